@@ -79,7 +79,7 @@ run("tournament", async () => {
   await shot(ben.page, "tournament-open-phone-dark");
   await accessible(ann.page, "a tournament that is open");
   await guest.goto(`${address}/`);
-  await waitFor("the lobby shows what can be joined", async () => /Club evening[\s\S]*Swiss of 2 rounds[\s\S]*4 players/.test(await guest.locator("details.tournaments").innerText()));
+  await waitFor("the lobby shows what can be joined", async () => /Club evening[\s\S]*Swiss of 2 rounds[\s\S]*4[\s\S]*can be joined/.test(await guest.locator("details.tournaments").innerText()));
   await guest.locator("details.tournaments").scrollIntoViewIfNeeded();
   await guest.evaluate(() => window.scrollTo(0, document.querySelector("details.tournaments").offsetTop));
   await shot(guest, "lobby-tournaments-phone");

@@ -196,8 +196,8 @@ export async function tournaments(catalogue) {
   const title = (it) => catalogue.games.find((one) => one.game === it)?.title ?? words(it);
   const draw = (all) => {
     const state = (it) => (it.state === "over" ? (it.winner ? `won by ${it.winner}` : "over") : it.state === "running" ? (it.rounds ? `round ${it.round} of ${it.rounds}` : "goes on") : it.starts ? `begins ${new Date(it.starts).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : "can be joined");
-    const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/tournament/${it.id}` }, it.title)), h("td", {}, `${title(it.game)}, ${lengthOf(it)}, ${timed(it.clock)}${it.rated ? ", rated" : ""}`), h("td", {}, plural(it.entrants, "player")), h("td", {}, state(it)));
-    clear(list, all.length ? table(["Tournament", "What", "Who", "State"], all.map(row)) : h("p", {}, "There are none at the moment."));
+    const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/tournament/${it.id}` }, it.title), h("small", { class: "what" }, `${title(it.game)}, ${lengthOf(it)}, ${timed(it.clock)}${it.rated ? ", rated" : ""}`)), h("td", {}, it.entrants), h("td", {}, state(it)));
+    clear(list, all.length ? table(["Tournament", "Players", "State"], all.map(row)) : h("p", {}, "There are none at the moment."));
   };
   const all = await get("/tournaments").catch(() => []);
   draw(all);

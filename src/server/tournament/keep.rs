@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use super::kept::{LIVE, LIVES, busy, changes, see};
 use super::table::{News, OPEN, Pairing, Phase, Table, Terms, Verdict};
 use super::view::Listed;
-use crate::server::core::{Act, Event, Input, LogEntry, Seat, TokenHash};
+use crate::server::core::{Act, Event, Input, LogEntry, Seat, TIMEOUT, TokenHash};
 use crate::server::host::{GameOptions, Host};
 use crate::server::live::Lines;
 use crate::server::pool::Lane;
@@ -32,12 +32,19 @@ const TRIES: usize = 8;
 fn verdict(log: &[LogEntry]) -> Option<Verdict> {
     log.iter().find_map(|it| match &it.event {
         Event::Ended { outcome, by, .. } => Some(match (outcome.winner, by) {
+            (Some(side), _) if outcome.reason == TIMEOUT && !has_played(log, 1 - side.min(1)) => {
+                Verdict::Missed(1 - side.min(1))
+            }
             (Some(side), _) => Verdict::Won(side),
             (None, Some(side)) if outcome.outcome == "none" => Verdict::Missed(*side),
             (None, _) => Verdict::Drawn,
         }),
         _ => None,
     })
+}
+
+fn has_played(log: &[LogEntry], by: usize) -> bool {
+    log.iter().any(|it| matches!(&it.event, Event::Played { side, .. } if *side == by))
 }
 
 /// Counts what has ended, does what is due, and makes the games that are missing: the games under way.

@@ -122,7 +122,7 @@ pub struct Pairing {
 pub enum Verdict {
     Won(usize),
     Drawn,
-    /// This side did not come, or called the game off.
+    /// This side did not come, or called the game off: it is not paired until it comes back.
     Missed(usize),
 }
 
