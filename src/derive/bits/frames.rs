@@ -11,6 +11,9 @@ use super::word::Word;
 /// A session that sets so many marks is busy: its program is worth the time to make machine code.
 const BUSY: u32 = 1 << 14;
 
+/// Entries of the journal that a session has room for between actions.
+const JOURNAL: usize = 1024;
+
 /// Where the engine was when a mark was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::derive) struct EngineMark {
@@ -85,5 +88,23 @@ impl<W: Word> Live<W> {
         for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
             *flags &= !lists;
         }
+    }
+
+    /// What was written is here to stay.
+    pub(super) fn commit(&mut self, c: &Compiled<W>) {
+        self.journal.clear();
+        self.journal.shrink_to(JOURNAL);
+        self.marked = false;
+        if self.depth > 0 {
+            self.depth = 0;
+            self.s.frame = 0;
+            self.s.ready_at = 0;
+            self.clean = false;
+            self.clear_flags(c);
+        }
+        // Between actions a session holds one frame: others would cost memory for as long as it lives.
+        self.s.ready.truncate(c.flags());
+        self.s.rows.truncate(c.kept_rows + c.frame_rows);
+        self.s.rows.shrink_to_fit();
     }
 }

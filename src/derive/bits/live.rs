@@ -28,9 +28,6 @@ const MAX_IDLE_SUSPECTS: usize = 16;
 /// What it costs to check a tuple, loops in the rules aside.
 const CHECK_STEPS: i64 = 8;
 
-/// Entries of the journal that a session has room for between actions.
-const JOURNAL: usize = 1024;
-
 /// The rows of one session and what is known of their state.
 #[derive(Debug, Clone)]
 pub(super) struct Live<W> {
@@ -626,23 +623,6 @@ impl<W: Word> Live<W> {
             }
         }
         self.pending = false;
-    }
-
-    pub(super) fn commit(&mut self, c: &Compiled<W>) {
-        self.journal.clear();
-        self.journal.shrink_to(JOURNAL);
-        self.marked = false;
-        if self.depth > 0 {
-            self.depth = 0;
-            self.s.frame = 0;
-            self.s.ready_at = 0;
-            self.clean = false;
-            self.clear_flags(c);
-        }
-        // Between actions a session holds one frame: others would cost memory for as long as it lives.
-        self.s.ready.truncate(c.flags());
-        self.s.rows.truncate(c.kept_rows + c.frame_rows);
-        self.s.rows.shrink_to_fit();
     }
 
     /// Empties every maintained relation and has each input's tuples looked at as if they were new.

@@ -73,7 +73,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
             return Ok(());
         }
-        self.begin(&live);
+        self.begin(live);
         let pc = self.planner.code.ops.len() as u32;
         let regs = self.bind_tuple(&atom.args, &self.program.relation(atom.rel).columns)?;
         let goal = match block {
