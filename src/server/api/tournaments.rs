@@ -16,7 +16,7 @@ use crate::server::core::Control;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::tournament::table::Counted;
-use crate::server::tournament::{Listed, Tournament, Wish};
+use crate::server::tournament::{Listed, Proposal, Tournament};
 
 /// How many games are told at a time, and at most.
 const PAGE: usize = 100;
@@ -64,8 +64,8 @@ pub(super) async fn create(
     web.admit(&caller, Cost::Game)?;
     let NewTournament { title, game, presets, clock, rated, minutes, rounds, starts } = new;
     let game = game.unwrap_or_else(|| "chess".to_owned());
-    let wish = Wish { title, game, presets, clock, rated, minutes, rounds, starts };
-    Ok((StatusCode::CREATED, Json(web.make_tournament(&account, wish).await?)))
+    let asked = Proposal { title, game, presets, clock, rated, minutes, rounds, starts };
+    Ok((StatusCode::CREATED, Json(web.make_tournament(&account, asked).await?)))
 }
 
 /// The tournaments: those that go on, those that come, and the last 20 that are over.

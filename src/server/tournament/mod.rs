@@ -13,5 +13,5 @@ pub mod table;
 mod view;
 
 pub use keep::keep_tournaments;
-pub(super) use requests::Wish;
+pub(super) use requests::Proposal;
 pub(super) use view::{Listed, Tournament};

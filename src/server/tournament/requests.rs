@@ -35,7 +35,7 @@ const ADDED: u64 = 3 * 60 * 1_000;
 
 /// A tournament as it is asked for.
 #[derive(Debug)]
-pub(in crate::server) struct Wish {
+pub(in crate::server) struct Proposal {
     pub(in crate::server) title: String,
     pub(in crate::server) game: String,
     pub(in crate::server) presets: Vec<String>,
@@ -54,9 +54,9 @@ impl Web {
     pub(in crate::server) async fn make_tournament(
         &self,
         account: &Account,
-        wish: Wish,
+        asked: Proposal,
     ) -> Result<Tournament, Problem> {
-        let Wish { title, game, presets, clock, rated, minutes, rounds, starts } = wish;
+        let Proposal { title, game, presets, clock, rated, minutes, rounds, starts } = asked;
         let now = self.host.now();
         let kind = match (minutes, rounds) {
             (Some(it), None) if (1..=MINUTES).contains(&it) => Kind::Arena(it),
