@@ -26,5 +26,6 @@ pub use perft::{
 };
 pub use safety::{Decision, played_out};
 pub use split::split;
+pub(crate) use turn::may_stop;
 pub use turn::{BETWEEN, Turns, action_texts, parse_either, parse_turn, turn_text, turns};
 pub use words::turn_word;

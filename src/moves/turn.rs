@@ -89,7 +89,7 @@ impl Search<'_> {
 }
 
 /// A turn may stop at this position.
-pub(super) fn may_stop(world: &mut World, contract: &Contract) -> bool {
+pub(crate) fn may_stop(world: &mut World, contract: &Contract) -> bool {
     !contract.unfinished.iter().any(|&it| world.any(it))
 }
 

@@ -273,7 +273,7 @@ impl<'g> Tree<'g> {
         value
     }
 
-    /// Finds the actions of a position; its score, if it is certain.
+    /// Finds the actions of a position that so many actions less one lead to; its score, if it is certain.
     fn grow(&mut self, at: usize, ply: i32) -> Option<i32> {
         let (is_own, is_root) = (self.nodes[at].is_own, at == 0);
         let moves = self.search.sorted(None);
@@ -281,7 +281,7 @@ impl<'g> Tree<'g> {
             return None;
         }
         if moves.is_empty() {
-            return Some(self.search.stuck(ply));
+            return Some(self.search.stuck(ply - 1));
         }
         let mut edges = Vec::with_capacity(moves.len());
         let mut proven = None;

@@ -13,7 +13,7 @@ use super::knowledge::{Standing, is_entity, standing, winner, winner_of};
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
 use crate::game::{Game, position_key};
-use crate::moves::{Contract, Move, legal_moves};
+use crate::moves::{Contract, Move, legal_moves, may_stop};
 use crate::rules::{Program, Type};
 
 /// A win at once; one that takes longer counts less by one for each action.
@@ -327,6 +327,10 @@ impl<'g> Search<'g> {
 
     /// The score where the side to move has no action.
     pub(super) fn stuck(&mut self, ply: i32) -> i32 {
+        if !may_stop(&mut self.world, self.contract) {
+            // It would have to take its turn back: nothing is worse than to begin such a turn.
+            return if self.is_own_turn() { ply - WIN } else { WIN - ply };
+        }
         let rows = self.contract.stuck.map(|it| self.world.tuples(it)).unwrap_or_default();
         let outcome = rows.first().and_then(|it| it.first().copied());
         let winner = outcome.and_then(|it| winner_of(&mut self.world, self.contract, it));

@@ -100,7 +100,7 @@ export async function make(body, moves = []) {
 export async function lobby(page, query = "") {
   await page.goto(`${address}/${query}`);
   await page.locator(".quick").waitFor();
-  await page.locator("details.fold").evaluate((it) => { it.open = true; });
+  await page.locator("details.fold:not(.tournaments)").evaluate((it) => { it.open = true; });
 }
 
 export async function sit(page, made) {

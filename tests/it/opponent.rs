@@ -36,6 +36,54 @@ fn rules(name: &str) -> Ruleset {
     catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{name}: {it}"))
 }
 
+/// The first side loses wherever it hops to; a leap begins a turn that has no end.
+const MIRE: &str = r#"
+.meta game "mire"
+.meta title "Mire"
+.meta board "8x1"
+.meta start "R6r w 1"
+.meta fen "mired=mired"
+.domain Kind += { runner }
+.domain Reason += { home }
+letter('runner, "r").
+.static onward(side: Side, dir: Dir) "{side} runs {dir}"
+onward('white, 'e). onward('black, 'w).
+.input mired(piece: Entity) flag attr mired "{piece} is stuck in the mire"
+.action hop(piece: Entity, to: Square) uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} hops to {to}"
+hop(p, t) :- own(p), color(p, c), onward(c, d), at(p, s), step(d, s, t), !occupied(t), !mired(_).
+on hop(p, t) do set at(p, t).
+.action leap(piece: Entity, to: Square) uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} leaps into the mire on {to}"
+leap(p, t) :- own(p), color(p, 'white), at(p, s), step('e, s, u), step('e, u, t), !occupied(t), !mired(_).
+on leap(p, t) do set at(p, t), set mired(p).
+.decl unfinished() "somebody is stuck in the mire"
+unfinished() :- mired(_).
+turn_goes_on() :- mired(_).
+movable() :- hop(_, _).
+over(o, 'home) :- color(p, 'black), at(p, 'g1), wins('black, o).
+"#;
+
+/// A turn that may not stop and has no way on is worse than a loss that takes longer.
+#[test]
+fn no_turn_is_begun_that_cannot_be_ended() {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/mire.dl".into(), text: MIRE.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("mire", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let start = rules.start(None).expect("it starts");
+    let mut mired = start.clone();
+    mired.play_text("a1c1").expect("a leap");
+    assert!(mired.result().is_none() && mired.legal_moves().is_empty());
+    for method in [Method::AlphaBeta, Method::MonteCarlo] {
+        let knowledge = Knowledge::learn(&start, lessons(), 1);
+        let mut opponent = Opponent::new(knowledge, Level::HIGHEST, 1).by(method);
+        let choice = opponent.choose(&start, budget(400, 8), &Stop::default());
+        let choice = choice.expect("an action");
+        assert_eq!(choice.score, Score::Loses(2), "{method:?}");
+        let first = start.clone().play(&choice.action).map(|it| it.uci.clone());
+        assert_eq!(first.as_deref(), Ok("a1b1"), "{method:?}");
+    }
+}
+
 fn lessons() -> Lessons {
     let actions = if is_full() { 300_000 } else { 30_000 };
     Lessons { actions, longest: 300, time: None }
