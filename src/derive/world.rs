@@ -8,6 +8,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::bits::EngineMark;
 use super::budget::{ACTIONS, Exhausted, Resource};
 use super::engine::{Backend, Basis, Engine};
@@ -302,13 +304,25 @@ impl World {
 
     /// All rows of a relation, ascending.
     pub fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
+        let mut rows = Vec::new();
+        self.for_each(rel, &mut |row| rows.push(Tuple::from_slice(row)));
+        rows
+    }
+
+    /// Calls `f` with every row of a relation, ascending.
+    pub fn for_each(&mut self, rel: RelId, f: &mut dyn FnMut(&[i64])) {
         let all = self.any_row(rel);
-        self.matching(rel, &all)
+        self.ready(rel);
+        let (engine, basis) = self.parts();
+        engine.for_each(basis, rel, &all, &mut |tuple| {
+            f(tuple);
+            ControlFlow::Continue(())
+        });
     }
 
     /// The pattern that every row of a relation matches.
-    fn any_row(&self, rel: RelId) -> Vec<Option<i64>> {
-        vec![None; self.program().relation(rel).columns.len()]
+    fn any_row(&self, rel: RelId) -> SmallVec<[Option<i64>; 4]> {
+        smallvec![None; self.program().relation(rel).columns.len()]
     }
 
     /// All rows of a relation that is shown whole or played out row by row, ascending. If there are
@@ -319,7 +333,7 @@ impl World {
         let mut rows = Vec::new();
         let (engine, basis) = self.parts();
         engine.for_each(basis, rel, &all, &mut |tuple| {
-            rows.push(tuple.iter().copied().collect());
+            rows.push(Tuple::from_slice(tuple));
             match rows.len() > ACTIONS {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -351,8 +365,20 @@ impl World {
         let mut found = Vec::new();
         let (engine, basis) = self.parts();
         engine.for_each(basis, rel, pattern, &mut |tuple| {
-            found.push(tuple.iter().copied().collect());
+            found.push(Tuple::from_slice(tuple));
             ControlFlow::Continue(())
+        });
+        found
+    }
+
+    /// The first of the rows that match a pattern.
+    pub fn first(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
+        self.ready(rel);
+        let mut found = None;
+        let (engine, basis) = self.parts();
+        engine.for_each(basis, rel, pattern, &mut |tuple| {
+            found = Some(Tuple::from_slice(tuple));
+            ControlFlow::Break(())
         });
         found
     }

@@ -59,17 +59,28 @@ impl Domain {
 
     /// The name of a member: `knight`, `e4`, `#12` for an entity; `?9` for what is no member.
     pub fn member_name(&self, index: i64) -> String {
+        let mut name = String::new();
+        self.push_member_name(index, &mut name);
+        name
+    }
+
+    /// Adds the name of a member to a text.
+    pub fn push_member_name(&self, index: i64, text: &mut String) {
         let Some(at) = usize::try_from(index).ok().filter(|&at| at < self.size()) else {
-            return format!("?{index}");
+            return text.push_str(&format!("?{index}"));
         };
         match &self.shape {
-            Shape::Members(names) => names[at].clone(),
+            Shape::Members(names) => text.push_str(&names[at]),
             Shape::Grid { files, .. } => {
                 let files = usize::from(*files);
-                let file = char::from(b'a'.saturating_add((at % files) as u8));
-                format!("{file}{}", at / files + 1)
+                let (file, rank) = (at % files, at / files + 1);
+                text.push(char::from(b'a'.saturating_add(file as u8)));
+                if let Some(tens) = Some(rank / 10).filter(|it| *it > 0) {
+                    text.push_str(&tens.to_string());
+                }
+                text.push(char::from(b'0' + (rank % 10) as u8));
             }
-            Shape::Entities { .. } => format!("#{at}"),
+            Shape::Entities { .. } => text.push_str(&format!("#{at}")),
         }
     }
 

@@ -11,10 +11,10 @@ pub fn key(world: &mut World) -> u64 {
     let program = world.program().clone();
     let mut key = 0u64;
     for (place, &rel) in program.repetition.iter().enumerate() {
-        for row in world.tuples(rel) {
-            let seed = mix(place as u64 + 1);
+        let seed = mix(place as u64 + 1);
+        world.for_each(rel, &mut |row| {
             key = key.wrapping_add(row.iter().fold(seed, |hash, &raw| mix(hash ^ raw as u64)));
-        }
+        });
     }
     key
 }

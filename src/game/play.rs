@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
-use crate::moves::notation::{Warning, cells, listing, to_san, to_uci, write_fen, write_turn};
+use crate::moves::notation::{SanDraft, Warning, cells, listing, to_uci, write_fen, write_turn};
 use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
 use crate::rules::{Program, Type};
 
@@ -405,7 +405,7 @@ impl Game {
             tracing::debug!(reasons = ?refusal.reasons, "refused");
             return Err(Box::new(refusal).into());
         }
-        let san = to_san(&mut self.world, &self.terms.moves, mv);
+        let san = SanDraft::of(&mut self.world, &self.terms.moves, mv);
         let record = match self.check() {
             Ok(()) => self.transact(mv, uci, san),
             Err(limit) => Err(limit.into()),
@@ -465,10 +465,11 @@ impl Game {
     }
 
     /// Takes the action and commits. The move is known to be legal.
-    fn transact(&mut self, mv: &Move, uci: String, san: String) -> Result<Record, PlayError> {
+    fn transact(&mut self, mv: &Move, uci: String, san: SanDraft) -> Result<Record, PlayError> {
         let side = self.side();
         let since = self.world.facts().mark();
         let trace = self.world.fire_traced(mv.action, &mv.args)?;
+        let san = san.after(&mut self.world, &self.terms.moves);
         let notes = self.notes(&trace, since);
         let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
         let key = key(&mut self.world);

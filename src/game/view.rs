@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use foldhash::{HashMap, HashMapExt};
 use serde::Serialize;
 
 use crate::derive::{Allowance, Tuple, World};
@@ -201,6 +202,7 @@ impl Game {
         let board = self.contract().board;
         let turn = self.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
         let facts = self.facts().all_facts();
+        let kinds = self.kinds();
         View {
             files: board.files,
             ranks: board.ranks,
@@ -209,8 +211,8 @@ impl Game {
             hexagons: self.has_hexagons(),
             fen: self.fen(),
             turn,
-            pieces: self.pieces(&facts),
-            kinds: self.kinds(),
+            pieces: self.pieces(&facts, &kinds),
+            kinds,
             marks: self.marks(),
             zones: self.zones(),
             checks: self.checks(),
@@ -309,7 +311,7 @@ impl Game {
         (0..domain.size() as i64).map(view).collect()
     }
 
-    fn pieces(&mut self, facts: &[Fact]) -> Vec<PieceView> {
+    fn pieces(&mut self, facts: &[Fact], kinds: &[KindView]) -> Vec<PieceView> {
         let contract = self.contract().clone();
         let mut places = self.world_mut().tuples(contract.at.rel);
         self.in_order_of_stacks(&mut places);
@@ -320,7 +322,7 @@ impl Game {
             let Ok(id) = u32::try_from(raw) else { continue };
             let traits = traits.remove(&id).unwrap_or_default();
             let vital = vital.contains(&raw);
-            pieces.push(PieceView { traits, vital, ..self.piece(id, square, facts) });
+            pieces.push(PieceView { traits, vital, ..self.piece(id, square, facts, kinds) });
         }
         pieces
     }
@@ -397,26 +399,24 @@ impl Game {
             .sort_by_cached_key(|it| (it.get(1).copied(), kind(it).and_then(|it| order.get(&it))));
     }
 
-    fn piece(&mut self, id: u32, square: i64, facts: &[Fact]) -> PieceView {
-        let contract = self.contract().clone();
-        let program = self.program().clone();
+    /// What stands on a square, of all facts in the order of their entities.
+    fn piece(&self, id: u32, square: i64, facts: &[Fact], kinds: &[KindView]) -> PieceView {
+        let (contract, program) = (self.contract(), self.program());
         let entity = EntityId(id);
         let raw = |attr| self.facts().get_raw(entity, attr);
-        let kind = raw(contract.kind.attr);
+        let kind = raw(contract.kind.attr).and_then(|it| kinds.get(usize::try_from(it).ok()?));
         let side = raw(contract.color.attr).and_then(|it| usize::try_from(it).ok());
         let known = [contract.at.attr, contract.kind.attr, contract.color.attr];
-        let of_piece = |it: &&Fact| it.entity == entity && program.schema.owners(it.attr).is_none();
-        let others = facts.iter().filter(of_piece).filter(|it| !known.contains(&it.attr));
+        let first = facts.partition_point(|it| it.entity < entity);
+        let of_entity = facts[first..].iter().take_while(|it| it.entity == entity);
+        let of_piece = of_entity.filter(|it| program.schema.owners(it.attr).is_none());
+        let others = of_piece.filter(|it| !known.contains(&it.attr));
         let name = |it: &Fact| program.schema.attribute(it.attr).name.clone();
         PieceView {
             id,
             square: program.schema.domain(contract.board.domain).member_name(square),
-            kind: kind
-                .map(|it| program.value_name(Type::Domain(contract.kinds), it))
-                .unwrap_or_default(),
-            letter: kind
-                .map(|it| letter(self.world_mut(), contract.letter, it))
-                .unwrap_or_default(),
+            kind: kind.map(|it| it.kind.clone()).unwrap_or_default(),
+            letter: kind.map(|it| it.letter.clone()).unwrap_or_default(),
             side,
             facts: others.map(|it| (name(it), self.in_words(it))).collect(),
             traits: Vec::new(),
@@ -556,14 +556,14 @@ impl Game {
         let contract = self.contract().clone();
         let texts = open_listing(self.world_mut(), &contract);
         let program = self.program().clone();
-        let board = program.schema.domain(contract.board.domain).clone();
+        let board = program.schema.domain(contract.board.domain);
         let entities = contract.entity_type(&program);
         let mut actions: Vec<(ActionView, Move)> = Vec::with_capacity(texts.len());
         for (uci, mv) in texts {
             let refused = refusal(self.world_mut(), &contract, &mv).map(|it| it.to_string());
-            let squares = squares_in(&uci, &board);
-            let to = squares.last().cloned();
-            let from = squares.first().filter(|_| squares.len() > 1).cloned();
+            let mut squares = squares_in(&uci, board);
+            let to = squares.pop();
+            let from = squares.into_iter().next();
             let action = program.relation(program.action(mv.action).rel);
             let about = || action.columns.iter().map(|it| it.ty).zip(mv.args.iter().copied());
             let piece = about().find(|it| Some(it.0) == entities);
@@ -576,7 +576,7 @@ impl Game {
             actions.push((ActionView { uci, from, to, action, piece, choice, says, refused }, mv));
         }
         // Where the squares alone leave a choice, each says what it is.
-        let mut ways: BTreeMap<Ends<'_>, usize> = BTreeMap::new();
+        let mut ways: HashMap<Ends<'_>, usize> = HashMap::with_capacity(actions.len());
         for (it, _) in &actions {
             *ways.entry(ends(it)).or_default() += 1;
         }
@@ -602,7 +602,7 @@ fn ends(action: &ActionView) -> Ends<'_> {
 
 /// How a kind is written.
 fn letter(world: &mut World, rel: RelId, kind: i64) -> String {
-    let row = world.matching(rel, &[Some(kind), None]).into_iter().next();
+    let row = world.first(rel, &[Some(kind), None]);
     let program: &Program = world.program();
     let ty = program.relation(rel).columns.last().map(|it| it.ty);
     match (row.as_deref().and_then(<[i64]>::last), ty) {

@@ -6,9 +6,11 @@
 //! have a form for are found by `notation`. Deliberately absent: any name of a kind, a preset or a game.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use super::declared::{dashes, fen_lines, san_lines};
 use super::notation::Roles;
+use super::notation::letters::Letters;
 use super::reach::{Room, rooms};
 use super::safety::{Decision, decisions, refused_late};
 use crate::facts::{AttrId, DomainId, GAME, Shape};
@@ -150,6 +152,8 @@ pub struct Contract {
     /// No signs of check or mate follow a move in SAN.
     pub unmarked: bool,
     pub letter: RelId,
+    /// The letters, once they were read of rows that never change.
+    pub(super) letters: OnceLock<Arc<Letters>>,
     /// What moves write for a kind, where that is another letter.
     pub san_letter: Option<RelId>,
     /// Kinds that are written without their letter.
@@ -378,6 +382,7 @@ impl Finder<'_> {
             strict: fen_lines(self.program).any(|it| it == "strict"),
             unmarked: san_lines(self.program).any(|it| it == "unmarked"),
             letter: letter?,
+            letters: OnceLock::new(),
             san_letter,
             marches,
             notation,

@@ -146,7 +146,7 @@ fn write(
 ) {
     match value_of(world, action, part, args) {
         Some(Filled::Text(it)) => text.push_str(it),
-        Some(Filled::Value(ty, raw)) => text.push_str(&program.value_name(ty, raw)),
+        Some(Filled::Value(ty, raw)) => program.push_value_name(ty, raw, text),
         None => text.push('?'),
     }
 }
@@ -201,7 +201,7 @@ fn filled<'a>(
         TemplatePart::Row(table, keys) => {
             let key = keys.iter().map(|it| args.get(*it).copied().map(Some));
             let pattern: Option<Vec<Option<i64>>> = key.chain([Some(None)]).collect();
-            let row = world.matching(*table, &pattern?).into_iter().next()?;
+            let row = world.first(*table, &pattern?)?;
             let ty = world.program().relation(*table).columns.last()?.ty;
             Some(Filled::Value(ty, *row.last()?))
         }
@@ -209,7 +209,7 @@ fn filled<'a>(
             let Filled::Value(_, key) = filled(world, columns, inner, args)? else {
                 return None;
             };
-            let row = world.matching(*table, &[Some(key), None]).into_iter().next()?;
+            let row = world.first(*table, &[Some(key), None])?;
             let ty = world.program().relation(*table).columns.last()?.ty;
             Some(Filled::Value(ty, *row.last()?))
         }

@@ -648,10 +648,17 @@ impl Program {
 
     /// A raw value in words, by its type: `e4`, `knight`, `#12`, `-3`, a text as it is.
     pub fn value_name(&self, ty: Type, raw: i64) -> String {
+        let mut name = String::new();
+        self.push_value_name(ty, raw, &mut name);
+        name
+    }
+
+    /// Adds a raw value in words to a text.
+    pub fn push_value_name(&self, ty: Type, raw: i64, text: &mut String) {
         match ty {
-            Type::Domain(id) => self.schema.domain(id).member_name(raw),
-            Type::Int => raw.to_string(),
-            Type::Text => self.texts.get(raw as usize).cloned().unwrap_or_default(),
+            Type::Domain(id) => self.schema.domain(id).push_member_name(raw, text),
+            Type::Int => text.push_str(&raw.to_string()),
+            Type::Text => text.push_str(self.texts.get(raw as usize).map_or("", String::as_str)),
         }
     }
 

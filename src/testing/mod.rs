@@ -153,7 +153,7 @@ impl Session {
         let contract = self.game.contract().clone();
         let raw = self.member(contract.board.domain, square);
         let world = self.game.world_mut();
-        let row = world.matching(contract.at.rel, &[None, Some(raw)]).into_iter().next()?;
+        let row = world.first(contract.at.rel, &[None, Some(raw)])?;
         let entity = EntityId(u32::try_from(*row.first()?).ok()?);
         let program = world.program().clone();
         let word = |attr: AttrId, domain| {

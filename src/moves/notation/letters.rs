@@ -1,22 +1,26 @@
-//! The letters of the kinds of piece, read from the rules once per text.
+//! The letters of the kinds of piece, read from the rules: once where they are static, else once per text.
 //!
 //! A kind's letter is a text of one sign or several: `p`, `+p`. Of two sides the first writes it in capitals;
 //! of more, each writes its own sign before it, `Rp`: its initial, or as much of its name as no other side's begins
 //! with ([`side_signs`]). No letter begins another ([`check_letters`]), so a row of them is read from left to right.
 
+use std::sync::Arc;
+
 use crate::derive::World;
 use crate::facts::{Domain, DomainId, Shape};
-use crate::rules::Program;
+use crate::rules::{Program, Role};
 
 use super::super::contract::Contract;
 
 /// The letters of the kinds of piece, as the rules give them.
-pub(super) struct Letters {
+#[derive(Debug)]
+pub(in crate::moves) struct Letters {
     kinds: Vec<Letter>,
     /// What each side writes before its pieces. None of two sides, which capitals tell apart.
     sides: Vec<String>,
 }
 
+#[derive(Debug)]
 struct Letter {
     kind: i64,
     /// As the second and the first of two sides write it.
@@ -37,7 +41,18 @@ pub(super) struct Begun {
 }
 
 impl Letters {
-    pub(super) fn of(world: &mut World, contract: &Contract) -> Self {
+    pub(super) fn of(world: &mut World, contract: &Contract) -> Arc<Self> {
+        let program = world.program();
+        let mut read = [Some(contract.letter), contract.san_letter].into_iter().flatten();
+        if read.all(|it| program.relation(it).role == Role::Static) {
+            return Arc::clone(
+                contract.letters.get_or_init(|| Arc::new(Self::read(world, contract))),
+            );
+        }
+        Arc::new(Self::read(world, contract))
+    }
+
+    fn read(world: &mut World, contract: &Contract) -> Self {
         let rows = world.tuples(contract.letter);
         let in_moves = contract.san_letter.map(|it| world.tuples(it)).unwrap_or_default();
         let texts = &world.program().texts;
@@ -93,14 +108,14 @@ impl Letters {
         self.kinds.iter().find(is_meant).map(|it| it.kind)
     }
 
-    /// A piece of a side as a FEN has it.
-    pub(super) fn letter(&self, kind: i64, side: i64) -> Option<String> {
+    /// A piece of a side as a FEN has it: what the side writes before it, and its letter.
+    pub(super) fn letter(&self, kind: i64, side: i64) -> Option<(&str, &str)> {
         let letter = self.kinds.iter().find(|it| it.kind == kind)?;
         if !self.sides.is_empty() {
             let side = self.sides.get(usize::try_from(side).ok()?)?;
-            return Some(format!("{side}{}", letter.small));
+            return Some((side, &letter.small));
         }
-        Some(if side == 0 { letter.capital.clone() } else { letter.small.clone() })
+        Some(("", if side == 0 { &letter.capital } else { &letter.small }))
     }
 
     /// The letter of a kind in capitals, as moves have it.

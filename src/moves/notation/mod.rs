@@ -5,7 +5,7 @@
 
 pub mod chess;
 mod fen;
-mod letters;
+pub(super) mod letters;
 mod pgn;
 
 mod san;
@@ -21,7 +21,7 @@ pub use fen::{
 };
 pub use letters::{LetterFault, check_letters};
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
-pub use san::{parse_san, san_listing, to_san};
+pub use san::{SanDraft, parse_san, san_listing, to_san};
 pub use uci::{listing, open_listing, parse_uci, to_uci};
 
 /// Why a text is no move here. The position is unchanged.

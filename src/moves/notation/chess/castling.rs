@@ -199,7 +199,7 @@ impl Pair {
         let mut pairs = Vec::new();
         for &(castler, at) in castlers.iter().filter(|it| it.0 != rook) {
             let way = [at.square, rook_at.square, None];
-            let wing = world.matching(roles.wing, &way).first().map(|it| it[2]);
+            let wing = world.first(roles.wing, &way).map(|it| it[2]);
             let from = at.square.map(|it| board.file(it));
             pairs.extend(wing.zip(from).map(|(wing, from)| Self {
                 castler,
@@ -284,7 +284,7 @@ fn right(
 }
 
 fn wing_of(world: &mut World, roles: &Castling, from: i64, rook: i64) -> Option<i64> {
-    world.matching(roles.wing, &[Some(from), Some(rook), None]).first().map(|it| it[2])
+    world.first(roles.wing, &[Some(from), Some(rook), None]).map(|it| it[2])
 }
 
 /// The squares of a side's other castling rooks.

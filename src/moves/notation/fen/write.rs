@@ -151,8 +151,11 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
         })
         .collect();
     pieces.sort_unstable();
-    let all: String =
-        pieces.iter().map(|it| letters.letter(it.1, it.0).unwrap_or("?".into())).collect();
+    let letter = |&(side, kind): &(i64, i64)| {
+        let (sign, letter) = letters.letter(kind, side).unwrap_or(("", "?"));
+        [sign, letter]
+    };
+    let all: String = pieces.iter().flat_map(letter).collect();
     format!("[{all}]")
 }
 
@@ -160,14 +163,18 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
 fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> String {
     let kind = facts.get_raw(piece, contract.kind.attr);
     let side = facts.get_raw(piece, contract.color.attr);
-    let letter = kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side));
-    let letter = letter.unwrap_or("?".into());
     let is_set = |it: &&Mark| facts.get_raw(piece, it.fact.attr) == Some(1);
     let signs = |before: bool| {
-        let marks = contract.marks.iter().filter(is_set).filter(move |it| it.before == before);
+        let marks = contract.marks.iter().filter(move |it| it.before == before).filter(is_set);
         marks.map(|it| it.sign)
     };
-    signs(true).chain(letter.chars()).chain(signs(false)).collect()
+    let mut text: String = signs(true).collect();
+    match kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)) {
+        Some((sign, letter)) => text.extend([sign, letter]),
+        None => text.push('?'),
+    }
+    text.extend(signs(false));
+    text
 }
 
 fn row(squares: &[Option<String>]) -> String {

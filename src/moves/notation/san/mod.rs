@@ -10,4 +10,4 @@ mod text;
 mod write;
 
 pub use read::parse_san;
-pub use write::{san_listing, to_san};
+pub use write::{SanDraft, san_listing, to_san};

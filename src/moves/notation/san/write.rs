@@ -37,18 +37,93 @@ pub(super) fn text_of(
     spelt: &Spelt,
     mv: &Move,
 ) -> String {
-    let program = world.program().clone();
-    let after = After::of(world, contract, mv);
-    // Only UCI has a form for arguments that are not listed.
-    let is_usual = program.action(mv.action).given(&mv.args).is_empty();
-    let body = match (&program.action(mv.action).san, Usual::of(world, contract, &program, mv)) {
-        (Some(_), _) => spelt.text(legal, mv),
-        (None, Some(usual)) => usual.text(world, contract, &program, legal, after.captured),
-        (None, None) => None,
+    let draft = SanDraft::new(world, contract, legal, spelt, mv);
+    let mark = world.mark();
+    let text = match world.fire(mv.action, &mv.args) {
+        Ok(()) => draft.after(world, contract),
+        Err(_) => draft.refused(),
     };
-    let body = body.filter(|_| is_usual).unwrap_or_else(|| to_uci(world, mv));
-    let suffix = if contract.unmarked { "" } else { after.suffix };
-    format!("{body}{suffix}")
+    world.rollback(mark);
+    text
+}
+
+/// The SAN of a legal move as far as the position before it tells. Whether it captures, and what it threatens, shows in
+/// the position after it: a move that is played anyway need not be played once more for its text.
+#[derive(Debug)]
+pub struct SanDraft {
+    body: Body,
+    mover: Option<i64>,
+    /// Pieces of others before the move.
+    enemies: usize,
+    /// A piece is captured elsewhere than on the square that is moved to.
+    beside: bool,
+}
+
+#[derive(Debug)]
+enum Body {
+    Whole(String),
+    Usual(Form),
+}
+
+impl SanDraft {
+    /// What the position before the move tells.
+    pub fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
+        let legal = legal_moves(world, contract);
+        let spelt = Spelt::of(world, &legal);
+        Self::new(world, contract, &legal, &spelt, mv)
+    }
+
+    fn new(
+        world: &mut World,
+        contract: &Contract,
+        legal: &[Move],
+        spelt: &Spelt,
+        mv: &Move,
+    ) -> Self {
+        let program = world.program().clone();
+        let action = program.action(mv.action);
+        // Only UCI has a form for arguments that are not listed.
+        let is_usual = action.given(&mv.args).is_empty();
+        let body = match (&action.san, Usual::of(world, contract, &program, mv)) {
+            _ if !is_usual => None,
+            (Some(_), _) => spelt.text(legal, mv).map(Body::Whole),
+            (None, Some(usual)) => usual.form(world, contract, &program, legal).map(Body::Usual),
+            (None, None) => None,
+        };
+        let mover = contract.mover(world.facts());
+        Self {
+            body: body.unwrap_or_else(|| Body::Whole(to_uci(world, mv))),
+            mover,
+            enemies: count_enemies(world, contract, mover),
+            beside: strikes_beside(world, contract, mv),
+        }
+    }
+
+    /// The text, in the position after the move.
+    pub fn after(self, world: &mut World, contract: &Contract) -> String {
+        let removes = count_enemies(world, contract, self.mover) < self.enemies;
+        let suffix = match contract.unmarked {
+            true => "",
+            false => suffix(world, contract, self.mover),
+        };
+        let mut text = self.body.text(self.beside || removes);
+        text.push_str(suffix);
+        text
+    }
+
+    /// The text of a move that cannot be taken.
+    fn refused(self) -> String {
+        self.body.text(self.beside)
+    }
+}
+
+impl Body {
+    fn text(self, captured: bool) -> String {
+        match self {
+            Self::Whole(text) => text,
+            Self::Usual(form) => form.text(captured),
+        }
+    }
 }
 
 /// Whether a move in the usual form is written as a capture.
@@ -72,26 +147,6 @@ pub(super) fn captures(
         world.fire(mv.action, &mv.args).is_ok() && count_enemies(world, contract, mover) < before;
     world.rollback(mark);
     removes
-}
-
-/// What playing the move shows.
-struct After {
-    captured: bool,
-    suffix: &'static str,
-}
-
-impl After {
-    fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
-        let mover = contract.mover(world.facts());
-        let before = count_enemies(world, contract, mover);
-        let beside = strikes_beside(world, contract, mv);
-        let mark = world.mark();
-        let fired = world.fire(mv.action, &mv.args).is_ok();
-        let captured = beside || fired && count_enemies(world, contract, mover) < before;
-        let suffix = if fired { suffix(world, contract, mover) } else { "" };
-        world.rollback(mark);
-        Self { captured, suffix }
-    }
 }
 
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
@@ -120,7 +175,7 @@ fn is_decided(world: &mut World, contract: &Contract) -> bool {
     outcomes
         .iter()
         .filter_map(|row| row.first())
-        .any(|&outcome| !world.matching(contract.wins, &[None, Some(outcome)]).is_empty())
+        .any(|&outcome| world.first(contract.wins, &[None, Some(outcome)]).is_some())
 }
 
 /// The texts of the legal moves that templates spell, in the order of the moves.
@@ -204,14 +259,14 @@ impl Usual {
         })
     }
 
-    fn text(
+    /// Its text but for whether it captures; none if another legal move would have the same.
+    fn form(
         &self,
         world: &mut World,
         contract: &Contract,
         program: &Program,
         legal: &[Move],
-        removed: bool,
-    ) -> Option<String> {
+    ) -> Option<Form> {
         let others: Vec<Self> = legal
             .iter()
             .filter_map(|it| Self::of(world, contract, program, it))
@@ -222,24 +277,22 @@ impl Usual {
             return None;
         }
         let letters = Letters::of(world, contract);
-        let marches = is_bare(world, contract, self.kind);
-        let capture = removed || is_enemy_on(world, contract, self.to);
-        let mut text = String::new();
-        if !marches {
-            text.push_str(letters.capital(self.kind)?);
-        }
+        let is_bare = is_bare(world, contract, self.kind);
+        let letter = if is_bare { "" } else { letters.capital(self.kind)? };
         let origins: Vec<i64> =
             others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
-        text.push_str(&self.origin(contract, program, &origins, marches && capture));
-        if capture {
-            text.push('x');
-        }
-        text.push_str(&program.schema.domain(contract.board.domain).member_name(self.to));
+        let mut target = program.schema.domain(contract.board.domain).member_name(self.to);
         if let Some(kind) = self.becomes {
-            text.push('=');
-            text.push_str(letters.capital(kind)?);
+            target.push('=');
+            target.push_str(letters.capital(kind)?);
         }
-        Some(text)
+        Some(Form {
+            letter: letter.to_owned(),
+            origin: self.origin(contract, program, &origins, false),
+            origin_of_capture: self.origin(contract, program, &origins, is_bare),
+            is_capture: is_enemy_on(world, contract, self.to),
+            target,
+        })
     }
 
     /// As much of the origin as tells the piece from the others: file, else rank, else both.
@@ -261,6 +314,27 @@ impl Usual {
             (_, false, _) => file.into(),
             (_, true, false) if !with_file => rank.into(),
             (_, true, _) => name,
+        }
+    }
+}
+
+/// A move in the usual form, but for whether it turns out to capture elsewhere.
+#[derive(Debug)]
+struct Form {
+    letter: String,
+    origin: String,
+    origin_of_capture: String,
+    /// There is something to capture on its target.
+    is_capture: bool,
+    target: String,
+}
+
+impl Form {
+    fn text(self, captured: bool) -> String {
+        let Self { letter, origin, origin_of_capture, is_capture, target } = self;
+        match captured || is_capture {
+            true => format!("{letter}{origin_of_capture}x{target}"),
+            false => format!("{letter}{origin}{target}"),
         }
     }
 }
