@@ -669,17 +669,22 @@ pub(crate) enum BenchTable {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Peers run in the same call, on the same positions, timed by process CPU time.
+    after_help = "Peers run in the same call, on the same positions, timed by process CPU time. One that is not
+installed is left out, and so are games that it does not play.
 
 Examples:
   cargo run --release -- bench
   rulemate bench --quick --json
+  rulemate bench --only perft --peer fairy-stockfish --peer ./perft-shakmaty
   rulemate bench --only presets --only hosted"
 )]
 pub(crate) struct BenchArgs {
     /// Measure this and nothing else; may be repeated
     #[arg(long, value_enum, value_name = "TABLE")]
     pub(crate) only: Vec<BenchTable>,
+    /// Engine to count trees beside, by its command: it speaks UCI and knows `go perft`; may be repeated
+    #[arg(long, value_name = "COMMAND", default_value = "fairy-stockfish")]
+    pub(crate) peer: Vec<String>,
     /// Smaller depths and fewer rounds
     #[arg(long)]
     pub(crate) quick: bool,

@@ -24,14 +24,11 @@ use super::setup::Library;
 pub use meter::Meter;
 pub use peer::{Count as PeerCount, Peer};
 
-/// The peer, by its command.
-const PEER: &str = "fairy-stockfish";
-
 #[derive(Debug, Serialize)]
 struct Answer {
     processor: String,
     measure: &'static str,
-    peer: Option<String>,
+    peers: Vec<String>,
     #[serde(flatten)]
     tables: Tables,
 }
@@ -61,12 +58,12 @@ struct Tables {
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&RulesArgs::default())?;
-    let mut peer = Peer::start(PEER);
+    let mut peers: Vec<Peer> = args.peer.iter().filter_map(|it| Peer::start(it)).collect();
     let answer = Answer {
         processor: meter::processor(),
         measure: meter::unit(),
-        tables: measure(args, &mut library, &mut peer)?,
-        peer: peer.map(|it| it.name.clone()),
+        tables: measure(args, &mut library, &mut peers)?,
+        peers: peers.iter().map(|it| it.name.clone()).collect(),
     };
     if args.json {
         out.json(&answer)?;
@@ -76,11 +73,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
-fn measure(
-    args: &BenchArgs,
-    library: &mut Library,
-    peer: &mut Option<Peer>,
-) -> anyhow::Result<Tables> {
+fn measure(args: &BenchArgs, library: &mut Library, peers: &mut [Peer]) -> anyhow::Result<Tables> {
     let is_wanted = |it: BenchTable| args.only.is_empty() || args.only.contains(&it);
     let wanted: Vec<BenchTable> =
         BenchTable::value_variants().iter().copied().filter(|it| is_wanted(*it)).collect();
@@ -95,7 +88,7 @@ fn measure(
     for table in wanted {
         match table {
             BenchTable::Perft => {
-                tables.perft = Some(perft::run(library, peer, quick, || bar.inc(1))?);
+                tables.perft = Some(perft::run(library, peers, quick, || bar.inc(1))?);
             }
             BenchTable::Derive => tables.derive = Some(derive::run(library, quick)?),
             BenchTable::Presets => tables.presets = Some(presets::run(library, quick)?),
@@ -118,7 +111,7 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     let tables = &answer.tables;
     if let Some(rows) = &tables.perft {
         head(out, "Counting trees, million nodes a second")?;
-        perft::print(rows, answer.peer.as_deref(), out)?;
+        perft::print(rows, &answer.peers, out)?;
     }
     if let Some(rows) = &tables.derive {
         head(out, "Deriving the legal moves of chess, microseconds a position")?;

@@ -1,13 +1,14 @@
 //! A peer engine as a separate process: `go perft` over UCI, timed by the CPU time of that process.
 //!
-//! Nothing of a peer is linked. A peer that is not installed is left out of the tables.
+//! Nothing of a peer is linked. A peer that is not installed is left out of the tables, and so are games that it does
+//! not say it plays: engines count a game that they do not know as chess.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 
 use super::meter::Meter;
 
@@ -19,6 +20,8 @@ pub struct Peer {
     output: BufReader<ChildStdout>,
     /// What the engine calls itself.
     pub name: String,
+    /// The games that it plays beside chess, by its own names.
+    variants: Vec<String>,
 }
 
 /// What a peer answered.
@@ -41,7 +44,8 @@ impl Peer {
         let mut child = spawned.ok()?;
         let (input, output) = (child.stdin.take()?, child.stdout.take()?);
         let name = command.to_owned();
-        let mut peer = Self { child, input, output: BufReader::new(output), name };
+        let output = BufReader::new(output);
+        let mut peer = Self { child, input, output, name, variants: Vec::new() };
         peer.introduce().ok()?;
         Some(peer)
     }
@@ -53,15 +57,30 @@ impl Peer {
             if let Some(name) = line.strip_prefix("id name ") {
                 self.name = name.trim().to_owned();
             }
+            if let Some(choices) = line.strip_prefix("option name UCI_Variant ") {
+                let variants = choices.split(" var ").skip(1).map(str::trim);
+                self.variants = variants.map(str::to_owned).collect();
+            }
             if line.trim() == "uciok" {
                 return Ok(());
             }
         }
     }
 
+    /// Whether it plays a game, by the engine's own name for it.
+    pub fn knows(&self, variant: &str) -> bool {
+        variant == "chess" || self.variants.iter().any(|it| it == variant)
+    }
+
     /// Counts a tree. `variant` is the engine's own name for the game.
+    ///
+    /// # Errors
+    /// It does not play that game, or ends, or answers what is no number.
     pub fn perft(&mut self, variant: &str, fen: &str, depth: u32) -> anyhow::Result<Count> {
-        self.say(&format!("setoption name UCI_Variant value {variant}"))?;
+        ensure!(self.knows(variant), "{} does not play {variant}", self.name);
+        if !self.variants.is_empty() {
+            self.say(&format!("setoption name UCI_Variant value {variant}"))?;
+        }
         self.say(&format!("position fen {fen}"))?;
         self.say("isready")?;
         while self.hear()?.trim() != "readyok" {}

@@ -1,4 +1,4 @@
-//! How fast trees are counted, beside a peer in the same run.
+//! How fast trees are counted, beside peers in the same run.
 //!
 //! Every count is asserted, so a figure cannot come from a wrong answer.
 
@@ -21,12 +21,17 @@ struct Tree {
     fen: &'static str,
     quick: (u32, u64),
     full: (u32, u64),
-    /// What the peer calls the game and the position, if it knows it.
+    /// What peers call the game and the position, if one may know it.
     peer: Option<(&'static str, &'static str)>,
 }
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+const POCKETS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1";
+const MINISHOGI: &str = "rbsgk/4p/5/P4/KGSBR[] w - - 0 1";
+const XIANGQI: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
+const CAPABLANCA: &str = "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1";
 
 const TREES: &[Tree] = &[
     Tree {
@@ -70,6 +75,46 @@ const TREES: &[Tree] = &[
         full: (5, 4_756_867),
         peer: None,
     },
+    Tree {
+        game: "crazyhouse",
+        position: "start",
+        fen: POCKETS,
+        quick: (4, 197_281),
+        full: (5, 4_888_832),
+        peer: Some(("crazyhouse", POCKETS)),
+    },
+    Tree {
+        game: "atomic",
+        position: "start",
+        fen: START,
+        quick: (4, 197_326),
+        full: (5, 4_864_979),
+        peer: Some(("atomic", START)),
+    },
+    Tree {
+        game: "minishogi",
+        position: "start",
+        fen: MINISHOGI,
+        quick: (4, 35_401),
+        full: (5, 533_203),
+        peer: Some(("minishogi", MINISHOGI)),
+    },
+    Tree {
+        game: "xiangqi",
+        position: "start",
+        fen: XIANGQI,
+        quick: (4, 3_290_240),
+        full: (4, 3_290_240),
+        peer: Some(("xiangqi", XIANGQI)),
+    },
+    Tree {
+        game: "capablanca",
+        position: "start",
+        fen: CAPABLANCA,
+        quick: (4, 805_128),
+        full: (5, 28_741_319),
+        peer: Some(("capablanca", CAPABLANCA)),
+    },
 ];
 
 /// A line of the table.
@@ -84,49 +129,60 @@ pub(crate) struct Figures {
     pub(crate) native: Option<f64>,
     /// Million nodes a second.
     pub(crate) speed: f64,
-    pub(crate) peer_speed: Option<f64>,
+    /// Of each peer, in their order; none where it does not play the game.
+    pub(crate) peers: Vec<Option<f64>>,
 }
 
 impl Figures {
-    /// How many times as fast as the peer.
-    pub(crate) fn ratio(&self) -> Option<f64> {
-        self.peer_speed.map(|it| self.speed / it)
+    /// How many times as fast as each peer.
+    fn ratios(&self) -> impl Iterator<Item = Option<f64>> {
+        self.peers.iter().map(|it| it.map(|it| self.speed / it))
     }
 }
 
-/// Counts every tree, and lets the peer count it too; of several rounds the fastest stands.
+/// Counts every tree, and lets the peers count it too; of several rounds the fastest stands.
 pub(crate) fn run(
     library: &mut Library,
-    peer: &mut Option<Peer>,
+    peers: &mut [Peer],
     quick: bool,
     mut done: impl FnMut(),
 ) -> anyhow::Result<Vec<Figures>> {
     let mut rows = Vec::new();
     for tree in TREES {
-        rows.push(measure(library, peer, tree, quick)?);
+        rows.push(measure(library, peers, tree, quick)?);
         done();
     }
     Ok(rows)
 }
 
-pub(crate) fn print(rows: &[Figures], peer: Option<&str>, out: &mut Out) -> anyhow::Result<()> {
+pub(crate) fn print(rows: &[Figures], peers: &[String], out: &mut Out) -> anyhow::Result<()> {
+    let columns: String =
+        (1..=peers.len()).map(|it| format!("{:>11}{:>8}", format!("peer {it}"), "ratio")).collect();
     out.line(format_args!(
-        "{:22}{:>6}{:>13}{:>11}  {:>11}{:>8}  {:>16}",
-        "game, position", "depth", "nodes", "rulemate", "peer", "ratio", "code made in, ms"
+        "{:22}{:>6}{:>13}{:>11}{columns}  {:>16}",
+        "game, position", "depth", "nodes", "rulemate", "code made in, ms"
     ))?;
     for row in rows {
         let optional = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{it:.2}"));
         let name = format!("{}, {}", row.game, row.position);
-        let (theirs, ratio) = (optional(row.peer_speed), optional(row.ratio()));
+        let pairs = row.peers.iter().zip(row.ratios());
+        let columns: String =
+            pairs.map(|it| format!("{:>11}{:>8}", optional(*it.0), optional(it.1))).collect();
         out.line(format_args!(
-            "{name:22}{:>6}{:>13}{:>11.2}  {theirs:>11}{ratio:>8}  {:>16}",
+            "{name:22}{:>6}{:>13}{:>11.2}{columns}  {:>16}",
             row.depth,
             row.nodes,
             row.speed,
             row.native.map_or("interpreted".into(), |it| format!("{it:.0}"))
         ))?;
     }
-    Ok(out.line(format_args!("peer: {}", peer.unwrap_or("no peer installed")))?)
+    for (number, name) in (1..).zip(peers) {
+        out.line(format_args!("peer {number}: {name}"))?;
+    }
+    if peers.is_empty() {
+        out.line("no peer is installed")?;
+    }
+    Ok(())
 }
 
 /// The number of trees.
@@ -136,7 +192,7 @@ pub(crate) fn count() -> u64 {
 
 fn measure(
     library: &mut Library,
-    peer: &mut Option<Peer>,
+    peers: &mut [Peer],
     tree: &Tree,
     quick: bool,
 ) -> anyhow::Result<Figures> {
@@ -146,14 +202,16 @@ fn measure(
     let mut game = setup::start(&rules, Some(tree.fen))?;
     let meter = Meter::own();
     let native = game.world_mut().plan().make_native().then(|| meter.elapsed().as_secs_f64() * 1e3);
-    let (mut own, mut theirs) = (Duration::MAX, Duration::MAX);
+    let mut own = Duration::MAX;
+    let mut theirs = vec![None; peers.len()];
     for _ in 0..rounds {
         own = own.min(timed(&mut game, depth, nodes)?);
-        if let (Some(peer), Some((variant, fen))) = (&mut *peer, tree.peer) {
+        let Some((variant, fen)) = tree.peer else { continue };
+        for (peer, best) in peers.iter_mut().zip(&mut theirs).filter(|it| it.0.knows(variant)) {
             let answer = peer.perft(variant, fen, depth)?;
             let what = format!("{} of {} at depth {depth}", peer.name, tree.game);
             ensure!(answer.nodes == nodes, "{what}: {} nodes, not {nodes}", answer.nodes);
-            theirs = theirs.min(answer.time);
+            *best = Some(best.map_or(answer.time, |it: Duration| it.min(answer.time)));
         }
     }
     Ok(Figures {
@@ -163,7 +221,7 @@ fn measure(
         nodes,
         native,
         speed: speed(nodes, own),
-        peer_speed: (theirs < Duration::MAX).then(|| speed(nodes, theirs)),
+        peers: theirs.into_iter().map(|it| it.map(|it| speed(nodes, it))).collect(),
     })
 }
 
