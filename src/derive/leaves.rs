@@ -17,8 +17,10 @@ pub struct Leaves {
     pub(super) counted: Vec<(ActionId, RelId)>,
     /// If one of these has rows, they are no count.
     pub(super) odd: Vec<RelId>,
-    /// By action, the batches that it takes, if they do no more than write facts.
+    /// By action, the batches that it takes, if leaves after it can be counted without taking it.
     pub(super) batches: Vec<Option<Range<usize>>>,
+    /// By event, whether nothing reacts to it.
+    pub(super) unheard: Vec<bool>,
 }
 
 impl World {
@@ -30,11 +32,13 @@ impl World {
         let schedule = &self.plan().schedule;
         let of = |event: Event| {
             let batches = schedule.of(event);
-            let plain = schedule.batches[batches.clone()].iter().all(|it| it.plain);
-            (plain && lasts && program.trials.is_empty()).then_some(batches)
+            let looks_back = schedule.batches[batches.clone()].iter().any(|it| it.looks_back);
+            (!looks_back && lasts && program.trials.is_empty()).then_some(batches)
         };
         let batches = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
-        Leaves { over, counted, odd, batches }
+        let events = program.events.iter();
+        let unheard = events.map(|it| schedule.of(Event::Raised(it.id)).is_empty()).collect();
+        Leaves { over, counted, odd, batches, unheard }
     }
 
     /// The number of leaves after all actions of a position that is not over, none of which is taken. The

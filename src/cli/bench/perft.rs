@@ -23,6 +23,8 @@ struct Tree {
     full: (u32, u64),
     /// What peers call the game and the position, if one may know it.
     peer: Option<(&'static str, &'static str)>,
+    /// How many actions peers count as one.
+    in_one: u32,
 }
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -41,6 +43,7 @@ const TREES: &[Tree] = &[
         quick: (5, 4_865_609),
         full: (6, 119_060_324),
         peer: Some(("chess", START)),
+        in_one: 1,
     },
     Tree {
         game: "chess",
@@ -49,6 +52,7 @@ const TREES: &[Tree] = &[
         quick: (4, 4_085_603),
         full: (5, 193_690_690),
         peer: Some(("chess", KIWIPETE)),
+        in_one: 1,
     },
     Tree {
         game: "knightmate",
@@ -58,6 +62,7 @@ const TREES: &[Tree] = &[
         full: (6, 74_568_983),
         // There the royal knight has the letter k and the king that is not royal the letter m.
         peer: Some(("knightmate", "rmbqkbmr/pppppppp/8/8/8/8/PPPPPPPP/RMBQKBMR w KQkq - 0 1")),
+        in_one: 1,
     },
     Tree {
         game: "antichess",
@@ -66,6 +71,7 @@ const TREES: &[Tree] = &[
         quick: (5, 2_732_672),
         full: (5, 2_732_672),
         peer: Some(("antichess", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1")),
+        in_one: 1,
     },
     Tree {
         game: "coregal",
@@ -74,6 +80,7 @@ const TREES: &[Tree] = &[
         quick: (4, 195_896),
         full: (5, 4_756_867),
         peer: None,
+        in_one: 1,
     },
     Tree {
         game: "crazyhouse",
@@ -82,6 +89,7 @@ const TREES: &[Tree] = &[
         quick: (4, 197_281),
         full: (5, 4_888_832),
         peer: Some(("crazyhouse", POCKETS)),
+        in_one: 1,
     },
     Tree {
         game: "atomic",
@@ -90,6 +98,16 @@ const TREES: &[Tree] = &[
         quick: (4, 197_326),
         full: (5, 4_864_979),
         peer: Some(("atomic", START)),
+        in_one: 1,
+    },
+    Tree {
+        game: "duck-fairy",
+        position: "start",
+        fen: START,
+        quick: (4, 379_440),
+        full: (6, 249_921_262),
+        peer: Some(("duck", START)),
+        in_one: 2,
     },
     Tree {
         game: "minishogi",
@@ -98,6 +116,7 @@ const TREES: &[Tree] = &[
         quick: (4, 35_401),
         full: (5, 533_203),
         peer: Some(("minishogi", MINISHOGI)),
+        in_one: 1,
     },
     Tree {
         game: "xiangqi",
@@ -106,6 +125,7 @@ const TREES: &[Tree] = &[
         quick: (4, 3_290_240),
         full: (4, 3_290_240),
         peer: Some(("xiangqi", XIANGQI)),
+        in_one: 1,
     },
     Tree {
         game: "capablanca",
@@ -114,6 +134,7 @@ const TREES: &[Tree] = &[
         quick: (4, 805_128),
         full: (5, 28_741_319),
         peer: Some(("capablanca", CAPABLANCA)),
+        in_one: 1,
     },
 ];
 
@@ -208,7 +229,7 @@ fn measure(
         own = own.min(timed(&mut game, depth, nodes)?);
         let Some((variant, fen)) = tree.peer else { continue };
         for (peer, best) in peers.iter_mut().zip(&mut theirs).filter(|it| it.0.knows(variant)) {
-            let answer = peer.perft(variant, fen, depth)?;
+            let answer = peer.perft(variant, fen, depth / tree.in_one)?;
             let what = format!("{} of {} at depth {depth}", peer.name, tree.game);
             ensure!(answer.nodes == nodes, "{what}: {} nodes, not {nodes}", answer.nodes);
             *best = Some(best.map_or(answer.time, |it: Duration| it.min(answer.time)));

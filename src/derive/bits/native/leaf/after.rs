@@ -50,7 +50,7 @@ enum What {
     Everything,
 }
 
-/// The writes of an effect that leaves are concerned with; `None` for others.
+/// The write of an effect; `None` if it is none.
 fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
     match effect {
         EffectCode::Set { attr, entity, value } => {
@@ -60,6 +60,11 @@ fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
         EffectCode::Remove { entity } => Some((What::Everything, *entity, None)),
         _ => None,
     }
+}
+
+/// Whether an effect writes facts.
+pub(super) fn is_write(effect: &EffectCode) -> bool {
+    write_of(effect).is_some()
 }
 
 /// The attributes that the reactions of a batch write; all if entities go.
@@ -112,9 +117,15 @@ impl<W: Word> Lower<'_, '_, W> {
         self.call_leaf(function, [none, none]);
     }
 
-    /// Solves the body of a reaction; what its solutions write.
+    /// Solves the body of a reaction; what its solutions write. Gives up at a solution that does more.
     fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
         let code = &self.c.code.effects[plan.code as usize];
+        if self.part().does_more[plan.code as usize] {
+            self.part().solving = Some(Solving { code: plan.code, writes: Vec::new() });
+            self.run(plan.pc);
+            self.part().solving = None;
+            return Vec::new();
+        }
         let none = self.b.ins().iconst(I64, 0);
         let mut writes = Vec::new();
         for (what, entity, value) in code.effects.iter().filter_map(write_of) {
@@ -144,6 +155,10 @@ impl<W: Word> Lower<'_, '_, W> {
     /// A solution of the body, in these registers.
     pub(in super::super) fn solved(&mut self, named: u32) {
         let Some(solving) = self.part().solving.clone() else { return };
+        if solving.writes.is_empty() {
+            let bail = self.part().bail;
+            return self.leave(bail);
+        }
         let regs = self.c.machine.list(named);
         let names = &self.c.code.effects[solving.code as usize].named;
         let named: Vec<(Reg, Reg)> = names.iter().copied().zip(regs.iter().copied()).collect();

@@ -5,8 +5,8 @@
 //! back: no fact is written, and nothing is journaled but words. All of it is straight code, made for the
 //! program as a whole: what is asked for decides which relations are kept up to date at all.
 //!
-//! Deliberately absent: programs whose reactions do more than write facts, or whose rules need lists of tuples, for
-//! which the caller takes the action; and single actions that come to more than there is room for, which bail out.
+//! Deliberately absent: programs whose rules need lists of tuples, for which the caller takes the action; and single
+//! actions whose reactions do more than write facts, or that come to more than there is room for, which bail out.
 
 mod after;
 mod catch_up;
@@ -121,6 +121,8 @@ pub(super) struct Part {
     count: FuncRef,
     /// What is kept up to date: by turn, whether it is.
     kept: Arc<[bool]>,
+    /// By reaction, see [`Wanted::does_more`].
+    does_more: Arc<[bool]>,
     /// Where the tuples of a relation wait to be checked: the first word, and how many values they have.
     suspects: HashMap<Turn, (i32, usize)>,
     /// What is known of lists.
@@ -141,6 +143,7 @@ struct Maker<'c, W> {
     catch_up: FuncId,
     count: FuncId,
     kept: Arc<[bool]>,
+    does_more: Arc<[bool]>,
     suspects: HashMap<Turn, (i32, usize)>,
     suspect_words: usize,
 }
@@ -171,6 +174,7 @@ impl<'c, W: Word> Maker<'c, W> {
             c,
             ways,
             lists,
+            does_more: wanted.does_more.as_slice().into(),
             wanted,
             functions: FunctionBuilderContext::new(),
             changes: changes?,
@@ -239,6 +243,7 @@ impl<'c, W: Word> Maker<'c, W> {
             catch_up,
             count,
             kept: Arc::clone(&self.kept),
+            does_more: Arc::clone(&self.does_more),
             suspects: self.suspects.clone(),
             lists: Arc::clone(&self.lists),
             solving: None,

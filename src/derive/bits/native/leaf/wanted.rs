@@ -1,12 +1,13 @@
 //! What a count of leaves reads, and whether code can be made for it.
 
+use super::super::super::code::{EffectCode, ReactionCode};
 use super::super::super::compile::{Compiled, Mode};
 use super::super::super::layout::Store;
 use super::super::super::machine::{Inst, Turn};
 use super::super::super::word::Word;
 use super::super::flow;
 use super::UNROLLED;
-use super::after::written;
+use super::after::{is_write, written};
 use super::scans::Tables;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
@@ -18,6 +19,9 @@ pub(super) struct Wanted {
     pub(super) attrs: Vec<AttrId>,
     /// The relations that are kept up to date, in their order.
     pub(super) turns: Vec<Turn>,
+    /// By reaction, by its number in the code: whether a solution of it does more than write facts. Actions in which
+    /// there is one are taken.
+    pub(super) does_more: Vec<bool>,
 }
 
 impl Wanted {
@@ -60,7 +64,9 @@ impl Wanted {
                 return Err(format!("{} is handed over", name(rel)));
             }
         }
-        let attrs = attrs(c, leaves, &reads, &is_straight)?;
+        let of = |it: &ReactionCode| it.effects.iter().any(|it| does_more(leaves, it));
+        let does_more: Vec<bool> = c.code.effects.iter().map(of).collect();
+        let attrs = attrs(c, leaves, &reads, &does_more, &is_straight)?;
         for &attr in &attrs {
             for &(rel, _) in &c.inputs[usize::from(attr.0)] {
                 readers(c, rel).try_for_each(is_straight)?;
@@ -78,7 +84,7 @@ impl Wanted {
                 _ => return Err(format!("{} is not rows", name(rel))),
             }
         }
-        Ok(Self { attrs, turns })
+        Ok(Self { attrs, turns, does_more })
     }
 }
 
@@ -113,6 +119,7 @@ fn attrs<W: Word>(
     c: &Compiled<W>,
     leaves: &Leaves,
     reads: &[bool],
+    does_more: &[bool],
     is_straight: &dyn Fn(u32) -> Result<(), String>,
 ) -> Result<Vec<AttrId>, String> {
     let mut found: Vec<AttrId> = Vec::new();
@@ -120,7 +127,9 @@ fn attrs<W: Word>(
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
             is_straight(plan.pc)?;
-            found.extend(written(c, plan).unwrap_or_else(all));
+            if !does_more[plan.code as usize] {
+                found.extend(written(c, plan).unwrap_or_else(all));
+            }
         }
     }
     found.sort_unstable_by_key(|it| it.0);
@@ -134,6 +143,14 @@ fn attrs<W: Word>(
         }
     }
     Ok(found)
+}
+
+/// Whether an effect is more than a write: that nothing hears of an event is nothing.
+fn does_more(leaves: &Leaves, effect: &EffectCode) -> bool {
+    match effect {
+        EffectCode::Raise { event, .. } => !leaves.unheard[usize::from(event.0)],
+        effect => !is_write(effect),
+    }
 }
 
 /// The stretches that tell the readers of a relation.
