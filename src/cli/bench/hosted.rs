@@ -9,12 +9,8 @@ use serde::Serialize;
 use super::meter::Meter;
 use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
-use crate::game::Game;
 use crate::moves::Move;
 use crate::presets::Ruleset;
-
-/// Half-moves of a game.
-const PLIES: usize = 80;
 
 /// Microseconds of CPU time for one move.
 #[derive(Debug, Serialize)]
@@ -28,24 +24,12 @@ pub(crate) struct Figures {
 
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures> {
     let rules = library.load("chess", &[])?;
-    let moves = chosen(setup::start(&rules, None)?)?;
+    let moves = super::play_on(&mut setup::start(&rules, None)?)?;
     let rounds = if quick { 20 } else { 200 };
     let time = |list, view| replay(&rules, &moves, rounds, [list, view]);
     let (play, listed, viewed, whole) =
         (time(false, false)?, time(true, false)?, time(false, true)?, time(true, true)?);
     Ok(Figures { moves: moves.len(), whole, play, list: listed - play, view: viewed - play })
-}
-
-/// The moves of a game, spread over the lists.
-fn chosen(mut game: Game) -> anyhow::Result<Vec<Move>> {
-    let mut moves = Vec::new();
-    while moves.len() < PLIES && game.result().is_none() {
-        let mut listed = game.listing();
-        let (_, mv) = listed.swap_remove(moves.len() * 7 % listed.len());
-        game.play(&mv)?;
-        moves.push(mv);
-    }
-    Ok(moves)
 }
 
 /// Microseconds that a move takes, with these steps or without.

@@ -10,9 +10,6 @@ use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::game::Game;
 
-/// Half-moves that every game has behind it.
-const PLIES: usize = 80;
-
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) games: usize,
@@ -30,7 +27,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures>
     let rules = library.load("chess", &[])?;
     let game = || -> anyhow::Result<Game> {
         let mut game = setup::start(&rules, None)?;
-        shuffle(&mut game)?;
+        super::play_on(&mut game)?;
         Ok(game)
     };
     // The first game pays for what all share.
@@ -49,16 +46,6 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures>
         history: memory.history,
         resident: grown.map(|it| it / games as u64),
     })
-}
-
-/// Plays the same moves in every game, spread over the list; a game that ends early is left as it is.
-fn shuffle(game: &mut Game) -> anyhow::Result<()> {
-    for ply in 0..PLIES {
-        let moves = game.listing();
-        let Some((_, mv)) = moves.get(ply * 7 % moves.len().max(1)) else { return Ok(()) };
-        game.play(mv)?;
-    }
-    Ok(())
 }
 
 pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {

@@ -21,8 +21,13 @@ use super::Verdict;
 use super::args::{BenchArgs, BenchTable, RulesArgs};
 use super::output::{Ink, Out, progress};
 use super::setup::Library;
+use crate::game::Game;
+use crate::moves::Move;
 pub use meter::Meter;
 pub use peer::{Count as PeerCount, Peer};
+
+/// Half-moves of the games that `hosted` and `memory` play.
+const PLIES: usize = 80;
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -146,6 +151,18 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
         audit::print(row, out)?;
     }
     Ok(())
+}
+
+/// Plays a game, at most [`PLIES`] half-moves, the same each time: the moves are spread over the lists of legal ones.
+fn play_on(game: &mut Game) -> anyhow::Result<Vec<Move>> {
+    let mut moves = Vec::new();
+    while moves.len() < PLIES && game.result().is_none() {
+        let mut listed = game.listing();
+        let (_, mv) = listed.swap_remove(moves.len() * 7 % listed.len());
+        game.play(&mv)?;
+        moves.push(mv);
+    }
+    Ok(moves)
 }
 
 fn head(out: &mut Out, text: &str) -> anyhow::Result<()> {

@@ -74,6 +74,12 @@ pub(super) struct Rows {
     pub(super) len: u32,
 }
 
+impl Rows {
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+}
+
 /// A store of tuples, see `store.rs`.
 pub(super) type StoreId = u32;
 

@@ -16,6 +16,7 @@ impl<'t> Body<'_, 't> {
         &mut self,
         clause: &Clause<'t>,
         head: Option<RelId>,
+        planned: &[VarId],
     ) -> Option<(Vec<Term>, Vec<Literal>)> {
         if self.too_large {
             return None;
@@ -30,7 +31,7 @@ impl<'t> Body<'_, 't> {
             return None;
         }
         let told = clause.because.map(|it| self.vars_of_text(it)).unwrap_or_default();
-        let planned = self.ids_of(&clause.plan).into_iter().map(Term::Var);
+        let planned = planned.iter().copied().map(Term::Var);
         let needed: Vec<Term> = args.iter().copied().chain(told).chain(planned).collect();
         self.check_bound(&body, &[], &needed).then_some((args, body))
     }

@@ -100,7 +100,7 @@ impl<'t> Checker<'t> {
         }
         clause.plan.iter().for_each(|it| body.collect_name(*it, None, Use::Plan));
         let order = body.ids_of(&clause.plan);
-        let lowered = body.lower_clause(clause, head);
+        let lowered = body.lower_clause(clause, head, &order);
         let vars = body.into_vars();
         let (Some(head), Some((args, body))) = (head, lowered) else {
             return;

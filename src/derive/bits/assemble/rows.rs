@@ -83,8 +83,7 @@ impl Assembler<'_> {
     /// The AND of all these rows in the accumulator.
     pub(super) fn and(&mut self, lists: &[Rows]) {
         let code = self.code;
-        let terms =
-            lists.iter().flat_map(|it| &code.rows[it.start as usize..(it.start + it.len) as usize]);
+        let terms = lists.iter().flat_map(|it| &code.rows[it.range()]);
         self.and_terms(&terms.collect::<Vec<_>>());
     }
 

@@ -76,7 +76,7 @@ impl Assembler<'_> {
         fails: &mut Vec<usize>,
     ) -> Result<Option<()>, PlanError> {
         let code = self.code;
-        let terms = &code.rows[tests.start as usize..(tests.start + tests.len) as usize];
+        let terms = &code.rows[tests.range()];
         let (moving, fixed): (Vec<&RowTerm>, Vec<&RowTerm>) =
             terms.iter().partition(|it| depends_on(it, reg));
         let sides: Option<Vec<SweepTerm>> = moving.iter().map(|it| self.side(it, reg)).collect();
@@ -103,7 +103,7 @@ impl Assembler<'_> {
 
     /// Rows that the body of a loop over the register takes side by side: one or two.
     pub(super) fn sides(&self, rows: Rows, reg: Reg) -> Option<[SweepTerm; 2]> {
-        let terms = &self.code.rows[rows.start as usize..(rows.start + rows.len) as usize];
+        let terms = &self.code.rows[rows.range()];
         match terms {
             [only] => self.side(only, reg).map(|it| [it, it]),
             [one, two] => Some([self.side(one, reg)?, self.side(two, reg)?]),

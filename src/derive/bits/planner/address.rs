@@ -9,7 +9,7 @@ use super::super::code::{
 };
 use super::super::layout::{Dense, Sizes, Store};
 use super::super::word::Word;
-use super::{Lit, PlanError, Planner, plain, shorten};
+use super::{Lit, PlanError, Planner, shorten};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(in super::super) fn is_fun(&mut self, rel: RelId) -> bool {
@@ -27,8 +27,8 @@ impl<'p, W: Word> Planner<'p, W> {
         match self.layout.stores[usize::from(atom.rel.0)] {
             Store::Key { fun, .. } => Ok(self
                 .one_key(Space::Maintained, fun, atom.args[0])
-                .unwrap_or_else(|| plain(Space::Maintained, fun))),
-            Store::Game { fun } => Ok(plain(Space::Maintained, fun)),
+                .unwrap_or_else(|| Address::alone(Space::Maintained, fun))),
+            Store::Game { fun } => Ok(Address::alone(Space::Maintained, fun)),
             _ => {
                 let Some(dense) = self.layout.static_fun(self.program, atom.rel) else {
                     unreachable!("checked by is_fun")
@@ -60,7 +60,7 @@ impl<'p, W: Word> Planner<'p, W> {
         dense: &Dense,
         keys: &[Term],
     ) -> Result<Address, PlanError> {
-        let mut address = plain(dense.space, dense.base);
+        let mut address = Address::alone(dense.space, dense.base);
         for (&key, &stride) in keys.iter().zip(&dense.strides) {
             match key {
                 Term::Const(value) => address.base += value as u32 * stride,

@@ -2,11 +2,11 @@
 
 use crate::rules::{Atom, RelId, Term, VarId};
 
-use super::super::code::{Op, Reg, RowSource, RowTerm, StoreId};
+use super::super::code::{Address, Op, Reg, RowSource, RowTerm, StoreId};
 use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
 use super::weights::{self, UNBOUNDED, chance};
-use super::{Goal, Lit, Others, PlanError, Planner, mentions, plain, remove_all, vector_of};
+use super::{Goal, Lit, Others, PlanError, Planner, mentions, remove_all, vector_of};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// Opens the loop with the fewest expected iterations and takes out the literals that it settles.
@@ -74,7 +74,7 @@ impl<'p, W: Word> Planner<'p, W> {
             let row = if at == last {
                 RowSource::At(self.address(dense, &atom.args[..last])?)
             } else if let (0, Some(support)) = (at, dense.support) {
-                RowSource::At(plain(dense.space, support))
+                RowSource::At(Address::alone(dense.space, support))
             } else {
                 RowSource::All(dense.sizes[at] as u16)
             };

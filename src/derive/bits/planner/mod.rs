@@ -412,10 +412,6 @@ pub(super) fn lit(literal: &Literal) -> Lit<'_> {
     }
 }
 
-fn plain(space: Space, base: u32) -> Address {
-    Address { space, n: 0, regs: [0; 4], base, strides: [0; 4] }
-}
-
 /// Gives an address with one key and stride 1 its short form.
 fn shorten(term: RowTerm) -> RowTerm {
     match term.row {

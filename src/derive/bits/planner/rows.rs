@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 
 use crate::rules::{Atom, Expr, Op as Comparison, Term, VarId};
 
-use super::super::code::{Op, Reg, RowSource, RowTerm, Space, StoreId};
+use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Space, StoreId};
 use super::super::layout::Store;
 use super::super::word::Word;
-use super::{Goal, Lit, Others, PlanError, Planner, depends_on, mentions, plain};
+use super::{Goal, Lit, Others, PlanError, Planner, depends_on, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// The literals of the body with these numbers as rows towards one variable, if each can be
@@ -90,7 +90,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 }
                 if col == 0 && ready.is_empty() {
                     let base = dense.support?;
-                    return Some(RowSource::At(plain(dense.space, base)));
+                    return Some(RowSource::At(Address::alone(dense.space, base)));
                 }
                 let usable = dense.space == Space::Maintained && self.may_index && col == 0;
                 if usable && ready.contains(&last) && (!exact || ready.len() == 1) {
@@ -103,7 +103,7 @@ impl<'p, W: Word> Planner<'p, W> {
             }
             Store::Key { present, inverse, .. } if col == 0 => {
                 if ready.is_empty() {
-                    return Some(RowSource::At(plain(Space::Maintained, present)));
+                    return Some(RowSource::At(Address::alone(Space::Maintained, present)));
                 }
                 self.one_key(Space::Maintained, inverse?, atom.args[1]).map(RowSource::At)
             }
@@ -165,9 +165,8 @@ impl<'p, W: Word> Planner<'p, W> {
                 head.strides[key] = 0;
             }
         }
-        let all = emitted.start as usize..(emitted.start + emitted.len) as usize;
         let (moving, fixed): (Vec<RowTerm>, Vec<RowTerm>) =
-            self.code.rows[all].iter().partition(|it| depends_on(it, reg));
+            self.code.rows[emitted.range()].iter().partition(|it| depends_on(it, reg));
         let fixed = self.row_list(fixed);
         let moving = self.row_list(moving);
         self.code.ops.truncate(at - 2);
