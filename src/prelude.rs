@@ -55,7 +55,7 @@ pub enum Error {
     Restore(Box<RestoreError>),
 }
 
-/// An error is small to hand on, whatever it tells.
+/// Causes are boxed, so that a `Result` with an [`Error`] stays small.
 macro_rules! boxed {
     ($($variant:ident($cause:ty)),* $(,)?) => {
         $(impl From<$cause> for Error {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::derive::Tuple;
 use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, decide};
-use crate::moves::{Move, is_tried, rows_of_given};
+use crate::moves::{Move, argument_rows, is_played_out};
 use crate::presets::Catalogue;
 use crate::presets::save::{
     Difference, Doubt, Next, RestoreError, RulesFrom, Save, SavedMove, Step,
@@ -100,7 +100,7 @@ fn visit(
         Next::End => return Ok(()),
     };
     let contract = step.game.contract().clone();
-    let tried = is_tried(step.game.world_mut(), &contract, mv);
+    let tried = is_played_out(step.game.world_mut(), &contract, mv);
     let program = step.game.program().clone();
     let report = proof(reference.checker(step.game.facts()), &program, (saved, mv), tried);
     tally.report +=
@@ -157,7 +157,7 @@ fn proof(
     let action = program.action(mv.action);
     let listed = (action.rel, Tuple::from_slice(action.row(&mv.args)));
     let wanted: Vec<(RelId, Tuple)> =
-        iter::once(listed).chain(rows_of_given(program, mv)).collect();
+        iter::once(listed).chain(argument_rows(program, mv)).collect();
     if proofs.len() != wanted.len() {
         return Err(format!("{} rows are to be proved, and {} are", wanted.len(), proofs.len()));
     }
@@ -213,7 +213,7 @@ fn tried(
     tally: &mut Tally,
 ) -> Result<(), String> {
     let contract = game.contract().clone();
-    if !is_tried(game.world_mut(), &contract, mv) {
+    if !is_played_out(game.world_mut(), &contract, mv) {
         return Ok(());
     }
     let (legal, finding) =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::derive::explain::{Finding, why, why_not};
-use crate::derive::{Backend, Rows, Tuple, World, collect};
+use crate::derive::{Backend, Tuple, World, collect};
 use crate::facts::{AttrId, GAME, NEXT_ENTITY, Session, saved};
 use crate::game::{Game, go_back};
 use crate::moves::Move;

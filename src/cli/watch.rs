@@ -36,8 +36,9 @@ impl Watched {
         let (sender, changes) = channel();
         let fix = "name rule files (.dl) that are there, or folders of them";
         let tell = move |event: notify::Result<Event>| {
-            // Reading is no change, and what is lost is looked for anyway. There may be no receiver any more.
+            // Reading is no change. Errors may be ignored, since files are looked at every other second as well.
             if event.is_ok_and(|it| !matches!(it.kind, EventKind::Access(_))) {
+                // The receiver may be gone already.
                 let _ = sender.send(());
             }
         };
@@ -69,8 +70,8 @@ impl Watched {
     }
 }
 
-/// Does something now, and again whenever files change, until the process is stopped. What goes wrong is
-/// told, and may be right after the next change.
+/// Does something now, and again whenever files change, until the process is stopped. An error is printed and does not
+/// end it: the next change may mend it.
 pub(crate) fn again_and_again(
     paths: &[PathBuf],
     out: &mut Out,

@@ -14,38 +14,39 @@ use crate::rules::{Program, RelId, RuleId};
 /// Join steps of a query, and of a load: entries into inner loops, by the width of the loop, and
 /// tuples of lists.
 pub(super) const STEPS: u64 = 1 << 24;
-/// Steps of the reference evaluator, whose steps are rows.
-pub(super) const REFEREE_STEPS: u64 = 1 << 22;
-/// Looks at rows, and rows, of one explanation or question.
+/// Steps of the reference evaluator: one for each row that it makes.
+pub(super) const REFERENCE_STEPS: u64 = 1 << 22;
+/// Steps of one explanation or question: one for each lookup, and one for each row found.
 pub(super) const SEARCH_STEPS: u64 = 1 << 22;
-/// Steps of a request: of all its queries, events, tries, trials and loads together.
+/// Steps of a request: of all its queries, events, trials and loads and actions played out together.
 pub(super) const REQUEST_STEPS: u64 = 1 << 26;
 /// What a query costs a request, besides its steps.
 pub(super) const QUERY: i64 = 64;
-/// So many rows of the reference evaluator count as one step of a request: it derives all rows anew after each
-/// write, where the other evaluator keeps them.
-pub(super) const REFEREE_SHARE: u64 = 16;
-/// Actions that may be possible at a time: tries, and rows of a relation that is shown whole.
+/// The number of rows of the reference evaluator that count as one step of a request: it derives all rows anew after
+/// each write, where the other evaluator keeps them.
+pub(super) const REFERENCE_SHARE: u64 = 16;
+/// Maximum number of actions that are possible at a time (pseudo-legal ones), and of rows of a relation that is shown
+/// whole.
 pub(super) const ACTIONS: usize = 1 << 14;
-/// Rows of one list.
+/// Maximum number of rows of one list.
 pub(super) const ROWS: usize = 1 << 19;
-/// Rows of all lists of one session together.
+/// Maximum number of rows of all lists of one session.
 pub(super) const LIST_ROWS: usize = 4 * ROWS;
-/// Rows of all statics of a program.
+/// Maximum number of rows of all statics of a program.
 pub(super) const STATIC_ROWS: usize = 1 << 17;
-/// Bytes of the tables of statics that a program has: of bits, and of tuples in other orders.
+/// Maximum size of a program's tables of statics in bytes: bit rows, and tuples in other orders.
 pub(super) const TABLE_BYTES: usize = 1 << 24;
-/// Bytes of the rows of one session, without those that marks add.
+/// Maximum size of the rows of one session in bytes, without the frames that marks add.
 pub(super) const SESSION_BYTES: usize = 1 << 23;
-/// Bit rows of one session, and tables of statics.
+/// Maximum number of bit rows of one session, and of a program's tables of statics.
 pub(super) const BIT_ROWS: usize = 1 << 20;
 
-/// What there was not enough of.
+/// What ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resource {
     Steps,
     Rows,
-    /// Whatever a legal action needs that could not be taken: entities, or an end of its events.
+    /// What a legal action needs that cannot be taken: ids of entities, or an end of the events that it raises.
     Action,
     /// The request was ended from outside.
     Time,

@@ -283,7 +283,7 @@ impl World {
         asked.iter().map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
     }
 
-    /// GivenRelations rows over, by the number of their relation.
+    /// Hands rows over, by the number of their relation.
     pub(super) fn hand(&mut self, at: usize, rows: SharedRows) {
         if self.given_rows().rows[at] == rows {
             return;

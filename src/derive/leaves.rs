@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::engine::Engine;
 use super::rows::Tuple;
 use super::world::World;
 use crate::rules::{ActionId, Event, RelId};
@@ -50,9 +49,6 @@ impl World {
         leaves: &Arc<Leaves>,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        match &mut self.engine {
-            Engine::Bits(it) => it.leaves_below(leaves, rest),
-            Engine::Frog(_) => None,
-        }
+        self.evaluator.leaves_below(leaves, rest)
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::bits::{BitPlan, Memo, PlanError};
 use super::call::Calls;
-use super::engine::Backend;
+use super::evaluator::{Backend, Evaluator};
 use super::frog::Statics;
 use super::given::GivenRelations;
+use super::reference::Reference;
 use super::schedule::Schedule;
 use crate::rules::{Event, Program};
 
@@ -14,15 +15,15 @@ use crate::rules::{Event, Program};
 #[derive(Debug)]
 pub struct Plan {
     program: Arc<Program>,
-    pub(super) bits: BitPlan,
+    bits: BitPlan,
     pub(super) schedule: Schedule,
     /// The order of reactions by the letter, for the reference evaluator.
-    pub(super) letter: Schedule,
+    letter: Arc<Schedule>,
     /// What is handed to the evaluators, and the trials that batches read: merged ones, and by the letter.
     hands: GivenRelations,
     trials: [Vec<u64>; 2],
     /// The reference evaluator, which plans and computes its statics when it is first asked for rows.
-    pub(super) frog: Arc<Statics>,
+    frog: Arc<Statics>,
     /// The code that reactions call.
     calls: Option<Arc<dyn Calls>>,
 }
@@ -60,6 +61,7 @@ impl Plan {
         let frog = Arc::new(Statics::later(&program));
         let hands = GivenRelations::of(&program);
         let trials = [&schedule, &letter].map(|it| hands.of_batches(&program, it));
+        let letter = Arc::new(letter);
         Ok(Self { program, bits, schedule, letter, hands, trials, frog, calls: None })
     }
 
@@ -97,6 +99,16 @@ impl Plan {
 
     pub(super) fn given_relations(&self) -> &GivenRelations {
         &self.hands
+    }
+
+    /// An evaluator for a new session, which has no facts yet.
+    pub(super) fn evaluator(&self, backend: Backend) -> Box<dyn Evaluator> {
+        match backend {
+            Backend::Bits => self.bits.session(),
+            Backend::Frog => {
+                Box::new(Reference::new(Arc::clone(&self.frog), Arc::clone(&self.letter)))
+            }
+        }
     }
 
     /// How an evaluator runs reactions. They agree on what reactions do, not on how many batches that takes.

@@ -138,7 +138,7 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
             continue;
         }
         let reactions = || batch.iter().map(|&it| &program.reactions[it]);
-        let blind = !reactions().any(|it| depends.reads_of(&it.body).meets(&written));
+        let blind = !reactions().any(|it| depends.reads_of(&it.body).intersects(&written));
         // Code that is called reads what it likes. A new entity's id is none that a fact mentions, or
         // has mentioned since the action began, so whatever is written before counts.
         let sees_all =

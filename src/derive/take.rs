@@ -1,15 +1,9 @@
 //! Taking actions and raising events in a world: to their end, or up to the stage that decides a trial.
 //!
-//! The short road is that of actions whose reactions are one batch that writes facts; all others are
-//! transactions. Deliberately absent: what a batch does (`bits`, `fire`), and applying it (`transaction`).
+//! Actions whose reactions are one batch that only writes facts need no transaction; all others run as one. Deliberately absent: what a batch does (`bits`, `fire`), and applying it (`transaction`).
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::budget::REFEREE_STEPS;
-use super::engine::Engine;
-use super::fire;
-use super::metered::Metered;
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::transaction::{Cut, Output, Refusal, Transaction, write};
@@ -104,7 +98,7 @@ impl World {
         Ok(trace)
     }
 
-    /// All of it, or nothing.
+    /// Runs an event to its end, or up to the cut, as a transaction: if it is refused, nothing has changed.
     fn transact<'t>(
         &mut self,
         event: Event,
@@ -123,13 +117,11 @@ impl World {
         let done = transaction.run(event, args);
         if done.is_ok() {
             transaction.end_trial(false);
-        }
-        if done.is_ok() {
             self.forget_before();
         }
         match (&done, mark) {
             (Err(_), Some(mark)) => self.rollback(mark),
-            // Only what ran out can get here.
+            // Plain batches refuse nothing, but the budget may have run out.
             (Err(_), None) => self.take_back(since),
             (Ok(()), _) => {}
         }
@@ -144,7 +136,7 @@ impl World {
         }
     }
 
-    /// The short road: one batch that writes facts.
+    /// Runs an action whose reactions are one batch that only writes facts.
     fn fire_plain(&mut self, batch: usize, args: &[i64]) {
         let outputs = self.solve(batch, args, &mut Ids::default(), false);
         let mark = self.facts.mark();
@@ -194,25 +186,16 @@ impl World {
         traced: bool,
     ) -> Vec<Output> {
         self.ready_batch(batch);
-        if let Engine::Bits(bits) = &mut self.engine {
-            let mut outputs = std::mem::take(&mut self.outputs);
-            bits.react(batch, args, ids, traced, &mut outputs);
-            return outputs;
-        }
-        let plan = Arc::clone(&self.plan);
-        let reactions = &plan.letter.batches[batch].reactions;
-        let (outputs, spent) = {
-            let rows = self.rows_as_they_are();
-            let meter = Metered::new(&rows, REFEREE_STEPS);
-            (fire::outputs(&meter, reactions, args, ids, traced), meter.check())
-        };
-        if let Err(limit) = spent {
+        let mut outputs = std::mem::take(&mut self.outputs);
+        let (evaluator, basis) = self.parts();
+        let done = evaluator.react(basis, batch, args, ids, traced, &mut outputs);
+        if let Err(limit) = done {
             self.limit.get_or_insert_with(|| Box::new(limit));
         }
         outputs
     }
 
-    /// Outputs that are used up: their memory is.
+    /// Takes the list of outputs back once they are applied, so that the next batch has its memory.
     pub(super) fn give_back(&mut self, mut outputs: Vec<Output>) {
         outputs.clear();
         if outputs.capacity() > self.outputs.capacity() {

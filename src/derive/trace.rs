@@ -1,6 +1,6 @@
 //! Traces: which reactions an action ran, on which event, and what each of them did.
 //!
-//! Plain data in raw values; the display has the names. An effect's justification is its step:
+//! Values are raw: a display gives them names. An effect's justification is its step:
 //! the reaction, the values of its variables, and the event that it reacted to.
 //! Deliberately absent: making it (`transaction`).
 
@@ -54,7 +54,7 @@ pub enum Done {
     Noted {
         said: Said,
     },
-    /// The last of a trace: the action does not happen.
+    /// The action was refused. Always the last of a trace.
     Vetoed {
         said: Said,
     },
@@ -133,7 +133,7 @@ impl Trace {
         self.steps.iter().flat_map(|step| step.done.iter().map(move |done| (step, done)))
     }
 
-    /// How many whole turns the game is to go back; the last word stands.
+    /// How many whole turns the game is to go back: what the last reaction that rewinds says.
     pub fn rewind(&self) -> Option<i64> {
         let turns = |done: &Done| match done {
             Done::Rewound { turns } => Some(*turns),
@@ -142,7 +142,7 @@ impl Trace {
         self.done().filter_map(|it| turns(it.1)).last()
     }
 
-    /// The reactions of core and game changed some facts, and that is all.
+    /// Whether nothing but facts changed, and only by reactions of the core and the game, not of presets.
     pub fn is_plain(&self, program: &Program) -> bool {
         let owned = |it: &Step| program.reactions[it.reaction].owner.is_some();
         self.expired.is_empty()

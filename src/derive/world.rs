@@ -10,13 +10,11 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::bits::EngineMark;
 use super::budget::{ACTIONS, Exhausted, Resource};
-use super::engine::{Backend, Basis, Engine};
+use super::evaluator::{Backend, Basis, Evaluator, EvaluatorMark};
 use super::given::{Before, GivenMark, GivenRows};
-use super::materialised::Materialised;
 use super::plan::Plan;
-use super::rows::{Tuple, two_of_a_key};
+use super::rows::{Rows, Tuple, two_of_a_key};
 use super::trace::Trace;
 use super::transaction::{Output, Refusal, write};
 use super::watch::{RowChanges, Watch, Watches};
@@ -27,7 +25,7 @@ use crate::rules::{Input, Program, RelId, Role, Was};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorldMark {
     facts: Mark,
-    engine: Option<EngineMark>,
+    evaluator: EvaluatorMark,
     handed: GivenMark,
 }
 
@@ -36,7 +34,8 @@ pub struct WorldMark {
 pub struct World {
     pub(super) plan: Arc<Plan>,
     pub(super) facts: Session,
-    pub(super) engine: Engine,
+    pub(super) evaluator: Box<dyn Evaluator>,
+    backend: Backend,
     pub(super) outputs: Vec<Output>,
     /// What ran out in a state that was taken back since.
     pub(super) limit: Option<Box<Exhausted>>,
@@ -64,14 +63,15 @@ impl World {
                 facts.set_raw(GAME, attr, default);
             }
         }
-        let mut engine = Engine::new(&plan, backend);
-        engine.follow(facts.changes_since(start));
+        let mut evaluator = plan.evaluator(backend);
+        evaluator.follow(facts.changes_since(start));
         facts.commit();
         let handed = GivenRows::of(plan.given_relations());
         Self {
             plan,
             facts,
-            engine,
+            evaluator,
+            backend,
             outputs: Vec::new(),
             limit: None,
             watches: None,
@@ -90,7 +90,7 @@ impl World {
 
     /// Which evaluator answers.
     pub fn backend(&self) -> Backend {
-        self.engine.backend()
+        self.backend
     }
 
     pub fn facts(&self) -> &Session {
@@ -216,12 +216,12 @@ impl World {
         if !changes.is_empty() {
             self.handed.spoil();
         }
-        self.engine.follow(changes);
+        self.evaluator.follow(changes);
     }
 
     pub fn mark(&mut self) -> WorldMark {
-        let (facts, engine) = (self.facts.mark(), self.engine.mark());
-        WorldMark { facts, engine, handed: self.handed.mark() }
+        let (facts, evaluator) = (self.facts.mark(), self.evaluator.mark());
+        WorldMark { facts, evaluator, handed: self.handed.mark() }
     }
 
     /// Restores the state of a mark.
@@ -229,9 +229,9 @@ impl World {
         if let Err(limit) = self.check() {
             self.limit = Some(Box::new(limit));
         }
-        self.engine.undo(self.facts.changes_since(mark.facts));
+        self.evaluator.undo(self.facts.changes_since(mark.facts));
         self.facts.rollback(mark.facts);
-        self.engine.rollback(mark.engine);
+        self.evaluator.rollback(mark.evaluator);
         self.hand_back(mark.handed);
     }
 
@@ -245,7 +245,7 @@ impl World {
         }
         self.facts.commit();
         self.handed.commit();
-        self.engine.commit();
+        self.evaluator.commit();
     }
 
     /// What was read so far is true.
@@ -259,7 +259,10 @@ impl World {
         if let Some(limit) = &self.limit {
             return Err((**limit).clone());
         }
-        self.engine.check(self.program())
+        match self.evaluator.exhausted() {
+            Some((what, owner)) => Err(Exhausted::new(self.program(), what, owner)),
+            None => Ok(()),
+        }
     }
 
     /// Remembers that a legal action could not be taken while many were looked at: what was read is
@@ -273,33 +276,33 @@ impl World {
     #[inline]
     pub fn has_run_out(&self) -> bool {
         self.limit.as_ref().is_some_and(|it| it.resource != Resource::Action)
-            || self.engine.has_run_out()
+            || self.evaluator.has_run_out()
     }
 
     /// The evaluator, and what it may need for an answer.
     #[inline]
-    fn parts(&mut self) -> (&mut Engine, Basis<'_>) {
-        let Self { plan, facts, engine, handed, .. } = self;
-        (engine, Basis { facts, hands: plan.given_relations(), handed })
+    pub(super) fn parts(&mut self) -> (&mut dyn Evaluator, Basis<'_>) {
+        let Self { plan, facts, evaluator, handed, .. } = self;
+        (&mut **evaluator, Basis { facts, hands: plan.given_relations(), handed })
     }
 
     pub fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
         self.ready(rel);
-        let (engine, basis) = self.parts();
-        engine.contains(basis, rel, tuple)
+        let (evaluator, basis) = self.parts();
+        evaluator.contains(basis, rel, tuple)
     }
 
     /// Has the relation at least one row?
     pub fn any(&mut self, rel: RelId) -> bool {
         self.ready(rel);
-        let (engine, basis) = self.parts();
-        engine.any(basis, rel)
+        let (evaluator, basis) = self.parts();
+        evaluator.any(basis, rel)
     }
 
     pub fn count(&mut self, rel: RelId) -> u64 {
         self.ready(rel);
-        let (engine, basis) = self.parts();
-        engine.count(basis, rel)
+        let (evaluator, basis) = self.parts();
+        evaluator.count(basis, rel)
     }
 
     /// All rows of a relation, ascending.
@@ -313,8 +316,8 @@ impl World {
     pub fn for_each(&mut self, rel: RelId, f: &mut dyn FnMut(&[i64])) {
         let all = self.any_row(rel);
         self.ready(rel);
-        let (engine, basis) = self.parts();
-        engine.for_each(basis, rel, &all, &mut |tuple| {
+        let (evaluator, basis) = self.parts();
+        evaluator.for_each(basis, rel, &all, &mut |tuple| {
             f(tuple);
             ControlFlow::Continue(())
         });
@@ -331,8 +334,8 @@ impl World {
         self.ready(rel);
         let all = self.any_row(rel);
         let mut rows = Vec::new();
-        let (engine, basis) = self.parts();
-        engine.for_each(basis, rel, &all, &mut |tuple| {
+        let (evaluator, basis) = self.parts();
+        evaluator.for_each(basis, rel, &all, &mut |tuple| {
             rows.push(Tuple::from_slice(tuple));
             match rows.len() > ACTIONS {
                 true => ControlFlow::Break(()),
@@ -363,8 +366,8 @@ impl World {
     pub fn matching(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
         self.ready(rel);
         let mut found = Vec::new();
-        let (engine, basis) = self.parts();
-        engine.for_each(basis, rel, pattern, &mut |tuple| {
+        let (evaluator, basis) = self.parts();
+        evaluator.for_each(basis, rel, pattern, &mut |tuple| {
             found.push(Tuple::from_slice(tuple));
             ControlFlow::Continue(())
         });
@@ -375,8 +378,8 @@ impl World {
     pub fn first(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
         self.ready(rel);
         let mut found = None;
-        let (engine, basis) = self.parts();
-        engine.for_each(basis, rel, pattern, &mut |tuple| {
+        let (evaluator, basis) = self.parts();
+        evaluator.for_each(basis, rel, pattern, &mut |tuple| {
             found = Some(Tuple::from_slice(tuple));
             ControlFlow::Break(())
         });
@@ -406,51 +409,46 @@ impl World {
     }
 
     /// Every relation, computed; for proofs and audits.
-    pub fn materialised(&mut self) -> Materialised<'_> {
+    pub fn materialised(&mut self) -> &dyn Rows {
         self.ready_all();
-        self.rows_as_they_are()
-    }
-
-    /// The same, but trials only as they were last found.
-    pub(super) fn rows_as_they_are(&mut self) -> Materialised<'_> {
-        let Self { plan, facts, engine, handed, .. } = self;
-        engine.materialised(plan.program(), Basis { facts, hands: plan.given_relations(), handed })
+        let (evaluator, basis) = self.parts();
+        evaluator.materialised(basis)
     }
 
     /// Counts instructions by rule from now on (reactions after the rules), or stops counting.
     /// The reference evaluator counts nothing.
     pub fn count_operations(&mut self, on: bool) {
-        self.engine.set_counting(on);
+        self.evaluator.set_counting(on);
     }
 
     /// Instructions run since counting began, by rule, then by reaction.
     pub fn operations(&self) -> Vec<u64> {
-        self.engine.counts()
+        self.evaluator.counts()
     }
 
     /// Lists from now on what is derived anew of the relations that are kept, or stops.
     pub fn log_recomputation(&mut self, on: bool) {
-        self.engine.set_logging(on);
+        self.evaluator.set_logging(on);
     }
 
     /// What was derived anew since listing began: the first column of a block of rows, or a whole
     /// row. (Relations that are derived on demand are not kept, and the reference evaluator keeps none.)
     pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
-        self.engine.log()
+        self.evaluator.log()
     }
 
     /// Forgets all derived rows: the next read derives them from scratch.
     pub fn forget_rows(&mut self) {
         self.limit = None;
         self.handed.spoil();
-        self.engine.forget();
+        self.evaluator.forget();
     }
 
     /// Frees the memory of the derived rows until [`World::reload`], for a world that is not read for
     /// a while. Until then it still answers, only slowly: by the reference evaluator. No mark may be open.
     pub fn unload(&mut self) {
         if self.backend() == Backend::Bits {
-            self.engine = Engine::new(&self.plan, Backend::Frog);
+            self.use_evaluator(Backend::Frog);
             self.unloaded = true;
         }
     }
@@ -460,12 +458,17 @@ impl World {
         if !std::mem::take(&mut self.unloaded) {
             return;
         }
-        self.engine = Engine::new(&self.plan, Backend::Bits);
+        self.use_evaluator(Backend::Bits);
         let facts = self.facts.iter_raw();
         let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
-        self.engine.follow(&facts.map(stated).collect::<Vec<Change>>());
-        self.engine.commit();
+        self.evaluator.follow(&facts.map(stated).collect::<Vec<Change>>());
+        self.evaluator.commit();
         self.tell_all_handed();
+    }
+
+    /// Goes on with a new evaluator, which knows of no fact.
+    fn use_evaluator(&mut self, backend: Backend) {
+        (self.evaluator, self.backend) = (self.plan.evaluator(backend), backend);
     }
 
     pub(super) fn given_rows(&self) -> &GivenRows {
@@ -483,16 +486,16 @@ impl World {
 
     /// Has the evaluator take rows that are handed over.
     pub(super) fn take_rows(&mut self, rel: RelId, rows: &[Tuple]) {
-        self.engine.take_rows(rel, rows);
+        self.evaluator.take_rows(rel, rows);
     }
 
     /// The plans of all rules in words. The reference evaluator has none.
     pub fn plan_text(&self) -> String {
-        self.engine.dump()
+        self.evaluator.dump()
     }
 
     /// Bytes held by the derived rows of this session, what is shared excluded.
     pub fn row_bytes(&self) -> usize {
-        self.engine.heap_bytes()
+        self.evaluator.heap_bytes()
     }
 }

@@ -3,10 +3,10 @@
 
 use serde::de::DeserializeOwned;
 
-/// Levels of brackets in a text that is read. A proof level takes five.
+/// Maximum number of levels of brackets. A level of a proof takes five.
 pub(crate) const DEPTH: usize = 640;
 
-/// Values in a text that is read: two bytes of text can stand for forty of memory.
+/// Maximum number of values: two bytes of text can stand for forty of memory.
 const VALUES: usize = 1 << 23;
 
 /// Why a text is not the JSON that was asked for, with its place, counted from 1.

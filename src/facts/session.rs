@@ -3,8 +3,8 @@
 //!
 //! Every write is journaled, so [`Session::rollback`] restores any earlier [`Mark`] exactly, ids of
 //! created entities and the hash included. Values are stored raw (`i64`: the integer, the member's
-//! index, the entity's id, the text's number); [`Value`] is the typed form at the border: `insert`
-//! checks what it is given, `set_raw` trusts.
+//! index, the entity's id, the text's number). [`Value`] is their typed form for callers: `insert`
+//! checks what it is given, `set_raw` trusts it.
 //! Deliberately absent: derived facts, and any idea of what an attribute means.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     at: u32,
-    /// The number of commits before it: what tells a mark that has ended.
+    /// The number of commits before it; a mark of an earlier epoch is no longer valid.
     epoch: u32,
     hash: u64,
 }
@@ -48,7 +48,7 @@ pub enum FactError {
     Type { attr: String, expected: String, found: String },
     #[error("{domain} has no member number {index}")]
     Member { domain: String, index: i64 },
-    /// Evaluators mark with it what is not there.
+    /// The least integer stands for a missing value in evaluators.
     #[error("attribute {attr} takes every integer of 64 bits but the least")]
     Range { attr: String },
     #[error("there is no entity {entity}: ids end before {cap}")]
@@ -208,7 +208,7 @@ impl Session {
         }
     }
 
-    /// Counts an entity in whose id was chosen among [`Session::ids`].
+    /// Counts in an entity that has one of the ids of [`Session::ids`].
     pub fn admit(&mut self, id: EntityId) {
         let next = i64::from(id.0) + 1;
         if self.get_raw(GAME, NEXT_ENTITY).is_none_or(|it| it < next) {

@@ -9,7 +9,7 @@ use crate::derive::explain::{
 };
 use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, EntityId};
-use crate::moves::{Contract, Decision, Move, is_tried, not_to_be_given, row, rows_of_given};
+use crate::moves::{Contract, Decision, Move, argument_rows, is_played_out, refused_argument, row};
 use crate::rules::{RelId, Type};
 
 use super::names::{Lookup, value_name};
@@ -36,16 +36,16 @@ pub fn decide(
     mv: &Move,
     limits: Limits,
 ) -> Result<(bool, Finding), Exhausted> {
-    if let Some((rel, row)) = not_to_be_given(world, mv) {
+    if let Some((rel, row)) = refused_argument(world, mv) {
         let pattern: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
         let refutation = why_not_within(&world.materialised(), rel, &pattern, limits)?;
         return Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))));
     }
-    if !is_tried(world, contract, mv) {
+    if !is_played_out(world, contract, mv) {
         let (legal, mut finding) =
             by_rules(world, world.program().action(mv.action).rel, mv, limits)?;
         if let Finding::Proved(proofs) = &mut finding {
-            let given = rows_of_given(world.program(), mv);
+            let given = argument_rows(world.program(), mv);
             let all = world.materialised();
             for (rel, row) in given {
                 proofs.extend(why_within(&all, rel, &row, limits)?);

@@ -26,20 +26,20 @@ pub struct Record {
     pub key: u64,
     /// What facts it changed.
     pub delta: Delta,
-    /// The facts after it, of the last few actions. [`Game::position`] has them of all.
+    /// The facts after it, kept for the last few actions only. [`Game::position`] finds them for any.
     ///
     /// [`Game::position`]: super::Game::position
     pub(super) snapshot: Option<Box<Snapshot>>,
     /// The number of the rules that it was played by, from 0.
     pub(super) era: u32,
-    /// What few actions have.
+    /// What only few actions have, so that the others need no room for it.
     pub(super) extra: Option<Box<Extra>>,
 }
 
 /// A change of the rules between two actions.
 #[derive(Debug, Clone)]
 pub struct Switch {
-    /// What the new rules are called, by the caller that changed them.
+    /// The names of the new rules, as the caller gave them.
     pub names: Arc<[String]>,
     /// The facts right after it.
     pub facts: Snapshot,

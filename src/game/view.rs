@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::derive::{Allowance, Tuple, World};
 use crate::facts::{AttrType, Domain, EntityId, Fact, GAME, Shape, Value, owner};
 use crate::moves::notation::{open_listing, to_uci};
-use crate::moves::{About, Field, Move, refusal, ways_to_give};
+use crate::moves::{About, Field, Move, argument_variants, refusal};
 use crate::rules::{Program, RelId, Type};
 
 use super::drawing::{self, Stroke};
@@ -541,7 +541,7 @@ impl Game {
         let Some((text, mv)) = first else { return Vec::new() };
         let action = program.action(mv.action);
         let [it] = &action.unlisted[..] else { return Vec::new() };
-        let ways = ways_to_give(self.world_mut(), &mv);
+        let ways = argument_variants(self.world_mut(), &mv);
         let given = ways.into_iter().filter_map(|way| {
             let raw = way.args.get(action.listed()).copied()?;
             let suffix = to_uci(self.world_mut(), &way).strip_prefix(&text)?.to_owned();

@@ -1,8 +1,9 @@
 //! What a player may do now: the rows of the action relations as moves, and what decides them.
 //!
 //! A move is an action of the program with its arguments. Whether it leaves royal pieces safe is
-//! either derived by the rules (the action's own relation) or found by playing it out (`tries`,
-//! then a look at `untenable`; see `safety`); [`LegalityMode`] lets tests hold the one against the other.
+//! either derived by the rules (the action's own relation) or found by playing it out (whether the
+//! position after a pseudo-legal one is `untenable`; see `safety`). [`LegalityMode`] lets tests hold the two against
+//! each other.
 //! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
 
 use foldhash::{HashSet, HashSetExt};
@@ -47,7 +48,7 @@ pub enum LegalityMode {
     Declared,
     /// The actions' own relations, always.
     Rules,
-    /// Playing every try out, always.
+    /// Playing every pseudo-legal action out, always.
     Simulate,
 }
 
@@ -114,7 +115,7 @@ fn add_moves(
         Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
         Decision::Simulation => {
             let rows = world.listed(candidates).into_iter().map(row);
-            moves.extend(rows.filter_map(|it| safe_way(world, contract, it)));
+            moves.extend(rows.filter_map(|it| safe_variant(world, contract, it)));
         }
         Decision::Except(rel) => {
             let odd = world.listed(rel);
@@ -123,7 +124,7 @@ fn add_moves(
             let mut all: Vec<Move> = rows.into_iter().map(row).collect();
             let tried = odd.into_iter().filter_map(|it| {
                 let may_try = world.contains(candidates, &it);
-                may_try.then(|| safe_way(world, contract, row(it))).flatten()
+                may_try.then(|| safe_variant(world, contract, row(it))).flatten()
             });
             all.extend(tried.collect::<Vec<Move>>());
             all.sort_unstable();
@@ -132,8 +133,8 @@ fn add_moves(
     }
 }
 
-/// What one action adds to the count of legal moves: their number, or the moves themselves where a
-/// move may turn out impossible once it is taken.
+/// What one action adds to the count of legal moves: their number, or the moves themselves where one
+/// of them may turn out to be impossible when it is taken.
 pub(super) enum OfAction {
     Counted(u64),
     ToTake(Vec<Move>),
@@ -216,7 +217,7 @@ fn has_move(world: &mut World, contract: &Contract) -> bool {
     }
     tried.into_iter().any(|(action, args)| {
         let mv = Move { action, args };
-        is_pseudo(world, &mv) && safe_way(world, contract, mv).is_some()
+        is_pseudo(world, &mv) && safe_variant(world, contract, mv).is_some()
     })
 }
 
@@ -264,44 +265,49 @@ pub fn row<'m>(world: &World, mv: &'m Move) -> &'m [i64] {
     world.program().action(mv.action).row(&mv.args)
 }
 
-/// The rows that must hold for the arguments that were given: for each that is not the default, the relation that
-/// says which values may be given.
-pub fn rows_of_given(program: &Program, mv: &Move) -> Vec<(RelId, Tuple)> {
+/// The rows that must hold for the unlisted arguments of a move: for each that is not the default, a row of the
+/// relation that says which values are allowed.
+pub fn argument_rows(program: &Program, mv: &Move) -> Vec<(RelId, Tuple)> {
     let action = program.action(mv.action);
     let given = action.given(&mv.args).iter().zip(&action.unlisted);
     let row = |(value, it): (&i64, &Unlisted)| {
         let from = it.from.filter(|_| *value != it.default)?;
-        let before = before_given(program, action, from, &mv.args);
+        let before = columns_before(program, action, from, &mv.args);
         Some((from, before.iter().chain([value]).copied().collect()))
     };
     given.filter_map(row).collect()
 }
 
-/// What stands before the value in a row that says what may be given: nothing, or the row of the action.
-fn before_given<'m>(program: &Program, action: &Action, from: RelId, args: &'m [i64]) -> &'m [i64] {
+/// The columns before the value in such a row: none, or the row of the action.
+fn columns_before<'m>(
+    program: &Program,
+    action: &Action,
+    from: RelId,
+    args: &'m [i64],
+) -> &'m [i64] {
     if program.relation(from).columns.len() == 1 { &[] } else { action.row(args) }
 }
 
-/// An argument that was given and may not be: the relation that would have to say so, and the row that it lacks.
-pub fn not_to_be_given(world: &mut World, mv: &Move) -> Option<(RelId, Tuple)> {
-    let rows = rows_of_given(world.program(), mv);
+/// The first unlisted argument that is not allowed: the relation that says what is, and the row that it lacks.
+pub fn refused_argument(world: &mut World, mv: &Move) -> Option<(RelId, Tuple)> {
+    let rows = argument_rows(world.program(), mv);
     rows.into_iter().find(|(rel, row)| !world.contains(*rel, row))
 }
 
-/// Maximum number of combinations of arguments that are looked at where the defaults are not legal.
-const GIVEN_TRIED: usize = 64;
+/// Maximum number of combinations of unlisted arguments that are looked at where the defaults are not legal.
+const VARIANTS: usize = 64;
 
-/// The ways to take an action of the list that differ in what is given, the defaults first: at most
-/// `GIVEN_TRIED`, and of arguments that no relation and no domain lists the default alone.
-pub fn ways_to_give(world: &mut World, mv: &Move) -> Vec<Move> {
+/// A listed action with every combination of its unlisted arguments, the defaults first: at most
+/// `VARIANTS`; an argument whose values neither a relation nor a domain lists has its default alone.
+pub fn argument_variants(world: &mut World, mv: &Move) -> Vec<Move> {
     let program = world.program().clone();
     let action = program.action(mv.action);
-    let mut ways: Vec<Tuple> = vec![mv.args.clone()];
+    let mut variants: Vec<Tuple> = vec![mv.args.clone()];
     for it in &action.unlisted {
         let mut values = vec![it.default];
         values.extend(match (it.from, it.column.ty) {
             (Some(from), _) => {
-                let before = before_given(&program, action, from, &mv.args);
+                let before = columns_before(&program, action, from, &mv.args);
                 let pattern: Vec<Option<i64>> =
                     before.iter().copied().map(Some).chain([None]).collect();
                 let rows = world.matching(from, &pattern);
@@ -317,22 +323,21 @@ pub fn ways_to_give(world: &mut World, mv: &Move) -> Vec<Move> {
         let with = |way: &Tuple| -> Vec<Tuple> {
             values.iter().map(|value| way.iter().chain([value]).copied().collect()).collect()
         };
-        ways = ways.iter().flat_map(with).take(GIVEN_TRIED).collect();
+        variants = variants.iter().flat_map(with).take(VARIANTS).collect();
     }
-    let way = |it: &Tuple| Move { action: mv.action, args: action.shortest(it).into() };
-    ways.iter().map(way).collect()
+    let variant = |it: &Tuple| Move { action: mv.action, args: action.shortest(it).into() };
+    variants.iter().map(variant).collect()
 }
 
-/// An action of the list in the first of its ways that may be taken: as it is, or with something given where
-/// the defaults are not legal.
-fn safe_way(world: &mut World, contract: &Contract, mv: Move) -> Option<Move> {
+/// The first legal variant of a listed action: as it is, or with other arguments where the defaults are not legal.
+fn safe_variant(world: &mut World, contract: &Contract, mv: Move) -> Option<Move> {
     if is_safe_by_simulation(world, contract, &mv) {
         return Some(mv);
     }
     if world.program().action(mv.action).unlisted.is_empty() {
         return None;
     }
-    let others = ways_to_give(world, &mv).into_iter().skip(1);
+    let others = argument_variants(world, &mv).into_iter().skip(1);
     others.into_iter().find(|it| is_safe_by_simulation(world, contract, it))
 }
 
@@ -342,10 +347,10 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
         return false;
     }
     let rel = world.program().action(mv.action).rel;
-    if not_to_be_given(world, mv).is_some() {
+    if refused_argument(world, mv).is_some() {
         return false;
     }
-    match is_tried(world, contract, mv) {
+    match is_played_out(world, contract, mv) {
         true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
         false => {
             let args = row(world, mv).len();
@@ -355,7 +360,7 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
 }
 
 /// Whether a move is decided by playing it out.
-pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+pub fn is_played_out(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     match contract.decisions[usize::from(mv.action.0)] {
         Decision::Rules | Decision::Never => false,
         Decision::Except(odd) => {
@@ -367,9 +372,10 @@ pub fn is_tried(world: &mut World, contract: &Contract, mv: &Move) -> bool {
 }
 
 /// Plays the move as far as its action says (`until STAGE`), looks whether the mover may leave the position
-/// so, and takes it back. A move that a reaction refuses, in whatever stage, is not safe either. Everything else for which it cannot be taken (no room
-/// for another entity, events without end, code that is called in vain) is no reason to call a move
-/// illegal, or a side is mated by it: it stays on the list, [`refusal`] tells, and so does playing it.
+/// so, and takes it back. A move that a reaction refuses, in whatever stage, is not safe either. A move that cannot be
+/// taken for other reasons (no room for another entity, events without end, code that is called in vain) is not illegal
+/// for that, or sides would be mated by it: it stays on the list, [`refusal`] says why it cannot be taken, and so does
+/// playing it.
 pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let Some(mover) = contract.mover(world.facts()) else {
         return true;

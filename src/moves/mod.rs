@@ -16,9 +16,9 @@ mod words;
 pub mod notation;
 
 pub use action::{
-    LegalityMode, Move, decided_by_rules, is_legal, is_over, is_pseudo, is_safe_by_simulation,
-    is_stuck, is_tried, legal_moves, legal_moves_by, not_to_be_given, pseudo_moves, refusal, row,
-    rows_of_given, ways_to_give,
+    LegalityMode, Move, argument_rows, argument_variants, decided_by_rules, is_legal, is_over,
+    is_played_out, is_pseudo, is_safe_by_simulation, is_stuck, legal_moves, legal_moves_by,
+    pseudo_moves, refusal, refused_argument, row,
 };
 pub use contract::{About, Board, Contract, ContractError, Fact, Fault, Field, Mark};
 pub use perft::{

@@ -142,7 +142,7 @@ impl<'p> View<'p> {
         let found = all.find(|&it| {
             let mut one = Attributes::default();
             one.insert(it);
-            written.meets(&one) && self.matters.meets(&one)
+            written.intersects(&one) && self.matters.intersects(&one)
         })?;
         Some(schema.attribute(found).name.as_str())
     }
@@ -201,7 +201,7 @@ impl<'p> View<'p> {
             let mut one = Attributes::default();
             one.insert(input.attr());
             let Some(owner) = self.owner_of(it.span.source) else { return false };
-            expires && self.matters.meets(&one) && !self.speaks(action, owner)
+            expires && self.matters.intersects(&one) && !self.speaks(action, owner)
         })
     }
 
@@ -221,6 +221,6 @@ impl<'p> View<'p> {
             return false;
         }
         let consequences = self.consequences(reaction);
-        consequences.into_iter().any(|it| writes(self.program, it).meets(&self.matters))
+        consequences.into_iter().any(|it| writes(self.program, it).intersects(&self.matters))
     }
 }

@@ -1,17 +1,23 @@
-//! Which rows of an action a preset's reactions can concern, as far as it can be read off their bodies.
+//! Writes rules that say which rows of an action need not be played out, although presets have reactions to it.
 //!
-//! A preset's reaction that writes what safety depends on has all of an action played out, unless the preset says by
-//! rules for the action's `simulates` relation which rows are concerned (`safety`). Where every such reaction of the
-//! preset has a condition that tells rows apart and cannot come true on the way, the rules are written here: a row
-//! that does not meet it is one to which the reaction does nothing.
+//! A preset's reaction that writes what safety depends on has every row of an action played out, unless the preset
+//! itself concludes the action's `simulates` relation for the rows concerned (see `safety`). Such rules can often be
+//! read off the bodies of the reactions: a row that does not meet the condition of a reaction is one to which that
+//! reaction does nothing. It is done for a preset if each of its reactions has a condition that some rows meet and
+//! others do not.
 //!
-//! A condition is kept if it holds before the action whenever it holds as the reaction is solved: what nothing writes
-//! before, also where it is denied, counted or summed up; facts that nothing sets before, and what follows from these
-//! without negation; what `was` so. Whatever else a body asks for is left out, so that more rows are played out than need be, and never
-//! fewer. A condition that is the same for all rows counts if it may well not hold: then none is played out, or all.
-//! Deliberately absent: what a reaction does to a row that meets its condition; that is seen by playing it out.
-//! An aggregate over what may be written before: a count of what is gone by then may have been less, and of what
-//! has come, more.
+//! The rules are asked before the action, but the reaction is solved in the middle of it, when others have written
+//! facts. So a literal of the body is kept only if it held before the action whenever it holds then:
+//!
+//! * a literal of any kind, if nothing that it depends on has been written by then;
+//! * a positive atom whose facts can only have become fewer, or that follows from such facts without negation;
+//! * `was R(...)`, as `R(...)`.
+//!
+//! All other literals are left out. The condition is then weaker, so more rows are played out than necessary, never
+//! fewer. A condition that is the same for all rows is kept if it may not hold: then all rows are played out, or none.
+//!
+//! Deliberately absent: what a reaction does to a row that meets its condition (it is played out); aggregates over what
+//! may have been written, which may have been more or less than they are.
 
 use std::collections::BTreeSet;
 
@@ -24,10 +30,10 @@ use crate::rules::{
 
 use super::safety::View;
 
-/// Maximum number of atoms that are kept of a body.
+/// Maximum number of literals that are kept of a body.
 const KEPT: usize = 12;
 
-/// Adds the rules that can be read off the reactions of presets which say nothing of how they bear on safety.
+/// Adds the rules for all actions whose safety is decided by rules. See the module's head.
 pub fn split(program: &mut Program) {
     let Some(untenable) = program.relation_named("untenable") else { return };
     let rules = {
@@ -41,9 +47,9 @@ pub fn split(program: &mut Program) {
     }
 }
 
-/// The rules for one action: none for a preset with a reaction that may concern every row.
+/// The rules for one action. A preset with a reaction that may concern every row has none.
 fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
-    let (Some(odd), Some(tries)) = (action.simulates, action.pseudo_legal) else {
+    let (Some(simulates), Some(pseudo_legal)) = (action.simulates, action.pseudo_legal) else {
         return Vec::new();
     };
     let own = view.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
@@ -56,23 +62,23 @@ fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
     let mut rules = Vec::new();
     for owner in owners {
         let theirs = unforeseen.iter().filter(|it| it.owner == owner);
-        let told: Option<Vec<Rule>> = theirs
-            .map(|it| rule(view, action, it, &earlier(view, &own, it), (odd, tries)))
+        let found: Option<Vec<Rule>> = theirs
+            .map(|it| rule(view, action, it, &earlier(view, &own, it), (simulates, pseudo_legal)))
             .collect();
-        rules.extend(told.unwrap_or_default());
+        rules.extend(found.unwrap_or_default());
     }
     rules
 }
 
-/// What may have happened to the facts when a reaction is solved.
+/// What may have been written between the beginning of the action and the solving of a reaction.
 struct Earlier {
-    /// The attributes of which there may be facts that there were not.
+    /// Attributes that may have new facts.
     set: Attributes,
-    /// The attributes whose facts may be others, or gone.
+    /// Attributes whose facts may have changed in any way.
     written: Attributes,
 }
 
-/// What the reactions before this one do; nothing is known if they call code.
+/// What the reactions before this one may write; `None` if they call code, which may write anything.
 fn earlier(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Earlier> {
     let program = view.program;
     let (mut set, mut written) = (Attributes::default(), expired(program));
@@ -92,7 +98,7 @@ fn earlier(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Ea
                     Effect::Inherit { .. } => {
                         program.stated.iter().for_each(|it| set.insert(it.1));
                     }
-                    Effect::Spawn { .. } => usual(program).for_each(|it| set.insert(it)),
+                    Effect::Spawn { .. } => defaults(program).for_each(|it| set.insert(it)),
                     Effect::Call { .. } => return None,
                     _ => {}
                 }
@@ -110,43 +116,43 @@ fn expired(program: &Program) -> Attributes {
     gone
 }
 
-/// The attributes that a new entity has at once.
-fn usual(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
+/// The attributes that a new entity has by default.
+fn defaults(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
     let all = (0..program.schema.attributes().len() as u16).map(AttrId);
     all.filter(|it| program.schema.attribute(*it).default.is_some())
 }
 
-/// The conditions that are kept of a body, where the variables that are told have values.
+/// The literals that are kept of a body whose parameters have values.
 fn conditions(
     view: &View<'_>,
     body: &[Literal],
     earlier: &Earlier,
-    told: &BTreeSet<VarId>,
+    params: &BTreeSet<VarId>,
 ) -> Vec<Literal> {
-    let (mut kept, mut known) = (Vec::new(), told.clone());
+    let (mut kept, mut bound) = (Vec::new(), params.clone());
     let mut left: Vec<&Literal> = body.iter().collect();
     while kept.len() < KEPT {
         let mut found = left.iter().enumerate();
-        let next = found.find_map(|(at, it)| Some((at, as_before(view, it, earlier, &known)?)));
+        let next = found.find_map(|(at, it)| Some((at, as_before(view, it, earlier, &bound)?)));
         let Some((at, literal)) = next else { break };
         left.remove(at);
-        known.extend(variables(&literal));
+        bound.extend(variables(&literal));
         kept.push(literal);
     }
     kept
 }
 
-/// A condition as it was before the action, if it was so whenever it is as the reaction is solved. All but what is
-/// asserted needs values of its variables.
+/// A literal as it is asked before the action, if it held then whenever it holds when the reaction is solved. All but
+/// positive atoms need their variables bound.
 fn as_before(
     view: &View<'_>,
     literal: &Literal,
     earlier: &Earlier,
-    known: &BTreeSet<VarId>,
+    bound: &BTreeSet<VarId>,
 ) -> Option<Literal> {
     match literal {
         Literal::Atom(atom) if atom.negated => {
-            binds(atom, known).then(|| unchanged(view, atom, earlier)).flatten()
+            is_bound(atom, bound).then(|| unchanged(view, atom, earlier)).flatten()
         }
         Literal::Atom(atom) => unchanged(view, atom, earlier).or_else(|| {
             let (program, set) = (view.program, &earlier.set);
@@ -156,12 +162,12 @@ fn as_before(
         }),
         Literal::Compare(compare) => {
             let Compare { lhs, rhs, .. } = compare;
-            let is_known = [lhs, rhs].into_iter().all(|it| of_known(it, known));
+            let is_test = [lhs, rhs].into_iter().all(|it| is_computable(it, bound));
             let binds = |it: &Expr| match it {
-                Expr::Var(var) => compare.side_for(*var).is_some_and(|it| of_known(it, known)),
+                Expr::Var(var) => compare.side_for(*var).is_some_and(|it| is_computable(it, bound)),
                 Expr::Const(_) | Expr::Binary(..) => false,
             };
-            (is_known || binds(lhs) || binds(rhs)).then(|| literal.clone())
+            (is_test || binds(lhs) || binds(rhs)).then(|| literal.clone())
         }
         Literal::Aggregate(fold) => {
             let body = fold.body.iter().map(|it| match it {
@@ -171,16 +177,17 @@ fn as_before(
             });
             let body = body.collect::<Option<Vec<Literal>>>()?;
             let outer = of_fold(fold).filter(|it| !fold.locals.contains(it));
-            let is_known = outer.into_iter().all(|it| known.contains(&it));
-            is_known.then(|| Literal::Aggregate(Aggregate { body, ..fold.clone() }))
+            let has_groups = outer.into_iter().all(|it| bound.contains(&it));
+            has_groups.then(|| Literal::Aggregate(Aggregate { body, ..fold.clone() }))
         }
     }
 }
 
-/// An atom of which nothing is written before the reaction is solved, or which asks for what `was` so.
+/// An atom as it is asked before the action: nothing that it depends on is written before the reaction is solved, or
+/// it is a `was`.
 fn unchanged(view: &View<'_>, atom: &Atom, earlier: &Earlier) -> Option<Literal> {
     let program = view.program;
-    let is_same = |rel: RelId, but: &Attributes| !view.depends.reads(rel).meets(but);
+    let is_same = |rel: RelId, but: &Attributes| !view.depends.reads(rel).intersects(but);
     let rel = if program.is_hidden(atom.rel) {
         was(program, atom.rel).filter(|it| is_same(*it, &expired(program)))
     } else {
@@ -189,7 +196,7 @@ fn unchanged(view: &View<'_>, atom: &Atom, earlier: &Earlier) -> Option<Literal>
     Some(Literal::Atom(Atom { rel, ..atom.clone() }))
 }
 
-/// The relation that another one stands for as it was before the action.
+/// `R`, if the relation is `was R`.
 fn was(program: &Program, rel: RelId) -> Option<RelId> {
     let relation = program.relation(rel);
     match relation.role {
@@ -201,13 +208,13 @@ fn was(program: &Program, rel: RelId) -> Option<RelId> {
     }
 }
 
-/// `simulates(p, t) :- tries(p, t), CONDITION.`; none if there is no condition that tells rows apart.
+/// `simulates(p, t) :- pseudo_legal(p, t), CONDITION.`; none if all rows meet the condition, for all that is known.
 fn rule(
     view: &View<'_>,
     action: &Action,
     reaction: &Reaction,
     earlier: &Option<Earlier>,
-    (odd, tries): (RelId, RelId),
+    (simulates, pseudo_legal): (RelId, RelId),
 ) -> Option<Rule> {
     let (program, earlier) = (view.program, earlier.as_ref()?);
     let any = vec![Term::Wild; action.listed()];
@@ -215,14 +222,14 @@ fn rule(
         Event::Any => &any,
         _ => reaction.params.get(..action.listed())?,
     };
-    let told: BTreeSet<VarId> = term_vars(params).collect();
-    let kept = conditions(view, &reaction.body, earlier, &told);
+    let bound: BTreeSet<VarId> = term_vars(params).collect();
+    let kept = conditions(view, &reaction.body, earlier, &bound);
     let has_value = params.iter().any(|it| matches!(it, Term::Const(_)));
-    if !has_value && !kept.iter().any(|it| tells(program, it, &told)) {
+    if !has_value && !kept.iter().any(|it| selects(program, it, &bound)) {
         return None;
     }
     let mut names = Names { from: reaction, vars: Vec::new(), known: Vec::new() };
-    let columns = &program.relation(odd).columns;
+    let columns = &program.relation(simulates).columns;
     let args: Vec<Term> = params
         .iter()
         .zip(columns)
@@ -232,14 +239,14 @@ fn rule(
             Term::Wild => Term::Var(names.fresh(&column.name, column.ty)),
         })
         .collect();
-    let first = Atom { rel: tries, args: args.clone(), negated: false, span: reaction.span };
+    let first = Atom { rel: pseudo_legal, args: args.clone(), negated: false, span: reaction.span };
     let rest = kept.into_iter().map(|it| names.renamed(it));
     let body = std::iter::once(Literal::Atom(first)).chain(rest).collect();
     // The program numbers it.
     let id = RuleId(0);
     Some(Rule {
         id,
-        head: odd,
+        head: simulates,
         args,
         body,
         vars: names.vars,
@@ -249,18 +256,18 @@ fn rule(
     })
 }
 
-/// Whether a condition tells rows apart, or may well not hold for any: it denies, compares, or asks for one row alone.
-fn tells(program: &Program, literal: &Literal, told: &BTreeSet<VarId>) -> bool {
+/// Whether a literal may hold for some rows and not for others, or for none of them.
+fn selects(program: &Program, literal: &Literal, params: &BTreeSet<VarId>) -> bool {
     let of_all = match literal {
         Literal::Atom(it) if program.relation(it.rel).is_static() => false,
         Literal::Atom(it) => it.negated || it.args.iter().all(|it| matches!(it, Term::Const(_))),
         Literal::Compare(_) => true,
         Literal::Aggregate(it) => it.results.iter().all(|it| matches!(it, Term::Const(_))),
     };
-    of_all || variables(literal).iter().any(|it| told.contains(it))
+    of_all || variables(literal).iter().any(|it| params.contains(it))
 }
 
-/// Whether a row that is there when a reaction is solved was there before the action.
+/// Whether a row of this relation that is there when a reaction is solved was there before the action, too.
 fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<RelId>) -> bool {
     let relation = program.relation(rel);
     match relation.role {
@@ -268,7 +275,7 @@ fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<Re
         Role::Input(input) => {
             let mut own = Attributes::default();
             input.attrs().for_each(|it| own.insert(it));
-            !own.meets(set)
+            !own.intersects(set)
         }
         Role::Derived => {
             if !seen.insert(rel) {
@@ -286,14 +293,16 @@ fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<Re
     }
 }
 
-fn binds(atom: &Atom, known: &BTreeSet<VarId>) -> bool {
-    term_vars(&atom.args).all(|it| known.contains(&it))
+/// Whether all variables of an atom have values.
+fn is_bound(atom: &Atom, bound: &BTreeSet<VarId>) -> bool {
+    term_vars(&atom.args).all(|it| bound.contains(&it))
 }
 
-fn of_known(expr: &Expr, known: &BTreeSet<VarId>) -> bool {
+/// Whether all variables of an expression have values.
+fn is_computable(expr: &Expr, bound: &BTreeSet<VarId>) -> bool {
     let mut vars = BTreeSet::new();
     expr.collect_vars(&mut vars);
-    vars.is_subset(known)
+    vars.is_subset(bound)
 }
 
 fn variables(literal: &Literal) -> Vec<VarId> {
@@ -312,14 +321,14 @@ fn variables(literal: &Literal) -> Vec<VarId> {
     found
 }
 
-/// The variables of what an aggregate goes over, its own among them.
+/// The variables of an aggregate's body and expressions, local ones among them.
 fn of_fold(fold: &Aggregate) -> impl Iterator<Item = VarId> {
     let mut found: Vec<VarId> = fold.body.iter().flat_map(variables).collect();
     fold.exprs.iter().for_each(|it| it.collect_vars(&mut found));
     found.into_iter()
 }
 
-/// The variables of a rule that is made from a reaction: only those that it has.
+/// Numbers the variables of a rule that is made from a reaction: it has fewer.
 struct Names<'r> {
     from: &'r Reaction,
     vars: Vec<Var>,

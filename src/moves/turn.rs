@@ -115,7 +115,7 @@ fn can_finish(
     if moves.is_empty() {
         return taken > 0 && may_stop(world, contract);
     }
-    // Longer turns are taken to end.
+    // Turns that are longer, or cannot be searched, are assumed to end.
     if taken >= LONGEST || world.has_run_out() {
         return true;
     }
@@ -158,7 +158,7 @@ pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
 /// may go on after them. A whole turn may be told by one word as well, if the rules have words for turns.
 ///
 /// # Errors
-/// The first action that means none, or that comes after the end of the turn.
+/// The first part of the text that means no legal action, or that comes after the end of the turn.
 pub fn parse_turn(
     world: &mut World,
     contract: &Contract,

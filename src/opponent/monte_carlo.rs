@@ -1,11 +1,10 @@
-//! Looking ahead by samples: a tree that grows where actions look promising (PUCT with AMAF), for games that
-//! alpha-beta does not see far enough in.
+//! Monte Carlo tree search (PUCT with AMAF), for games in which alpha-beta does not see far enough.
 //!
-//! What a new position promises is sampled: where pieces are not captured, by playing at random to the end, since what
-//! stands where says little there; else by playing out captures ([`Search::score`] without depth). What an action did
-//! elsewhere in the tree counts until it was tried often enough here. Wins and losses that are certain are proven up the
-//! tree and not sampled again. All values are those of the side that asks, as in `search`: probabilities of winning.
-//! Deliberately absent: threads; positions that are reached in different ways and yet are one.
+//! A new position is valued by a random rollout to the end where pieces are not captured, since what stands where says
+//! little there; else by playing out captures ([`Search::score`] without depth). What an action did elsewhere in the
+//! tree (AMAF) counts until it was tried often enough here. Certain wins and losses are proven up the tree and not
+//! sampled again. All values are probabilities that the side that asks wins, as in `search`.
+//! Deliberately absent: threads; transpositions.
 
 use std::cmp::Ordering;
 
@@ -18,37 +17,37 @@ use crate::moves::{Move, legal_moves};
 
 /// Maximum number of actions that are remembered in the tree.
 const REMEMBERED: usize = 1 << 20;
-/// Maximum number of actions of a sample that is played at random; what follows is valued by what stands where.
+/// Maximum number of actions of a rollout; the position after them is evaluated statically.
 const LONGEST: usize = 300;
-/// Part of the prior that all actions of a position share alike, and how slowly the rest falls from likely ones to
-/// others.
-const ALIKE: f32 = 0.25;
+/// Part of the prior that all actions of a position share alike.
+const UNIFORM: f32 = 0.25;
+/// The rest of the prior falls with the rank of an action as `1 / (rank + FALL)`.
 const FALL: f32 = 10.0;
 
 /// How values are found and weighed.
 #[derive(Debug, Clone, Copy)]
 struct Manner {
-    /// Positions are valued by games that are played at random.
+    /// Positions are valued by random rollouts.
     at_random: bool,
-    /// How much actions count that were seldom tried.
-    curiosity: f32,
-    /// As many visits outweigh what the same action did elsewhere.
-    elsewhere: f32,
-    /// How much of a value is the best that follows, not the average.
+    /// The exploration constant of PUCT.
+    exploration: f32,
+    /// How slowly the weight of AMAF values falls with visits: `sqrt(amaf / (amaf + visits))`.
+    amaf: f32,
+    /// The share of the best value that follows in the value of an action; the rest is the average of its visits.
     best: f32,
 }
 
-const AT_RANDOM: Manner = Manner { at_random: true, curiosity: 0.3, elsewhere: 100.0, best: 0.0 };
-const BY_CAPTURES: Manner = Manner { at_random: false, curiosity: 0.4, elsewhere: 0.0, best: 0.5 };
+const AT_RANDOM: Manner = Manner { at_random: true, exploration: 0.3, amaf: 100.0, best: 0.0 };
+const BY_CAPTURES: Manner = Manner { at_random: false, exploration: 0.4, amaf: 0.0, best: 0.5 };
 
 pub(super) struct Tree<'g> {
     search: Search<'g>,
     manner: Manner,
     nodes: Vec<Node>,
-    /// How many actions all nodes have.
+    /// The number of edges of all nodes.
     size: usize,
-    /// What actions did, wherever they were taken: by others, and by the side that asks.
-    seen: [HashMap<Move, Sum>; 2],
+    /// What actions did wherever they were taken (AMAF): by other sides, and by the side that asks.
+    amaf: [HashMap<Move, Sum>; 2],
     chance: Chance,
 }
 
@@ -56,9 +55,9 @@ pub(super) struct Tree<'g> {
 struct Node {
     is_own: bool,
     key: u64,
-    /// What it was worth at first sight.
+    /// Its value when it was first reached.
     here: f32,
-    /// Unknown until it is come by again.
+    /// `None` until it is reached again and expanded.
     edges: Option<Vec<Edge>>,
 }
 
@@ -66,7 +65,7 @@ struct Node {
 struct Edge {
     mv: Move,
     prior: f32,
-    /// What the position after it is worth at first sight, if it was looked at.
+    /// The static evaluation of the position after it, if it was looked at.
     first: Option<f32>,
     sum: Sum,
     /// The best that follows.
@@ -80,7 +79,7 @@ enum After {
     At(usize),
     /// The score is certain.
     Proven(i32),
-    /// It is not looked into: a position that came before, or as deep as it goes.
+    /// It is not searched: a repetition, or the maximum depth.
     Fixed(f32),
 }
 
@@ -123,8 +122,8 @@ impl Found {
 impl<'g> Tree<'g> {
     pub(super) fn new(search: Search<'g>, seed: u64) -> Self {
         let manner = if search.knowledge.is_quiet() { AT_RANDOM } else { BY_CAPTURES };
-        let seen = [HashMap::new(), HashMap::new()];
-        Self { search, manner, nodes: Vec::new(), size: 0, seen, chance: Chance(seed) }
+        let amaf = [HashMap::new(), HashMap::new()];
+        Self { search, manner, nodes: Vec::new(), size: 0, amaf, chance: Chance(seed) }
     }
 
     pub(super) fn choose(&mut self) -> Option<Choice> {
@@ -136,7 +135,7 @@ impl<'g> Tree<'g> {
     /// All actions with their scores, best first.
     pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
         let (is_own, key) = (self.search.is_own_turn(), self.search.key());
-        let here = self.at_first_sight();
+        let here = self.evaluation();
         self.nodes.push(Node { is_own, key, here, edges: None });
         loop {
             let found = self.visit(0, 1);
@@ -153,15 +152,15 @@ impl<'g> Tree<'g> {
         judged.into_iter().map(|it| (it.mv.clone(), score(it))).collect()
     }
 
-    /// Goes down the tree to a position that is new, and takes what it is worth back up.
+    /// Descends to a position that is new, and backs its value up.
     fn visit(&mut self, at: usize, ply: i32) -> Found {
         if self.nodes[at].edges.is_none()
-            && let Some(score) = self.grow(at, ply)
+            && let Some(score) = self.expand(at, ply)
         {
             return Found::proven(score);
         }
         let here = Found::sampled(self.nodes[at].here);
-        let Some(chosen) = self.chosen(at).filter(|_| !self.search.is_out) else { return here };
+        let Some(chosen) = self.select(at).filter(|_| !self.search.is_out) else { return here };
         let edge = &self.edges(at)[chosen];
         let (mv, after) = (edge.mv.clone(), edge.after);
         let found = match after {
@@ -208,7 +207,7 @@ impl<'g> Tree<'g> {
         found
     }
 
-    /// What a position promises that is looked at for the first time: it becomes a part of the tree.
+    /// Values the position after an action, which is reached for the first time, and adds it to the tree.
     fn enter(&mut self, at: usize, chosen: usize, ply: i32) -> Found {
         if self.search.is_spent() {
             return Found::sampled(EVEN);
@@ -224,7 +223,7 @@ impl<'g> Tree<'g> {
         let comes_again = self.search.repeats && self.search.path.contains(&key);
         let value = match comes_again {
             true => EVEN,
-            false if self.manner.at_random => self.sampled(),
+            false if self.manner.at_random => self.rollout(),
             false => chance_of(self.search.score(0, ply, -INFINITE, INFINITE)),
         };
         let is_last = ply >= self.search.budget.depth.min(DEEPEST) as i32;
@@ -243,8 +242,8 @@ impl<'g> Tree<'g> {
         Found::sampled(value)
     }
 
-    /// How a game ends that is played at random from here.
-    fn sampled(&mut self) -> f32 {
+    /// Plays at random from here to the end, and notes what each action did.
+    fn rollout(&mut self) -> f32 {
         let mark = self.search.world.mark();
         let (mut taken, mut value) = (Vec::new(), None);
         while value.is_none() && taken.len() < LONGEST {
@@ -265,7 +264,7 @@ impl<'g> Tree<'g> {
             let ended = winner(&mut self.search.world, self.search.contract);
             value = ended.map(|it| chance_of(self.search.ended(it, 1)));
         }
-        let value = value.unwrap_or_else(|| self.at_first_sight());
+        let value = value.unwrap_or_else(|| self.evaluation());
         self.search.world.rollback(mark);
         for (is_own, mv) in taken {
             self.note(is_own, mv, value);
@@ -273,8 +272,8 @@ impl<'g> Tree<'g> {
         value
     }
 
-    /// Finds the actions of a position that so many actions less one lead to; its score, if it is certain.
-    fn grow(&mut self, at: usize, ply: i32) -> Option<i32> {
+    /// Finds the actions of a position, which is `ply - 1` actions below the root. Returns its score, if it is certain.
+    fn expand(&mut self, at: usize, ply: i32) -> Option<i32> {
         let (is_own, is_root) = (self.nodes[at].is_own, at == 0);
         let moves = self.search.sorted(None);
         if self.search.has_run_out() {
@@ -286,12 +285,12 @@ impl<'g> Tree<'g> {
         let mut edges = Vec::with_capacity(moves.len());
         let mut proven = None;
         for (rank, mv) in moves.into_iter().enumerate() {
-            // A win at once is found whatever else is: all first actions are looked at.
+            // All actions of the root are looked at, so that an immediate win is never missed.
             let (first, score) = if is_root { self.look(&mv, ply) } else { (None, None) };
             if is_root && first.is_none() {
                 continue;
             }
-            // Actions that look alike are tried in another order each time.
+            // A little noise, so that actions of like rank are not always tried in the same order.
             let prior = (1.0 + self.chance.below(100) as f32 / 1_000.0) / (rank as f32 + FALL);
             let best = first.unwrap_or(self.nodes[at].here);
             let after = score.map_or(After::Unseen, After::Proven);
@@ -303,19 +302,19 @@ impl<'g> Tree<'g> {
         }
         let (total, count) = (edges.iter().map(|it| it.prior).sum::<f32>(), edges.len() as f32);
         for it in &mut edges {
-            it.prior = it.prior / total * (1.0 - ALIKE) + ALIKE / count;
+            it.prior = it.prior / total * (1.0 - UNIFORM) + UNIFORM / count;
         }
         self.size += edges.len();
         self.nodes[at].edges = Some(edges);
         proven
     }
 
-    /// What the position after an action is worth at first sight, and its score if the game is over there; nothing, if
+    /// The static evaluation of the position after an action, and its score if the game is over there; nothing if
     /// the action cannot be taken.
     fn look(&mut self, mv: &Move, ply: i32) -> (Option<f32>, Option<i32>) {
         let mark = self.search.world.mark();
         let taken = self.search.world.fire(mv.action, &mv.args).is_ok();
-        let first = taken.then(|| self.at_first_sight());
+        let first = taken.then(|| self.evaluation());
         let mut score = None;
         if taken && !self.search.is_out && !self.search.is_spent() {
             let ended = winner(&mut self.search.world, self.search.contract);
@@ -326,31 +325,31 @@ impl<'g> Tree<'g> {
         (first, score)
     }
 
-    /// The action that is tried next.
-    fn chosen(&self, at: usize) -> Option<usize> {
+    /// The action that is tried next, by PUCT.
+    fn select(&self, at: usize) -> Option<usize> {
         let is_own = self.nodes[at].is_own;
         let edges = self.edges(at);
         let visits: f32 = edges.iter().map(|it| it.sum.visits).sum();
-        let curiosity = self.manner.curiosity * (visits + 1.0).sqrt();
+        let exploration = self.manner.exploration * (visits + 1.0).sqrt();
         let rated = |it: &Edge| {
             let value = self.value(at, it);
             let own = if is_own { value } else { 1.0 - value };
             // A certain loss is not tried.
             let lost = matches!(it.after, After::Proven(_)) && own < 0.01;
-            own + curiosity * it.prior / (1.0 + it.sum.visits)
+            own + exploration * it.prior / (1.0 + it.sum.visits)
                 - if lost { INFINITE as f32 } else { 0.0 }
         };
         let all = edges.iter().map(rated).enumerate();
         all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|it| it.0)
     }
 
-    /// What an action is worth, as far as is known.
+    /// The value of an action, as far as is known.
     fn value(&self, at: usize, edge: &Edge) -> f32 {
         if let After::Proven(score) = edge.after {
             return chance_of(score);
         }
         let node = &self.nodes[at];
-        let elsewhere = self.seen[usize::from(node.is_own)].get(&edge.mv).copied();
+        let elsewhere = self.amaf[usize::from(node.is_own)].get(&edge.mv).copied();
         let elsewhere = elsewhere.filter(|it| it.visits > 0.0);
         let visits = edge.sum.visits;
         if visits == 0.0 {
@@ -359,19 +358,19 @@ impl<'g> Tree<'g> {
             return first * (1.0 - weight) + weight * elsewhere.map_or(0.0, Sum::mean);
         }
         let mean = edge.sum.mean() * (1.0 - self.manner.best) + self.manner.best * edge.best;
-        let weight = (self.manner.elsewhere / (self.manner.elsewhere + visits)).sqrt();
+        let weight = (self.manner.amaf / (self.manner.amaf + visits)).sqrt();
         elsewhere.map_or(mean, |it| mean * (1.0 - weight) + weight * it.mean())
     }
 
-    /// Takes down what an action did.
+    /// Adds what an action did to the AMAF table.
     fn note(&mut self, is_own: bool, mv: Move, value: f32) {
-        let seen = &mut self.seen[usize::from(is_own)];
+        let seen = &mut self.amaf[usize::from(is_own)];
         if seen.len() < REMEMBERED || seen.contains_key(&mv) {
             seen.entry(mv).or_default().add(value);
         }
     }
 
-    /// What is certain of a position by what is certain of its actions.
+    /// The score of a position, if those of its actions make it certain.
     fn proven(&self, at: usize) -> Option<i32> {
         let sign = if self.nodes[at].is_own { 1 } else { -1 };
         let scores = self.edges(at).iter().map(|it| match it.after {
@@ -401,7 +400,7 @@ impl<'g> Tree<'g> {
             .then(first(a).total_cmp(&first(b)))
     }
 
-    /// What is expected to follow, the best action first.
+    /// The principal variation.
     fn line(&self) -> Vec<Move> {
         let (mut line, mut at) = (Vec::new(), 0);
         loop {
@@ -419,8 +418,8 @@ impl<'g> Tree<'g> {
         }
     }
 
-    /// How likely the side that asks wins, by what stands where.
-    fn at_first_sight(&self) -> f32 {
+    /// The static evaluation: how likely the side that asks wins, by what stands where.
+    fn evaluation(&self) -> f32 {
         let standing = standing(&self.search.world, self.search.contract);
         let side = usize::try_from(self.search.side).unwrap_or_default();
         chance_of(self.search.knowledge.score(&standing, side))
@@ -429,17 +428,17 @@ impl<'g> Tree<'g> {
 
 /// Neither side is better off.
 const EVEN: f32 = 0.5;
-/// As many samples of an action elsewhere count like what its position is worth at first sight.
+/// The number of samples of an action elsewhere that count like its static evaluation.
 const FEW: f32 = 3.0;
-/// Maximum number of actions in a row of the tree.
+/// Maximum depth of the tree.
 const DEEPEST: u32 = 200;
 
-/// How likely the side that asks wins, by a score.
+/// The probability of winning that a score stands for.
 fn chance_of(score: i32) -> f32 {
     1.0 / (1.0 + (-(score as f32) / 100.0).exp())
 }
 
-/// The score that means such a probability.
+/// The score that stands for a probability.
 fn hundredths(value: f32) -> i32 {
     let value = value.clamp(0.001, 0.999);
     ((value / (1.0 - value)).ln() * 100.0) as i32

@@ -29,7 +29,7 @@ impl Attributes {
         }
     }
 
-    pub fn meets(&self, other: &Self) -> bool {
+    pub fn intersects(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 }
@@ -47,7 +47,7 @@ impl Dependencies {
             let mut reads = Attributes::default();
             match it.role {
                 Role::Input(input) => input.attrs().for_each(|it| reads.insert(it)),
-                // What is played out reads what it likes.
+                // An action that is played out may read any attribute.
                 Role::Given(Given::Trial(_)) => reads = everything(program),
                 _ => {}
             }
@@ -92,7 +92,7 @@ impl Dependencies {
         self.empty[usize::from(rel.0)]
     }
 
-    /// Whether a body asks for nothing that can never be.
+    /// Whether a body may have a solution: it asserts no relation that never has a row.
     pub fn can_hold(&self, body: &[Literal]) -> bool {
         !body.iter().any(|literal| {
             matches!(literal, Literal::Atom(atom) if !atom.negated && self.is_empty(atom.rel))
@@ -149,7 +149,7 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     writes
 }
 
-/// All attributes: what code does that is called is not known.
+/// All attributes, for what is not known: what called code writes, what trials read.
 fn everything(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     (0..program.schema.attributes().len() as u16).for_each(|it| attributes.insert(AttrId(it)));

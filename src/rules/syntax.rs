@@ -258,11 +258,11 @@ impl<'t> Parser<'t, '_> {
                 && matches!(word.kind, Kind::Ident | Kind::Int)
                 && hyphen.span.start == span.end
                 && word.span.start == hyphen.span.end;
-            let tail =
+            let glued =
                 matches!(hyphen.kind, Kind::Ident | Kind::Int) && hyphen.span.start == span.end;
             if joined {
                 self.next();
-            } else if !tail {
+            } else if !glued {
                 break;
             }
             span.end = self.next().span.end;
@@ -746,7 +746,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// A name as it may stand where something is meant that is declared elsewhere.
+/// A name that refers to a declaration: `hp` or `bank::gold`.
 fn is_name(token: Token) -> bool {
     matches!(token.kind, Kind::Ident | Kind::Path)
 }

@@ -1,8 +1,8 @@
 //! Ratings: Glicko-2, of each account for each rule set that it has played rated games by.
 //!
 //! The end of a rated game is stored with a mark, in one transaction. A game with a mark is settled: the ratings of
-//! both players, what became of them, and the mark change together or not at all. So a game counts once, whatever
-//! node settles it and however often it is tried; what was not done when a server died is done by the next one.
+//! both players, the record of how they changed, and the mark are written together or not at all. So a game counts
+//! once, whatever node settles it and however often it is tried, and a game that a dead node left is settled by another.
 //! Deliberately absent: the mathematics, which is `skillratings`'s.
 
 use std::sync::{Arc, Weak};
@@ -21,21 +21,23 @@ use super::ids::short_hash;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
 
-/// How often one looks for games that another node has left to be settled.
+/// How often a node looks for games that another one has left to be settled.
 const LOOK: Duration = Duration::from_secs(60);
-/// The number of games that are looked for at a time.
+/// Maximum number of games that are read at a time.
 const AT_ONCE: usize = 100;
-/// Before this many actions there is nothing to be rated.
+/// A game with fewer actions is not rated.
 pub(super) const LEAST: usize = 2;
-/// The maximum number of rule sets that one account is rated for.
+/// Maximum number of rule sets that one account is rated for.
 const RULE_SETS: usize = 100;
-/// Characters of what a rule set is known by; of longer ones, their hash.
+/// Maximum number of characters of a rule set's name; a longer one is replaced by its hash.
 const KEY: usize = 200;
-/// In this time a player who does not play becomes less certain, in milliseconds; and how often that is counted.
+/// A rating becomes less certain with each period without a game. In milliseconds.
 const PERIOD: u64 = 7 * DAY;
+/// Maximum number of such periods that are counted.
 const PERIODS: u64 = 200;
-/// The number of leaders, and the maximum number of accounts that are looked at for them.
+/// Maximum number of leaders that are listed.
 const LEADERS: usize = 50;
+/// Maximum number of accounts that are looked at for them.
 const LOOKED_AT: usize = 500;
 /// Above this deviation a rating says little yet.
 const PROVISIONAL: f64 = 110.0;
@@ -56,11 +58,11 @@ pub(super) struct Rating {
     /// The rule set: the game and the presets on top of it.
     pub(super) rules: String,
     pub(super) rating: i32,
-    /// How far the player's strength may well be from it.
+    /// The rating deviation of Glicko-2: the strength lies within two of them with 95 %.
     pub(super) deviation: i32,
     /// The number of rated games.
     pub(super) games: u32,
-    /// Whether it says little yet.
+    /// Whether the deviation is so high that the rating says little yet.
     pub(super) provisional: bool,
 }
 
@@ -79,12 +81,12 @@ pub(super) struct Settled {
     /// The rule set.
     pub(super) rules: String,
     /// The players, by side.
-    pub(super) players: Vec<Moved>,
+    pub(super) players: Vec<RatingChange>,
 }
 
 /// The rating of a player before and after a game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(super) struct Moved {
+pub(super) struct RatingChange {
     pub(super) id: String,
     pub(super) before: i32,
     pub(super) after: i32,
@@ -109,7 +111,8 @@ fn ratings_of(id: &str) -> String {
     format!("rating {id} ")
 }
 
-/// Where ratings are in order, the highest first. A rule set may have any words, so its hash stands for it.
+/// The prefix of keys that sort by rating, the highest first. The name of a rule set may have any words, so its hash
+/// stands for it.
 fn ranks_of(rules: &str) -> String {
     format!("rank {} ", short_hash(rules))
 }
@@ -125,14 +128,14 @@ impl RatingRecord {
         Self { rating, deviation, volatility, games: 0, at }
     }
 
-    /// As it is when nothing has been heard of the player for a while.
+    /// The rating now, less certain for the time without games.
     fn glicko(&self, now: u64) -> Glicko2Rating {
         let Self { rating, deviation, volatility, .. } = *self;
-        let mut now_is = Glicko2Rating { rating, deviation, volatility };
+        let mut aged = Glicko2Rating { rating, deviation, volatility };
         for _ in 0..(now.saturating_sub(self.at) / PERIOD).min(PERIODS) {
-            now_is = decay_deviation(&now_is);
+            aged = decay_deviation(&aged);
         }
-        now_is
+        aged
     }
 
     fn after(&self, new: Glicko2Rating, at: u64) -> Self {
@@ -311,7 +314,7 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
             if let Some((rules, (players, outcome))) = &played
                 && has_room(store, players, rules)?
             {
-                changes.extend(moves(store, &game, rules, players, *outcome, now)?);
+                changes.extend(rating_changes(store, &game, rules, players, *outcome, now)?);
             }
             Ok(Ok(((), changes)))
         })?;
@@ -331,8 +334,8 @@ fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result
     Ok(true)
 }
 
-/// What a game changes, beside its mark.
-fn moves(
+/// The records that a game changes, beside its mark.
+fn rating_changes(
     store: &mut dyn Store,
     game: &str,
     rules: &str,
@@ -351,7 +354,7 @@ fn moves(
     let mut told = Vec::new();
     for ((id, (text, old)), new) in players.iter().zip(&before).zip([first, second]) {
         let kept = old.after(new, now.max(old.at));
-        told.push(Moved {
+        told.push(RatingChange {
             id: id.clone(),
             before: rounded(old.rating),
             after: rounded(kept.rating),

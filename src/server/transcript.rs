@@ -5,7 +5,7 @@ use super::live::created;
 use super::problem::Problem;
 use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 
-/// The game that a log tells, in export format. A turn of several actions is one move: a word, if the rules have one
+/// A log as PGN, in export format. A turn of several actions is one move: a word, if the rules have one
 /// for it, else its parts with commas between them.
 ///
 /// # Errors
@@ -35,7 +35,7 @@ fn first_side(log: &[LogEntry]) -> Option<usize> {
     })
 }
 
-/// Why a game is not told in PGN.
+/// The refusal to write a game of more than two sides as PGN.
 pub(super) fn two_sides_only(code: &'static str, game: &str, sides: &[String]) -> Problem {
     let sides = sides.join(", ");
     let message = format!(
@@ -52,8 +52,8 @@ pub(super) fn player_tag(side: &str) -> String {
 
 type Comments = Vec<String>;
 
-/// What was said before the first turn, and each turn with what the rules said about it. Other presets
-/// are a comment, too, which ends a turn.
+/// The comments before the first turn, and the text of each turn with its comments: notes of the rules, the time left,
+/// and a change of presets after it. Such a change ends a turn, even if more actions of the same turn follow.
 fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     struct Action<'l> {
         san: &'l str,
@@ -62,7 +62,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
         notes: Comments,
     }
     let mut actions: Vec<Action<'_>> = Vec::new();
-    // With the number of actions before.
+    // Changes of presets, with the number of actions before each.
     let mut switches: Vec<(usize, &[String])> = Vec::new();
     for entry in log {
         match &entry.event {
@@ -115,7 +115,7 @@ fn clock_comment(left: u64) -> String {
     format!("[%clk {}:{:02}:{:02}]", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Other presets as a comment that programs read, as they read `[%clk 0:05:00]`.
+/// A change of presets as a comment that programs read, as they read `[%clk 0:05:00]`.
 fn switch_comment(presets: &[String]) -> String {
     format!("{SWITCH}{}]", presets.iter().map(|it| format!(" {it}")).collect::<String>())
 }
@@ -177,7 +177,7 @@ fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(
     tags
 }
 
-/// What is played, and from where.
+/// The tags for what is played, and from where.
 pub(super) fn tags_of_rules(
     game: &str,
     presets: &[String],
@@ -208,15 +208,15 @@ fn date(at: u64) -> String {
     format!("{year:04}.{month:02}.{day:02}")
 }
 
-/// What a PGN says of a game.
+/// A game as a PGN has it.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct PgnContents {
     pub(super) of: Told,
     pub(super) past: Vec<Past>,
     pub(super) ended: Option<Recorded>,
 }
 
-/// What a PGN says is played, and from where.
+/// What is played, and from where, as the tags of a PGN have it.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) game: Option<String>,
@@ -230,7 +230,7 @@ pub(super) struct Told {
 ///
 /// # Errors
 /// There is none, or it is malformed; the text says where.
-pub(super) fn read(text: &str) -> Result<Read, String> {
+pub(super) fn read(text: &str) -> Result<PgnContents, String> {
     let game = first_game(text)?;
     let mut past: Vec<Past> = switched(&game.comments).collect();
     for turn in &game.moves {
@@ -239,7 +239,7 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     }
     let termination = game.tag("Termination").map(str::to_owned);
     let ended = game.result.and_then(|it| recorded(it, termination));
-    Ok(Read { of: told(&game), past, ended })
+    Ok(PgnContents { of: told(&game), past, ended })
 }
 
 pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
@@ -247,7 +247,7 @@ pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
     game.ok_or("there is no game in the PGN")?.map_err(|it| it.to_string())
 }
 
-/// What is played, and from where, as tags say it.
+/// Reads the tags that [`tags_of_rules`] writes.
 pub(super) fn told(game: &PgnGame) -> Told {
     let tag = |name: &str| game.tag(name).map(str::to_owned);
     let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
@@ -264,7 +264,7 @@ fn name_of(variant: &str) -> String {
     variant.trim().to_lowercase().replace([' ', '_'], "-")
 }
 
-/// An end that a PGN tells of.
+/// The end of the game, if the PGN has a result.
 fn recorded(result: PgnResult, termination: Option<String>) -> Option<Recorded> {
     let winner = match result {
         PgnResult::Unknown => return None,

@@ -8,7 +8,7 @@ use rulemate::derive::World;
 use rulemate::facts::EntityId;
 use rulemate::game::{Game, position_key};
 use rulemate::moves::{
-    Contract, LegalityMode, Move, decided_by_rules, legal_moves, legal_moves_by, ways_to_give,
+    Contract, LegalityMode, Move, argument_variants, decided_by_rules, legal_moves, legal_moves_by,
 };
 use rulemate::presets::Catalogue;
 use rulemate::presets::save::{Content, Form, RulesFrom, Save};
@@ -308,7 +308,7 @@ fn leaves(world: &mut World, contract: &Contract, depth: u64) -> u64 {
         // For other pieces, and on other ranks, it makes no difference what is given.
         let rank = mv.arg(&program, "to").map(|it| it / 8);
         let ways = match matches!(rank, Some(0 | 7)) && may_be_crowned(world, &mv) {
-            true => ways_to_give(world, &mv),
+            true => argument_variants(world, &mv),
             false if depth == 1 => {
                 count += 1;
                 continue;

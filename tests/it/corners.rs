@@ -550,9 +550,9 @@ fn attributes_are_joined() {
     let depends = Dependencies::of(&program);
     let reads = |name: &str| depends.reads(named(&program, name));
     for name in ["one", "two"] {
-        assert!(reads("both").meets(reads(name)), "{name}");
+        assert!(reads("both").intersects(reads(name)), "{name}");
         let mut twice = reads(name).clone();
         twice.extend(reads(name));
-        assert!(twice.meets(reads(name)), "{name}");
+        assert!(twice.intersects(reads(name)), "{name}");
     }
 }

@@ -7,7 +7,7 @@ use rulemate::derive::Rows;
 use rulemate::derive::explain::{Finding, Limits, Outcome, why, why_not};
 use rulemate::facts::Session;
 use rulemate::game::{Game, decide};
-use rulemate::moves::{is_over, is_tried, legal_moves, pseudo_moves};
+use rulemate::moves::{is_over, is_played_out, legal_moves, pseudo_moves};
 use rulemate::presets::Catalogue;
 use rulemate::proof::{Checker, Fault, Report};
 use rulemate::rules::{Program, RelId, Role};
@@ -66,11 +66,11 @@ fn moves_explained(name: &str, game: &mut Game) -> Vec<Said> {
         let (holds, finding) = decide(world, &contract, mv, Limits::default()).expect("cheap");
         assert_eq!(holds, at < legal.len(), "{name}: {mv:?}");
         match &finding {
-            Finding::Proved(_) => assert!(holds && !is_tried(world, &contract, mv)),
+            Finding::Proved(_) => assert!(holds && !is_played_out(world, &contract, mv)),
             Finding::Refuted(_) => assert!(!holds, "{name}: {mv:?}"),
             Finding::Tried(it) => {
                 assert_eq!(holds, matches!(it.outcome, Outcome::Tenable { .. }));
-                assert!(is_tried(world, &contract, mv));
+                assert!(is_played_out(world, &contract, mv));
             }
             Finding::Turned(_) | Finding::Unfounded => {
                 panic!("{name}: nothing is said of {mv:?}")

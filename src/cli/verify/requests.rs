@@ -263,7 +263,8 @@ fn snake(name: &str) -> String {
 
 // --- requests as text --------------------------------------------------------------------------------
 
-/// How the rules have requests written, by their kinds, and the note that comes with a refusal.
+/// How the rules write requests: a template for each kind (`.meta request`), and the note that comes with each refusal
+/// (`.meta refusal`).
 struct Dialect<'p> {
     kinds: Vec<(&'p str, &'p str)>,
     refusals: Vec<(&'p str, &'p str)>,
@@ -271,11 +272,11 @@ struct Dialect<'p> {
 
 impl<'p> Dialect<'p> {
     fn of(program: &'p Program) -> Self {
-        let told = |key: &str| -> Vec<(&'p str, &'p str)> {
-            let metas = program.meta.iter().filter(|it| it.key == key);
-            metas.filter_map(|it| it.value.split_once(' ')).collect()
+        let metas = |key: &str| -> Vec<(&'p str, &'p str)> {
+            let found = program.meta.iter().filter(|it| it.key == key);
+            found.filter_map(|it| it.value.split_once(' ')).collect()
         };
-        Self { kinds: told("request"), refusals: told("refusal") }
+        Self { kinds: metas("request"), refusals: metas("refusal") }
     }
 
     fn template(&self, kind: &str) -> Option<&'p str> {
@@ -364,12 +365,12 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
             if let Some(initial) = initial
                 && let Some(fault) = compare(rules, &mut game, &dialect, &status, initial)
             {
-                return Ok(Some(named("at first", fault)));
+                return Ok(Some(found_at("at first", fault)));
             }
             for (number, step) in steps.iter().enumerate() {
                 if let Some(fault) = self::step(rules, &mut game, &dialect, &mut status, step) {
                     let request = Value::Object(step.request.clone()).to_string();
-                    return Ok(Some(named(&format!("{}. {request}", number + 1), fault)));
+                    return Ok(Some(found_at(&format!("{}. {request}", number + 1), fault)));
                 }
             }
             Ok(None)
@@ -405,7 +406,8 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
     }
 }
 
-fn named(place: &str, fault: Fault) -> Fault {
+/// The fault, with the step at which it was found.
+fn found_at(place: &str, fault: Fault) -> Fault {
     match fault {
         Fault::Told { what, expected, found } => {
             Fault::Told { what, expected: format!("{expected} ({place})"), found }
@@ -414,10 +416,12 @@ fn named(place: &str, fault: Fault) -> Fault {
     }
 }
 
-fn told(what: &'static str, expected: String, found: String) -> Option<Fault> {
+/// The fault of a value that is not the expected one.
+fn differs(what: &'static str, expected: String, found: String) -> Option<Fault> {
     (expected != found).then_some(Fault::Told { what, expected, found })
 }
 
+/// Plays one request. Returns the first of result, reason, notes and state after it that is not as expected.
 fn step(
     rules: &Ruleset,
     game: &mut Game,
@@ -444,22 +448,27 @@ fn step(
     if let Some(found) = &reason {
         let same = (game.hash(), game.history().len()) == (facts, plies);
         if !same {
-            return told("facts after a refusal", "the same".into(), format!("others ({found})"));
+            return differs(
+                "facts after a refusal",
+                "the same".into(),
+                format!("others ({found})"),
+            );
         }
     }
     let words = |it: &[String]| it.join(", ");
-    let fault = told("result", step.result.clone(), result.into()).map(|it| match (it, &reason) {
-        (Fault::Told { what, expected, found }, Some(reason)) => {
-            Fault::Told { what, expected, found: format!("{found}, {reason}") }
-        }
-        (it, _) => it,
-    });
+    let fault =
+        differs("result", step.result.clone(), result.into()).map(|it| match (it, &reason) {
+            (Fault::Told { what, expected, found }, Some(reason)) => {
+                Fault::Told { what, expected, found: format!("{found}, {reason}") }
+            }
+            (it, _) => it,
+        });
     let fault = fault
         .or_else(|| {
             let expected = step.reason.clone()?;
-            told("reason", expected, reason.clone().unwrap_or_default())
+            differs("reason", expected, reason.clone().unwrap_or_default())
         })
-        .or_else(|| told("notes", words(&step.notes), words(&notes)));
+        .or_else(|| differs("notes", words(&step.notes), words(&notes)));
     if fault.is_some() {
         return fault;
     }
@@ -471,7 +480,7 @@ fn step(
     compare(rules, game, dialect, status, &after)
 }
 
-/// A turn is under way.
+/// Whether a turn is under way.
 fn is_open(game: &Game) -> bool {
     let last = game.history().last();
     last.is_some_and(|it| it.turn_goes_on)
@@ -500,20 +509,20 @@ fn compare(
     for (key, value) in expected {
         let text = value.as_str().map_or_else(|| value.to_string(), String::from);
         let fault = match key.as_str() {
-            "board" => told("board", text, board(game)),
+            "board" => differs("board", text, board(game)),
             "turn" => {
                 let side = game.side().and_then(|it| rules.sides().get(it as usize).cloned());
-                told("turn", text, side.unwrap_or_default())
+                differs("turn", text, side.unwrap_or_default())
             }
-            "castling" => told("castling", text, field(2)),
-            "status" => told("status", text, status.to_owned()),
+            "castling" => differs("castling", text, field(2)),
+            "status" => differs("status", text, status.to_owned()),
             "legal_count" => {
                 let listed = listing_of(game);
                 let bare: BTreeSet<&str> = listed.iter().map(|it| dialect.bare(it)).collect();
                 let count = bare.into_iter().filter(|it| !dialect.ends_turn(it)).count();
-                told("legal requests", text, count.to_string())
+                differs("legal requests", text, count.to_string())
             }
-            key => told(
+            key => differs(
                 "facts",
                 format!("{key} {value}"),
                 format!("{key} {}", fact(rules, game, key, value)),
@@ -534,7 +543,7 @@ fn listing_of(game: &mut Game) -> Vec<String> {
     listing(game.world_mut(), &contract).into_iter().map(|it| it.0).collect()
 }
 
-/// The attribute of the game, or of sides where they are told apart.
+/// The value of an attribute of the game, or of each side where the file has a value for each.
 fn fact(rules: &Ruleset, game: &Game, key: &str, like: &Value) -> Value {
     let program = game.program();
     let input = program.relation_named(key).and_then(|it| match program.relation(it).role {

@@ -5,73 +5,19 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::super::transaction::Output;
 use crate::facts::{Change, Ids};
-use crate::rules::{ActionId, RelId};
+use crate::rules::{ActionId, Program, RelId};
 
-use super::super::budget::Resource;
+use super::super::budget::{Exhausted, Resource};
+use super::super::evaluator::{Basis, Evaluator, EvaluatorMark};
 use super::super::leaves::Leaves;
-use super::super::rows::Tuple;
+use super::super::rows::{Rows, Tuple};
+use super::super::transaction::Output;
 use super::compile::Compiled;
-use super::frames::EngineMark;
 use super::layout::Store;
 use super::lists::Fixed;
 use super::live::{Live, row_of};
 use super::word::Word;
-
-/// The bit evaluator behind one width of rows.
-pub(in crate::derive) trait Evaluator: std::fmt::Debug + Send + Sync {
-    /// Facts have changed, in this order.
-    fn follow(&mut self, changes: &[Change]);
-    /// Changes are taken back, the last first, before [`Evaluator::rollback`].
-    fn undo(&mut self, changes: &[Change]);
-    /// The rows of a relation that neither facts nor rules say, ascending.
-    fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
-    fn mark(&mut self) -> EngineMark;
-    fn rollback(&mut self, mark: EngineMark);
-    fn commit(&mut self);
-    /// Makes a relation readable by [`Evaluator::contains`] and [`Evaluator::for_each`].
-    fn ensure(&mut self, rel: RelId);
-    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool;
-    fn count(&mut self, rel: RelId) -> u64;
-    fn any(&mut self, rel: RelId) -> bool;
-    fn for_each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()>;
-    /// What the reactions of a batch do, in text order. New entities have the ids that are given.
-    fn react(
-        &mut self,
-        batch: usize,
-        args: &[i64],
-        ids: &mut Ids,
-        traced: bool,
-        outputs: &mut Vec<Output>,
-    );
-    /// See `World::leaves_below`.
-    fn leaves_below(
-        &mut self,
-        leaves: &Arc<Leaves>,
-        rest: &mut Vec<(ActionId, Tuple)>,
-    ) -> Option<u64>;
-    fn set_counting(&mut self, on: bool);
-    /// Instructions run since counting began, by rule, reactions after the rules.
-    fn counts(&self) -> Vec<u64>;
-    fn set_logging(&mut self, on: bool);
-    /// What was derived anew of kept relations since logging began.
-    fn log(&self) -> Vec<(RelId, Tuple)>;
-    fn heap_bytes(&self) -> usize;
-    fn dump(&self) -> String;
-    /// Forgets all derived rows, maintained ones too: the next read derives from scratch.
-    fn forget(&mut self);
-    /// What ran out while rows were derived, and the owner that spent most.
-    fn exhausted(&self) -> Option<(Resource, usize)>;
-    /// Whether anything ran out.
-    fn has_run_out(&self) -> bool;
-    fn boxed_clone(&self) -> Box<dyn Evaluator>;
-}
 
 /// A compiled program with the rows of one session.
 #[derive(Debug, Clone)]
@@ -84,6 +30,37 @@ impl<W: Word> Engine<W> {
     pub(super) fn new(c: Arc<Compiled<W>>) -> Self {
         let live = Live::new(&c);
         Self { c, live }
+    }
+
+    /// A row of a relation whose rows are there.
+    fn has(&self, rel: RelId, tuple: &[i64]) -> bool {
+        if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
+            let (row, last) = row_of(dense, tuple);
+            return self.live.row(dense, row).has(last);
+        }
+        let pattern: Vec<Option<i64>> = tuple.iter().map(|it| Some(*it)).collect();
+        self.each(rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
+    }
+
+    /// The rows of a relation that match a pattern, if they are there.
+    fn each(
+        &self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let list = match &self.c.stores[usize::from(rel.0)] {
+            Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
+            Store::Key { .. } | Store::Game { .. } => {
+                return self.live.function_tuples(&self.c, rel, pattern, f);
+            }
+            Store::Static => {
+                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples)
+            }
+            Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
+            Store::Nowhere => &[],
+        };
+        sorted_matches(list, pattern, 0, f)
     }
 }
 
@@ -107,11 +84,11 @@ impl<W: Word> Evaluator for Engine<W> {
         self.live.take_rows(&self.c, rel, rows);
     }
 
-    fn mark(&mut self) -> EngineMark {
+    fn mark(&mut self) -> EvaluatorMark {
         self.live.mark(&self.c)
     }
 
-    fn rollback(&mut self, mark: EngineMark) {
+    fn rollback(&mut self, mark: EvaluatorMark) {
         self.live.rollback(&self.c, mark);
     }
 
@@ -119,74 +96,67 @@ impl<W: Word> Evaluator for Engine<W> {
         self.live.commit(&self.c);
     }
 
-    fn ensure(&mut self, rel: RelId) {
+    #[inline]
+    fn contains(&mut self, _basis: Basis<'_>, rel: RelId, tuple: &[i64]) -> bool {
         self.live.make_ready(&self.c, rel);
+        self.has(rel, tuple)
     }
 
-    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
-        if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
-            let (row, last) = row_of(dense, tuple);
-            return self.live.row(dense, row).has(last);
-        }
-        let pattern: Vec<Option<i64>> = tuple.iter().map(|it| Some(*it)).collect();
-        self.for_each(rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
-    }
-
-    fn count(&mut self, rel: RelId) -> u64 {
+    fn count(&mut self, _basis: Basis<'_>, rel: RelId) -> u64 {
         self.live.make_ready(&self.c, rel);
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             return self.live.count(dense);
         }
         let mut n = 0;
         let all = vec![None; self.c.program.relation(rel).columns.len()];
-        let _ = self.for_each(rel, &all, &mut |_| {
+        let _ = self.each(rel, &all, &mut |_| {
             n += 1;
             ControlFlow::Continue(())
         });
         n
     }
 
-    fn any(&mut self, rel: RelId) -> bool {
+    fn any(&mut self, _basis: Basis<'_>, rel: RelId) -> bool {
         self.live.make_ready(&self.c, rel);
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             return self.live.any(dense);
         }
         let all = vec![None; self.c.program.relation(rel).columns.len()];
-        self.for_each(rel, &all, &mut |_| ControlFlow::Break(())).is_break()
+        self.each(rel, &all, &mut |_| ControlFlow::Break(())).is_break()
     }
 
     fn for_each(
-        &self,
+        &mut self,
+        _basis: Basis<'_>,
         rel: RelId,
         pattern: &[Option<i64>],
         f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let list = match &self.c.stores[usize::from(rel.0)] {
-            Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
-            Store::Key { .. } | Store::Game { .. } => {
-                return self.live.function_tuples(&self.c, rel, pattern, f);
-            }
-            Store::Static => {
-                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples)
-            }
-            Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
-            Store::Nowhere => &[],
-        };
-        sorted_matches(list, pattern, 0, f)
+    ) {
+        self.live.make_ready(&self.c, rel);
+        let _ = self.each(rel, pattern, f);
+    }
+
+    fn materialised(&mut self, _basis: Basis<'_>) -> &dyn Rows {
+        let relations = self.c.program.relations.len();
+        let _span = tracing::debug_span!("materialise", relations).entered();
+        (0..relations).for_each(|rel| self.live.make_ready(&self.c, RelId(rel as u16)));
+        self
     }
 
     fn react(
         &mut self,
+        _basis: Basis<'_>,
         batch: usize,
         args: &[i64],
         ids: &mut Ids,
         traced: bool,
         outputs: &mut Vec<Output>,
-    ) {
+    ) -> Result<(), Exhausted> {
         std::mem::swap(&mut self.live.s.ids, ids);
         self.live.s.traced = traced;
         self.live.react(&self.c, batch, args, outputs);
         std::mem::swap(&mut self.live.s.ids, ids);
+        Ok(())
     }
 
     fn leaves_below(
@@ -236,6 +206,26 @@ impl<W: Word> Evaluator for Engine<W> {
 
     fn exhausted(&self) -> Option<(Resource, usize)> {
         self.live.s.fuel.exhausted()
+    }
+}
+
+/// For readers of all relations, once they are computed.
+impl<W: Word> Rows for Engine<W> {
+    fn program(&self) -> &Program {
+        &self.c.program
+    }
+
+    fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
+        self.has(rel, tuple)
+    }
+
+    fn for_each(
+        &self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.each(rel, pattern, f)
     }
 }
 

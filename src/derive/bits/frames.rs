@@ -4,6 +4,7 @@
 //! then what is derived belongs to both states, which have the same facts. Deliberately absent: the rows
 //! that are kept from change to change, and what a rollback does to them (`live`).
 
+use super::super::evaluator::EvaluatorMark;
 use super::compile::Compiled;
 use super::live::Live;
 use super::word::Word;
@@ -13,15 +14,6 @@ const BUSY: u32 = 1 << 14;
 
 /// Entries of the journal that a session has room for between actions.
 const JOURNAL: usize = 1024;
-
-/// Where the engine was when a mark was set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::derive) struct EngineMark {
-    pub(super) journal: usize,
-    pub(super) depth: usize,
-    /// An earlier mark has the same frame.
-    pub(super) marked: bool,
-}
 
 impl<W: Word> Live<W> {
     /// Facts are about to change.
@@ -66,14 +58,14 @@ impl<W: Word> Live<W> {
         }
     }
 
-    pub(super) fn mark(&mut self, c: &Compiled<W>) -> EngineMark {
+    pub(super) fn mark(&mut self, c: &Compiled<W>) -> EvaluatorMark {
         self.catch_up(c);
         self.marks = self.marks.saturating_add(1);
         if self.marks == BUSY {
             c.make_native();
         }
         let (journal, depth) = (self.journal.len(), self.depth);
-        EngineMark { journal, depth, marked: std::mem::replace(&mut self.marked, true) }
+        EvaluatorMark { journal, depth, marked: std::mem::replace(&mut self.marked, true) }
     }
 
     /// Returns to the frame of that depth.

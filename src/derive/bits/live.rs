@@ -10,10 +10,10 @@ use crate::facts::Change;
 use crate::rules::{Input, RelId, Role};
 
 use super::super::budget::{LIST_ROWS, Resource};
+use super::super::evaluator::EvaluatorMark;
 use super::super::rows::Tuple;
 use super::super::transaction::Output;
 use super::compile::{Compiled, Maintained, Mode, Readers, refill};
-use super::frames::EngineMark;
 use super::general;
 use super::layout::{Dense, NONE, Store};
 use super::machine::Turn;
@@ -596,7 +596,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    pub(super) fn rollback(&mut self, c: &Compiled<W>, mark: EngineMark) {
+    pub(super) fn rollback(&mut self, c: &Compiled<W>, mark: EvaluatorMark) {
         while self.journal.len() > mark.journal {
             let Some((at, old)) = self.journal.pop() else { break };
             self.s.rows[at as usize] = old;

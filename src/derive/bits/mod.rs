@@ -33,12 +33,11 @@ mod native;
 
 use std::sync::Arc;
 
+use super::evaluator::Evaluator;
 use super::schedule::Schedule;
 use crate::rules::Program;
 
 use compile::Compiled;
-pub(super) use engine::Evaluator;
-pub(super) use frames::EngineMark;
 pub use memo::Memo;
 pub use planner::PlanError;
 

@@ -19,7 +19,7 @@ use crate::rules::{Atom, Input, Literal, RelId, Role, Rule, RuleId, Term, VarId}
 
 type Row = (RelId, Tuple);
 
-/// One way to derive a row.
+/// One way to derive a row: a solution of the body of one of its rules.
 struct Way {
     row: usize,
     rule: RuleId,
@@ -30,9 +30,10 @@ struct Way {
     waits: usize,
 }
 
-/// Rows that may support each other.
+/// The rows of one stratum that a row may rest on, with all ways to derive them. They may support each other in
+/// circles; `settle` chooses ways that do not.
 #[derive(Default)]
-struct Web {
+struct DerivationGraph {
     rows: Vec<Row>,
     number: HashMap<Row, usize>,
     ways: Vec<Way>,
@@ -40,7 +41,7 @@ struct Web {
     supports: Vec<Vec<usize>>,
 }
 
-impl Web {
+impl DerivationGraph {
     fn add(&mut self, row: Row) -> usize {
         let Self { rows, number, supports, .. } = self;
         *number.entry(row).or_insert_with_key(|row| {
@@ -161,7 +162,7 @@ impl Context<'_> {
                     Some((row, _)) => Premise::Holds(self.prove(atom.rel, &row, depth)),
                     None => Premise::Absent {
                         goal: self.goal(atom.rel, &pattern),
-                        refutation: self.short(atom.rel, &pattern),
+                        refutation: self.shallow_refutation(atom.rel, &pattern),
                     },
                 }
             }
@@ -173,26 +174,26 @@ impl Context<'_> {
         if self.chosen.contains_key(row) {
             return;
         }
-        let mut web = Web::default();
-        web.add(row.clone());
+        let mut graph = DerivationGraph::default();
+        graph.add(row.clone());
         let mut at = 0;
-        while at < web.rows.len() {
-            self.find_ways(at, &mut web);
+        while at < graph.rows.len() {
+            self.find_ways(at, &mut graph);
             at += 1;
         }
-        let ready = web.ways.iter().enumerate().filter(|it| it.1.waits == 0);
+        let ready = graph.ways.iter().enumerate().filter(|it| it.1.waits == 0);
         let mut ready: BinaryHeap<Reverse<(usize, usize)>> =
             ready.map(|(at, it)| Reverse((it.base + 1, at))).collect();
         while let Some(Reverse((height, way))) = ready.pop() {
-            let Way { row: at, rule, ref bindings, .. } = web.ways[way];
-            let key = &web.rows[at];
+            let Way { row: at, rule, ref bindings, .. } = graph.ways[way];
+            let key = &graph.rows[at];
             if self.chosen.contains_key(key) {
                 continue;
             }
             let bindings = bindings.clone();
             self.chosen.insert(key.clone(), Choice { rule, bindings, height });
-            for &next in &web.supports[at] {
-                let waiting = &mut web.ways[next];
+            for &next in &graph.supports[at] {
+                let waiting = &mut graph.ways[next];
                 waiting.waits -= 1;
                 waiting.base = waiting.base.max(height);
                 if waiting.waits == 0 {
@@ -202,10 +203,10 @@ impl Context<'_> {
         }
     }
 
-    /// Adds the ways to derive a row; if one that needs nothing of the stratum is as low as any, that
-    /// one alone.
-    fn find_ways(&mut self, at: usize, web: &mut Web) {
-        let (rel, tuple) = web.rows[at].clone();
+    /// Adds the ways to derive a row, but for those that cannot be lower than one that is found already and rests on no
+    /// row of the stratum.
+    fn find_ways(&mut self, at: usize, graph: &mut DerivationGraph) {
+        let (rel, tuple) = graph.rows[at].clone();
         let goal: Vec<Option<i64>> = tuple.iter().copied().map(Some).collect();
         let mut found: Vec<(Way, Vec<Row>)> = Vec::new();
         let mut lowest = usize::MAX;
@@ -250,11 +251,11 @@ impl Context<'_> {
             }
         }
         for (way, support) in found {
-            let number = web.ways.len();
-            web.ways.push(way);
+            let number = graph.ways.len();
+            graph.ways.push(way);
             for row in support {
-                let row = web.add(row);
-                web.supports[row].push(number);
+                let row = graph.add(row);
+                graph.supports[row].push(number);
             }
         }
     }

@@ -64,7 +64,11 @@ impl Context<'_> {
     }
 
     /// The refutation that a negated premise carries: one level, or none for facts and statics.
-    pub(super) fn short(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<Refutation> {
+    pub(super) fn shallow_refutation(
+        &mut self,
+        rel: RelId,
+        pattern: &[Option<i64>],
+    ) -> Option<Refutation> {
         let derived = self.program.relation(rel).role == Role::Derived;
         // Behind a negation nothing is circular: a search of its own.
         let outer = (std::mem::take(&mut self.path), std::mem::replace(&mut self.goals, 1));

@@ -229,7 +229,7 @@ impl Frog {
         }
     }
 
-    fn exhausted(&self) -> Option<(Resource, usize)> {
+    pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
         self.statics.rows().exhausted.or(self.purse().exhausted())
     }
 

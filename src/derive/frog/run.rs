@@ -11,7 +11,7 @@ use datafrog::{Iteration, Relation, Variable};
 
 use super::plan::{Access, AccessId, Chain, Emit, Group, Plans, Step};
 use crate::derive::allowance::{self, Allowance};
-use crate::derive::budget::{QUERY, REFEREE_SHARE, REFEREE_STEPS, ROWS, Resource};
+use crate::derive::budget::{QUERY, REFERENCE_SHARE, REFERENCE_STEPS, ROWS, Resource};
 use crate::derive::rows::Tuple;
 use crate::rules::{Fold, Op, Program, RelId, RuleId, Stratum};
 
@@ -40,7 +40,7 @@ pub(super) struct Purse {
 impl Purse {
     pub(super) fn new(program: &Program) -> Self {
         let purse = Self {
-            left: Cell::new(REFEREE_STEPS),
+            left: Cell::new(REFERENCE_STEPS),
             out: Cell::new(None),
             owner: Cell::new(0),
             spent: RefCell::new(vec![0; program.rules.len()]),
@@ -71,7 +71,7 @@ impl Purse {
         }
         match self.left.get().checked_sub(steps) {
             Some(left) if self.out.get().is_none() => {
-                let share = self.left.get() / REFEREE_SHARE - left / REFEREE_SHARE;
+                let share = self.left.get() / REFERENCE_SHARE - left / REFERENCE_SHARE;
                 self.left.set(left);
                 self.pay(share as i64);
             }

@@ -284,7 +284,7 @@ impl Store for Sqlite {
     fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError> {
         let transaction =
             self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let mut change = Tally::default();
+        let mut difference = Tally::default();
         for Change { key, from, to } in changes {
             let sql = "SELECT value FROM records WHERE key = ?1";
             let now: Option<String> =
@@ -292,17 +292,17 @@ impl Store for Sqlite {
             if now != *from {
                 return Ok(false);
             }
-            now.iter().for_each(|it| change.drop_record(key, it));
+            now.iter().for_each(|it| difference.drop_record(key, it));
             match to {
                 None => transaction.execute("DELETE FROM records WHERE key = ?1", [key])?,
                 Some(value) => {
-                    change.add_record(key, value);
+                    difference.add_record(key, value);
                     let sql = "INSERT OR REPLACE INTO records (key, value) VALUES (?1, ?2)";
                     transaction.execute(sql, [key, value])?
                 }
             };
         }
-        tally(&transaction, RECORDS, &change)?;
+        tally(&transaction, RECORDS, &difference)?;
         transaction.commit()?;
         Ok(true)
     }
@@ -414,6 +414,7 @@ fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
+/// Shows every row of every table to a check.
 fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
     for id in ids(connection)? {
         if let Some(head) = head(connection, &id)? {
@@ -482,7 +483,7 @@ fn upload(row: &rusqlite::Row<'_>) -> rusqlite::Result<Upload> {
     Ok(Upload { owner: row.get(0)?, rules: row.get(1)?, name: row.get(2)?, at })
 }
 
-/// Keeps texts, if no others are under their keys.
+/// Stores texts; false, and nothing stored, if another text has one of their keys.
 fn put_texts(transaction: &Transaction<'_>, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
     let mut change = Tally::default();
     for (key, text) in texts {
@@ -502,7 +503,7 @@ fn put_texts(transaction: &Transaction<'_>, texts: &[(&str, &str)]) -> Result<bo
     Ok(true)
 }
 
-/// Takes a change of a table into its tally. One that is damaged stays so, for the check to find.
+/// Adds a change of a table to its tally. A damaged tally is left as it is, so that the check finds it.
 fn tally(transaction: &Transaction<'_>, table: &str, change: &Tally) -> Result<(), StoreError> {
     if change.is_empty() {
         return Ok(());
@@ -587,7 +588,7 @@ fn rows_after(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// SQLite's integers are signed; none of ours comes near the end of either.
+/// SQLite's integers are signed. No number here is larger than they can be.
 fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

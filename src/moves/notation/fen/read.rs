@@ -92,9 +92,15 @@ pub(super) fn position(
     let mut family = contract.notation.read(program, contract, &mut parts)?;
     let counters = counters::read(program, contract, &mut parts, false)?;
     contract.notation.read_clock(&mut parts, &mut family)?;
-    let untold = vec![None; contract.fields.len()];
-    let mut position =
-        Position { pieces, walls, turn, counters, family, fullmove: 1, further: untold };
+    let mut position = Position {
+        pieces,
+        walls,
+        turn,
+        counters,
+        family,
+        fullmove: 1,
+        further: vec![None; contract.fields.len()],
+    };
     if contract.fullmove.is_some()
         && let Some(part) = parts.number(FenField::MoveNumber)
     {
@@ -109,82 +115,102 @@ pub(super) fn position(
     Ok(position)
 }
 
-/// A field `KEY=...` that the game declares, once.
+/// A further field, `KEY=VALUE` or `KEY=VALUE,PLACE:VALUE,...`: one that the game declares, and at most once.
 fn further(
     program: &Program,
     contract: &Contract,
     part: Part<'_>,
     position: &mut Position,
 ) -> Result<(), FenError> {
-    let Position { pieces, further: found, .. } = position;
     let (key, text) = part.text.split_once('=').unwrap_or((part.text, ""));
-    let open = |at: &usize| found.get(*at) == Some(&None);
-    let at = contract.fields.iter().position(|it| it.key == key).filter(open);
-    let Some(place) = at.and_then(|it| found.get_mut(it)) else {
-        let fields = contract.fields.iter().zip(found).filter(|it| it.1.is_none());
-        let of = |it: &Field| if it.ty == Type::Int { "N" } else { "VALUE" };
-        let fields: String = fields.map(|it| format!("{}={} or ", it.0.key, of(it.0))).collect();
-        return Err(part.refuse(format!("{fields}the end")));
+    let mut fields = contract.fields.iter().zip(&mut position.further);
+    let Some((field, place)) = fields.find(|it| it.0.key == key && it.1.is_none()) else {
+        return Err(part.refuse(open_fields(contract, &position.further)));
     };
-    let Some(field) = at.and_then(|it| contract.fields.get(it)) else { return Ok(()) };
+    // A field of the game has one value, whatever commas are in it.
+    let (first, rest) = match text.split_once(',').filter(|_| field.about != About::Game) {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (text, None),
+    };
     let mut offset = key.len() + 1;
-    let is_list = field.about != About::Game;
-    let mut texts = text.split(',').filter(|_| is_list).skip(1);
-    let first = text.split(',').next().filter(|_| is_list).unwrap_or(text);
-    let on_board = pieces.iter().filter_map(|it| it.square).collect::<Vec<_>>();
     let value = match Some(field.ty) == contract.entity_type(program) {
-        true => piece_on(
-            program.schema.domain(contract.board.domain),
-            &on_board,
-            part,
-            (first, offset),
-        )?,
+        true => {
+            let squares = program.schema.domain(contract.board.domain);
+            piece_on(squares, &position.pieces, part, (first, offset))?
+        }
         false => value_of(program, field, part, first, offset)?,
     };
     offset += first.len() + 1;
-    let squares = program.schema.domain(match field.about {
-        About::Members(domain) => domain,
-        About::Pieces | About::Game => contract.board.domain,
-    });
-    let mut named: Vec<(i64, Option<i64>)> = Vec::new();
-    for text in &mut texts {
-        let (square, value) = text.split_once(':').unwrap_or((text, ""));
-        let told = |it: i64| named.iter().filter(|known| known.0 == it).count();
-        let is_on = |piece: &&Placed, it| field.about == About::Pieces && piece.square == Some(it);
-        let on = |it: i64| pieces.iter().filter(|piece| is_on(piece, it)).count();
-        // Members are told of wherever pieces stand, of a square what stands on it.
-        let held = |it: i64| if field.about == About::Pieces { on(it) } else { 1 };
-        if squares.member(square).is_some_and(|it| held(it) == 0) {
-            let expected = format!("a {} that a piece stands on", squares.name.to_lowercase());
-            return Err(part.error(offset, format!("{square:?}"), expected));
-        }
-        let new = |it: &i64| told(*it) < held(*it);
-        let at = squares.member(square).filter(new).ok_or_else(|| {
-            let name = squares.name.to_lowercase();
-            let expected = match contract.stack.filter(|_| field.about == About::Pieces) {
-                None => format!("a {name}, each once, and `:VALUE` after it"),
-                Some(_) => format!("a {name}, once for each piece on it, and `:VALUE` after it"),
-            };
-            part.error(offset, format!("{square:?}"), expected)
-        })?;
-        named.push((at, value_of(program, field, part, value, offset + square.len() + 1)?));
+    let mut named = Vec::new();
+    for text in rest.into_iter().flat_map(|it| it.split(',')) {
+        let known = (&*position.pieces, &*named);
+        let it = named_value(program, contract, field, known, part, (text, offset))?;
+        named.push(it);
         offset += text.len() + 1;
     }
     *place = Some(Further { value, named });
     Ok(())
 }
 
-/// The square of a piece that a field tells of; `-` is none.
+/// The further fields that may still come, in the words of an error.
+fn open_fields(contract: &Contract, found: &[Option<Further>]) -> String {
+    let open = contract.fields.iter().zip(found).filter(|it| it.1.is_none());
+    let value = |it: &Field| if it.ty == Type::Int { "N" } else { "VALUE" };
+    let fields: String = open.map(|it| format!("{}={} or ", it.0.key, value(it.0))).collect();
+    format!("{fields}the end")
+}
+
+/// `PLACE:VALUE` in the list of a field. The place is a square with pieces, which may be named once for each of them,
+/// or, where the field is about members of a domain, a member, which may be named once.
+fn named_value(
+    program: &Program,
+    contract: &Contract,
+    field: &Field,
+    (pieces, named): (&[Placed], &[(i64, Option<i64>)]),
+    part: Part<'_>,
+    (text, offset): (&str, usize),
+) -> Result<(i64, Option<i64>), FenError> {
+    let (place, value) = text.split_once(':').unwrap_or((text, ""));
+    let is_about_pieces = field.about == About::Pieces;
+    let places = program.schema.domain(match field.about {
+        About::Members(domain) => domain,
+        About::Pieces | About::Game => contract.board.domain,
+    });
+    let name = places.name.to_lowercase();
+    let times = |it: i64| match is_about_pieces {
+        true => pieces.iter().filter(|piece| piece.square == Some(it)).count(),
+        false => 1,
+    };
+    let found = places.member(place);
+    if found.is_some_and(|it| times(it) == 0) {
+        let expected = format!("a {name} that a piece stands on");
+        return Err(part.error(offset, format!("{place:?}"), expected));
+    }
+    let is_open = |it: &i64| named.iter().filter(|known| known.0 == *it).count() < times(*it);
+    let at = found.filter(is_open).ok_or_else(|| {
+        let expected = match contract.stack.filter(|_| is_about_pieces) {
+            None => format!("a {name}, each once, and `:VALUE` after it"),
+            Some(_) => format!("a {name}, once for each piece on it, and `:VALUE` after it"),
+        };
+        part.error(offset, format!("{place:?}"), expected)
+    })?;
+    Ok((at, value_of(program, field, part, value, offset + place.len() + 1)?))
+}
+
+/// The square of a piece as a value of a further field; `-` is none.
 fn piece_on(
     squares: &Domain,
-    on_board: &[i64],
+    pieces: &[Placed],
     part: Part<'_>,
     (text, at): (&str, usize),
 ) -> Result<Option<i64>, FenError> {
     if text == "-" {
         return Ok(None);
     }
-    let square = squares.member(text).filter(|it| on_board.contains(it)).map(Some);
+    let square = squares
+        .member(text)
+        .filter(|it| pieces.iter().any(|piece| piece.square == Some(*it)))
+        .map(Some);
     square
         .ok_or_else(|| part.error(at, format!("{text:?}"), "a square that a piece stands on, or -"))
 }
@@ -331,6 +357,7 @@ fn in_hand(
     Ok(())
 }
 
+/// Reads one rank: pieces and stacks, walls, and runs of empty squares.
 fn row_of(
     contract: &Contract,
     letters: &Letters,

@@ -1,0 +1,120 @@
+//! The interface of evaluators: what a world tells them, and what it asks them for.
+//!
+//! The bit evaluator (`bits`) and the reference evaluator (`reference`) implement it, and must give the same answers.
+//! Deliberately absent: when rows are read, and what becomes of the facts (`world`).
+
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::budget::{Exhausted, Resource};
+use super::given::{GivenRelations, GivenRows};
+use super::leaves::Leaves;
+use super::rows::{Rows, Tuple};
+use super::transaction::Output;
+use crate::facts::{Change, Ids, Session};
+use crate::rules::{ActionId, RelId};
+
+/// Which evaluator answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// The product.
+    Bits,
+    /// The slow reference evaluator.
+    Frog,
+}
+
+/// What the rows of a world follow from, beside its program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Basis<'w> {
+    pub(super) facts: &'w Session,
+    pub(super) hands: &'w GivenRelations,
+    pub(super) handed: &'w GivenRows,
+}
+
+/// Where an evaluator was when a mark was set. One that derives anew after each change has nothing to note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct EvaluatorMark {
+    pub(super) journal: usize,
+    pub(super) depth: usize,
+    /// An earlier mark has the same frame.
+    pub(super) marked: bool,
+}
+
+/// The rows that follow from the facts of one session.
+///
+/// It is told each change of the facts and of rows that are handed over. What it is asked for it may derive then, from
+/// what it was told or from the [`Basis`], which is the same.
+pub(super) trait Evaluator: Debug + Send + Sync {
+    /// Facts have changed, in this order.
+    fn follow(&mut self, changes: &[Change]);
+    /// Changes are taken back, the last first, before [`Evaluator::rollback`].
+    fn undo(&mut self, changes: &[Change]);
+    /// The rows of a relation that neither facts nor rules say, ascending.
+    fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
+    fn mark(&mut self) -> EvaluatorMark;
+    fn rollback(&mut self, mark: EvaluatorMark);
+    fn commit(&mut self);
+    /// Forgets all derived rows: the next read derives them from scratch.
+    fn forget(&mut self);
+
+    fn contains(&mut self, basis: Basis<'_>, rel: RelId, tuple: &[i64]) -> bool;
+    fn any(&mut self, basis: Basis<'_>, rel: RelId) -> bool;
+    fn count(&mut self, basis: Basis<'_>, rel: RelId) -> u64;
+    /// Calls `f` with every row that matches the pattern, ascending, until it breaks.
+    fn for_each(
+        &mut self,
+        basis: Basis<'_>,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    );
+    /// Every relation, computed.
+    fn materialised(&mut self, basis: Basis<'_>) -> &dyn Rows;
+
+    /// What the reactions of a batch do, in text order. New entities have the ids that are given.
+    ///
+    /// # Errors
+    /// Solving them alone took more than it may; some of what they do is missing.
+    fn react(
+        &mut self,
+        basis: Basis<'_>,
+        batch: usize,
+        args: &[i64],
+        ids: &mut Ids,
+        traced: bool,
+        outputs: &mut Vec<Output>,
+    ) -> Result<(), Exhausted>;
+    /// See `World::leaves_below`.
+    fn leaves_below(
+        &mut self,
+        leaves: &Arc<Leaves>,
+        rest: &mut Vec<(ActionId, Tuple)>,
+    ) -> Option<u64>;
+
+    /// What ran out while rows were derived, and the owner that spent most: the number of a rule, or of a reaction
+    /// after the rules.
+    fn exhausted(&self) -> Option<(Resource, usize)>;
+    /// Whether anything ran out.
+    fn has_run_out(&self) -> bool;
+
+    /// Counts instructions from now on, or stops.
+    fn set_counting(&mut self, on: bool);
+    /// Instructions run since counting began, by rule, reactions after the rules.
+    fn counts(&self) -> Vec<u64>;
+    /// Lists from now on what is derived anew of the relations that are kept, or stops.
+    fn set_logging(&mut self, on: bool);
+    /// What was derived anew since listing began.
+    fn log(&self) -> Vec<(RelId, Tuple)>;
+    /// The plans of all rules in words.
+    fn dump(&self) -> String;
+    /// Bytes of the derived rows, what sessions share excluded.
+    fn heap_bytes(&self) -> usize;
+    fn boxed_clone(&self) -> Box<dyn Evaluator>;
+}
+
+impl Clone for Box<dyn Evaluator> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}

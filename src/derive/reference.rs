@@ -1,0 +1,152 @@
+//! The reference evaluator of one session: what is read after a change is computed anew from all facts.
+//!
+//! It keeps no marks, counts nothing and lists nothing. Reactions are solved tuple at a time over its rows (`fire`).
+//! Deliberately absent: how rows are computed (`frog`).
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::budget::{Exhausted, REFERENCE_STEPS, Resource};
+use super::evaluator::{Basis, Evaluator, EvaluatorMark};
+use super::fire;
+use super::frog::{Frog, Statics};
+use super::leaves::Leaves;
+use super::metered::Metered;
+use super::rows::{Rows, Tuple};
+use super::schedule::Schedule;
+use super::transaction::Output;
+use crate::facts::{Change, Ids};
+use crate::rules::{ActionId, RelId};
+
+/// See the module's head.
+#[derive(Debug, Clone)]
+pub(super) struct Reference {
+    statics: Arc<Statics>,
+    schedule: Arc<Schedule>,
+    /// The rows of the facts as they are, once one is asked for.
+    rows: Option<Arc<Frog>>,
+}
+
+impl Reference {
+    pub(super) fn new(statics: Arc<Statics>, schedule: Arc<Schedule>) -> Self {
+        Self { statics, schedule, rows: None }
+    }
+
+    fn rows(&mut self, basis: Basis<'_>) -> &Frog {
+        self.rows.get_or_insert_with(|| {
+            let handed: Vec<_> = basis.handed.all(basis.hands).collect();
+            Arc::new(Frog::over(&self.statics, basis.facts, &handed))
+        })
+    }
+}
+
+impl Evaluator for Reference {
+    fn follow(&mut self, changes: &[Change]) {
+        if !changes.is_empty() {
+            self.rows = None;
+        }
+    }
+
+    fn undo(&mut self, changes: &[Change]) {
+        self.follow(changes);
+    }
+
+    fn take_rows(&mut self, _rel: RelId, _rows: &[Tuple]) {
+        self.rows = None;
+    }
+
+    fn mark(&mut self) -> EvaluatorMark {
+        EvaluatorMark::default()
+    }
+
+    fn rollback(&mut self, _mark: EvaluatorMark) {}
+
+    fn commit(&mut self) {}
+
+    fn forget(&mut self) {
+        self.rows = None;
+    }
+
+    fn contains(&mut self, basis: Basis<'_>, rel: RelId, tuple: &[i64]) -> bool {
+        self.rows(basis).contains(rel, tuple)
+    }
+
+    fn any(&mut self, basis: Basis<'_>, rel: RelId) -> bool {
+        !self.rows(basis).rows(rel).is_empty()
+    }
+
+    fn count(&mut self, basis: Basis<'_>, rel: RelId) -> u64 {
+        self.rows(basis).rows(rel).len() as u64
+    }
+
+    fn for_each(
+        &mut self,
+        basis: Basis<'_>,
+        rel: RelId,
+        pattern: &[Option<i64>],
+        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    ) {
+        let _ = self.rows(basis).for_each(rel, pattern, f);
+    }
+
+    /// Each relation is computed when it is first looked at.
+    fn materialised(&mut self, basis: Basis<'_>) -> &dyn Rows {
+        self.rows(basis)
+    }
+
+    fn react(
+        &mut self,
+        basis: Basis<'_>,
+        batch: usize,
+        args: &[i64],
+        ids: &mut Ids,
+        traced: bool,
+        outputs: &mut Vec<Output>,
+    ) -> Result<(), Exhausted> {
+        let schedule = Arc::clone(&self.schedule);
+        let meter = Metered::new(self.rows(basis), REFERENCE_STEPS);
+        let reactions = &schedule.batches[batch].reactions;
+        outputs.extend(fire::outputs(&meter, reactions, args, ids, traced));
+        meter.check()
+    }
+
+    fn leaves_below(
+        &mut self,
+        _leaves: &Arc<Leaves>,
+        _rest: &mut Vec<(ActionId, Tuple)>,
+    ) -> Option<u64> {
+        None
+    }
+
+    fn exhausted(&self) -> Option<(Resource, usize)> {
+        self.rows.as_ref().and_then(|it| it.exhausted())
+    }
+
+    fn has_run_out(&self) -> bool {
+        self.exhausted().is_some()
+    }
+
+    fn set_counting(&mut self, _on: bool) {}
+
+    fn counts(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn set_logging(&mut self, _on: bool) {}
+
+    fn log(&self) -> Vec<(RelId, Tuple)> {
+        Vec::new()
+    }
+
+    fn dump(&self) -> String {
+        String::new()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Evaluator> {
+        Box::new(self.clone())
+    }
+}
