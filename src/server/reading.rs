@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::core::{EVENTS, LogEntry, TokenHash};
-use super::host::{Host, entries};
+use super::host::Host;
 use super::live::{Command, LOOK, Lines};
+use super::loader::entries;
 use super::problem::Problem;
 
 impl Host {

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use super::begin::start;
 use super::core::{Event, LogEntry, Outcome, Played, Refused, Room, Rules, Setup};
-use super::host::entries;
 use super::library::{Library, Texts};
+use super::loader::entries;
 use super::state::summary;
 use super::store::{Store, StoreError, Whole};
 

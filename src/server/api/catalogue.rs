@@ -12,7 +12,7 @@ use super::requests::{CatalogueQuery, Combination, Upload};
 use super::uploads::{Owner, RULE_SETS, too_many};
 use crate::presets::{Activation, Catalogue};
 use crate::server::ProblemBody;
-use crate::server::host::load_problem;
+use crate::server::compiler::load_problem;
 use crate::server::library::Texts;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;

@@ -17,10 +17,10 @@ use crate::server::api::Web;
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
 use crate::server::core::{Control, Input, Seat};
-use crate::server::host::GameOptions;
 use crate::server::ids::new_id;
 use crate::server::library::lock;
 use crate::server::limit::Cost;
+use crate::server::new_game::GameOptions;
 use crate::server::problem::Problem;
 
 /// The maximum number of challenges that wait at a time, of all accounts and of one.

@@ -1,0 +1,156 @@
+//! Rules as a host has them: offered by the machine, uploaded by strangers, found in the store by their hash, compiled.
+//!
+//! All of it is done on the threads of `pool`, beside the games. Deliberately absent: which rules are known and compiled
+//! already (`library`).
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+
+use super::host::Host;
+use super::library::Texts;
+use super::pool::Lane;
+use super::problem::Problem;
+use super::store::{Store, Upload};
+use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
+
+impl Host {
+    /// Where moves and views of games by these rules are worked out.
+    pub(super) fn lane(&self, rules: &str) -> Lane {
+        if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Play }
+    }
+
+    /// Where what takes longer is.
+    pub(super) fn slow_lane(&self, rules: &str) -> Lane {
+        if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Work }
+    }
+
+    /// Offers other files of this machine, on top of the package's, for games that begin from now on.
+    ///
+    /// # Errors
+    /// Their metadata makes no sense, or the store is away: then what was offered before still is.
+    pub async fn offer(&self, files: Vec<Source>) -> Result<(), Problem> {
+        let library = Arc::clone(&self.library);
+        let make = move || library.offer_of(&files);
+        let offer = self.pool.run(Lane::Work, make).await?.map_err(bad_rules)?;
+        let (hash, text) = offer.texts.stored();
+        self.reads().ask(move |store| store.put_text(&hash, &text)).await?;
+        self.library.offer(offer);
+        Ok(())
+    }
+
+    /// Keeps rules for their owner and makes them known. None if the owner has too many already.
+    ///
+    /// # Errors
+    /// Their metadata makes no sense, or the store is away.
+    pub async fn keep_rules(
+        &self,
+        texts: Texts,
+        owner: String,
+        name: Option<String>,
+        limit: usize,
+    ) -> Result<Option<String>, Problem> {
+        let (hash, text) = texts.stored();
+        let library = Arc::clone(&self.library);
+        let add = move || library.add(&texts).map(|_| ());
+        self.pool.run(Lane::Foreign, add).await?.map_err(bad_rules)?;
+        let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
+        let keep = move |store: &mut dyn Store| store.add_upload(&upload, &text, limit);
+        Ok(self.reads().ask(keep).await?.then_some(hash))
+    }
+
+    /// Whether rules from outside compile with what they build on: the name of the game or preset
+    /// that they are, or what is wrong. Compiling is done beside the games.
+    ///
+    /// # Errors
+    /// It could not be tried.
+    pub async fn check_rules(
+        self: &Arc<Self>,
+        texts: Texts,
+    ) -> Result<Result<Option<String>, Problem>, Problem> {
+        let library = Arc::clone(&self.library);
+        let fit = move || {
+            let catalogue = library.catalogue_with(&texts);
+            super::api::fit(&catalogue.map_err(bad_rules)?, &texts)
+        };
+        self.pool.run(Lane::Foreign, fit).await
+    }
+
+    /// Makes the rules of a hash known, from the store if need be.
+    ///
+    /// # Errors
+    /// There are none, or the store is away.
+    pub async fn know_rules(&self, hash: &str) -> Result<(), Problem> {
+        let mut missing = vec![hash.to_owned()];
+        let mut found: Vec<Texts> = Vec::new();
+        while let Some(hash) = missing.pop() {
+            if self.library.catalogue(&hash).is_some() {
+                continue;
+            }
+            let wanted = hash.clone();
+            let text = self.reads().ask(move |store| store.text(&wanted)).await?;
+            let texts = text.and_then(|it| serde_json::from_str::<Texts>(&it).ok());
+            let unknown =
+                || Problem::unprocessable("no_such_rules", format!("there are no rules {hash}"));
+            let texts = texts.ok_or_else(unknown)?;
+            missing.extend(texts.base.clone());
+            found.push(texts);
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let library = Arc::clone(&self.library);
+        let add = move || found.iter().rev().try_for_each(|it| library.add(it).map(|_| ()));
+        self.pool.run(Lane::Work, add).await?.map_err(bad_rules)
+    }
+
+    pub(super) fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
+        let unknown = || Problem::unprocessable("no_such_rules", format!("no rules {rules}"));
+        self.library.catalogue(rules).ok_or_else(unknown)
+    }
+
+    /// A compiled game. Compiling is done beside the games.
+    ///
+    /// # Errors
+    /// The game cannot be loaded.
+    pub async fn ruleset(
+        self: &Arc<Self>,
+        rules: &str,
+        game: &str,
+        presets: &[String],
+    ) -> Result<Arc<Ruleset>, Problem> {
+        if let Some(known) = self.library.known(rules, game, presets) {
+            return Ok(known);
+        }
+        let lane = self.slow_lane(rules);
+        let (library, rules, game, presets) =
+            (Arc::clone(&self.library), rules.to_owned(), game.to_owned(), presets.to_vec());
+        let load = move || library.load(&rules, &game, &presets);
+        self.pool.run(lane, load).await?.map_err(|it| load_problem(&it))
+    }
+}
+
+/// What is wrong with the game that is asked for.
+pub(super) fn load_problem(error: &LoadError) -> Problem {
+    if let LoadError::Full { .. } = error {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return Problem::new(status, "rules_full", error.to_string());
+    }
+    let code = match error {
+        LoadError::Game { .. } => "no_such_game_name",
+        LoadError::Rules(_) => "rules_clash",
+        LoadError::Activation(_) => "bad_preset",
+        _ => "bad_game",
+    };
+    let problem = Problem::unprocessable(code, error.to_string());
+    match error {
+        LoadError::Rules(found) => {
+            problem.with(serde_json::json!({ "diagnostics": found.to_json() }))
+        }
+        _ => problem,
+    }
+}
+
+fn bad_rules(error: CatalogueError) -> Problem {
+    Problem::unprocessable("bad_rules", error.to_string())
+}

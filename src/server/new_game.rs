@@ -1,0 +1,147 @@
+//! New games: of options, and as rematches of others.
+//!
+//! A game is stored, and owned by this node, before its id is returned. Deliberately absent: what its first facts are
+//! (`begin`), and who asks for it (`api`, `pairing`, `tournament`).
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+
+use super::begin::begin;
+use super::core::{Control, Event, Past, Recorded, Seat};
+use super::host::Host;
+use super::ids::{ID_LETTERS, new_id, spelled};
+use super::live;
+use super::loader::payload;
+use super::problem::Problem;
+use super::state::{marks, summary};
+use super::store::{Append, Lease};
+
+/// What a new game is made of.
+#[derive(Debug, Clone, Default)]
+pub struct GameOptions {
+    pub game: String,
+    pub presets: Vec<String>,
+    pub fen: Option<String>,
+    pub facts: Option<String>,
+    /// The hash of uploaded rules.
+    pub rules: Option<String>,
+    pub clock: Option<Control>,
+    pub open: bool,
+    pub chat: bool,
+    pub listed: bool,
+    pub rated: bool,
+    /// The tournament that it is a game of.
+    pub tournament: Option<String>,
+    /// The seats that are taken from the start, by side.
+    pub seats: Vec<(usize, Seat)>,
+    /// What was played elsewhere already.
+    pub import: Import,
+}
+
+/// A game that was played elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct Import {
+    pub past: Vec<Past>,
+    /// How it ended, if it has.
+    pub ended: Option<Recorded>,
+}
+
+impl Host {
+    /// Makes a game. It is durable when its id is returned.
+    ///
+    /// # Errors
+    /// The game cannot be made of these options, or the store is away.
+    pub async fn create(self: &Arc<Self>, options: GameOptions) -> Result<String, Problem> {
+        self.create_as(new_id()?, options).await
+    }
+
+    /// Makes a game of a certain id.
+    ///
+    /// # Errors
+    /// As [`Host::create`], or there is such a game.
+    pub async fn create_as(
+        self: &Arc<Self>,
+        id: String,
+        options: GameOptions,
+    ) -> Result<String, Problem> {
+        if self.is_draining() || self.live_games() >= self.config.live {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "server_full", "no new games at the moment"));
+        }
+        let rules = options.rules.clone().unwrap_or_else(|| self.library.own_hash());
+        self.know_rules(&rules).await?;
+        let ruleset = self.ruleset(&rules, &options.game, &options.presets).await?;
+        let catalogue = self.catalogue_of(&rules)?;
+        let lane = match options.import.past.is_empty() {
+            true => self.lane(&rules),
+            false => self.slow_lane(&rules),
+        };
+        let (now, set, requests) =
+            (self.now(), Arc::clone(&ruleset), 1 + options.import.past.len());
+        let make = move || begin(now, &set, catalogue, rules, options);
+        let (made, ran_out) = self.pool.run_all(lane, requests, make).await?;
+        let (room, entries) = ran_out.map_or(made, Err)?;
+        let summary = summary(&id, &room);
+        let payloads = entries.iter().map(payload).collect();
+        let node = self.cluster().map(|it| Arc::clone(it.leases.node()));
+        let lease = node.map(|node| Lease { node, epoch: 1 });
+        let append = Append {
+            game: id.clone(),
+            expected: 0,
+            payloads,
+            summary,
+            snapshot: None,
+            lease: lease.clone(),
+            marks: marks(&id, &room, &entries),
+        };
+        self.writer.append(append).await??;
+        self.announce(&id, &room, &entries);
+        self.metrics.created();
+        tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
+        self.adopt(&id, room, &entries, lease);
+        Ok(id)
+    }
+
+    /// The id of the game that would follow: always the same, so that two who accept at once get
+    /// one game.
+    pub fn rematch_id(&self, id: &str) -> String {
+        // The first game's log is chained to its id, which cannot be guessed: nor can this one.
+        let hash = blake3::hash(format!("rematch of {id}").as_bytes());
+        spelled(&hash.as_bytes()[..ID_LETTERS])
+    }
+
+    /// Makes the rematch of a game: the same, with the seats turned.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub async fn make_rematch(self: &Arc<Self>, id: &str, game: &str) -> Result<(), Problem> {
+        let log = self.log(id).await?;
+        let Some(setup) = live::created(&log) else { return Err(Problem::no_game(id)) };
+        let sides = setup.sides.len().max(1);
+        let seats = log.iter().filter_map(|it| match &it.event {
+            Event::Seated { side, seat } => Some(((side + 1) % sides, seat.clone())),
+            _ => None,
+        });
+        let options = GameOptions {
+            game: setup.game.clone(),
+            presets: setup.presets.clone(),
+            fen: setup.fen.clone(),
+            facts: setup.facts.clone(),
+            rules: Some(setup.rules.clone()),
+            clock: setup.clock,
+            open: setup.open,
+            chat: setup.chat && !log.iter().any(|it| it.event.kind() == "hushed"),
+            listed: setup.listed,
+            rated: setup.rated,
+            tournament: None,
+            seats: seats.collect(),
+            import: Import::default(),
+        };
+        match self.create_as(game.to_owned(), options).await {
+            // Another request was faster, or the answer was lost: the game is there.
+            Err(problem) if problem.code == "game_moved" => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+}

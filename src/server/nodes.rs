@@ -1,0 +1,81 @@
+//! What a host does as one of several nodes on a store: it takes in what others append, answers what they ask, and leaves
+//! its games to them when it goes.
+//!
+//! Deliberately absent: the messages (`cluster`), and which node owns a game (`store::lease`, `live`).
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::cluster::{Cluster, Done, Message};
+use super::core::Input;
+use super::host::Host;
+use super::live::Command;
+use super::store::{Membership, News};
+
+impl Host {
+    /// Makes this server one of several that share the store, and listens to the others until they
+    /// are gone.
+    pub async fn join(self: Arc<Self>, others: Membership) {
+        let Membership { leases, mut news } = others;
+        if self.cluster.set(Cluster::new(leases)).is_err() {
+            tracing::error!("this server has joined the others already");
+            return;
+        }
+        while let Some(news) = news.recv().await {
+            match news {
+                News::Appended { game, seq } => {
+                    self.inbox_of(&game).into_iter().for_each(|it| pass_on(it, seq));
+                }
+                // Every game looks for itself.
+                News::Missed => {
+                    self.inboxes().into_iter().for_each(|it| pass_on(it, u64::MAX));
+                }
+                News::Message(text) => self.open(&text),
+            }
+        }
+    }
+
+    /// What another node has sent.
+    fn open(self: &Arc<Self>, text: &str) {
+        let Some(cluster) = self.cluster() else { return };
+        match serde_json::from_str(text) {
+            Ok(Message::Answer { number, done }) => cluster.answered(number, done),
+            Ok(Message::Ask { from, number, game, input }) => {
+                let host = Arc::clone(self);
+                tokio::spawn(async move { host.serve_other(&from, number, &game, input).await });
+            }
+            Err(error) => tracing::warn!(%error, "a message of another node cannot be read"),
+        }
+    }
+
+    /// Does what another node asks, if the game is here.
+    async fn serve_other(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
+        let answer = self.ask(game, |reply| Command::Asked { input, reply }).await;
+        let done = Done::of(answer.and_then(|it| it).transpose());
+        let Some(cluster) = self.cluster() else { return };
+        // A node that gets no answer looks up the owner of the game.
+        if let Err(problem) = cluster.send(from, &Message::Answer { number, done }).await {
+            tracing::warn!(game, problem.message, "an answer to another node is lost");
+        }
+    }
+
+    /// Lets others have the games of this node at once.
+    pub async fn retire(&self) {
+        if let Some(cluster) = self.cluster()
+            && let Err(error) = cluster.leases.retire().await
+        {
+            tracing::warn!(%error, "the other nodes take over when they do not hear of us");
+        }
+    }
+}
+
+/// Tells a game that there may be events up to this one. Nothing waits for it: it may itself wait for
+/// what other nodes say.
+fn pass_on(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
+    let news = Box::new(Command::News { seq });
+    if let Err(mpsc::error::TrySendError::Full(news)) = inbox.try_send(news) {
+        // A game that was evicted at this moment is read anew anyway.
+        tokio::spawn(async move { drop(inbox.send(news).await) });
+    }
+}
