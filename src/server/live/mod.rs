@@ -1,0 +1,393 @@
+//! One live game: the task that owns its room, stores its events and sends them to watchers.
+//!
+//! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
+//! room knows more than the log, so it is thrown away and loaded again at the next request. Here is the task itself:
+//! how it waits, and how it asks the rules. What it does is in `ownership`, `storing` and `watching`.
+
+mod command;
+mod ownership;
+mod storing;
+mod watching;
+
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use super::board::Board;
+use super::computer::Attention;
+use super::core::{Event, Input, LogEntry, Room, TokenHash};
+pub use super::feed::Feed;
+use super::host::Host;
+use super::library::lock;
+use super::parked::Running;
+use super::pool::{Lane, failed, spent};
+use super::problem::Problem;
+use super::state;
+use super::store::Lease;
+use crate::game::Game;
+pub use command::Lines;
+pub(super) use command::{Branched, Command};
+pub(super) use watching::FRAME;
+
+/// Maximum number of recent events in memory, for clients that reconnect.
+const RECENT: usize = 16;
+/// How often the owner of a game is looked up when it does not answer.
+pub(super) const LOOK: Duration = Duration::from_millis(250);
+
+/// Where the room of a game is: at home, but while the threads that rules run on have it. The game's
+/// task waits for it then. Should they lose it, the task ends at once.
+struct Home(Option<Box<Room<Board>>>);
+
+impl Deref for Home {
+    type Target = Room<Board>;
+
+    fn deref(&self) -> &Room<Board> {
+        match &self.0 {
+            Some(room) => room,
+            // The job that had it has failed in the middle: the game's task ends as the job did.
+            None => std::panic::resume_unwind(Box::new("a game's room is lost")),
+        }
+    }
+}
+
+struct Live {
+    host: Arc<Host>,
+    id: String,
+    room: Home,
+    /// Where its rules run: moves and views, and what takes longer.
+    lane: Lane,
+    slow_lane: Lane,
+    /// The last events as they are sent.
+    frames: VecDeque<Arc<str>>,
+    /// The number of all events.
+    told: u64,
+    watchers: Vec<mpsc::Sender<Arc<str>>>,
+    /// Feeds of players: watchers do not take their place.
+    players: Vec<mpsc::Sender<Arc<str>>>,
+    /// Tells requests that wait for an event of the last one that is known here, as long as any wait.
+    later: Option<watch::Sender<u64>>,
+    /// The number of actions in the last snapshot that this task has taken.
+    kept: usize,
+    /// The last event when it began.
+    begun: u64,
+    /// What it appends under, where several nodes share the store, and when that was given; none if
+    /// another one may own it.
+    lease: Option<(Lease, std::time::Instant)>,
+    /// The clock is not looked at before: another node owns the game.
+    look: Instant,
+    computer: Attention,
+}
+
+/// A game that has to be loaded first.
+pub(super) async fn load_and_run(
+    host: Arc<Host>,
+    id: String,
+    mut inbox: mpsc::Receiver<Box<Command>>,
+) {
+    match host.load(&id).await {
+        Ok((room, entries)) => run(host, id, room, &entries, None, inbox).await,
+        Err(problem) => {
+            host.drop_game(&id, &mut inbox);
+            while let Some(command) = inbox.recv().await {
+                command.refuse(&problem);
+            }
+        }
+    }
+}
+
+/// Runs a game until there are no more requests for it.
+pub(super) fn run(
+    host: Arc<Host>,
+    id: String,
+    room: Room<Board>,
+    entries: &[LogEntry],
+    lease: Option<Lease>,
+    inbox: mpsc::Receiver<Box<Command>>,
+) -> impl Future<Output = ()> + Send + use<> {
+    let last = entries.len().saturating_sub(RECENT);
+    let frames = entries[last..].iter().map(frame).collect();
+    let told = entries.len() as u64;
+    let begun = room.v();
+    let rules = &room.setup().rules;
+    let (lane, slow_lane) = (host.lane(rules), host.slow_lane(rules));
+    let live = Live {
+        host,
+        id,
+        room: Home(Some(Box::new(room))),
+        lane,
+        slow_lane,
+        frames,
+        told,
+        watchers: Vec::new(),
+        players: Vec::new(),
+        later: None,
+        kept: 0,
+        begun,
+        lease: lease.map(|it| (it, std::time::Instant::now())),
+        look: Instant::now(),
+        computer: Attention::default(),
+    };
+    live.serve(inbox)
+}
+
+impl Live {
+    async fn serve(mut self, mut inbox: mpsc::Receiver<Box<Command>>) {
+        let mut asked = Instant::now();
+        // A clock that runs is measured from here on, by whichever node owns the game.
+        if self.room.clock_runs()
+            && let Err(problem) = self.owner().await
+        {
+            tracing::debug!(
+                game = self.id,
+                problem.message,
+                "the owner of the game will be looked up again"
+            );
+            if self.is_lost() {
+                return self.host.drop_game(&self.id, &mut inbox);
+            }
+        }
+        self.attend();
+        self.unload();
+        loop {
+            let wake = self.wakes_at(asked);
+            let command = tokio::select! {
+                biased;
+                command = inbox.recv() => command,
+                () = tokio::time::sleep_until(wake) => {
+                    if self.fallen() && (self.tick().await.is_err() || self.is_lost()) {
+                        return self.host.drop_game(&self.id, &mut inbox);
+                    }
+                    self.attend();
+                    self.unload();
+                    self.forget_gone();
+                    if self.is_idle(asked) && inbox.is_empty() {
+                        self.keep().await;
+                    }
+                    let running = self.running();
+                    let is_parked = running.is_some();
+                    if self.is_idle(asked) && self.host.evict(&self.id, &mut inbox, running) {
+                        // A game whose clock runs stays this node's: here it is known when it falls.
+                        if !is_parked {
+                            self.release();
+                        }
+                        return;
+                    }
+                    continue;
+                }
+            };
+            // There are no more requests: the server drains.
+            let Some(command) = command else { return };
+            asked = Instant::now();
+            if self.answer(*command).await.is_err() || self.is_lost() {
+                return self.host.drop_game(&self.id, &mut inbox);
+            }
+            self.attend();
+            if inbox.is_empty() {
+                self.unload();
+            }
+        }
+    }
+
+    /// Has the computer do its part, where this node owns the game.
+    fn attend(&mut self) {
+        if self.lease.is_some() || self.host.cluster().is_none() {
+            self.computer.attend(&self.host, &self.id, &self.room);
+        }
+    }
+
+    /// When to look at the clock, or whether any client is connected.
+    fn wakes_at(&self, asked: Instant) -> Instant {
+        let now = Instant::now();
+        let (due, look) = (asked + self.host.patience(), now + self.host.next_look());
+        let idle = if due > now { due.min(look) } else { look };
+        match self.room.deadline() {
+            None => idle,
+            Some(at) => {
+                let left = at.saturating_sub(self.host.now());
+                idle.min(self.look.max(now + Duration::from_millis(left.max(1))))
+            }
+        }
+    }
+
+    /// Has the threads for it ask the rules, with the steps of so many requests. With what is to be said
+    /// if that takes too much.
+    ///
+    /// # Errors
+    /// Nothing was done. The game cannot go on if its room is gone.
+    async fn rules<T: Send + 'static>(
+        &mut self,
+        lane: Lane,
+        requests: usize,
+        ask: impl FnOnce(&mut Room<Board>) -> T + Send + 'static,
+    ) -> Result<(T, Option<Problem>), Problem> {
+        // Whatever becomes of the job, the room can be had back from here, unless the job has failed in
+        // the middle of it.
+        let lent = Arc::new(Mutex::new(self.room.0.take()));
+        let held = Arc::clone(&lent);
+        let work = move || {
+            let mut held = lock(&held);
+            let room = held.as_deref_mut()?;
+            room.rules_mut().game_mut().reload();
+            let answer = ask(room);
+            // What ran out is told now: the next question is one of its own.
+            let checked = room.rules_mut().game_mut().check();
+            Some((answer, checked.err().map(|it| it.resource)))
+        };
+        let done = self.host.pool.run_all(lane, requests, work).await;
+        self.room = Home(lent.lock().ok().and_then(|mut it| it.take()));
+        let (done, ran_out) = done?;
+        let (answer, exhausted) = done.ok_or_else(failed)?;
+        Ok((answer, ran_out.or_else(|| exhausted.map(spent))))
+    }
+
+    /// [`Live::rules`] for a question that has no answer if it takes too much.
+    async fn ask<T: Send + 'static>(
+        &mut self,
+        ask: impl FnOnce(&mut Room<Board>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (answer, ran_out) = self.rules(self.lane, 1, ask).await?;
+        ran_out.map_or(answer, Err)
+    }
+
+    /// Drops what follows from the facts. It is most of what a game holds, and is derived again
+    /// in less time than it takes to store a move.
+    fn unload(&mut self) {
+        if let Some(room) = &mut self.room.0 {
+            room.rules_mut().game_mut().unload();
+        }
+    }
+
+    /// # Errors
+    /// The game cannot go on from here.
+    async fn tick(&mut self) -> Result<(), ()> {
+        // The node that owns the game looks after its clock.
+        match self.owner().await {
+            Ok(None) => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
+            Ok(Some(_)) => {
+                self.look = Instant::now() + LOOK;
+                Ok(())
+            }
+            Err(_) => Err(()),
+        }
+    }
+
+    fn fallen(&self) -> bool {
+        let fallen = self.room.deadline().is_some_and(|at| at <= self.host.now());
+        fallen && Instant::now() >= self.look
+    }
+
+    fn is_idle(&self, asked: Instant) -> bool {
+        let is_watched = !self.watchers.is_empty() || !self.players.is_empty();
+        asked.elapsed() >= self.host.patience() && !is_watched
+    }
+
+    /// The clocks that run, where this node looks after them.
+    fn running(&self) -> Option<Running> {
+        let is_ours = self.lease.is_some() || self.host.cluster().is_none();
+        let (timing, deadline) = self.room.timing().zip(self.room.deadline())?;
+        is_ours.then(|| Running { v: self.room.v(), timing, deadline })
+    }
+
+    /// # Errors
+    /// The events could not be stored: the game cannot go on from here.
+    async fn answer(&mut self, command: Command) -> Result<(), ()> {
+        match command {
+            Command::Step { input, reply } => match self.step(input).await {
+                Ok(answer) => drop(reply.send(answer)),
+                Err(problem) => {
+                    drop(reply.send(Err(problem)));
+                    return Err(());
+                }
+            },
+            Command::Asked { input, reply } => match self.step_here(input).await {
+                Ok(answer) => drop(reply.send(answer.transpose())),
+                Err(problem) => {
+                    drop(reply.send(Err(problem)));
+                    return Err(());
+                }
+            },
+            Command::State { token, ply, lines, reply } => {
+                drop(reply.send(self.state(token, ply, lines).await));
+            }
+            Command::Lines { from, limit, reply } => {
+                drop(reply.send(Ok(state::lines(&self.room, from, limit))));
+            }
+            Command::Version { v, reply } => {
+                drop(reply.send(self.version(v).await));
+            }
+            Command::Watch { have, token, reply } => {
+                drop(reply.send(self.watch(have, token).await));
+            }
+            Command::Branch { ply, reply } => drop(reply.send(self.branched(ply).await)),
+            Command::News { seq } if seq > self.room.v() => {
+                return self.catch_up().await.map(|_| ()).map_err(|_| ());
+            }
+            Command::News { .. } => {}
+        }
+        Ok(())
+    }
+
+    async fn version(&mut self, v: u64) -> Result<(u64, Option<watch::Receiver<u64>>), Problem> {
+        if v > self.room.v() {
+            self.catch_up().await?;
+        }
+        let known = self.room.v();
+        let later = (v > known)
+            .then(|| self.later.get_or_insert_with(|| watch::channel(known).0).subscribe());
+        Ok((known, later))
+    }
+
+    async fn state(
+        &mut self,
+        token: Option<TokenHash>,
+        ply: Option<usize>,
+        lines: Lines,
+    ) -> Result<Value, Problem> {
+        let (id, now) = (self.id.clone(), self.host.now());
+        self.ask(move |room| {
+            let past = match ply.filter(|&it| it != room.lines().len()) {
+                None => None,
+                Some(_) => Some(branch(room, ply)?),
+            };
+            state::of(&id, room, past, token.as_ref(), lines, now)
+        })
+        .await
+    }
+
+    async fn branched(&mut self, ply: Option<usize>) -> Result<Branched, Problem> {
+        let lane = self.slow_lane;
+        let game = self.ask(move |room| branch(room, ply).map(Box::new)).await?;
+        Ok(Branched { game, lane })
+    }
+
+    /// The room is gone: a job has failed.
+    fn is_lost(&self) -> bool {
+        self.room.0.is_none()
+    }
+}
+
+/// A copy of the game as it was after some actions.
+fn branch(room: &Room<Board>, ply: Option<usize>) -> Result<Game, Problem> {
+    let plies = room.lines().len();
+    let game = room.rules().game();
+    game.branch(ply.unwrap_or(plies))
+        .ok_or_else(|| Problem::bad("no_such_ply", format!("the game has {plies} actions")))
+}
+
+/// An event as it is sent to watchers.
+fn frame(entry: &LogEntry) -> Arc<str> {
+    entry.public().to_string().into()
+}
+
+/// How a game began, from its log.
+pub(super) fn created(log: &[LogEntry]) -> Option<&super::core::Setup> {
+    match log.first().map(|it| &it.event) {
+        Some(Event::Created(setup)) => Some(setup),
+        _ => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! Steps where several nodes share the store: a step is done here if this node owns the game, or can claim it, and is
+//! passed on to the owner otherwise. What others have stored is taken in first.
+//!
+//! Deliberately absent: the step itself (`storing`), and how ownership is stored (`store::lease`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::super::board::Board;
+use super::super::cluster::Done;
+use super::super::core::{Answer, Input, Room};
+use super::super::ids::new_token;
+use super::super::problem::Problem;
+use super::super::store::Claim;
+use super::{Home, LOOK, Live, frame};
+
+/// How often a step is tried while other nodes are faster.
+const TRIES: usize = 4;
+/// How long another node is waited for.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+impl Live {
+    /// Reads what other nodes have stored. Tells whether there was anything.
+    pub(super) async fn catch_up(&mut self) -> Result<bool, Problem> {
+        let entries = self.host.log_after(&self.id, self.room.v()).await?;
+        let (requests, now) = (1 + entries.len(), self.host.now());
+        let follow = move |room: &mut Room<Board>| room.follow(now, &entries).map(|()| entries);
+        let (followed, ran_out) = self.rules(self.lane, requests, follow).await?;
+        let entries = followed.map_err(|_| ran_out.unwrap_or_else(Problem::unavailable))?;
+        entries.iter().for_each(|it| self.tell(frame(it)));
+        Ok(!entries.is_empty())
+    }
+
+    /// Forgets what could not be stored, and knows what others have.
+    pub(super) async fn reload(&mut self) -> Result<(), Problem> {
+        let (room, entries) = self.host.load(&self.id).await?;
+        self.room = Home(Some(Box::new(room)));
+        let told = usize::try_from(self.told).unwrap_or(usize::MAX);
+        for entry in entries.iter().skip(told) {
+            self.tell(frame(entry));
+        }
+        Ok(())
+    }
+
+    /// The node that owns the game, unless it is this one: it is claimed if it has no owner that
+    /// lives, and what others have appended is taken in. None also where there are no other nodes.
+    pub(super) async fn owner(&mut self) -> Result<Option<Arc<str>>, Problem> {
+        let host = Arc::clone(&self.host);
+        let Some(cluster) = host.cluster() else { return Ok(None) };
+        if self.lease.as_ref().is_some_and(|it| cluster.leases.hold_since(it.1)) {
+            return Ok(None);
+        }
+        let asked = std::time::Instant::now();
+        match cluster.leases.claim(&self.id).await? {
+            None => Err(Problem::no_game(&self.id)),
+            Some(Claim::Theirs(node)) => {
+                self.lease = None;
+                Ok(Some(node))
+            }
+            Some(Claim::Ours { lease, seq }) => {
+                // It was this node's all the time, in memory or out of it.
+                let is_parked = host.parked.timing(&self.id, seq).is_some();
+                let was_ours = seq == self.room.v() && (self.lease.is_some() || is_parked);
+                if seq > self.room.v() {
+                    self.catch_up().await?;
+                }
+                if !was_ours {
+                    // How long the game had no owner is not known: that time is charged to no side.
+                    let now = self.host.now();
+                    if let Some(room) = &mut self.room.0 {
+                        room.resume(now);
+                    }
+                }
+                self.lease = Some((lease, asked));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Others may have the game from here on.
+    pub(super) fn release(&mut self) {
+        if let (Some(cluster), Some((lease, _))) = (self.host.cluster(), self.lease.take()) {
+            cluster.leases.release(&self.id, lease);
+        }
+    }
+
+    /// Does a step, or has it done by the node that owns the game. The inner result is the game's own
+    /// answer.
+    pub(super) async fn step(
+        &mut self,
+        mut input: Input,
+    ) -> Result<Result<Answer, Problem>, Problem> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if let Some(answer) = self.step_here(input.clone()).await? {
+                return Ok(answer);
+            }
+            // It may be done twice if its owner dies over it, and is recognised by its name.
+            if let Input::Act { id: id @ None, .. } = &mut input {
+                *id = Some(format!("~{}", &new_token()?[..32]));
+            }
+            if let Some(node) = self.owner().await?
+                && let Some(answer) = self.pass_on(&node, &input).await?
+            {
+                return Ok(answer);
+            }
+        }
+        Err(Problem::unavailable())
+    }
+
+    /// Has a step done by another node. None if that does not own the game any more.
+    pub(super) async fn pass_on(
+        &mut self,
+        node: &str,
+        input: &Input,
+    ) -> Result<Option<Result<Answer, Problem>>, Problem> {
+        self.unload();
+        let host = Arc::clone(&self.host);
+        let Some(cluster) = host.cluster() else { return Ok(None) };
+        let started = Instant::now();
+        let mut asked = match cluster.ask(node, &self.id, input).await {
+            Ok(asked) => asked,
+            Err(problem) => return Ok(Some(Err(problem))),
+        };
+        while started.elapsed() < PATIENCE {
+            match tokio::time::timeout(LOOK, &mut asked.answer).await {
+                Ok(done) => {
+                    let answer = done.map_or(None, Done::answer);
+                    // A client that hears the answer has heard what led to it.
+                    if answer.is_some() {
+                        self.catch_up().await?;
+                    }
+                    return Ok(answer);
+                }
+                Err(_) if self.owner().await?.as_deref() == Some(node) => {}
+                Err(_) => return Ok(None),
+            }
+        }
+        Err(Problem::unavailable())
+    }
+
+    /// Steps, stores, and tells; none if another node owns the game. Where two servers have one file,
+    /// the other may be faster: then its events come first and the step is tried again.
+    pub(super) async fn step_here(
+        &mut self,
+        input: Input,
+    ) -> Result<Option<Result<Answer, Problem>>, Problem> {
+        for _ in 0..TRIES {
+            if self.owner().await?.is_some() {
+                return Ok(None);
+            }
+            if let Some(answer) = self.try_step(input.clone()).await? {
+                return Ok(Some(answer));
+            }
+            self.lease = None;
+            self.reload().await?;
+        }
+        let status = axum::http::StatusCode::CONFLICT;
+        Err(Problem::new(status, "game_moved", "others were faster, again and again: ask again"))
+    }
+}

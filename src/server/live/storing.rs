@@ -1,0 +1,115 @@
+//! A step and what is stored of it: its events, and now and then a snapshot of the game.
+//!
+//! Deliberately absent: which node does the step (`ownership`).
+
+use super::super::board::Board;
+use super::super::core::{Act, Answer, Input, Room, Rules};
+use super::super::loader::payload;
+use super::super::pool::failed;
+use super::super::problem::Problem;
+use super::super::state::{marks, summary};
+use super::super::store::Append;
+use super::{Live, frame};
+
+/// A snapshot is taken every so many actions, and at the end.
+const KEEP: usize = 64;
+/// As many actions are played again rather than kept.
+const WORTH: usize = 4;
+
+impl Live {
+    /// The game as facts, now and then, so that it is loaded from there.
+    pub(super) fn snapshot(&mut self) -> Option<String> {
+        let plies = self.room.lines().len();
+        let is_over = self.room.outcome().is_some() && plies > 0;
+        if plies < self.kept + KEEP && !(is_over && plies != self.kept) {
+            return None;
+        }
+        self.kept = plies;
+        self.room.rules().keep()
+    }
+
+    /// Stores a snapshot of the game before it is evicted, if it has gone on since.
+    pub(super) async fn keep(&mut self) {
+        let plies = self.room.lines().len();
+        let is_ours = self.lease.is_some() || self.host.cluster().is_none();
+        if plies < self.kept + WORTH || self.room.v() == self.begun || !is_ours {
+            return;
+        }
+        self.kept = plies;
+        let Some(snapshot) = self.room.rules().keep() else { return };
+        let append = Append {
+            game: self.id.clone(),
+            expected: self.room.v(),
+            payloads: Vec::new(),
+            summary: summary(&self.id, &self.room),
+            snapshot: Some(snapshot),
+            lease: self.lease.as_ref().map(|it| it.0.clone()),
+            marks: Vec::new(),
+        };
+        // Without it the game is loaded from its log, which may have gone on elsewhere.
+        match self.host.writer.append(append).await {
+            Ok(Ok(()) | Err(_)) => {}
+            Err(error) => tracing::warn!(game = self.id, %error, "no snapshot"),
+        }
+    }
+
+    pub(super) async fn try_step(
+        &mut self,
+        input: Input,
+    ) -> Result<Option<Result<Answer, Problem>>, Problem> {
+        let started = std::time::Instant::now();
+        let is_move = matches!(&input, Input::Act { act: Act::Move { .. }, .. });
+        // Other presets are rules to be compiled.
+        let act = match &input {
+            Input::Act { act, .. } => Some(act),
+            Input::Join { .. } | Input::Tick => None,
+        };
+        let is_switch = matches!(act, Some(Act::Presets(_)));
+        let lane = if is_switch { self.slow_lane } else { self.lane };
+        let mut refused = None;
+        // Time that the request waits for a thread is the player's as much as time on the network.
+        let now = self.host.now();
+        let step = move |room: &mut Room<Board>| room.step(now, input);
+        let (mut output, ran_out) = match self.rules(lane, 1, step).await {
+            Ok(done) => done,
+            Err(problem) if self.is_lost() => return Err(problem),
+            // Nothing was done.
+            Err(problem) => return Ok(Some(Err(problem))),
+        };
+        // It is refused, but not for what the rules say.
+        if let (Some(problem), Some(Err(_))) = (ran_out, &output.answer) {
+            output.answer = None;
+            refused = Some(problem);
+        }
+        if !output.events.is_empty() {
+            let expected = output.events[0].v - 1;
+            let append = Append {
+                game: self.id.clone(),
+                expected,
+                payloads: output.events.iter().map(payload).collect(),
+                summary: summary(&self.id, &self.room),
+                snapshot: self.snapshot(),
+                lease: self.lease.as_ref().map(|it| it.0.clone()),
+                marks: marks(&self.id, &self.room, &output.events),
+            };
+            // Many wait here when the disk is slow.
+            self.unload();
+            if self.host.writer.append(append).await?.is_err() {
+                return Ok(None);
+            }
+            self.host.announce(&self.id, &self.room, &output.events);
+            for entry in &output.events {
+                self.tell(frame(entry));
+            }
+        }
+        let answer = match output.answer {
+            _ if refused.is_some() => Err(refused.unwrap_or_else(failed)),
+            None => Ok(Answer { v: self.room.v(), ply: 0, side: 0, game: None }),
+            Some(answer) => answer.map_err(Problem::from),
+        };
+        if is_move {
+            self.host.metrics.moved(answer.is_ok(), started.elapsed());
+        }
+        Ok(Some(answer))
+    }
+}

@@ -1,0 +1,107 @@
+//! Watchers of a game: they are sent each event, and those that come back what they missed.
+//!
+//! Deliberately absent: sockets (`socket`).
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::super::core::TokenHash;
+use super::super::feed::{Feed, tell};
+use super::super::problem::Problem;
+use super::super::socket::FULL;
+use super::{Lines, Live, RECENT, frame};
+
+/// Maximum number of events that are read from the log for them; a client that missed more gets the whole state.
+const MISSED: u64 = 256;
+/// How many of the last actions are sent with the whole state.
+const RESYNC: usize = 100;
+/// Maximum number of messages that wait for one watcher; a slower one is dropped.
+const BACKLOG: usize = 64;
+/// Maximum number of watchers of one game, and of feeds that its players have beside them.
+const WATCHERS: usize = 2_000;
+const PLAYERS: usize = 32;
+/// The maximum length of a message, in bytes, and of all that is sent to a client that comes back;
+/// beyond it the state is asked for over HTTP.
+pub(in crate::server) const FRAME: usize = 256 * 1024;
+
+impl Live {
+    pub(super) fn tell(&mut self, frame: Arc<str>) {
+        for feeds in [&mut self.watchers, &mut self.players] {
+            self.host.metrics.dropped(tell(feeds, &frame));
+        }
+        if self.frames.len() == RECENT {
+            self.frames.pop_front();
+        }
+        self.frames.push_back(frame);
+        self.told += 1;
+        if self.room.0.as_ref().is_some_and(|it| it.outcome().is_some()) {
+            let _ = self.host.ended.send(self.id.clone());
+        }
+        if let Some(later) = &self.later {
+            later.send_replace(self.told);
+        }
+    }
+
+    pub(super) fn forget_gone(&mut self) {
+        for feeds in [&mut self.watchers, &mut self.players] {
+            feeds.retain(|it| !it.is_closed());
+        }
+        self.later = self.later.take().filter(|it| it.receiver_count() > 0);
+    }
+
+    pub(super) async fn watch(
+        &mut self,
+        have: Option<u64>,
+        token: Option<TokenHash>,
+    ) -> Result<Feed, Problem> {
+        self.forget_gone();
+        let plays = token.is_some_and(|it| !self.room.sides_of(&it).is_empty());
+        if !plays && self.watchers.len() >= WATCHERS {
+            let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
+            return Err(Problem::new(status, FULL, "too many watch this game"));
+        }
+        let (sender, coming) = mpsc::channel(BACKLOG);
+        let missed = match have {
+            Some(have) if have <= self.told && self.told - have <= MISSED => {
+                let missed = self.missed(have).await?;
+                match missed.iter().map(|it| it.len()).sum::<usize>() <= FRAME {
+                    true => missed,
+                    false => vec![self.resync().await?],
+                }
+            }
+            // Without a version, or with one that is too old or was never given out: all anew.
+            _ => vec![self.resync().await?],
+        };
+        let feeds = if plays { &mut self.players } else { &mut self.watchers };
+        if plays && feeds.len() >= PLAYERS {
+            // A player has come back again and again: the oldest connection is the one that is dead.
+            feeds.remove(0);
+        }
+        feeds.push(sender);
+        Ok(Feed { missed, coming })
+    }
+
+    /// The events after one.
+    pub(super) async fn missed(&self, have: u64) -> Result<Vec<Arc<str>>, Problem> {
+        let first = self.told - self.frames.len() as u64;
+        if let Some(known) = have.checked_sub(first) {
+            let known = usize::try_from(known).unwrap_or(usize::MAX);
+            return Ok(self.frames.iter().skip(known).cloned().collect());
+        }
+        // The log may have more already: that is told when this game takes it in.
+        let log = self.host.log_after(&self.id, have).await?;
+        Ok(log.iter().take_while(|it| it.v <= self.told).map(frame).collect())
+    }
+
+    pub(super) async fn resync(&mut self) -> Result<Arc<str>, Problem> {
+        let v = self.room.v();
+        let state = self.state(None, None, Lines::Last(RESYNC)).await?;
+        let all = json!({ "v": v, "t": "resync", "d": state }).to_string();
+        if all.len() <= FRAME {
+            return Ok(all.into());
+        }
+        Ok(json!({ "v": v, "t": "resync" }).to_string().into())
+    }
+}
