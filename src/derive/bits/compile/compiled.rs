@@ -1,0 +1,255 @@
+//! A compiled program: plans, stores, and what of them is read when.
+//!
+//! Deliberately absent: making one (`compile`), and the rows of a session (`live`).
+
+use std::sync::{Arc, OnceLock};
+
+use smallvec::SmallVec;
+
+use super::super::code::{Op, Reg, StoreId};
+use super::super::general;
+use super::super::layout::{Statics, Store};
+use super::super::leaves::LeafPlan;
+use super::super::lists::{Fixed, Sparse};
+use super::super::machine::{Inst, Machine, Turn};
+use super::super::native::Native;
+use super::super::planner::Code;
+use super::super::word::Word;
+use crate::derive::rows::Tuple;
+use crate::rules::{Program, RelId};
+
+/// How the rows of a relation are computed.
+#[derive(Debug, Clone)]
+pub(in super::super) enum Mode {
+    /// An input, a static, or empty: nothing to do.
+    Given,
+    /// Cleared and derived when asked for.
+    Scratch { rules: Vec<u32> },
+    /// Derived with its whole stratum by the semi-naive fixpoint of `general.rs`.
+    General { stratum: usize },
+    /// Maintained: a block (all rows of one value of the first column) is derived again when it may have
+    /// changed. `fixes` are its recursive rules: each runs until it adds nothing to a row by itself.
+    Block { rules: Vec<(Reg, u32)>, fixes: Vec<(Reg, u32)> },
+    /// Maintained: a tuple is checked again when it may have changed.
+    Tuple { checks: Vec<(Vec<Reg>, u32)> },
+}
+
+/// What a changed tuple of one relation means for another, maintained one.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) struct Delta {
+    pub(in super::super) consumer: RelId,
+    pub(in super::super) what: DeltaKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) enum DeltaKind {
+    /// The consumer's block is the value of this column, if these kept rows have it: what else the
+    /// rule asks of the block. Should they get it later, they tell so themselves.
+    Block { col: usize, guards: Vec<u32> },
+    /// Run the plan with the tuple in these registers; `last`: the last column matters.
+    Run { regs: Vec<Reg>, pc: u32, last: bool },
+}
+
+/// All that a relation needs, itself included, as one stretch.
+#[derive(Debug, Clone)]
+pub(in super::super) struct OnDemand {
+    pub(in super::super) start: u32,
+    /// The others: a bit each.
+    pub(in super::super) before: Vec<u64>,
+}
+
+/// A maintained relation as it is kept up to date.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Maintained {
+    pub(in super::super) rel: RelId,
+    pub(in super::super) by_block: bool,
+    pub(in super::super) base: u32,
+    /// Rows of a block.
+    pub(in super::super) stride: u32,
+    pub(in super::super) support: u32,
+    pub(in super::super) index: Option<u32>,
+    pub(in super::super) derive: u32,
+    /// Where the stretch begins of all its recursive rules, if a block has several: each may give
+    /// the others new rows to start from, so they run until nothing is new.
+    pub(in super::super) again: Option<u32>,
+    /// Where the stretch begins that finds what may hold without any fact, if it is kept by tuple.
+    pub(in super::super) candidates: Option<u32>,
+}
+
+/// Maintained rows that a block must be in to be of concern.
+pub(in super::super) type Guards = SmallVec<[u32; 2]>;
+
+/// Whom a relation tells of a tuple that comes or goes.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Readers {
+    /// Consumers whose block is the first column, with guards.
+    pub(in super::super) blocks: Vec<(Turn, Guards)>,
+    /// The same for another column.
+    pub(in super::super) others: Vec<(Turn, usize, Guards)>,
+    /// Plans that need not know the last column, and those that do.
+    pub(in super::super) once: Option<u32>,
+    pub(in super::super) each: Option<u32>,
+}
+
+impl Readers {
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.is_by_block()
+    }
+
+    /// No reader wants to know the tuples that changed, beyond the first column.
+    pub(in super::super) fn is_by_block(&self) -> bool {
+        self.others.is_empty() && self.once.is_none() && self.each.is_none()
+    }
+}
+
+/// A reaction's plan: the registers of its parameters, and the relations it reads on demand.
+#[derive(Debug, Clone)]
+pub(in super::super) struct ReactionPlan {
+    pub(in super::super) params: Vec<Reg>,
+    pub(in super::super) pc: u32,
+    /// Its effects, by number in the code.
+    pub(in super::super) code: u32,
+    pub(in super::super) needs: Vec<RelId>,
+}
+
+/// A program compiled for rows of one width.
+#[derive(Debug)]
+pub(in super::super) struct Compiled<W> {
+    pub(in super::super) program: Arc<Program>,
+    pub(in super::super) code: Code,
+    pub(in super::super) statics: Statics<W>,
+    pub(in super::super) known: Vec<Option<Arc<Fixed>>>,
+    pub(in super::super) stores: Vec<Store>,
+    pub(in super::super) modes: Vec<Mode>,
+    pub(in super::super) readers: Vec<Readers>,
+    pub(in super::super) machine: Machine,
+    /// Where the stretch begins that derives a relation, or a block, or checks a tuple of it.
+    pub(in super::super) derive: Vec<u32>,
+    /// Where the stretch begins that derives all that a relation needs, itself included.
+    pub(in super::super) schedules: Vec<Option<OnDemand>>,
+    /// Maintained relations by their turn, each after those that it reads.
+    pub(in super::super) maintained: Vec<Maintained>,
+    /// Those of them that may hold without any fact.
+    pub(in super::super) unprompted: Vec<Turn>,
+    /// For each relation, what must be derived on demand before it is read, itself included.
+    pub(in super::super) needs: Vec<Vec<RelId>>,
+    pub(in super::super) inputs: Vec<Vec<(RelId, u16)>>,
+    /// By batch of the schedule.
+    pub(in super::super) batches: Vec<Vec<ReactionPlan>>,
+    pub(in super::super) general: Vec<general::Fixpoint>,
+    pub(in super::super) indexes: Vec<Option<u32>>,
+    /// What the planner expected, by relation.
+    pub(in super::super) estimates: Vec<f64>,
+    pub(in super::super) orders: Vec<Vec<Vec<u8>>>,
+    pub(in super::super) list_is_static: Vec<bool>,
+    /// Relations kept as lists: a bit each.
+    pub(in super::super) list_relations: Vec<u64>,
+    pub(in super::super) kept_rows: usize,
+    pub(in super::super) kept_funs: usize,
+    pub(in super::super) frame_rows: usize,
+    /// The instructions as machine code, once a session was busy enough to ask for it.
+    pub(in super::super) native: OnceLock<Option<Native>>,
+    /// Machine code for counting leaves, once that was asked for.
+    pub(in super::super) leaf_plan: OnceLock<LeafPlan>,
+}
+
+impl<W> Compiled<W> {
+    /// Bytes that the program takes, with what it may share with others.
+    pub(in super::super) fn heap_bytes(&self) -> usize {
+        let known: usize = self.known.iter().flatten().map(|it| it.heap_bytes()).sum();
+        let code = self.machine.insts.capacity() * (size_of::<Inst>() + size_of::<u32>())
+            + self.code.ops.capacity() * (size_of::<Op>() + size_of::<u32>());
+        self.statics.heap_bytes() + known + code
+    }
+}
+
+impl<W: Word> Compiled<W> {
+    /// Nothing compiled yet: for running the plans of statics.
+    pub(in super::super) fn bare(program: &Program) -> Self {
+        let empty = Program {
+            stated: Vec::new(),
+            sources: Vec::new(),
+            owners: Vec::new(),
+            schema: Arc::clone(&program.schema),
+            relations: Vec::new(),
+            rules: Vec::new(),
+            strata: Vec::new(),
+            actions: Vec::new(),
+            row_texts: Default::default(),
+            reactions: Vec::new(),
+            stages: Vec::new(),
+            events: Vec::new(),
+            repetition: Vec::new(),
+            lasting: Vec::new(),
+            expiry: Default::default(),
+            was: Vec::new(),
+            trials: Vec::new(),
+            meta: Vec::new(),
+            words: Default::default(),
+            texts: Vec::new(),
+            relation_names: Default::default(),
+            scopes: Vec::new(),
+        };
+        Self {
+            program: Arc::new(empty),
+            code: Code::default(),
+            statics: Statics::default(),
+            known: Vec::new(),
+            stores: Vec::new(),
+            modes: Vec::new(),
+            readers: Vec::new(),
+            machine: Machine::default(),
+            derive: Vec::new(),
+            schedules: Vec::new(),
+            maintained: Vec::new(),
+            unprompted: Vec::new(),
+            needs: Vec::new(),
+            inputs: Vec::new(),
+            batches: Vec::new(),
+            general: Vec::new(),
+            indexes: Vec::new(),
+            estimates: Vec::new(),
+            orders: Vec::new(),
+            list_is_static: Vec::new(),
+            list_relations: Vec::new(),
+            kept_rows: 0,
+            kept_funs: 0,
+            frame_rows: 0,
+            native: OnceLock::new(),
+            leaf_plan: OnceLock::new(),
+        }
+    }
+
+    /// Words of bits that say which relations of a frame are derived.
+    #[inline]
+    pub(in super::super) fn flags(&self) -> usize {
+        self.stores.len().div_ceil(64)
+    }
+
+    /// Makes machine code, where that can be, if there is none yet. Whether there is some.
+    pub(in super::super) fn make_native(&self) -> bool {
+        self.native.get_or_init(|| Native::compile(self)).is_some()
+    }
+
+    /// Whether some plan reads the list.
+    pub(in super::super) fn reads_list(&self, store: StoreId) -> bool {
+        self.code.ops.iter().any(|op| {
+            matches!(op, Op::Scan { store: it, .. } | Op::TestScan { store: it, .. } if *it == store)
+        })
+    }
+}
+
+/// Operation counts of reactions follow those of rules.
+pub(in super::super) fn reaction_owner(program: &Program, reaction: usize) -> u32 {
+    (program.rules.len() + reaction) as u32
+}
+
+/// Lists are refilled by this: the orders of each. The answer is room for the next tuples.
+pub(in super::super) fn refill<W>(
+    compiled: &Compiled<W>,
+    store: StoreId,
+    list: &mut Sparse,
+    tuples: Vec<Tuple>,
+) -> Vec<Tuple> {
+    list.fill(tuples, compiled.orders[store as usize].len())
+}

@@ -1,0 +1,342 @@
+//! From plans to a program that runs: rows get their final addresses, plans become stretches of instructions, and each
+//! relation knows its readers.
+//!
+//! Deliberately absent: planning (the other parts of `compile`), and the instructions (`assemble`).
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use super::super::assemble::Assembler;
+use super::super::code::{Address, Op, Reg, RowSource, Space};
+use super::super::layout::{Layout, Store};
+use super::super::machine::{Demanded, Turn};
+use super::super::planner::{Code, PlanError};
+use super::super::word::Word;
+use super::{
+    Compiled, Compiler, Delta, DeltaKind, Maintained, Mode, OnDemand, Plans, ReactionPlan, Readers,
+};
+use crate::derive::budget::{BIT_ROWS, SESSION_BYTES};
+use crate::derive::schedule::Schedule;
+use crate::rules::{Program, RelId, Role};
+
+impl<W: Word> Compiler<'_, W> {
+    /// The finished program, of the plans that were made.
+    pub(super) fn link(
+        self,
+        program: &Arc<Program>,
+        schedule: &Schedule,
+        plans: Plans,
+    ) -> Result<Compiled<W>, PlanError> {
+        let (needs, unprompted) = (self.needs(), self.unprompted());
+        let Plans { mut reactions, candidates } = plans;
+        let Self { planner, modes, deltas, maintained, mut general, .. } = self;
+        let mut layout = planner.layout;
+        within_limits(&layout)?;
+        layout.check_orders()?;
+        let mut code = planner.code;
+        layout.fill_tables(program, code.static_rows());
+        shift_frames(&mut code, &mut layout);
+        let turns = turns(program, &maintained);
+        let mut assembler = Assembler::new(&code, &turns);
+        let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
+        let again = assemble_rounds(&mut assembler, &modes)?;
+        let schedules = schedules(&mut assembler, &modes, &layout.stores, &derive, &needs);
+        let readers = deltas
+            .iter()
+            .map(|it| readers(&mut assembler, it, &turns))
+            .collect::<Result<_, _>>()?;
+        for fixpoint in &mut general {
+            fixpoint.assemble(&mut assembler)?;
+        }
+        for plan in reactions.iter_mut().flatten() {
+            plan.pc = assembler.given(&[(plan.params.as_slice(), plan.pc)])?;
+        }
+        let mut starts: HashMap<RelId, u32> = HashMap::new();
+        for (rel, plans) in &candidates {
+            starts.insert(*rel, assembler.stretch(plans)?);
+        }
+        let batches = attach_needs(schedule, reactions, &needs);
+        let machine = assembler.machine;
+        let kept = |rel: &RelId| {
+            let at = usize::from(rel.0);
+            let Store::Dense(dense) = &layout.stores[at] else { return None };
+            Some(Maintained {
+                rel: *rel,
+                by_block: matches!(modes[at], Mode::Block { .. }),
+                base: dense.base,
+                stride: dense.strides.first().map_or(1, |it| *it),
+                support: dense.support.unwrap_or(dense.base),
+                index: layout.indexes.get(rel).copied(),
+                derive: derive[at],
+                again: again[at],
+                candidates: starts.get(rel).copied(),
+            })
+        };
+        let maintained = maintained.iter().filter_map(kept).collect();
+        let indexes = (0..program.relations.len())
+            .map(|it| layout.indexes.get(&RelId(it as u16)).copied())
+            .collect();
+        Ok(Compiled {
+            inputs: inputs(program),
+            list_relations: list_relations(&layout.stores),
+            code,
+            statics: layout.statics,
+            known: layout.known,
+            stores: layout.stores,
+            modes,
+            readers,
+            machine,
+            derive,
+            schedules,
+            maintained,
+            unprompted,
+            needs,
+            batches,
+            general,
+            indexes,
+            estimates: planner.estimates,
+            orders: layout.orders,
+            list_is_static: layout.sparse_static,
+            kept_rows: layout.kept_rows as usize,
+            kept_funs: layout.kept_funs as usize,
+            frame_rows: layout.frame_rows as usize,
+            native: OnceLock::new(),
+            leaf_plan: OnceLock::new(),
+            program: Arc::clone(program),
+        })
+    }
+}
+
+/// # Errors
+/// The rows of a session would be too many.
+fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
+    let rows = layout.kept_rows as usize + layout.frame_rows as usize;
+    if rows > BIT_ROWS {
+        let what = format!("its relations need {rows} rows of bits; a session has {BIT_ROWS}");
+        return Err(PlanError::TooLarge { place: "the program".into(), what });
+    }
+    let bytes = rows * size_of::<W>();
+    if bytes > SESSION_BYTES {
+        let what = format!("its relations need {bytes} bytes; a session has {SESSION_BYTES}");
+        return Err(PlanError::TooLarge { place: "the program".into(), what });
+    }
+    Ok(())
+}
+
+/// The turn of each maintained relation; others have none.
+fn turns(program: &Program, maintained: &[RelId]) -> Vec<Turn> {
+    let mut turns = vec![Turn::MAX; program.relations.len()];
+    for (turn, rel) in (0..).zip(maintained) {
+        turns[usize::from(rel.0)] = turn;
+    }
+    turns
+}
+
+/// Frames come after the kept rows, whose number is known only now.
+fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
+    let by = layout.kept_rows;
+    let shift = |address: &mut Address| {
+        if address.space == Space::Frame {
+            address.base += by;
+        }
+    };
+    for op in &mut code.ops {
+        match op {
+            Op::TestBit { row, .. } | Op::Fix { row, .. } | Op::Chase { row, .. } => shift(row),
+            Op::EmitRow { row, support, .. }
+            | Op::EmitBit { row, support, .. }
+            | Op::LoopEmit { row, support, .. } => {
+                shift(row);
+                if let Some(support) = support
+                    && support.space == Space::Frame
+                {
+                    support.base += by;
+                }
+            }
+            _ => {}
+        }
+    }
+    for term in &mut code.rows {
+        match &mut term.row {
+            RowSource::At(address) => shift(address),
+            RowSource::Next { space: Space::Frame, base, .. } => *base += by,
+            _ => {}
+        }
+    }
+    for store in &mut layout.stores {
+        if let Store::Dense(dense) = store
+            && dense.space == Space::Frame
+        {
+            dense.base += by;
+            dense.support = dense.support.map(|it| it + by);
+        }
+    }
+}
+
+/// The stretch of every relation: all its rules.
+fn assemble_modes(
+    assembler: &mut Assembler<'_>,
+    modes: &[Mode],
+    stores: &[Store],
+) -> Result<Vec<u32>, PlanError> {
+    let stretch = |(at, mode): (usize, &Mode)| match mode {
+        Mode::Given | Mode::General { .. } => Ok(u32::MAX),
+        Mode::Scratch { rules } => match entry(at, &stores[at]) {
+            Some(entry) => assembler.relation(entry, rules),
+            None => assembler.stretch(rules),
+        },
+        Mode::Block { rules, fixes } => {
+            let plans: Vec<(&[Reg], u32)> = rules.iter().chain(fixes).map(of_block).collect();
+            assembler.given(&plans)
+        }
+        Mode::Tuple { checks } => {
+            let plans: Vec<(&[Reg], u32)> =
+                checks.iter().map(|(regs, pc)| (regs.as_slice(), *pc)).collect();
+            assembler.given(&plans)
+        }
+    };
+    modes.iter().enumerate().map(stretch).collect()
+}
+
+/// The stretch of every relation kept by block with several recursive rules: those rules.
+fn assemble_rounds(
+    assembler: &mut Assembler<'_>,
+    modes: &[Mode],
+) -> Result<Vec<Option<u32>>, PlanError> {
+    let stretch = |mode: &Mode| match mode {
+        Mode::Block { fixes, .. } if fixes.len() > 1 => {
+            let plans: Vec<(&[Reg], u32)> = fixes.iter().map(of_block).collect();
+            assembler.given(&plans).map(Some)
+        }
+        _ => Ok(None),
+    };
+    modes.iter().map(stretch).collect()
+}
+
+/// A plan about one block: the register that takes it, and where the plan begins.
+fn of_block((reg, pc): &(Reg, u32)) -> (&[Reg], u32) {
+    (std::slice::from_ref(reg), *pc)
+}
+
+/// Where a relation derived on demand begins, if it is rows.
+fn entry(at: usize, store: &Store) -> Option<Demanded> {
+    let Store::Dense(dense) = store else { return None };
+    let stride = dense.strides.first().map_or(1, |it| *it);
+    Some(Demanded { rel: at as u16, base: dense.base, stride, support: dense.support, len: 0 })
+}
+
+/// Relations that need fewer others are derived one by one.
+const SCHEDULED: usize = 4;
+
+/// For relations that need many others: all of them as one stretch, if all are rows.
+fn schedules<'n>(
+    assembler: &mut Assembler<'_>,
+    modes: &[Mode],
+    stores: &[Store],
+    derive: &[u32],
+    needs: &'n [Vec<RelId>],
+) -> Vec<Option<OnDemand>> {
+    let start = |rel: &RelId| {
+        let at = usize::from(rel.0);
+        let is_rows = matches!((&modes[at], &stores[at]), (Mode::Scratch { .. }, Store::Dense(_)));
+        is_rows.then_some(derive[at])
+    };
+    let mut known: HashMap<&'n [RelId], u32> = HashMap::new();
+    let mut schedule = |at: usize, all: &'n [RelId]| {
+        let starts: Vec<u32> = all.iter().map(start).collect::<Option<_>>()?;
+        let start = match known.get(all) {
+            Some(&start) => start,
+            None => assembler.chain(&starts),
+        };
+        known.insert(all, start);
+        let mut before = vec![0; needs.len().div_ceil(64)];
+        for rel in all.iter().filter(|it| usize::from(it.0) != at) {
+            before[usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+        }
+        Some(OnDemand { start, before })
+    };
+    let mut schedules = Vec::new();
+    for (at, all) in needs.iter().enumerate() {
+        schedules.push(if all.len() >= SCHEDULED { schedule(at, all) } else { None });
+    }
+    schedules
+}
+
+/// The readers of a relation, from what its tuples mean for each; plans of theirs become stretches.
+fn readers(
+    assembler: &mut Assembler<'_>,
+    deltas: &[Delta],
+    turns: &[Turn],
+) -> Result<Readers, PlanError> {
+    let mut readers = Readers::default();
+    let mut once: Vec<(&[Reg], u32)> = Vec::new();
+    let mut each: Vec<(&[Reg], u32)> = Vec::new();
+    for (at, delta) in deltas.iter().enumerate() {
+        if deltas[..at].contains(delta) {
+            continue;
+        }
+        let turn = turns[usize::from(delta.consumer.0)];
+        match &delta.what {
+            DeltaKind::Block { col: 0, guards } => {
+                readers.blocks.push((turn, guards.iter().copied().collect()));
+            }
+            DeltaKind::Block { col, guards } => {
+                readers.others.push((turn, *col, guards.iter().copied().collect()));
+            }
+            DeltaKind::Run { regs, pc, last: false } => once.push((regs, *pc)),
+            DeltaKind::Run { regs, pc, last: true } => each.push((regs, *pc)),
+        }
+    }
+    if !once.is_empty() {
+        readers.once = Some(assembler.given(&once)?);
+    }
+    if !each.is_empty() {
+        readers.each = Some(assembler.given(&each)?);
+    }
+    Ok(readers)
+}
+
+/// Reactions by batch, with what they read on demand.
+fn attach_needs(
+    schedule: &Schedule,
+    mut plans: Vec<Option<ReactionPlan>>,
+    needs: &[Vec<RelId>],
+) -> Vec<Vec<ReactionPlan>> {
+    for plan in plans.iter_mut().flatten() {
+        let mut all = Vec::new();
+        for rel in &plan.needs {
+            for need in &needs[usize::from(rel.0)] {
+                if !all.contains(need) {
+                    all.push(*need);
+                }
+            }
+        }
+        plan.needs = all;
+    }
+    let batches = schedule.batches.iter().map(|it| it.reactions.iter());
+    batches.map(|it| it.filter_map(|&at| plans[at].clone()).collect()).collect()
+}
+
+/// By attribute, the inputs that it is read by, with its place among the attributes of each.
+fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
+    let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
+    for (at, relation) in program.relations.iter().enumerate() {
+        if let Role::Input(input) = &relation.role {
+            for (member, attr) in (0..).zip(input.attrs()) {
+                inputs[usize::from(attr.0)].push((RelId(at as u16), member));
+            }
+        }
+    }
+    inputs
+}
+
+/// The relations that are kept as lists: a bit each.
+fn list_relations(stores: &[Store]) -> Vec<u64> {
+    let mut list_relations = vec![0; stores.len().div_ceil(64)];
+    for (at, store) in stores.iter().enumerate() {
+        if matches!(store, Store::Sparse(_)) {
+            list_relations[at / 64] |= 1u64 << (at % 64);
+        }
+    }
+    list_relations
+}
