@@ -7,7 +7,7 @@ use super::Verdict;
 use super::output::{OrFix, Out, trouble};
 use super::serve::{STORE_HELP, store_url};
 use crate::server::store::{self, Store};
-use crate::server::{DAY, close_account, read_reports, reports, wall_clock};
+use crate::server::{DAY, close_account, end_tournament, read_reports, reports, wall_clock};
 
 /// The number of games that are forgotten in one transaction.
 const AT_ONCE: usize = 200;
@@ -16,7 +16,8 @@ const AT_ONCE: usize = 200;
 #[command(after_help = "Examples:
   rulemate moderate
   rulemate moderate --done k3actxetkxt3nxp
-  rulemate moderate --close rude-player")]
+  rulemate moderate --close rude-player
+  rulemate moderate --end k3actxetkxt3nxp")]
 pub(crate) struct ModerateArgs {
     /// Forget the reports of this game, which you have read; may be repeated
     #[arg(long, value_name = "GAME")]
@@ -24,6 +25,9 @@ pub(crate) struct ModerateArgs {
     /// Close this account for good: there is no log-in to it any more, and its name stays taken
     #[arg(long, value_name = "NAME")]
     close: Vec<String>,
+    /// End this tournament: nobody is paired any more, and it is over when games under way are
+    #[arg(long, value_name = "TOURNAMENT")]
+    end: Vec<String>,
     /// The store [default: that of `rulemate serve`]
     #[arg(long, short, value_name = "URL")]
     store: Option<String>,
@@ -74,17 +78,30 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
             ));
         }
     }
+    for id in &args.end {
+        if !end_tournament(store.as_mut(), id, wall_clock()).or_fix(away)? {
+            return Err(trouble(
+                format!("there is no tournament {id} that goes on"),
+                "its id is the end of its address, /tournament/ID",
+            ));
+        }
+    }
     let mut done = 0;
     for game in &args.done {
         done += read_reports(store.as_mut(), game).or_fix(away)?;
     }
     let found = reports(store.as_mut()).or_fix(away)?;
     if args.json {
-        out.json(&json!({ "closed": args.close, "done": done, "reports": found }))?;
+        out.json(
+            &json!({ "closed": args.close, "ended": args.end, "done": done, "reports": found }),
+        )?;
         return Ok(Verdict::Fine);
     }
     for name in &args.close {
         out.line(format_args!("{name} is closed"))?;
+    }
+    for id in &args.end {
+        out.line(format_args!("/tournament/{id} ends: nobody is paired any more"))?;
     }
     if !args.done.is_empty() {
         out.line(format_args!("{done} reports are forgotten"))?;

@@ -253,7 +253,8 @@ const PASSES: usize = 6;
 /// How many positions' worth of evidence the prior has.
 const CAUTION: f32 = 4.0;
 
-fn logistic(x: f32) -> f32 {
+/// The probability that such a score stands for.
+pub(super) fn logistic(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
 

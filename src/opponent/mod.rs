@@ -154,29 +154,42 @@ impl Opponent {
         }
         // What rules without end may take is bounded for a search as for a request.
         let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
-        let search = |budget| Search::new(game, &self.knowledge, budget, stop.clone());
         match self.method(budget) {
-            Method::AlphaBeta => search(budget).choose(self.level.error(), self.seed),
+            Method::AlphaBeta => {
+                self.search(game, budget, stop).choose(self.level.error(), self.seed)
+            }
             Method::MonteCarlo => {
-                // Samples may pass by a win that is a few actions away: a part of the budget looks for one.
-                let (nodes, time) =
-                    (budget.nodes / FORCED, budget.time.map(|it| it / FORCED as u32));
-                let part = Budget { nodes, time, ..budget };
-                let found = if nodes > 0 { search(part).choose(0, self.seed) } else { None };
-                if let Some(found) = found.as_ref().filter(|it| matches!(it.score, Score::Wins(_)))
-                {
-                    return Some(found.clone());
+                let (found, left) = self.forced(game, budget, stop);
+                if let Some(win) = found.as_ref().filter(|it| wins(it).is_some()) {
+                    return Some(win.clone());
                 }
                 let used = found.map_or(0, |it| it.nodes);
-                let left = Budget {
-                    nodes: budget.nodes.saturating_sub(used),
-                    time: budget.time.zip(time).map(|(all, part)| all.saturating_sub(part)),
-                    ..budget
-                };
-                let choice = Tree::new(search(left), self.seed).choose()?;
+                let choice = Tree::new(self.search(game, left, stop), self.seed).choose()?;
                 Some(Choice { nodes: choice.nodes + used, ..choice })
             }
         }
+    }
+
+    fn search<'g>(&'g self, game: &'g Game, budget: Budget, stop: &Stop) -> Search<'g> {
+        Search::new(game, &self.knowledge, budget, stop.clone())
+    }
+
+    /// What alpha-beta finds with a part of the budget, and what is left of it: samples may pass by a win that is a few
+    /// actions away.
+    fn forced(&self, game: &Game, budget: Budget, stop: &Stop) -> (Option<Choice>, Budget) {
+        let (nodes, time) = (budget.nodes / FORCED, budget.time.map(|it| it / FORCED as u32));
+        let part = Budget { nodes, time, ..budget };
+        let found = match nodes {
+            0 => None,
+            _ => self.search(game, part, stop).choose(0, self.seed),
+        };
+        let used = found.as_ref().map_or(0, |it| it.nodes);
+        let left = Budget {
+            nodes: budget.nodes.saturating_sub(used),
+            time: budget.time.zip(time).map(|(all, part)| all.saturating_sub(part)),
+            ..budget
+        };
+        (found, left)
     }
 
     /// What the opponent thinks of each action, best first: hints, and analysis.
@@ -185,10 +198,21 @@ impl Opponent {
             return Vec::new();
         }
         let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
-        let mut search = Search::new(game, &self.knowledge, budget, stop.clone());
         match self.method(budget) {
-            Method::AlphaBeta => search.judge(),
-            Method::MonteCarlo => Tree::new(search, self.seed).judge(),
+            Method::AlphaBeta => self.search(game, budget, stop).judge(),
+            Method::MonteCarlo => {
+                let (found, left) = self.forced(game, budget, stop);
+                let mut judged = Tree::new(self.search(game, left, stop), self.seed).judge();
+                if let Some((actions, win)) = found.and_then(|it| Some((wins(&it)?, it))) {
+                    // The win comes before all that do not win as soon.
+                    judged.retain(|it| it.0 != win.action);
+                    let sooner =
+                        |it: &&(Move, Score)| matches!(it.1, Score::Wins(n) if n <= actions);
+                    let place = judged.iter().take_while(sooner).count();
+                    judged.insert(place, (win.action, win.score));
+                }
+                judged
+            }
         }
     }
 
@@ -199,6 +223,14 @@ impl Opponent {
     /// The game has other rules from here on.
     pub fn learn(&mut self, knowledge: Knowledge) {
         self.knowledge = knowledge;
+    }
+}
+
+/// After how many actions a choice wins, if it does.
+fn wins(choice: &Choice) -> Option<u32> {
+    match choice.score {
+        Score::Wins(actions) => Some(actions),
+        _ => None,
     }
 }
 

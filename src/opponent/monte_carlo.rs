@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::knowledge::{standing, winner};
+use super::knowledge::{logistic, standing, winner};
 use super::search::{DECIDED, INFINITE, Search, told};
 use super::{Chance, Choice, Score};
 use crate::moves::{Move, legal_moves};
@@ -435,7 +435,7 @@ const DEEPEST: u32 = 200;
 
 /// The probability of winning that a score stands for.
 fn chance_of(score: i32) -> f32 {
-    1.0 / (1.0 + (-(score as f32) / 100.0).exp())
+    logistic(score as f32 / 100.0)
 }
 
 /// The score that stands for a probability.

@@ -53,12 +53,15 @@ pub struct Config {
     /// The number of milliseconds after which a game that is not over, and in which nothing happens, is
     /// listed no more.
     pub abandoned: u64,
+    /// Who has not ended the first turn of a game of a tournament after so long has lost it: no clock runs until then.
+    pub first_turn: Duration,
 }
 
 impl Default for Config {
     fn default() -> Self {
         let (idle, wait) = (Duration::from_secs(60), Duration::from_secs(2));
-        Self { idle, wait, live: 20_000, uploads: false, abandoned: 14 * DAY }
+        let first_turn = Duration::from_secs(60);
+        Self { idle, wait, live: 20_000, uploads: false, abandoned: 14 * DAY, first_turn }
     }
 }
 
@@ -87,7 +90,7 @@ pub fn wall_clock() -> u64 {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-fn millis(duration: Duration) -> u64 {
+pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -64,6 +64,6 @@ pub use new_game::GameOptions;
 pub use problem::{Problem, ProblemBody};
 pub use rating::keep_ratings;
 pub use serve::{Addresses, ServeError, Settings, serve};
-pub use tournament::keep_tournaments;
+pub use tournament::{end_tournament, keep_tournaments};
 pub use verify::{Verified, snapshots, summaries};
 pub use webhooks::{HookError, Hooks};

@@ -78,6 +78,13 @@ fn blocks_of(id: &str) -> String {
     format!("block {id} ")
 }
 
+/// The ids of those whom an account blocks.
+pub(super) fn blocked_by(store: &mut dyn Store, id: &str) -> Result<Vec<String>, StoreError> {
+    let prefix = blocks_of(id);
+    let found = store.records(&prefix, "", BLOCKS)?;
+    Ok(found.into_iter().map(|it| it.0[prefix.len()..].to_owned()).collect())
+}
+
 impl Web {
     /// Stores a report: of each reporter of a game, the last one.
     ///
@@ -126,12 +133,8 @@ impl Web {
     /// # Errors
     /// The store is away.
     pub(super) async fn blocked(&self, account: &Account) -> Result<Vec<String>, Problem> {
-        let prefix = blocks_of(&account.id());
-        let read = move |store: &mut dyn Store| {
-            let found = store.records(&prefix, "", BLOCKS)?;
-            Ok(found.into_iter().map(|it| it.0[prefix.len()..].to_owned()).collect())
-        };
-        Ok(self.host.reads().ask(read).await?)
+        let id = account.id();
+        Ok(self.host.reads().ask(move |store| blocked_by(store, &id)).await?)
     }
 
     /// Blocks an account, or does so no more.

@@ -130,6 +130,7 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(tournaments::join))
         .routes(routes!(tournaments::withdraw))
         .routes(routes!(tournaments::start))
+        .routes(routes!(tournaments::end))
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))
         .split_for_parts();

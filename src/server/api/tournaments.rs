@@ -5,47 +5,21 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::Web;
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
-use crate::server::core::Control;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::tournament::table::Counted;
-use crate::server::tournament::{Listed, Proposal, Tournament};
+use crate::server::tournament::{Listed, NewTournament, Tournament};
 
 /// How many games are told at a time, and at most.
 const PAGE: usize = 100;
 const LONGEST: usize = 500;
-
-/// A new tournament: an arena with its `minutes`, or a Swiss with its `rounds`.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewTournament {
-    /// In 60 characters at most; one is made up if it is absent.
-    #[serde(default)]
-    title: String,
-    /// The name of a game in the catalogue (chess if absent).
-    game: Option<String>,
-    /// Presets on top of the game's own.
-    #[serde(default)]
-    presets: Vec<String>,
-    /// 5 seconds to 3 hours, with 3 minutes a turn at most.
-    clock: Control,
-    /// Its games change the ratings of their players.
-    #[serde(default)]
-    rated: bool,
-    /// An arena: whoever is free is paired again for so many minutes, 360 at most.
-    minutes: Option<u32>,
-    /// A Swiss: so many rounds, 20 at most; the next is drawn when all games of a round are over.
-    rounds: Option<u32>,
-    /// When it begins, in milliseconds since 1970, within 30 days; if absent, when its maker starts it, within a day.
-    starts: Option<u64>,
-}
 
 /// Makes a tournament. Its maker does not play unless he joins.
 #[utoipa::path(post, path = "/api/v1/tournaments", operation_id = "create_tournament", security(("account" = [])), request_body = NewTournament, responses(
@@ -62,10 +36,7 @@ pub(super) async fn create(
     Body(new): Body<NewTournament>,
 ) -> Result<(StatusCode, Json<Tournament>), Problem> {
     web.admit(&caller, Cost::Game)?;
-    let NewTournament { title, game, presets, clock, rated, minutes, rounds, starts } = new;
-    let game = game.unwrap_or_else(|| "chess".to_owned());
-    let asked = Proposal { title, game, presets, clock, rated, minutes, rounds, starts };
-    Ok((StatusCode::CREATED, Json(web.make_tournament(&account, asked).await?)))
+    Ok((StatusCode::CREATED, Json(web.make_tournament(&account, new).await?)))
 }
 
 /// The tournaments: those that go on, those that come, and the last 20 that are over.
@@ -159,6 +130,22 @@ pub(super) async fn start(
 ) -> Result<Json<Tournament>, Problem> {
     web.admit(&caller, Cost::Game)?;
     Ok(Json(web.start_tournament(&account, &id).await?))
+}
+
+/// Ends a tournament early: nobody is paired any more; games under way are played to their end, and count.
+#[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/end", operation_id = "end_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
+    (status = 200, description = "The tournament: over, or with `ends` and the games that are still played", body = Tournament),
+    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 403, description = "Another account made it", body = ProblemBody),
+    (status = 404, description = "There is no such tournament", body = ProblemBody),
+    (status = 409, description = "It has not begun, or is over", body = ProblemBody),
+))]
+pub(super) async fn end(
+    State(web): State<Web>,
+    account: Account,
+    Path(id): Path<String>,
+) -> Result<Json<Tournament>, Problem> {
+    Ok(Json(web.end_tournament(&account, &id).await?))
 }
 
 /// Removes a tournament that has not begun.

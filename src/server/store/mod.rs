@@ -99,6 +99,16 @@ pub struct Summary {
     pub listed: bool,
 }
 
+/// A summary as it is stored.
+fn read_summary(game: &str, text: &str) -> Result<Summary, StoreError> {
+    let damaged = |it: serde_json::Error| StoreError::Damaged {
+        game: game.to_owned(),
+        seq: 0,
+        fault: format!("its summary: {it}"),
+    };
+    serde_json::from_str(text).map_err(damaged)
+}
+
 /// A rule set that an account keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {

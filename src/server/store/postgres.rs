@@ -17,7 +17,7 @@ use super::listen::{CHANNEL, channel_of};
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Store, StoreError,
-    StoredEvent, Summary, Upload, Whole, after_all, chain, prune,
+    StoredEvent, Summary, Upload, Whole, after_all, chain, prune, read_summary,
 };
 
 const TABLES: &str = "
@@ -412,8 +412,7 @@ impl Store for Postgres {
     fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError> {
         let sql = "SELECT summary FROM games WHERE id = $1 AND seq > 0";
         let row = self.with(|it| Ok(it.client.query_opt(sql, &[&game])?))?;
-        let read = row.map(|it| serde_json::from_str(it.get(0))).transpose();
-        read.map_err(|it: serde_json::Error| StoreError::Unavailable(it.to_string()))
+        row.map(|it| read_summary(game, it.get(0))).transpose()
     }
 
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {

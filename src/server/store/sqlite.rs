@@ -9,7 +9,7 @@ use super::check::Check;
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Change, Conflict, GameState, Health, Store, StoreError, StoredEvent, Summary,
-    Upload, Whole, after_all, chain, prune,
+    Upload, Whole, after_all, chain, prune, read_summary,
 };
 
 /// Raised when the tables change; a store of another format is refused.
@@ -311,8 +311,7 @@ impl Store for Sqlite {
         let mut statement =
             self.connection.prepare_cached("SELECT summary FROM games WHERE id = ?1")?;
         let text: Option<String> = statement.query_row([game], |row| row.get(0)).optional()?;
-        let read = text.map(|it| serde_json::from_str(&it)).transpose();
-        read.map_err(|it| StoreError::Unavailable(it.to_string()))
+        text.map(|it| read_summary(game, &it)).transpose()
     }
 
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {

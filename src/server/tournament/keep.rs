@@ -5,29 +5,30 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 
-use super::kept::{LIVE, LIVES, busy, changes, see};
+use super::kept::{Found, LIVE, LIVES, Seen, busy, changes, see};
 use super::table::{News, OPEN, Pairing, Phase, Table, Terms, Verdict};
 use super::view::Listed;
 use crate::server::core::{Act, Event, Input, LogEntry, Seat, TIMEOUT, TokenHash};
-use crate::server::host::Host;
+use crate::server::host::{Host, millis};
 use crate::server::live::Lines;
 use crate::server::new_game::GameOptions;
 use crate::server::pool::Lane;
 use crate::server::problem::Problem;
-use crate::server::store::{GameState, Store, Summary};
+use crate::server::store::{GameState, Store};
 
 /// How often a node looks after all tournaments. Results of games that it has in memory it hears of at once.
 const LOOK: Duration = Duration::from_secs(3);
-/// Who has not ended the first turn after so long has lost the game, in milliseconds: no clock runs until then.
-const FIRST_TURN: u64 = 60_000;
 /// A game in which nothing has happened for so long is asked whether a clock has fallen, in milliseconds: after a
 /// restart nobody else may ask.
 const QUIET: u64 = 60_000;
 /// How often a change is tried while others change the same tournament.
 const TRIES: usize = 8;
+/// How many looks in a row have to fail for a game to be given up.
+const FAULTS: u32 = 5;
 
 /// How a game has ended, for the tournament that it belongs to.
 fn verdict(log: &[LogEntry]) -> Option<Verdict> {
@@ -48,21 +49,57 @@ fn has_played(log: &[LogEntry], by: usize) -> bool {
     log.iter().any(|it| matches!(&it.event, Event::Played { side, .. } if *side == by))
 }
 
-/// Counts what has ended, does what is due, and makes the games that are missing: the games under way.
+/// A tournament after it was seen to.
+#[derive(Debug)]
+pub(super) struct Advanced {
+    pub(super) table: Table,
+    /// The games that were under way before.
+    games: Vec<(Pairing, Found)>,
+    /// The games that could not be made.
+    unmade: Vec<(String, Problem)>,
+}
+
+/// Whether a problem with a game stays, however often it is asked for: its log is damaged, or its rules are gone.
+fn stays(problem: &Problem) -> bool {
+    matches!(problem.status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::UNPROCESSABLE_ENTITY)
+}
+
+/// How a game has ended, if it has.
+async fn ending(
+    host: &Arc<Host>,
+    game: &str,
+    found: &Found,
+    is_given_up: bool,
+) -> Result<Option<Verdict>, Problem> {
+    match found {
+        Found::Game(it) if it.state == GameState::Over => match host.log(game).await {
+            Ok(log) => Ok(Some(verdict(&log).unwrap_or(Verdict::Unreadable))),
+            Err(problem) if stays(&problem) => Ok(Some(Verdict::Unreadable)),
+            Err(problem) => Err(problem),
+        },
+        Found::Unreadable => Ok(Some(Verdict::Unreadable)),
+        Found::Game(_) | Found::Nothing => Ok(is_given_up.then_some(Verdict::Unreadable)),
+    }
+}
+
+/// Counts what has ended, does what is due, and makes the games that are missing. Those that `given_up` names count as
+/// games that cannot be read.
 pub(super) async fn advance(
     host: &Arc<Host>,
     id: &str,
-) -> Result<Option<(Table, Vec<(Pairing, Option<Summary>)>)>, Problem> {
+    given_up: impl Fn(&str) -> bool,
+) -> Result<Option<Advanced>, Problem> {
     for _ in 0..TRIES {
         let wanted = id.to_owned();
         let seen = host.reads().ask(move |store| see(store, &wanted)).await?;
-        let Some((before, table, games)) = seen else { return Ok(None) };
+        let Some(Seen { text: before, table, games, blocks }) = seen else { return Ok(None) };
         let mut ended = Vec::new();
-        for (pairing, summary) in &games {
-            if summary.as_ref().is_some_and(|it| it.state == GameState::Over) {
-                let verdict = verdict(&host.log(&pairing.game).await?);
-                ended.extend(verdict.map(|it| (pairing.game.clone(), it)));
+        for (Pairing { game, .. }, found) in &games {
+            let verdict = ending(host, game, found, given_up(game)).await?;
+            if verdict == Some(Verdict::Unreadable) {
+                tracing::error!(tournament = id, game, "a game cannot be read: it counts as drawn");
             }
+            ended.extend(verdict.map(|it| (game.clone(), it)));
         }
         let (now, mut after) = (host.now(), table.clone());
         // A large round takes some milliseconds to be drawn: the threads for rules have them.
@@ -71,7 +108,7 @@ pub(super) async fn advance(
             for (game, verdict) in ended {
                 news.extend(after.count(&game, verdict, now));
             }
-            news.extend(after.advance(now));
+            news.extend(after.advance(now, &blocks));
             (after, news)
         };
         let (after, news) = host.pool.run(Lane::Work, draw).await?;
@@ -86,13 +123,18 @@ pub(super) async fn advance(
                 continue;
             }
         }
+        let mut unmade = Vec::new();
         for pairing in &after.playing {
-            let is_there = games.iter().any(|it| it.0.game == pairing.game && it.1.is_some());
-            if !is_there {
-                make(host, id, &after, pairing).await?;
+            let is_there = |(one, found): &(Pairing, Found)| {
+                one.game == pairing.game && !matches!(found, Found::Nothing)
+            };
+            if !games.iter().any(is_there)
+                && let Err(problem) = make(host, id, &after, pairing).await
+            {
+                unmade.push((pairing.game.clone(), problem));
             }
         }
-        return Ok(Some((after, games)));
+        return Ok(Some(Advanced { table: after, games, unmade }));
     }
     Err(busy())
 }
@@ -158,6 +200,8 @@ struct Keeper {
     games: HashMap<String, String>,
     /// Games that are known to have begun in earnest.
     begun: HashSet<String>,
+    /// Games that could not be made or read, and how often in a row.
+    faults: HashMap<String, u32>,
     looks: u64,
 }
 
@@ -182,11 +226,13 @@ impl Keeper {
         }
         let games = &self.games;
         self.begun.retain(|it| games.contains_key(it));
+        self.faults.retain(|it, _| games.contains_key(it));
     }
 
     /// Brings a tournament to where it should be.
     async fn see_to(&mut self, host: &Arc<Host>, id: &str) {
-        let (table, games) = match advance(host, id).await {
+        let given_up = |game: &str| self.faults.get(game).is_some_and(|&it| it >= FAULTS);
+        let Advanced { table, games, unmade } = match advance(host, id, given_up).await {
             Ok(Some(it)) => it,
             Ok(None) => return,
             Err(problem) => {
@@ -194,26 +240,44 @@ impl Keeper {
             }
         };
         self.games.extend(table.playing.iter().map(|it| (it.game.clone(), id.to_owned())));
-        let now = host.now();
-        for (pairing, summary) in games {
-            let Some(summary) = summary.filter(|it| it.state != GameState::Over) else { continue };
+        for (game, problem) in unmade {
+            self.failed(id, &game, &problem);
+        }
+        let (now, first_turn) = (host.now(), millis(host.config.first_turn));
+        for (pairing, found) in games {
+            let Found::Game(summary) = found else { continue };
+            if summary.state == GameState::Over {
+                continue;
+            }
             let game = &pairing.game;
             let done = if self.begun.contains(game) {
                 let is_quiet =
                     now.saturating_sub(summary.updated) > QUIET && self.looks.is_multiple_of(10);
-                if is_quiet { host.know_version(game, Some(0)).await } else { Ok(()) }
-            } else if now.saturating_sub(pairing.at.max(self.since)) > FIRST_TURN {
+                if !is_quiet && !self.faults.contains_key(game) {
+                    continue;
+                }
+                host.know_version(game, Some(0)).await
+            } else if now.saturating_sub(pairing.at.max(self.since)) > first_turn {
                 let done = call_off(host, &table, &pairing).await;
                 if done.is_ok() {
                     self.begun.insert(game.clone());
                 }
                 done
             } else {
-                Ok(())
+                continue;
             };
-            if let Err(problem) = done {
-                tracing::warn!(tournament = id, game, problem.message, "a game is left alone");
+            match done {
+                Ok(()) => drop(self.faults.remove(game)),
+                Err(problem) => self.failed(id, game, &problem),
             }
+        }
+    }
+
+    /// A game could not be made or read. If that stays so, it is given up.
+    fn failed(&mut self, id: &str, game: &str, problem: &Problem) {
+        tracing::warn!(tournament = id, game, problem.message, "a game is left alone");
+        if stays(problem) {
+            *self.faults.entry(game.to_owned()).or_default() += 1;
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use axum::http::StatusCode;
 
-use super::table::{Counted, Pairing, Phase, Table};
+use super::table::{Blocks, Counted, Pairing, Phase, Table};
+use crate::server::moderation::blocked_by;
 use crate::server::problem::Problem;
 use crate::server::store::{Change, Store, StoreError, Summary};
 
@@ -74,16 +75,41 @@ pub(super) fn changes(
     Ok(all)
 }
 
-/// A tournament as the store has it, and what lists say of its games under way.
-pub(super) type Seen = (String, Table, Vec<(Pairing, Option<Summary>)>);
+/// A game under way, as the store tells of it.
+#[derive(Debug, Clone)]
+pub(super) enum Found {
+    /// It is not made yet.
+    Nothing,
+    Game(Summary),
+    Unreadable,
+}
+
+/// A tournament as the store has it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) text: String,
+    pub(super) table: Table,
+    pub(super) games: Vec<(Pairing, Found)>,
+    /// Who blocks whom, of those who wait.
+    pub(super) blocks: Blocks,
+}
 
 pub(super) fn see(store: &mut dyn Store, id: &str) -> Result<Option<Seen>, StoreError> {
     let Some((text, table)) = read(store, id)? else { return Ok(None) };
     let mut games = Vec::new();
     for it in &table.playing {
-        games.push((it.clone(), store.summary(&it.game)?));
+        let found = match store.summary(&it.game) {
+            Err(StoreError::Damaged { .. }) => Found::Unreadable,
+            other => other?.map_or(Found::Nothing, Found::Game),
+        };
+        games.push((it.clone(), found));
     }
-    Ok(Some((text, table, games)))
+    let mut blocks = Blocks::new();
+    for one in table.waiting() {
+        let others = blocked_by(store, &one)?;
+        blocks.extend(others.into_iter().map(|other| (one.clone(), other)));
+    }
+    Ok(Some(Seen { text, table, games, blocks }))
 }
 
 pub(super) fn no_tournament(id: &str) -> Problem {

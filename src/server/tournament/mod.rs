@@ -13,5 +13,6 @@ pub mod table;
 mod view;
 
 pub use keep::keep_tournaments;
-pub(super) use requests::Proposal;
+pub(super) use requests::NewTournament;
+pub use requests::end_tournament;
 pub(super) use view::{Listed, Tournament};

@@ -27,6 +27,8 @@ pub struct Contender {
     pub byes: u32,
     /// Those who were played against: all of a Swiss, the last one of an arena.
     pub met: Vec<usize>,
+    /// Those whom the player blocks, or who block the player.
+    pub blocked: Vec<usize>,
     /// How long the player has been free, in milliseconds.
     pub waited: u64,
 }
@@ -48,7 +50,8 @@ const fn rank(number: u32) -> i128 {
 
 /// Draws a round of a Swiss. One player is left if their number is odd.
 ///
-/// First of all the one who is left has had the fewest byes; then nobody meets again, if that can be; then sides
+/// First of all nobody meets who blocks or is blocked, if that can be; then the one who is left has had the fewest
+/// byes; then nobody meets again, if that can be; then sides
 /// are as even as they can be (two more games with one side than with the other at most); then opponents have equal
 /// points; last, sides alternate, and the upper half of those with equal points meets the lower half.
 pub fn swiss(mut all: Vec<Contender>) -> Drawn {
@@ -63,7 +66,10 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
             _ => 0,
         };
         let uneven = i128::from(tilt(a, b).saturating_sub(2));
-        repeats * rank(4)
+        // More than all byes add up to, and less than one who is left for nothing.
+        let blocked = i128::from(a.blocked.contains(&b.who)) * (rank(5) << 10);
+        blocked
+            + repeats * rank(4)
             + uneven * rank(3)
             + apart * apart * rank(2)
             + clash(a, b) * rank(1)
@@ -78,13 +84,15 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
 }
 
 /// Pairs the free players of an arena, those with points alike; who has waited for longest does not wait again.
-/// Nobody meets the last opponent again who has not waited for [`PATIENCE`], unless nobody else plays (`others`).
+/// Nobody meets the last opponent again who has not waited for [`PATIENCE`], unless nobody else plays (`others`); and
+/// nobody meets at all who blocks or is blocked.
 pub fn arena(mut all: Vec<Contender>, others: bool) -> Drawn {
     sort(&mut all);
     let cost = |one: usize, other: usize| {
         let (a, b) = (&all[one], &all[other]);
         let is_repeat = a.met.contains(&b.who) || b.met.contains(&a.who);
-        if is_repeat && others && a.waited.min(b.waited) < PATIENCE {
+        let too_soon = is_repeat && others && a.waited.min(b.waited) < PATIENCE;
+        if too_soon || a.blocked.contains(&b.who) {
             return None;
         }
         let apart = (other - one) as i128;

@@ -1,6 +1,8 @@
 //! What accounts ask of tournaments: to make one, to look at it, to join it, to leave it.
 
 use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::keep::advance;
 use super::kept::{
@@ -33,17 +35,29 @@ const AHEAD: u64 = 30 * DAY;
 const INITIAL: std::ops::RangeInclusive<u64> = 5_000..=3 * 60 * 60 * 1_000;
 const ADDED: u64 = 3 * 60 * 1_000;
 
-/// A tournament as it is asked for.
-#[derive(Debug)]
-pub(in crate::server) struct Proposal {
-    pub(in crate::server) title: String,
-    pub(in crate::server) game: String,
-    pub(in crate::server) presets: Vec<String>,
-    pub(in crate::server) clock: Control,
-    pub(in crate::server) rated: bool,
-    pub(in crate::server) minutes: Option<u32>,
-    pub(in crate::server) rounds: Option<u32>,
-    pub(in crate::server) starts: Option<u64>,
+/// A new tournament: an arena with its `minutes`, or a Swiss with its `rounds`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::server) struct NewTournament {
+    /// In 60 characters at most; one is made up if it is absent.
+    #[serde(default)]
+    title: String,
+    /// The name of a game in the catalogue (chess if absent).
+    game: Option<String>,
+    /// Presets on top of the game's own.
+    #[serde(default)]
+    presets: Vec<String>,
+    /// 5 seconds to 3 hours, with 3 minutes a turn at most.
+    clock: Control,
+    /// Its games change the ratings of their players.
+    #[serde(default)]
+    rated: bool,
+    /// An arena: whoever is free is paired again for so many minutes, 360 at most.
+    minutes: Option<u32>,
+    /// A Swiss: so many rounds, 20 at most; the next is drawn when all games of a round are over.
+    rounds: Option<u32>,
+    /// When it begins, in milliseconds since 1970, within 30 days; if absent, when its maker starts it, within a day.
+    starts: Option<u64>,
 }
 
 impl Web {
@@ -54,9 +68,10 @@ impl Web {
     pub(in crate::server) async fn make_tournament(
         &self,
         account: &Account,
-        asked: Proposal,
+        asked: NewTournament,
     ) -> Result<Tournament, Problem> {
-        let Proposal { title, game, presets, clock, rated, minutes, rounds, starts } = asked;
+        let NewTournament { title, game, presets, clock, rated, minutes, rounds, starts } = asked;
+        let game = game.unwrap_or_else(|| "chess".to_owned());
         let now = self.host.now();
         let kind = match (minutes, rounds) {
             (Some(it), None) if (1..=MINUTES).contains(&it) => Kind::Arena(it),
@@ -216,11 +231,32 @@ impl Web {
             Ok(own(table, &maker).and_then(|()| table.start(now)))
         };
         let begun = self.change_tournament(id, start).await?;
-        match advance(&self.host, id).await {
-            Ok(Some((table, _))) => Ok(table.told(id, self.host.now())),
+        match advance(&self.host, id, |_| false).await {
+            Ok(Some(it)) => Ok(it.table.told(id, self.host.now())),
             // It has begun: the first round is drawn at the next look.
             _ => Ok(begun),
         }
+    }
+
+    /// Its maker ends a tournament that goes on.
+    ///
+    /// # Errors
+    /// There is no such tournament, it is another's, it has not begun, or it is over.
+    pub(in crate::server) async fn end_tournament(
+        &self,
+        account: &Account,
+        id: &str,
+    ) -> Result<Tournament, Problem> {
+        let maker = account.id();
+        let stop = move |_: &mut dyn Store, table: &mut Table, now: u64| {
+            if table.phase == Phase::Open && table.terms.by == maker {
+                let message = "the tournament has not begun: remove it instead";
+                let status = StatusCode::CONFLICT;
+                return Ok(Err(Problem::new(status, "tournament_open", message)));
+            }
+            Ok(own(table, &maker).and_then(|()| table.stop(now)))
+        };
+        self.change_tournament(id, stop).await
     }
 
     /// Its maker removes a tournament that has not begun.
@@ -287,10 +323,28 @@ impl Web {
     }
 }
 
+/// Ends a tournament, whoever made it: false if there is none that is not over.
+///
+/// # Errors
+/// The store is away.
+pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool, StoreError> {
+    let done = edited(store, |store| {
+        let Some((before, mut table)) = read(store, id)? else { return Ok(Err(())) };
+        if table.stop(now).is_err() {
+            return Ok(Err(()));
+        }
+        Ok(Ok(((), changes(store, id, before, &table, &[])?)))
+    })?;
+    match done {
+        Some(done) => Ok(done.is_ok()),
+        None => Err(StoreError::Unavailable("others change the tournament".to_owned())),
+    }
+}
+
 fn own(table: &Table, maker: &str) -> Result<(), Problem> {
     if table.terms.by == maker {
         return Ok(());
     }
-    let message = "only the account that made a tournament starts or removes it";
+    let message = "only the account that made a tournament starts, ends or removes it";
     Err(Problem::new(StatusCode::FORBIDDEN, "not_yours", message))
 }

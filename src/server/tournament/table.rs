@@ -5,6 +5,7 @@
 //! absent: how games are made and how they end.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -70,6 +71,9 @@ pub struct Table {
     pub made: u64,
     pub phase: Phase,
     pub began: Option<u64>,
+    /// When it was ended early: nobody is paired any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stopped: Option<u64>,
     pub ended: Option<u64>,
     /// The number of rounds that were drawn.
     pub round: u32,
@@ -124,7 +128,12 @@ pub enum Verdict {
     Drawn,
     /// This side did not come, or called the game off: it is not paired until it comes back.
     Missed(usize),
+    /// The game cannot be read any more, and so not be played on: it counts as drawn.
+    Unreadable,
 }
+
+/// Pairs of accounts, by their ids, one of whom blocks the other.
+pub type Blocks = BTreeSet<(String, String)>;
 
 /// A game that has been counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -140,6 +149,9 @@ pub struct Counted {
     pub winner: Option<usize>,
     /// The other side did not come, or called the game off.
     pub forfeit: bool,
+    /// The game was counted as drawn because it cannot be read any more.
+    #[serde(default)]
+    pub unreadable: bool,
 }
 
 /// What a change of the table has counted.
@@ -154,6 +166,7 @@ impl Table {
             made: now,
             phase: Phase::Open,
             began: None,
+            stopped: None,
             ended: None,
             round: 0,
             games: 0,
@@ -168,11 +181,14 @@ impl Table {
         self.players.iter().position(|it| it.id == id)
     }
 
-    /// When an arena ends.
+    /// From when on nobody is paired: an arena lasts so long, and any tournament may be ended early.
     pub fn ends(&self) -> Option<u64> {
         match self.terms.kind {
-            Kind::Arena(minutes) => Some(self.began? + u64::from(minutes) * 60_000),
-            Kind::Swiss(_) => None,
+            Kind::Arena(minutes) => {
+                let end = self.began? + u64::from(minutes) * 60_000;
+                Some(self.stopped.map_or(end, |it| it.min(end)))
+            }
+            Kind::Swiss(_) => self.stopped,
         }
     }
 
@@ -183,6 +199,10 @@ impl Table {
     pub fn join(&mut self, id: &str, name: &str, seed: i32, now: u64) -> Result<(), Problem> {
         if self.phase == Phase::Over {
             return Err(over());
+        }
+        if self.stopped.is_some() {
+            let message = "the tournament was ended: nobody is paired any more";
+            return Err(conflict("tournament_over", message));
         }
         if let Some(who) = self.who(id) {
             let player = &mut self.players[who];
@@ -236,6 +256,25 @@ impl Table {
         }
     }
 
+    /// Ends early: nobody is paired any more, games under way are played to their end and count, then it is over. One
+    /// that has not begun is over at once.
+    ///
+    /// # Errors
+    /// It is over.
+    pub fn stop(&mut self, now: u64) -> Result<(), Problem> {
+        match self.phase {
+            Phase::Open => self.end(now),
+            Phase::Running => {
+                self.stopped.get_or_insert(now);
+                if self.playing.is_empty() {
+                    self.end(now);
+                }
+            }
+            Phase::Over => return Err(over()),
+        }
+        Ok(())
+    }
+
     fn begin(&mut self, now: u64) {
         if self.players.len() < 2 {
             return self.end(now);
@@ -258,7 +297,7 @@ impl Table {
         let Pairing { game, number, round, players, .. } = self.playing.remove(at);
         let (winner, forfeit) = match verdict {
             Verdict::Won(side) => (Some(side), false),
-            Verdict::Drawn => (None, false),
+            Verdict::Drawn | Verdict::Unreadable => (None, false),
             Verdict::Missed(side) => (Some(1 - side.min(1)), true),
         };
         for (side, &who) in players.iter().enumerate() {
@@ -276,11 +315,21 @@ impl Table {
         }
         self.latest = now;
         let players = players.iter().map(|&it| self.players[it].id.clone()).collect();
-        vec![Counted { number, game: Some(game), round, players, winner, forfeit }]
+        let unreadable = verdict == Verdict::Unreadable;
+        vec![Counted { number, game: Some(game), round, players, winner, forfeit, unreadable }]
+    }
+
+    /// Those who may be paired next: of them it is to be known who blocks whom.
+    pub(super) fn waiting(&self) -> Vec<String> {
+        if self.phase == Phase::Over || self.stopped.is_some() {
+            return Vec::new();
+        }
+        let waits = |it: &&Entrant| !it.away;
+        self.players.iter().filter(waits).map(|it| it.id.clone()).collect()
     }
 
     /// Does what is due: begins, draws the next games, ends.
-    pub fn advance(&mut self, now: u64) -> News {
+    pub fn advance(&mut self, now: u64, blocks: &Blocks) -> News {
         if self.phase == Phase::Open {
             match self.terms.starts {
                 Some(at) if at <= now => self.begin(now),
@@ -292,7 +341,7 @@ impl Table {
             return News::new();
         }
         match self.terms.kind {
-            Kind::Swiss(rounds) => self.advance_swiss(rounds, now),
+            Kind::Swiss(rounds) => self.advance_swiss(rounds, now, blocks),
             Kind::Arena(_) if self.ends().is_some_and(|it| it <= now) => {
                 // Games under way are played to their end, and count.
                 if self.playing.is_empty() {
@@ -301,7 +350,7 @@ impl Table {
                 News::new()
             }
             Kind::Arena(_) => {
-                let free = self.free(now);
+                let free = self.free(now, blocks);
                 let others = !self.playing.is_empty()
                     || self.players.iter().filter(|it| !it.away).count() > free.len();
                 self.seat(arena(free, others), now);
@@ -310,12 +359,12 @@ impl Table {
         }
     }
 
-    fn advance_swiss(&mut self, rounds: u32, now: u64) -> News {
+    fn advance_swiss(&mut self, rounds: u32, now: u64, blocks: &Blocks) -> News {
         if !self.playing.is_empty() {
             return News::new();
         }
         let here = self.players.iter().filter(|it| !it.away).count();
-        if self.round >= rounds || here < 2 {
+        if self.round >= rounds || here < 2 || self.stopped.is_some() {
             self.end(now);
             return News::new();
         }
@@ -323,7 +372,7 @@ impl Table {
             return News::new();
         }
         self.round += 1;
-        let left = self.seat(swiss(self.free(now)), now);
+        let left = self.seat(swiss(self.free(now, blocks)), now);
         let mut news = News::new();
         for who in left {
             let (number, round) = (self.games, self.round);
@@ -333,17 +382,35 @@ impl Table {
             player.byes += 1;
             let players = vec![player.id.clone()];
             let winner = Some(0);
-            news.push(Counted { number, game: None, round, players, winner, forfeit: false });
+            news.push(Counted {
+                number,
+                game: None,
+                round,
+                players,
+                winner,
+                forfeit: false,
+                unreadable: false,
+            });
         }
         news
     }
 
     /// Those who can be paired now.
-    fn free(&self, now: u64) -> Vec<Contender> {
+    fn free(&self, now: u64, blocks: &Blocks) -> Vec<Contender> {
         let is_arena = matches!(self.terms.kind, Kind::Arena(_));
         let plays = |who: usize| self.playing.iter().any(|it| it.players.contains(&who));
         let is_free = |&(who, it): &(usize, &Entrant)| {
             !it.away && !plays(who) && (!is_arena || now >= it.free + PAUSE)
+        };
+        let here = |(one, other): &(String, String)| Some((self.who(one)?, self.who(other)?));
+        let pairs: Vec<(usize, usize)> = blocks.iter().filter_map(here).collect();
+        let blocked = |who: usize| {
+            let other = |&(one, other): &(usize, usize)| match () {
+                () if one == who => Some(other),
+                () if other == who => Some(one),
+                () => None,
+            };
+            pairs.iter().filter_map(other).collect()
         };
         let contender = |(who, it): (usize, &Entrant)| Contender {
             who,
@@ -353,6 +420,7 @@ impl Table {
             had_first: it.had_first,
             byes: it.byes,
             met: it.met.clone(),
+            blocked: blocked(who),
             waited: now.saturating_sub(it.free),
         };
         self.players.iter().enumerate().filter(is_free).map(contender).collect()

@@ -24,6 +24,7 @@ mod store;
 mod study;
 mod tls;
 mod tournament;
+mod tournament_faults;
 mod uploads;
 pub(crate) mod wire;
 mod wrong;

@@ -11,7 +11,7 @@ use rulemate::server::core::Control;
 use rulemate::server::store::open;
 use rulemate::server::tournament::pairs::{Contender, Drawn, PATIENCE, arena, swiss};
 use rulemate::server::tournament::table::{
-    Counted, Kind, OPEN, PAUSE, PLAYERS, Phase, Table, Terms, Verdict,
+    Blocks, Counted, Kind, OPEN, PAUSE, PLAYERS, Phase, Table, Terms, Verdict,
 };
 use rulemate::server::{Config, keep_tournaments};
 use serde_json::{Value, json};
@@ -23,12 +23,16 @@ use super::store::{Folder, test_database};
 
 // --- who is paired ------------------------------------------------------------------------------
 
+pub(super) fn none_blocked() -> Blocks {
+    Blocks::new()
+}
+
 fn contender(who: usize) -> Contender {
     Contender { who, ..Contender::default() }
 }
 
 /// Players of whom some have met already.
-fn contenders(most: usize) -> impl Strategy<Value = Vec<Contender>> {
+pub(super) fn contenders(most: usize) -> impl Strategy<Value = Vec<Contender>> {
     let one = (0_u32..6, 1200_i32..1800, -2_i32..=2, any::<Option<bool>>(), 0_u32..2, 0_u64..60);
     let all = prop::collection::vec(one, 0..=most);
     let met = prop::collection::btree_set((0..most, 0..most), 0..=most * most / 4);
@@ -39,7 +43,17 @@ fn contenders(most: usize) -> impl Strategy<Value = Vec<Contender>> {
             .map(|(who, (points, seed, balance, had_first, byes, waited))| {
                 let waited = waited * 1_000;
                 let met = Vec::new();
-                Contender { who, points, seed, balance, had_first, byes, met, waited }
+                Contender {
+                    who,
+                    points,
+                    seed,
+                    balance,
+                    had_first,
+                    byes,
+                    met,
+                    blocked: Vec::new(),
+                    waited,
+                }
             })
             .collect();
         for (one, other) in met {
@@ -155,7 +169,7 @@ fn table(kind: Kind, starts: Option<u64>) -> Table {
     Table::new(terms, "a seed".into(), 0)
 }
 
-fn with_players(kind: Kind, count: usize) -> Table {
+pub(super) fn with_players(kind: Kind, count: usize) -> Table {
     let mut table = table(kind, None);
     for at in 0..count {
         table.join(&format!("p{at}"), &format!("P{at}"), 1500, 0).unwrap();
@@ -184,7 +198,7 @@ proptest! {
         let mut now = 1_000;
         table.start(now).unwrap();
         while table.phase == Phase::Running {
-            news.extend(table.advance(now));
+            news.extend(table.advance(now, &none_blocked()));
             let seated: Vec<usize> = table.playing.iter().flat_map(|it| it.players).collect();
             prop_assert_eq!(seated.iter().collect::<BTreeSet<_>>().len(), seated.len());
             for pairing in table.playing.clone() {
@@ -225,7 +239,7 @@ proptest! {
         let mut now = 0;
         while table.phase == Phase::Running {
             let before = table.games;
-            news.extend(table.advance(now));
+            news.extend(table.advance(now, &none_blocked()));
             prop_assert!(now < end || table.games == before, "nobody is paired after the end");
             for pairing in table.playing.clone() {
                 let result = results[(pairing.number as usize + now as usize) % results.len()];
@@ -248,17 +262,17 @@ proptest! {
 
 #[test]
 fn a_tournament_begins_when_it_should() {
-    let mut none = table(Kind::Swiss(2), Some(5_000));
-    none.advance(4_999);
-    assert_eq!(none.phase, Phase::Open);
-    none.advance(5_000);
-    assert_eq!((none.phase, none.ended), (Phase::Over, Some(5_000)), "nobody came");
+    let mut nobody = table(Kind::Swiss(2), Some(5_000));
+    nobody.advance(4_999, &none_blocked());
+    assert_eq!(nobody.phase, Phase::Open);
+    nobody.advance(5_000, &none_blocked());
+    assert_eq!((nobody.phase, nobody.ended), (Phase::Over, Some(5_000)), "nobody came");
 
     let mut left = table(Kind::Swiss(2), None);
     assert_eq!(left.start(0).unwrap_err().code, "too_few_players");
-    left.advance(OPEN - 1);
+    left.advance(OPEN - 1, &none_blocked());
     assert_eq!(left.phase, Phase::Open);
-    left.advance(OPEN);
+    left.advance(OPEN, &none_blocked());
     assert_eq!(left.phase, Phase::Over, "its maker forgot it");
     assert_eq!(left.join("ann", "Ann", 1500, 0).unwrap_err().code, "tournament_over");
 
@@ -268,7 +282,7 @@ fn a_tournament_begins_when_it_should() {
     assert_eq!(full.withdraw("p5").unwrap_err().code, "not_joined");
     full.join("one", "One", 1500, 0).unwrap();
     full.start(PAUSE).unwrap();
-    full.advance(PAUSE);
+    full.advance(PAUSE, &none_blocked());
     assert_eq!(full.playing.len(), PLAYERS / 2);
     assert_eq!(full.start(PAUSE).unwrap_err().code, "tournament_began");
 }
@@ -277,7 +291,7 @@ fn a_tournament_begins_when_it_should() {
 fn who_does_not_come_or_withdraws_is_not_paired() {
     let mut table = with_players(Kind::Swiss(3), 5);
     table.start(PAUSE).unwrap();
-    let bye = table.advance(PAUSE);
+    let bye = table.advance(PAUSE, &none_blocked());
     assert_eq!((bye.len(), bye[0].game.as_ref(), bye[0].winner), (1, None, Some(0)));
     let first = table.playing[0].clone();
     let missed = table.count(&first.game, Verdict::Missed(0), 9_000).remove(0);
@@ -287,8 +301,11 @@ fn who_does_not_come_or_withdraws_is_not_paired() {
     table.withdraw(&leaves).unwrap();
     assert_eq!(table.playing, std::slice::from_ref(&second), "a game under way goes on");
     table.count(&second.game, Verdict::Won(1), 9_000);
-    assert!(table.advance(9_000).is_empty() && table.playing.is_empty(), "there is a pause");
-    table.advance(9_000 + PAUSE);
+    assert!(
+        table.advance(9_000, &none_blocked()).is_empty() && table.playing.is_empty(),
+        "there is a pause"
+    );
+    table.advance(9_000 + PAUSE, &none_blocked());
     let away = [first.players[0], second.players[1]];
     let seated: Vec<usize> = table.playing.iter().flat_map(|it| it.players).collect();
     assert!(seated.len() == 2 && away.iter().all(|it| !seated.contains(it)), "{seated:?}");
@@ -297,7 +314,7 @@ fn who_does_not_come_or_withdraws_is_not_paired() {
     assert_eq!(table.players.len(), 5);
     let game = table.playing[0].game.clone();
     table.count(&game, Verdict::Drawn, 20_000);
-    table.advance(20_000 + PAUSE);
+    table.advance(20_000 + PAUSE, &none_blocked());
     let who = second.players[1];
     assert!(
         table.playing.iter().any(|it| it.players.contains(&who)) || table.players[who].byes > 0
@@ -305,10 +322,10 @@ fn who_does_not_come_or_withdraws_is_not_paired() {
     // With one player left it is over.
     let mut two = with_players(Kind::Swiss(3), 2);
     two.start(PAUSE).unwrap();
-    two.advance(PAUSE);
+    two.advance(PAUSE, &none_blocked());
     let game = two.playing[0].game.clone();
     two.count(&game, Verdict::Missed(1), 6_000);
-    two.advance(6_000);
+    two.advance(6_000, &none_blocked());
     assert_eq!(two.phase, Phase::Over);
 }
 
@@ -316,22 +333,27 @@ fn who_does_not_come_or_withdraws_is_not_paired() {
 
 const CLOCK: &str = r#"{ "initial": 60000, "increment": 0 }"#;
 
-fn clock() -> Value {
+pub(super) fn clock() -> Value {
     serde_json::from_str(CLOCK).unwrap()
 }
 
-async fn make(server: &Server, token: &str, body: Value) -> String {
+pub(super) async fn make(server: &Server, token: &str, body: Value) -> String {
     let (status, made) = server.post("/api/v1/tournaments", token, body).await;
     assert_eq!(status.as_u16(), 201, "{made}");
     format!("/api/v1/tournaments/{}", made["id"].as_str().unwrap())
 }
 
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
 /// Asks for a tournament until something holds of it.
-async fn wait(server: &Server, path: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+pub(super) async fn wait(
+    server: &Server,
+    path: &str,
+    what: &str,
+    holds: impl Fn(&Value) -> bool,
+) -> Value {
     for _ in 0..600 {
         let (_, it) = server.get(path).await;
         if holds(&it) {
@@ -343,13 +365,17 @@ async fn wait(server: &Server, path: &str, what: &str, holds: impl Fn(&Value) ->
 }
 
 /// Who plays each side of each game under way.
-fn boards(tournament: &Value) -> Vec<(String, [String; 2])> {
+pub(super) fn boards(tournament: &Value) -> Vec<(String, [String; 2])> {
     let all = tournament["playing"].as_array().unwrap().iter();
     all.map(|it| (text(&it["game"]), [text(&it["players"][0]), text(&it["players"][1])])).collect()
 }
 
 /// The first of the two in the alphabet wins.
-async fn play_round(server: &Server, tokens: &BTreeMap<String, String>, tournament: &Value) {
+pub(super) async fn play_round(
+    server: &Server,
+    tokens: &BTreeMap<String, String>,
+    tournament: &Value,
+) {
     for (game, players) in boards(tournament) {
         let loser = players.iter().max().unwrap();
         for (side, uci) in ["e2e4", "e7e5"].iter().enumerate() {
@@ -361,7 +387,7 @@ async fn play_round(server: &Server, tokens: &BTreeMap<String, String>, tourname
     }
 }
 
-async fn accounts(server: &Server, names: &[&str]) -> BTreeMap<String, String> {
+pub(super) async fn accounts(server: &Server, names: &[&str]) -> BTreeMap<String, String> {
     let mut tokens = BTreeMap::new();
     for name in names {
         tokens.insert((*name).to_owned(), account(server, name).await.0);
@@ -369,7 +395,7 @@ async fn accounts(server: &Server, names: &[&str]) -> BTreeMap<String, String> {
     tokens
 }
 
-fn places(tournament: &Value) -> Vec<(String, f64, f64)> {
+pub(super) fn places(tournament: &Value) -> Vec<(String, f64, f64)> {
     let all = tournament["standings"].as_array().unwrap().iter();
     let number = |it: &Value| it.as_f64().unwrap();
     all.map(|it| (text(&it["id"]), number(&it["points"]), number(&it["tie_break"]))).collect()
