@@ -1,5 +1,6 @@
 //! The server under load: games by the thousand, two sockets each, moves at a steady rate, every
 //! one of them durable before it is acknowledged. `cargo bench --bench load -- --games 2000 --rate 1000`
+//! With `--accounts 400` every second game is rated, between two of so many accounts, and ends with a resignation.
 //!
 //! The loader runs beside the server and takes its share of the machine. What is measured is the
 //! time from sending a move to its acknowledgement, with the rule engine in the loop.
@@ -39,17 +40,23 @@ struct Options {
     /// Moves a second, of all games together.
     rate: f64,
     seconds: u64,
+    /// Accounts that play every second game.
+    accounts: usize,
 }
 
 impl Options {
     fn read() -> Self {
         // Without options (as in `cargo test`) a small run shows that all of it works.
-        let mut options = Self { games: 20, rate: 40.0, seconds: 2 };
+        let mut options = Self { games: 20, rate: 40.0, seconds: 2, accounts: 6 };
         let args: Vec<String> = std::env::args().collect();
+        if args.iter().any(|it| it == "--games") {
+            options.accounts = 0;
+        }
         for pair in args.windows(2) {
             match pair[0].as_str() {
                 "--games" => options.games = pair[1].parse().unwrap_or(options.games),
                 "--rate" => options.rate = pair[1].parse().unwrap_or(options.rate),
+                "--accounts" => options.accounts = pair[1].parse().unwrap_or(options.accounts),
                 "--seconds" => options.seconds = pair[1].parse().unwrap_or(options.seconds),
                 _ => {}
             }
@@ -110,19 +117,53 @@ impl Drop for Server {
     }
 }
 
-async fn make(address: &str) -> Result<(String, String), Failure> {
-    let body = "{\"game\":\"chess\",\"seat\":\"both\"}";
+async fn ask(
+    address: &str,
+    method: &str,
+    path: &str,
+    token: Option<&str>,
+    body: Value,
+) -> Result<Value, Failure> {
     let mut stream = TcpStream::connect(address).await?;
-    let length = body.len();
-    let head = "POST /api/v1/games HTTP/1.1\r\nhost: localhost\r\nconnection: close";
-    let text = format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}");
+    let body = body.to_string();
+    let bearer = token.map(|it| format!("\r\nauthorization: Bearer {it}")).unwrap_or_default();
+    let head =
+        format!("{method} /api/v1/{path} HTTP/1.1\r\nhost: localhost\r\nconnection: close{bearer}");
+    let text = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     stream.write_all(text.as_bytes()).await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
     let (_, body) = answer.split_once("\r\n\r\n").ok_or("no body")?;
-    let made: Value = serde_json::from_str(body)?;
-    let text = |key: &str| made[key].as_str().map(str::to_owned).ok_or("no game was made");
-    Ok((text("id")?, text("token")?))
+    Ok(serde_json::from_str(body)?)
+}
+
+fn text(value: &Value, key: &str) -> Result<String, Failure> {
+    Ok(value[key].as_str().ok_or_else(|| format!("there is no {key}: {value}"))?.to_owned())
+}
+
+/// A game, and the tokens of its seats.
+#[derive(Debug, Clone)]
+struct Table {
+    id: String,
+    tokens: [String; 2],
+    is_rated: bool,
+}
+
+async fn make(address: &str) -> Result<Table, Failure> {
+    let wish = json!({ "game": "chess", "seat": "both" });
+    let made = ask(address, "POST", "games", None, wish).await?;
+    let token = text(&made, "token")?;
+    Ok(Table { id: text(&made, "id")?, tokens: [token.clone(), token], is_rated: false })
+}
+
+/// A rated game between two accounts.
+async fn make_rated(address: &str, tokens: [String; 2]) -> Result<Table, Failure> {
+    let wish = json!({ "game": "chess", "seat": "white", "rated": true });
+    let made = ask(address, "POST", "games", Some(&tokens[0]), wish).await?;
+    let id = text(&made, "id")?;
+    let join = json!({ "rated": true });
+    ask(address, "POST", &format!("games/{id}/join"), Some(&tokens[1]), join).await?;
+    Ok(Table { id, tokens, is_rated: true })
 }
 
 async fn sit(address: &str, id: &str, token: &str) -> Result<Socket, Failure> {
@@ -146,8 +187,10 @@ async fn acknowledged(socket: &mut Socket, ply: usize) -> Result<(), Failure> {
     }
 }
 
-/// Plays one game at its pace until the time is over.
+/// Plays one game at its pace until the time is over; one that is rated is resigned then.
 async fn play(
+    address: String,
+    table: Table,
     mut seats: [Socket; 2],
     pace: Duration,
     offset: Duration,
@@ -172,21 +215,46 @@ async fn play(
             times.push(sent.elapsed());
         }
     }
+    if table.is_rated {
+        let path = format!("games/{}/resign", table.id);
+        ask(&address, "POST", &path, Some(&table.tokens[0]), json!({})).await?;
+    }
     Ok(())
+}
+
+/// How many games the ratings of all accounts are of, together.
+async fn settled(address: &str, accounts: usize) -> Result<u64, Failure> {
+    let mut games = 0;
+    for at in 0..accounts {
+        let told = ask(address, "GET", &format!("users/player{at}"), None, json!({})).await?;
+        let all = told["ratings"].as_array().ok_or("no ratings")?;
+        games += all.iter().filter_map(|it| it["games"].as_u64()).sum::<u64>();
+    }
+    Ok(games)
 }
 
 async fn run(options: Options) -> Result<(), Failure> {
     let server = Server::start()?;
     let empty = server.memory().unwrap_or_default();
+    let mut accounts = Vec::new();
+    for at in 0..options.accounts {
+        let wish = json!({ "name": format!("player{at}") });
+        let made = ask(&server.address, "POST", "accounts", None, wish).await?;
+        accounts.push(text(&made, "token")?);
+    }
     let mut tables = Vec::new();
-    for _ in 0..options.games {
-        tables.push(make(&server.address).await?);
+    for at in 0..options.games {
+        let player = |it: usize| accounts[it % accounts.len()].clone();
+        tables.push(match accounts.len() > 1 && at % 2 == 1 {
+            true => make_rated(&server.address, [player(at), player(at + 1)]).await?,
+            false => make(&server.address).await?,
+        });
     }
     let with_games = server.memory().unwrap_or_default();
     let mut sockets = Vec::new();
-    for (id, token) in &tables {
-        sockets
-            .push([sit(&server.address, id, token).await?, sit(&server.address, id, token).await?]);
+    for Table { id, tokens: [one, other], .. } in &tables {
+        let seats = [sit(&server.address, id, one).await?, sit(&server.address, id, other).await?];
+        sockets.push(seats);
     }
     let with_sockets = server.memory().unwrap_or_default();
     let per = |more: u64, count: usize| more as f64 / count.max(1) as f64;
@@ -204,9 +272,10 @@ async fn run(options: Options) -> Result<(), Failure> {
     let most = Arc::new(AtomicU64::new(0));
     let watching = tokio::spawn(watch(server.child.id(), Arc::clone(&most)));
     let mut playing = JoinSet::new();
-    for (at, seats) in sockets.into_iter().enumerate() {
+    for (at, (table, seats)) in tables.into_iter().zip(sockets).enumerate() {
         let offset = pace.mul_f64(at as f64 / games as f64);
-        playing.spawn(play(seats, pace, offset, until, Arc::clone(&times)));
+        let (address, times) = (server.address.clone(), Arc::clone(&times));
+        playing.spawn(play(address, table, seats, pace, offset, until, times));
     }
     let mut failed = 0;
     while let Some(ended) = playing.join_next().await {
@@ -220,6 +289,10 @@ async fn run(options: Options) -> Result<(), Failure> {
     let most = most.load(Ordering::Relaxed);
     tokio::time::sleep(Duration::from_secs(2)).await;
     let played = server.memory().unwrap_or_default();
+    if options.accounts > 1 {
+        let rated = settled(&server.address, options.accounts).await?;
+        println!("{} accounts, {rated} ratings changed", options.accounts);
+    }
     let mut times = times.lock().map_err(|_| "a player has failed")?.clone();
     times.sort_unstable();
     let at = |share: f64| {

@@ -23,7 +23,7 @@ use rulemate::protocols::EngineGame;
 
 type Failure = Box<dyn Error>;
 
-/// Where Debian puts it.
+/// Where Debian puts it; `FAIRY` in the environment names another.
 const FAIRY: &str = "/usr/games/fairy-stockfish";
 /// Actions at random before a match between methods.
 const OPENING: usize = 4;
@@ -214,15 +214,38 @@ struct Engine {
 
 impl Engine {
     fn start(variant: &str) -> Result<Self, Failure> {
-        let mut command = Command::new(FAIRY);
+        let program = std::env::var("FAIRY").unwrap_or_else(|_| FAIRY.to_owned());
+        let mut command = Command::new(&program);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take().ok_or("no input")?;
         let output = BufReader::new(child.stdout.take().ok_or("no output")?);
         let mut engine = Self { child, input, output };
+        engine.tell("uci")?;
+        let mut is_known = false;
+        loop {
+            let line = engine.line()?;
+            // It would play chess instead, and not say so.
+            let names = line.strip_prefix("option name UCI_Variant ").unwrap_or_default();
+            is_known |= names.split_whitespace().any(|it| it == variant);
+            if line.starts_with("uciok") {
+                break;
+            }
+        }
+        if !is_known {
+            return Err(format!("{program} does not know {variant}").into());
+        }
         engine.tell(&format!(
-            "uci\nsetoption name UCI_Variant value {variant}\nsetoption name Skill Level value -10"
+            "setoption name UCI_Variant value {variant}\nsetoption name Skill Level value -10"
         ))?;
         Ok(engine)
+    }
+
+    fn line(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        match self.output.read_line(&mut line)? {
+            0 => Err("the engine has gone".into()),
+            _ => Ok(line),
+        }
     }
 
     fn tell(&mut self, text: &str) -> Result<(), Failure> {
@@ -234,11 +257,7 @@ impl Engine {
     fn answer(&mut self, moves: &[String]) -> Result<String, Failure> {
         self.tell(&format!("position startpos moves {}\ngo nodes 1000", moves.join(" ")))?;
         loop {
-            let mut line = String::new();
-            if self.output.read_line(&mut line)? == 0 {
-                return Err("the engine has gone".into());
-            }
-            if let Some(best) = line.strip_prefix("bestmove ") {
+            if let Some(best) = self.line()?.strip_prefix("bestmove ") {
                 return Ok(best.split_whitespace().next().unwrap_or_default().to_owned());
             }
         }

@@ -86,6 +86,67 @@ async function framed(page) {
   host.close();
 }
 
+/** A game with variations in variations, comments and glyphs. */
+const NOTED = `[Event "Lessons of a short game"]
+
+{White opens the king's side.} 1. e4 e5 2. Nf3 Nc6 (2... d6 {Solid.} 3. d4 exd4 (3... Nf6!? 4. dxe5) 4. Nxd4)
+3. Bc4 Nd4?! {Black lays a trap.} 4. Nxe5?? (4. Nxd4! exd4 5. O-O $16 {White is better.}) 4... Qg5 5. Nxf7 Qxg2
+6. Rf1 Qxe4+ 7. Be2 Nf3# {Smothered.} 0-1`;
+
+/** A study is made of a PGN by pasting it: a broken one is refused with its place, a whole one is gone through. */
+async function pasted(owner, guest) {
+  await owner.getByText("Make a study of a PGN").click();
+  const field = owner.locator("#study-pgn");
+  const refused = async (what, pgn, sentence) => {
+    await field.fill(pgn);
+    await owner.getByRole("button", { name: "Make the study" }).click();
+    await waitFor(what, async () => sentence.test(await owner.locator('[aria-label="My studies"] .error').innerText()));
+  };
+  await refused("an illegal move is refused with its line", NOTED.replace("5. Nxf7", "5. Nxf8"), /^Line 4, column \d+: Nxf8: .*\.?$/);
+  await refused("a variation without an end is refused with its line", NOTED.replace("4. Nxd4)\n", "4. Nxd4\n"), /^Line 3, column \d+: .*has no end/);
+  await refused("nothing is refused", " ", /\w/);
+  await shot(owner, "study-pgn");
+  await accessible(owner, "a PGN that is refused");
+  await field.fill(NOTED);
+  await owner.getByRole("button", { name: "Make the study" }).click();
+  await owner.waitForURL(/\/study\//);
+  await owner.locator(".tree .move").first().waitFor();
+  check("it has its title", (await owner.locator(".title h1").innerText()) === "Lessons of a short game");
+  const tree = await owner.locator(".tree").innerText();
+  check("its comments and glyphs are shown", ["Solid.", "Black lays a trap.", "Smothered.", "Nd4?!", "Nxe5??", "Nf6!?", "Nf3#"].every((it) => tree.includes(it)) && /O-O ±/.test(tree));
+  check("its variations are within each other", (await owner.locator(".tree .variation").count()) === 3 && (await owner.locator(".tree .variation .variation").count()) === 1);
+  check("and what is said at the start", /opens the king/.test(await owner.locator("#comment").inputValue()));
+
+  // By keys down the main line, and by a click into a variation.
+  await owner.locator(".tree").focus();
+  const current = () => owner.locator(".tree .current").innerText();
+  for (const san of ["e4", "e5", "Nf3", "Nc6", "Bc4", "Nd4?!"]) {
+    await owner.keyboard.press("ArrowRight");
+    await waitFor(`the next is ${san}`, async () => (await owner.locator(".tree .current").count()) === 1 && (await current()) === san);
+  }
+  await owner.keyboard.press("End");
+  await waitFor("the last of the main line", async () => (await current()) === "Nf3#" && /Black wins: checkmate/.test(await verdict(owner)));
+  await owner.locator(".tree .variation .variation .move").first().click();
+  await waitFor("a variation in a variation", async () => (await current()) === "Nf6!?" && /knight/.test(await square(owner, "f6").getAttribute("aria-label")));
+  await owner.keyboard.press("ArrowLeft");
+  await waitFor("goes back to where it leaves", async () => (await current()) === "d4");
+  await shot(owner, "study-of-pgn");
+  await accessible(owner, "a study of a PGN");
+  await guest.goto(owner.url());
+  await waitFor("others see it", async () => (await guest.locator(".tree .current").count()) === 1);
+  check("on a phone, all of it", await guest.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await shot(guest, "study-of-pgn-phone");
+  await owner.emulateMedia({ colorScheme: "dark" });
+  await guest.emulateMedia({ colorScheme: "dark" });
+  await shot(owner, "study-of-pgn-dark");
+  await shot(guest, "study-of-pgn-phone-dark");
+  await accessible(owner, "a study in the dark");
+  await owner.emulateMedia({ colorScheme: "light" });
+  await guest.emulateMedia({ colorScheme: "light" });
+  const pgn = await (await fetch(new URL(await owner.locator(".title a", { hasText: "PGN" }).getAttribute("href"), address))).text();
+  check("it is given away as it came", ["(2... d6 {Solid.}", "3... Nf6", "$16", "{Smothered.}"].every((it) => pgn.replace(/\s+/g, " ").includes(it)));
+}
+
 /** A game that is over becomes a study, with a variation and a comment; others see it by its link, and change nothing. */
 async function study(owner, guest) {
   await owner.getByRole("button", { name: "Study this game" }).click();
@@ -191,6 +252,8 @@ run("accounts", async () => {
   await waitFor("her page has her rating", async () => /1662|1338/.test(await ann.locator('[aria-label="Ratings"]').innerText()));
   check("and her devices", (await ann.locator(".devices li").count()) === 2);
   await shot(ann, "account");
+  await pasted(ann, guest);
+  await ann.locator("#me").click();
   await accessible(ann, "one's own page");
   await guest.goto(`${address}/user/Ann`);
   await waitFor("all see the rating", async () => /1662|1338/.test(await guest.locator('[aria-label="Ratings"]').innerText()));

@@ -40,7 +40,13 @@ function random(seed) {
   };
 }
 
-const stateOf = async (id) => (await fetch(`${address}/api/v1/games/${id}`)).json();
+/** A game after so many actions at least: of several nodes, one may hear of an action a little later than the other. */
+async function stateOf(id, ply = 0) {
+  for (;;) {
+    const state = await (await fetch(`${address}/api/v1/games/${id}`)).json();
+    if (!(state.ply < ply)) return state;
+  }
+}
 
 /** Answers the question which of several is meant. */
 async function answer(page, action, position) {
@@ -56,18 +62,19 @@ async function answer(page, action, position) {
  */
 async function playOn(pages, id, limit, seed, mover) {
   const choose = random(seed);
-  let played = 0;
+  let [played, ply] = [0, 0];
   for (; played < limit; played += 1) {
-    const state = await stateOf(id);
+    const state = await stateOf(id, ply);
+    ply = state.ply + 1;
     if (state.result) break;
     const page = pages[state.turn % pages.length];
     const { legal } = state.position;
     const action = legal[choose(legal.length)];
     await mover(page, action, state);
     for (const it of pages) {
-      await it.waitForFunction((want) => document.querySelectorAll(".list .move").length === want, state.ply + 1, { timeout: 20000 });
+      await it.waitForFunction((want) => document.querySelectorAll(".list .move").length === want, ply, { timeout: 20000 });
     }
-    const after = await stateOf(id);
+    const after = await stateOf(id, ply);
     for (const it of pages) {
       const shown = await it.evaluate(() => [...document.querySelectorAll("[data-square]")].map((cell) => cell.getAttribute("aria-label")).filter((text) => !/, empty/.test(text)).length);
       const stands = new Set(after.position.pieces.map((one) => one.square)).size;

@@ -2,11 +2,14 @@
 //
 //   npm install --prefix /tmp/e2e playwright-core axe-core     (once; Chromium comes from Debian)
 //
-// With PAGE=src/server/page the page's files come from there instead of from the binary.
+// With PAGE=src/server/page the page's files come from there instead of from the binary. With NODES=postgres://... there
+// are two nodes on that store, and a proxy that sends each request and each socket to the other one than the last.
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { createServer, request } from "node:http";
 import { createRequire } from "node:module";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -25,15 +28,46 @@ export function check(what, holds) {
 const servers = [];
 
 /** A server on a store of its own, with more options. */
-export async function serve(...more) {
-  const store = join(mkdtempSync(join(tmpdir(), "rulemate-e2e-")), "games.db");
+export const serve = (...more) => serveOn(join(mkdtempSync(join(tmpdir(), "rulemate-e2e-")), "games.db"), ...more);
+
+async function serveOn(store, ...more) {
   const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--uploads", "--log", "warn", ...more], { stdio: ["ignore", "pipe", "inherit"] });
   servers.push(server);
   const address = await new Promise((found) => server.stdout.once("data", (text) => found(String(text).split("\n")[0])));
   return { address: address.replace(/\/$/, "") };
 }
 
-const { address } = await serve();
+/** Two nodes on one store behind a proxy that takes them by turns. */
+async function serveByTurns(store) {
+  const nodes = [await serveOn(store), await serveOn(store)].map((it) => new URL(it.address));
+  let count = 0;
+  const next = () => nodes[count++ % nodes.length];
+  const proxy = createServer((asked, answer) => {
+    const { hostname, port } = next();
+    const passed = request({ hostname, port, method: asked.method, path: asked.url, headers: asked.headers }, (told) => {
+      answer.writeHead(told.statusCode, told.rawHeaders);
+      told.pipe(answer);
+    });
+    passed.on("error", () => answer.destroy());
+    asked.pipe(passed);
+  });
+  proxy.on("upgrade", (asked, socket, head) => {
+    const { hostname, port } = next();
+    const other = connect(port, hostname, () => {
+      const lines = asked.rawHeaders.flatMap((it, at, all) => (at % 2 ? [] : [`${it}: ${all[at + 1]}`]));
+      other.write(`${asked.method} ${asked.url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+      other.write(head);
+      other.pipe(socket).pipe(other);
+    });
+    for (const [one, its] of [[socket, other], [other, socket]]) one.on("error", () => its.destroy()).on("close", () => its.destroy());
+  });
+  await new Promise((done) => proxy.listen(0, "127.0.0.1", done));
+  proxy.unref();
+  servers.push({ kill: () => (proxy.closeAllConnections(), proxy.close()) });
+  return { address: `http://127.0.0.1:${proxy.address().port}` };
+}
+
+const { address } = process.env.NODES ? await serveByTurns(process.env.NODES) : await serve();
 export { address };
 // A browser each: a process of its own, as people have.
 const browsers = [];

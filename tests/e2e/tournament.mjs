@@ -83,6 +83,9 @@ run("tournament", async () => {
   await guest.locator("details.tournaments").scrollIntoViewIfNeeded();
   await guest.evaluate(() => window.scrollTo(0, document.querySelector("details.tournaments").offsetTop));
   await shot(guest, "lobby-tournaments-phone");
+  // Longer than it takes the lists to be drawn anew.
+  await guest.waitForTimeout(6000);
+  check("and goes on to, above the games", /Club evening/.test(await guest.locator("details.tournaments").innerText()) && (await guest.locator('section[aria-label="Games"]').count()) === 1 && (await guest.locator('main > section[aria-label="Games"]').count()) === 1);
   check("a phone shows all of it", await guest.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await ann.page.getByRole("button", { name: "Start now" }).click();
 
@@ -94,6 +97,13 @@ run("tournament", async () => {
   await guest.reload();
   await waitFor("and the next one", async () => /under way/.test(await guest.locator('[aria-label="Games"]').innerText()) && /Round 2 of 2/.test(await state(guest)));
   await shot(guest, "tournament-round-phone");
+  await waitFor("a game under way is shown, with its pieces", async () => (await guest.locator(".stage svg.board [data-square]").count()) === 64 && /Watch this game/.test(await guest.locator(".stage").innerText()));
+  await guest.setViewportSize({ width: 1280, height: 800 });
+  await shot(guest, "tournament-round");
+  await guest.emulateMedia({ colorScheme: "dark" });
+  await shot(guest, "tournament-round-dark");
+  await accessible(guest, "a tournament under way, in the dark");
+  await guest.emulateMedia({ colorScheme: "light" });
   const second = await round(all, 2);
   check("each round has games of its own", second.every((it) => !first.includes(it)));
 
@@ -109,6 +119,23 @@ run("tournament", async () => {
   await accessible(ann.page, "a tournament that is over");
   await accessible(dee.page, "a tournament in the dark");
 
+  // A Swiss that its maker ends: who does not play on says so, comes back, and what is under way counts.
+  const early = await post("/tournaments", { title: "Ended early", clock: { initial: 180000, increment: 2000 }, rounds: 5 }, ann.token);
+  for (const it of [ann, ben]) await post(`/tournaments/${early.id}/join`, {}, it.token);
+  const { playing } = await post(`/tournaments/${early.id}/start`, {}, ann.token);
+  for (const it of [ann, cyd, dee]) await it.page.goto(`${address}/tournament/${early.id}`);
+  await ann.page.waitForURL(/\/game\//);
+  await drawn(ann.page);
+  await ann.page.goBack();
+  await waitFor("others are not asked whether it ends", async () => /Round 1 of 5/.test(await state(cyd.page)) && (await cyd.page.getByRole("button", { name: "End it early" }).count()) === 0);
+  await ann.page.getByRole("button", { name: "End it early" }).click();
+  await ann.page.getByRole("button", { name: "End it", exact: true }).click();
+  for (const { page } of [ann, cyd]) await waitFor("all see that it ends", async () => (await state(page)) === "The last games are played to their end");
+  check("nobody joins any more", (await cyd.page.getByRole("button", { name: "Join", exact: true }).count()) === 0);
+  await shot(ann.page, "tournament-ending");
+  await post(`/games/${playing[0].game}/resign`, {}, ben.token);
+  for (const { page } of [ann, cyd]) await waitFor("and that it is over", async () => (await state(page)) === "Ann has won");
+
   // An arena that goes on; who is there is paired.
   const arena = await post("/tournaments", { title: "Knights at noon", game: "knightmate", clock: { initial: 180000, increment: 2000 }, minutes: 30 }, ann.token);
   for (const it of [ann, ben, cyd]) await post(`/tournaments/${arena.id}/join`, {}, it.token);
@@ -123,5 +150,16 @@ run("tournament", async () => {
   await dee.page.goBack();
   await waitFor("who comes back from a game stays", async () => (await dee.page.getByRole("link", { name: "To my game" }).count()) === 1);
   await shot(dee.page, "tournament-arena-dark");
+  // Who calls a game off, as who does not come to it, is left out until he comes back.
+  const missed = (await dee.page.getByRole("link", { name: "To my game" }).getAttribute("href")).split("/").pop();
+  await post(`/games/${missed}/abort`, {}, dee.token);
+  await waitFor("who does not play is left out", () => dee.page.getByRole("button", { name: "Come back" }).isVisible());
+  check("and is told so", /not paired until you come back/.test(await dee.page.locator(".acts").first().innerText()));
+  check("the game is lost", /did not come/.test(await dee.page.locator('[aria-label="Games"]').innerText()));
+  await shot(dee.page, "tournament-away-dark");
+  await dee.page.getByRole("button", { name: "Come back" }).click();
+  await dee.page.waitForURL(/\/game\//, { timeout: 60000 });
+  await dee.page.goBack();
+  await dee.page.getByRole("link", { name: "To my game" }).waitFor();
   await accessible(dee.page, "an arena");
 });

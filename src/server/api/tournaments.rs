@@ -1,4 +1,4 @@
-//! Tournaments over HTTP: making one, looking at it, joining and leaving it.
+//! Tournaments over HTTP: making one, looking at it, joining and leaving it, ending it.
 
 use axum::Json;
 use axum::extract::{Path, State};

@@ -1,7 +1,7 @@
 // Accounts: logging in and out, a player's page, and what the head of the page says of it. All of it is optional.
 
 import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
-import { announce, clear, confirmed, h, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, words } from "./dom.js";
 import { makeStudy } from "./study.js";
 
 /** What this device is called in the list of one's devices. */
@@ -139,12 +139,12 @@ function gamesOf(games) {
 }
 
 function studiesOf(studies) {
-  const text = h("textarea", { id: "study-pgn", rows: "4", spellcheck: "false" });
+  const text = h("textarea", { id: "study-pgn", rows: "8", spellcheck: "false", placeholder: "1. e4 e5 (1... c5 {It is sharper.}) 2. Nf3!" });
   const error = h("p", { class: "error", role: "alert" });
   const make = (event) => {
     event.preventDefault();
     error.textContent = "";
-    makeStudy({ pgn: text.value }).catch((refused) => { error.textContent = refused.message; });
+    makeStudy({ pgn: text.value }).catch((refused) => { error.textContent = begin(refused.message); });
   };
   return h("section", { class: "panel", "aria-label": "My studies" }, h("h2", {}, "My studies"),
     h("ul", {}, studies.map((it) => h("li", {}, h("a", { href: `/study/${it.id}` }, it.title)))),

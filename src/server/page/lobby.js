@@ -14,6 +14,9 @@ const TIMES = [["no clock", 0, 0], ["3 minutes + 2 seconds", 3, 2], ["10 minutes
 /** What the computer's levels are called. */
 const LEVELS = ["1, a beginner", "2", "3", "4, a fair player", "5", "6", "7", "8, as strong as it gets"];
 
+/** The list of games: tournaments have a list of their own. */
+const GAMES = "main > .games";
+
 /** The lobby; with the id of uploaded rules, and the name of what they add. */
 export async function showLobby(main, rules = null, added = null, asked = new URLSearchParams()) {
   const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get(`/games?limit=${LISTED}`)]);
@@ -27,7 +30,7 @@ export async function showLobby(main, rules = null, added = null, asked = new UR
   clear(main, h("h1", {}, "Play by your rules"), quick(catalogue), fold, events.root, list(games, catalogue));
   // Others make games meanwhile.
   setInterval(async () => {
-    const old = main.querySelector(".games");
+    const old = document.querySelector(GAMES);
     if (document.hidden || !old || old.dataset.older || old.contains(document.activeElement)) return;
     try {
       old.replaceWith(list(await get(`/games?limit=${LISTED}`), catalogue));
@@ -121,7 +124,7 @@ const players = ({ players: all, accounts }) => all.flatMap((who, at) => [at ? "
 /** A page of games; `older` than the last ones, or the last ones. */
 function list(games, catalogue, older = false) {
   const turn = async (query) => {
-    const old = document.querySelector(".games");
+    const old = document.querySelector(GAMES);
     try {
       old.replaceWith(list(await get(`/games?limit=${LISTED}${query}`), catalogue, query !== ""));
     } catch (error) {

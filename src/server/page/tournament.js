@@ -3,14 +3,18 @@
 
 import { logIn } from "./account.js";
 import { get, myAccount, post, remove } from "./api.js";
+import { Board } from "./board.js";
 import { announce, begin, clear, confirmed, h, words } from "./dom.js";
+import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
+import { usualNumbers } from "./pieces.js";
 import { Picker } from "./presets.js";
 
 /** Milliseconds between two looks. */
 const LOOK = 3000;
-/** How many games are shown that are over. */
+/** How many games are shown that are over, and how many results of each player. */
 const SHOWN = 200;
+const SHEET = 20;
 /** Minutes a side, and seconds added a turn. */
 const TIMES = [[1, 0], [3, 2], [5, 3], [10, 5], [30, 20]];
 /** In how many minutes it begins; without any, when its maker starts it. */
@@ -31,6 +35,9 @@ function left(millis) {
 }
 
 const table = (heads, rows) => h("table", {}, h("thead", {}, h("tr", {}, heads.map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, rows));
+
+/** Nobody is paired any more: an arena's time is over, or a tournament was ended early. */
+const isEnding = (it, now) => it.state === "running" && it.ends !== null && it.ends <= now;
 
 /** The game that an account plays in a tournament. */
 const gameOf = (tournament, id) => tournament.playing.find((it) => id && it.players.includes(id))?.game;
@@ -69,7 +76,9 @@ class TournamentView {
     this.error = h("p", { class: "error", role: "alert" });
     this.players = h("section", { class: "panel games standings", "aria-label": "Standings" });
     this.games = h("section", { class: "panel games", "aria-label": "Games" });
-    clear(main, this.title, this.state, this.acts, this.error, h("div", { class: "table" }, this.players, this.games));
+    this.board = new Board({ onSquare: () => {} });
+    this.stage = h("section", { class: "panel stage", "aria-label": "A game under way", hidden: true });
+    clear(main, this.title, this.state, this.acts, this.error, h("div", { class: "table" }, this.players, h("div", {}, this.stage, this.games)));
   }
 
   async start(found) {
@@ -106,11 +115,12 @@ class TournamentView {
     const same = (part) => before && JSON.stringify(part(before)) === JSON.stringify(part(found));
     [this.found, this.fetched] = [found, performance.now()];
     this.tick();
-    if (!same((it) => [it.state, it.standings, it.playing])) {
+    if (!same((it) => [it.state, it.ends, it.standings, it.playing])) {
       this.drawActs();
-      this.drawPlayers();
       await this.drawGames();
+      this.drawPlayers();
     }
+    await this.drawStage();
     if (before && before.state !== found.state) announce(this.state.textContent);
     take(gameOf(found, mine()));
   }
@@ -119,7 +129,7 @@ class TournamentView {
   tick() {
     const { found } = this;
     const now = found.now + performance.now() - this.fetched;
-    const running = () => (found.rounds ? `Round ${found.round} of ${found.rounds}` : found.ends > now ? `${left(found.ends - now)} left` : "The last games are played to their end");
+    const running = () => (isEnding(found, now) ? "The last games are played to their end" : found.rounds ? `Round ${found.round} of ${found.rounds}` : `${left(found.ends - now)} left`);
     const over = found.winner ? `${found.winner} has won` : "It is over: nobody played";
     const open = found.starts ? `It begins in ${left(found.starts - now)}` : `It begins when ${found.by} starts it`;
     const text = { open, running: running(), over }[found.state];
@@ -135,15 +145,22 @@ class TournamentView {
       if (!(await confirmed("The tournament goes, with the list of those who have joined.", "Remove it"))) return;
       await this.change(() => remove(`/tournaments/${this.id}`, account.token).then(() => { location.href = "/"; }));
     };
+    const end = async () => {
+      if (!(await confirmed("Nobody is paired any more. Games under way are played to their end, and count.", "End it"))) return;
+      await act("end")();
+    };
     const button = (text, onclick, quiet) => h("button", { class: quiet ? "quiet" : null, onclick }, text);
     const game = gameOf(found, mine());
     const isOpen = found.state === "open";
+    const isMine = account && mine() === found.by;
+    const ending = isEnding(found, found.now);
     clear(this.acts, found.state === "over" ? null : [
       game ? h("a", { class: "button", href: `/game/${game}` }, "To my game") : null,
-      !account ? button("Log in to join", logIn) : !entrant ? button("Join", act("join")) : entrant.away ? button("Come back", act("join")) : button("Withdraw", act("withdraw"), true),
-      isOpen && account && mine() === found.by ? [button("Start now", act("start")), button("Remove", drop, true)] : null,
+      ending ? null : !account ? button("Log in to join", logIn) : !entrant ? button("Join", act("join")) : entrant.away ? button("Come back", act("join")) : button("Withdraw", act("withdraw"), true),
+      isOpen && isMine ? [button("Start now", act("start")), button("Remove", drop, true)] : null,
+      isMine && !isOpen && !ending ? button("End it early", end, true) : null,
       h("p", { class: "hint" }, isOpen ? "Keep this page open: you are taken to your games as they begin. Who has not ended the first turn within a minute loses the game, and is not paired until he comes back."
-        : entrant && !entrant.away && !game ? "Your next game comes soon." : null)]);
+        : ending || !entrant || game ? null : entrant.away ? "You are not paired until you come back." : "Your next game comes soon.")]);
   }
 
   async change(what) {
@@ -158,17 +175,40 @@ class TournamentView {
 
   drawPlayers() {
     const { found } = this;
+    // What each game or round was worth, as far as it is listed.
+    const sheet = (id) => this.over.filter((it) => it.players.includes(id)).sort((one, other) => one.number - other.number)
+      .map((it) => (it.winner === null ? "½" : it.players[it.winner] === id ? "1" : "0")).slice(-SHEET).join(" ");
     const row = (it, at) => h("tr", { class: it.id === mine() ? "me" : null }, h("td", {}, at + 1),
-      h("td", {}, h("a", { href: `/user/${it.name}` }, it.name), found.rated ? h("small", {}, ` ${it.rating}`) : null, it.away ? h("small", {}, " withdrawn") : null),
-      h("td", {}, h("b", {}, points(it.points))), h("td", {}, points(it.tie_break)), h("td", {}, it.games));
+      h("td", {}, h("a", { href: `/user/${it.name}` }, it.name), found.rated ? h("small", {}, ` ${it.rating}`) : null, it.away ? h("small", {}, " away") : null),
+      h("td", {}, h("b", {}, points(it.points))), h("td", {}, points(it.tie_break)), h("td", {}, it.games), h("td", { class: "sheet" }, sheet(it.id)));
     const why = found.rounds ? "With equal points, the points of one's opponents count." : "A win is 2 points, a draw 1. With equal points, wins count.";
     clear(this.players, h("h2", {}, plural(found.standings.length, "player")), found.standings.length
-      ? [table(["No.", "Player", "Points", found.rounds ? "Opponents" : "Wins", "Games"], found.standings.map(row)), h("p", { class: "hint" }, why)]
+      ? [table(["No.", "Player", "Points", found.rounds ? "Opponents" : "Wins", "Games", "Results"], found.standings.map(row)), h("p", { class: "hint" }, why)]
       : h("p", {}, "Nobody has joined yet."));
+  }
+
+  /** The game of those who are ahead, as it goes on; another one when it is over. */
+  async drawStage() {
+    const { standings, playing } = this.found;
+    const place = (it) => Math.min(...it.players.map((id) => standings.findIndex((one) => one.id === id)));
+    const [first] = [...playing].sort((one, other) => place(one) - place(other));
+    const shown = playing.find((it) => it.game === this.staged) ?? first;
+    const state = shown && (await get(`/games/${shown.game}?lines=1`).catch(() => null));
+    this.stage.hidden = !state;
+    if (!state || (this.staged === shown.game && this.seen === state.v)) return;
+    const { position, sides, seats, history } = state;
+    if (this.staged !== shown.game) {
+      const seat = (side) => h("p", { class: "seat" }, `${begin(words(sides[side]))}: `, h("b", {}, seats[side] ?? ""));
+      // It is to be looked at: whoever wants more goes there.
+      clear(this.stage, seat(1), h("div", { inert: true }, this.board.root), seat(0), h("a", { href: `/game/${shown.game}` }, "Watch this game"));
+    }
+    [this.staged, this.seen] = [shown.game, state.v];
+    this.board.draw(position, { flipped: false, selected: null, targets: new Map(), last: history.length ? squaresOf(history.at(-1).uci, position) : [], lit: new Set(), effects: new Map(), sides, usual: usualNumbers(position.pieces, new Map()), trail: [] });
   }
 
   async drawGames() {
     const { found } = this;
+    this.over = [];
     if (found.state === "open") {
       const link = h("input", { readonly: true, class: "link", "aria-label": "Link to this tournament", value: location.href, onfocus: (event) => event.target.select() });
       return clear(this.games, h("h2", {}, "Bring others"), h("p", {}, "All who have this link can join: "), h("div", { class: "offer" }, link));
@@ -177,7 +217,8 @@ class TournamentView {
     const played = found.standings.reduce((sum, it) => sum + it.games, 0);
     const from = Math.max(0, Math.floor(played / 2) + found.playing.length - SHOWN);
     const over = await get(`/tournaments/${this.id}/games?from=${from}&limit=${2 * SHOWN}`).catch(() => []);
-    const result = (it) => (it.winner === null ? "½ – ½" : it.winner === 0 ? "1 – 0" : "0 – 1") + (it.forfeit ? ", did not come" : "");
+    this.over = over;
+    const result = (it) => (it.winner === null ? "½ – ½" : it.winner === 0 ? "1 – 0" : "0 – 1") + (it.forfeit ? ", did not come" : it.unreadable ? ", the game is damaged" : "");
     const cells = (it, said) => h("tr", {}, h("td", {}, it.game ? h("a", { href: `/game/${it.game}` }, it.players.map(name).join(" – ")) : name(it.players[0])), h("td", {}, said));
     const now = found.playing.map((it) => cells(it, "under way"));
     const then = (all) => [...all].sort((one, other) => other.number - one.number).map((it) => cells(it, it.game ? result(it) : "no opponent: a point"));

@@ -1,4 +1,4 @@
-//! What accounts ask of tournaments: to make one, to look at it, to join it, to leave it.
+//! What accounts ask of tournaments: to make one, to look at it, to join it, to leave it, to end it.
 
 use axum::http::StatusCode;
 use serde::Deserialize;

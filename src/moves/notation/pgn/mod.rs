@@ -20,6 +20,8 @@ pub use read::PgnReader;
 
 /// The maximum number of bytes of one game, comments included.
 const LIMIT: usize = 1 << 20;
+/// Variations are at most so deep within each other.
+const DEEPEST: usize = 64;
 /// The greatest number of a move; those after it bear it, too.
 const LAST_NUMBER: u32 = 999_999_999;
 
@@ -156,7 +158,7 @@ pub enum PgnFault {
     OpenComment,
     #[error("the variation that begins here has no end")]
     OpenVariation,
-    #[error("variations are at most 64 deep within each other")]
+    #[error("variations are at most {DEEPEST} deep within each other")]
     DeepVariation,
     #[error("{found:?} closes nothing")]
     StrayClose { found: char },

@@ -8,12 +8,10 @@ use std::io::BufRead;
 
 use super::token::{Bare, Token, token};
 use super::window::Window;
-use super::{FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
+use super::{DEEPEST, FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
 /// As much of the file is at hand before a word is read; only tags and comments may be longer.
 const AHEAD: usize = 1024;
-/// Variations are at most so deep within each other.
-const DEEPEST: usize = 64;
 /// A word that ends closer than this to the end of what is at hand might go on.
 const MARGIN: usize = 16;
 
