@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use tokio::task::JoinHandle;
 
 use super::board::Board;
@@ -188,23 +189,40 @@ async fn take_turn(
     let level = Level::new(level).unwrap_or(Level::LOWEST);
     let ruleset = host.ruleset(&rules.hash, &rules.game, &rules.presets).await?;
     let mut tries = 0;
-    let (uci, ply) = loop {
+    let found = loop {
         let game = host.copy_of(id, None).await?;
         let (learned, ruleset) = (Arc::clone(&host.learned), Arc::clone(&ruleset));
-        let rules = rules.clone();
+        let (rules, engine) = (rules.clone(), host.config.engine);
         let think = move || {
             let known = learned.of(rules, &ruleset, &game);
-            thought(*game, &known, level)
+            engine(*game, &known, level)
         };
         match host.pool.run_all(Lane::Think, THOUGHT, think).await {
-            Ok((Some(found), _)) => break found,
+            Ok((Some(found), _)) => break Some(found),
             // It has ended meanwhile.
-            Ok((None, _)) => return Ok(()),
+            Ok((None, None)) => return Ok(()),
+            // There was no time for any action, or the engine has died.
+            Ok((None, Some(_))) => break None,
+            Err(problem) if problem.status == StatusCode::INTERNAL_SERVER_ERROR => break None,
             Err(_) if tries < TRIES => {
                 tries += 1;
                 tokio::time::sleep(PAUSE).await;
             }
             Err(problem) => return Err(problem),
+        }
+    };
+    let (uci, ply) = match found {
+        Some(found) => found,
+        None => {
+            tracing::error!(game = id, "the computer could not think: it takes any action");
+            // Where there is no chat, the move says it all.
+            let said = Act::Say(DAZED.to_owned());
+            let _ =
+                host.step(id, Input::Act { token: Some(token.clone()), id: None, act: said }).await;
+            let Some(first) = host.question(id, None, |game| Ok(first(game))).await? else {
+                return Ok(());
+            };
+            first
         }
     };
     let act = Act::Move { uci, expected_ply: Some(ply) };
@@ -214,8 +232,25 @@ async fn take_turn(
 /// How many requests' steps one action may take.
 pub(super) const THOUGHT: usize = 512;
 
-/// The text of the action that the computer takes, and how many were taken before it.
-fn thought(mut game: Game, knowledge: &Knowledge, level: Level) -> Option<(String, usize)> {
+/// What the computer says when it could not think.
+const DAZED: &str = "I could not think that through, so I take the first action that there is.";
+
+/// The first action that is legal.
+fn first(game: &mut Game) -> Option<(String, usize)> {
+    let action = game.legal_moves().into_iter().next().filter(|_| game.result().is_none())?;
+    let text = action_texts(game.world_mut(), &[action]).pop()?;
+    Some((text, game.history().len()))
+}
+
+/// What finds the computer's action: its text, and how many were taken before it; none if the game is over.
+pub type Engine = fn(Game, &Knowledge, Level) -> Option<(String, usize)>;
+
+/// The engine that is used if no other is: `opponent`.
+pub(super) fn thought(
+    mut game: Game,
+    knowledge: &Knowledge,
+    level: Level,
+) -> Option<(String, usize)> {
     game.reload();
     let mut opponent = Opponent::new(knowledge.clone(), level, game.hash());
     let choice = opponent.choose(&game, level.budget(), &crate::game::Stop::default())?;

@@ -13,7 +13,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::board::Board;
 use super::cluster::Cluster;
-use super::computer::Learned;
+use super::computer::{Engine, Learned, thought};
 use super::core::{Answer, Input, LogEntry, Room, TokenHash};
 use super::library::{Library, lock};
 use super::live::{self, Branched, Command, Feed};
@@ -55,13 +55,23 @@ pub struct Config {
     pub abandoned: u64,
     /// Who has not ended the first turn of a game of a tournament after so long has lost it: no clock runs until then.
     pub first_turn: Duration,
+    /// What thinks for the computer.
+    pub engine: Engine,
 }
 
 impl Default for Config {
     fn default() -> Self {
         let (idle, wait) = (Duration::from_secs(60), Duration::from_secs(2));
         let first_turn = Duration::from_secs(60);
-        Self { idle, wait, live: 20_000, uploads: false, abandoned: 14 * DAY, first_turn }
+        Self {
+            idle,
+            wait,
+            live: 20_000,
+            uploads: false,
+            abandoned: 14 * DAY,
+            first_turn,
+            engine: thought,
+        }
     }
 }
 

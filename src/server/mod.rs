@@ -52,6 +52,7 @@ mod webhooks;
 pub use accounts::close_account;
 pub use api::{Web, metrics_router, router};
 pub use board::Board;
+pub use computer::Engine;
 pub use host::{Clock, Config, DAY, Host, wall_clock};
 pub use library::{Library, Texts};
 pub use lichess::Challenges;

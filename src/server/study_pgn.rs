@@ -198,6 +198,9 @@ fn of_action(comment: &str) -> Option<(usize, Vec<u8>, &str)> {
 }
 
 fn refused(mv: &PgnMove, why: &str) -> Problem {
+    // The reason may begin with the move, which is named already.
+    let rest = why.strip_prefix(mv.text.as_str());
+    let why = rest.and_then(|it| it.strip_prefix(" is ").or(it.strip_prefix(": "))).unwrap_or(why);
     Problem::unprocessable("bad_import", placed(mv, &format!("{}: {why}", mv.text)))
 }
 

@@ -3,7 +3,7 @@
 use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT};
 use super::live::created;
 use super::problem::Problem;
-use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
+use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// A log as PGN, in export format. A turn of several actions is one move: a word, if the rules have one
 /// for it, else its parts with commas between them.
@@ -244,7 +244,9 @@ pub(super) fn read(text: &str) -> Result<PgnContents, String> {
 
 pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
     let game = PgnReader::new(text.as_bytes()).next();
-    game.ok_or("there is no game in the PGN")?.map_err(|it| it.to_string())
+    // Of one game it is not said which.
+    let told = |it: PgnError| format!("line {}, column {}: {}", it.line, it.column, it.fault);
+    game.ok_or("there is no game in the PGN")?.map_err(told)
 }
 
 /// Reads the tags that [`tags_of_rules`] writes.

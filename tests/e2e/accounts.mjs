@@ -102,7 +102,7 @@ async function pasted(owner, guest) {
     await owner.getByRole("button", { name: "Make the study" }).click();
     await waitFor(what, async () => sentence.test(await owner.locator('[aria-label="My studies"] .error').innerText()));
   };
-  await refused("an illegal move is refused with its line", NOTED.replace("5. Nxf7", "5. Nxf8"), /^Line 4, column \d+: Nxf8: .*\.?$/);
+  await refused("an illegal move is refused with its line", NOTED.replace("5. Nxf7", "5. Nxf8"), /^Line 4, column \d+: Nxf8: not legal: the white knight on \w+ does not reach f8$/);
   await refused("a variation without an end is refused with its line", NOTED.replace("4. Nxd4)\n", "4. Nxd4\n"), /^Line 3, column \d+: .*has no end/);
   await refused("nothing is refused", " ", /\w/);
   await shot(owner, "study-pgn");

@@ -144,7 +144,7 @@ function studiesOf(studies) {
   const make = (event) => {
     event.preventDefault();
     error.textContent = "";
-    makeStudy({ pgn: text.value }).catch((refused) => { error.textContent = begin(refused.message); });
+    makeStudy({ pgn: text.value }).catch((refused) => { error.textContent = begin(refused.message.replace(/ \[[^\]]+\.dl:\d+\]/g, "")); });
   };
   return h("section", { class: "panel", "aria-label": "My studies" }, h("h2", {}, "My studies"),
     h("ul", {}, studies.map((it) => h("li", {}, h("a", { href: `/study/${it.id}` }, it.title)))),

@@ -4,6 +4,7 @@ mod accounts;
 mod api;
 mod attack;
 mod civil;
+mod computer;
 mod core;
 mod doctor;
 mod drawn;

@@ -270,7 +270,7 @@ fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
         let long = format!("1. e4\n{{{}}}", "word ".repeat(300));
         for (pgn, code, place) in [
             ("", 422, "no game"),
-            ("1. e4 e5\n2. Nf3 (2. Nf3 Nc6\n3. Ke5)", 422, "line 3, column 4: Ke5: "),
+            ("1. e4 e5\n2. Nf3 (2. Nf3 Nc6\n3. Ke5)", 422, "line 3, column 4: Ke5: not legal: "),
             ("1. e4\n(1. d4", 422, "line 2, column 1: the variation"),
             ("1. e4 e5 {no end", 422, "line 1, column 10: the comment"),
             (many.as_str(), 409, "1,000 actions"),
@@ -282,6 +282,7 @@ fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
             assert_eq!(status.as_u16(), code, "{told}");
             let message = told["message"].as_str().unwrap().replace("1000", "1,000");
             assert!(message.contains(place), "{place}: {message}");
+            assert!(!message.contains("game 1"), "of one game: {message}");
         }
         let both = json!({ "pgn": "1. e4", "of": "x" });
         refused(&server.post("/api/v1/studies", &ann, both).await, 422, "bad_study");

@@ -145,7 +145,7 @@ fn a_tournament_is_ended_early() {
         refused(&server.post(&end(&open), ann, json!({})).await, 409, "tournament_open");
         let path = running(&server, &tokens, json!({ "clock": clock(), "rounds": 9 })).await;
         refused(&server.post(&end(&path), ben, json!({})).await, 403, "not_yours");
-        refused(&server.post(&end(&path), "", json!({})).await, 401, "account_needed");
+        refused(&server.post(&end(&path), "", json!({})).await, 401, "token_missing");
         let (status, it) = server.post(&end(&path), ann, json!({})).await;
         assert_eq!((status.as_u16(), &it["state"]), (200, &json!("running")), "{it}");
         assert!(it["ends"].as_u64() <= it["now"].as_u64(), "{it}");
