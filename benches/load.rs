@@ -1,6 +1,7 @@
 //! The server under load: games by the thousand, two sockets each, moves at a steady rate, every
 //! one of them durable before it is acknowledged. `cargo bench --bench load -- --games 2000 --rate 1000`
-//! With `--accounts 400` every second game is rated, between two of so many accounts, and ends with a resignation.
+//! With `--accounts 400` every second game is rated, between two of so many accounts, and ends with a resignation. `RULEMATE` in the
+//! environment names another program to be measured.
 //!
 //! The loader runs beside the server and takes its share of the machine. What is measured is the
 //! time from sending a move to its acknowledgement, with the rule engine in the loop.
@@ -77,7 +78,8 @@ impl Server {
         let folder = std::env::temp_dir().join(format!("rulemate-load-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         let store = format!("sqlite://{}", folder.join("games.db").display());
-        let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
+        let program = std::env::var("RULEMATE");
+        let mut child = Command::new(program.as_deref().unwrap_or(env!("CARGO_BIN_EXE_rulemate")))
             .args(["serve", "--listen", "127.0.0.1:0", "--store", &store, "--log", "error"])
             .stdout(Stdio::piped())
             .spawn()?;

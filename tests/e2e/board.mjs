@@ -352,6 +352,34 @@ async function gamesInWords() {
   } else await waitFor("the computer begins", async () => (await moves(page)) === 1);
 }
 
+/** Two tabs of one seat: what is played in one is seen in the other; of two moves at once one counts, and the other is told. */
+async function twoTabs() {
+  const [ann, ben] = [await person("ann"), await person("ben")];
+  await pair(ann, ben, { game: "chess" });
+  const tab = await ann.context().newPage();
+  await tab.goto(ann.url());
+  await drawn(tab);
+  const all = [ann, tab, ben];
+  const played = (count, what) => Promise.all(all.map((page) => waitFor(what, async () => (await moves(page)) === count)));
+  check("both tabs have the seat", (await Promise.all([ann, tab].map((it) => it.locator(".seats.bottom").innerText()))).every((it) => it.includes("(you)")));
+  await square(ann, "e2").click();
+  await square(tab, "d2").click();
+  await Promise.all([square(ann, "e4").click(), square(tab, "d4").click()]);
+  await played(1, "of two moves at once one is played");
+  const lists = await Promise.all(all.map((page) => page.locator(".list .move").innerText()));
+  check("the same one everywhere", new Set(lists).size === 1 && /^[ed]4$/.test(lists[0]));
+  const told = () => Promise.all([ann, tab].map((it) => it.locator(".state .error").allInnerTexts().then((texts) => texts.join(" "))));
+  await waitFor("the other tab is told", async () => (await told()).some((it) => it.length > 10));
+  await drag(ben, "e7", "e6");
+  await played(2, "the game goes on");
+  await drag(tab, "g1", "f3");
+  await played(3, "in the other tab as well");
+  await tab.close();
+  await drag(ben, "b8", "c6");
+  await drag(ann, "f3", "g1");
+  await waitFor("and in the first when the other is closed", async () => (await moves(ben)) === 5);
+}
+
 /** No violation that axe knows, light and dark. */
 async function accessible() {
   const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -400,6 +428,7 @@ await run("board", async () => {
   await deploys();
   await otherBoards();
   await gamesInWords();
+  await twoTabs();
   await accessible();
   await weight();
   await dragsAndTouches();

@@ -113,22 +113,24 @@ function blocking(account, id, blocks) {
 export async function showUser(main, name) {
   const account = myAccount();
   const isMine = account?.name.toLowerCase() === name.toLowerCase();
-  const [player, own, games, blocks, studies] = await Promise.all([get(`/users/${encodeURIComponent(name)}`),
+  const [player, catalogue, own, games, blocks, studies] = await Promise.all([get(`/users/${encodeURIComponent(name)}`), get("/catalogue"),
     isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : [], account && !isMine ? get("/account/blocks", account.token) : null,
     isMine ? get("/studies", account.token) : []]);
+  const titled = (game) => catalogue.games.find((it) => it.game === game)?.title ?? words(game);
   clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
-    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games) : null, isMine ? studiesOf(studies) : null, ratingsOf(player), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
+    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games, titled) : null, isMine ? studiesOf(studies) : null, ratingsOf(player, titled), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
 }
 
-function ratingsOf({ ratings, name }) {
-  const row = (it) => h("tr", {}, h("td", {}, words(it.rules)), h("td", {}, `${it.rating}${it.provisional ? "?" : ""}`), h("td", {}, `± ${2 * it.deviation}`), h("td", {}, it.games));
+function ratingsOf({ ratings, name }, titled) {
+  const ruled = (rules) => rules.split(" ").map((it, at) => (at ? words(it) : titled(it))).join(" ");
+  const row = (it) => h("tr", {}, h("td", {}, ruled(it.rules)), h("td", {}, `${it.rating}${it.provisional ? "?" : ""}`), h("td", {}, `± ${2 * it.deviation}`), h("td", {}, it.games));
   return h("section", { class: "panel games", "aria-label": "Ratings" }, h("h2", {}, "Ratings"), ratings.length
     ? h("table", {}, h("thead", {}, h("tr", {}, ["Rules", "Rating", "Give or take", "Games"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, ratings.map(row)))
     : h("p", {}, `${name} has not played a rated game yet.`));
 }
 
-function gamesOf(games) {
-  const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/game/${it.id}` }, words(it.game)), it.rated ? ", rated" : ""),
+function gamesOf(games, titled) {
+  const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/game/${it.id}` }, titled(it.game)), it.rated ? ", rated" : ""),
     h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
     h("td", {}, it.result ?? (it.state === "waiting" ? "waiting for a player" : `${it.ply} moves`)));
   const open = games.filter((it) => it.state !== "over");

@@ -173,7 +173,7 @@ class StudyView {
     const { study } = this;
     notice(`${study.title} – Rulemate`, false);
     const name = this.positions.get(this.at).title;
-    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${name}${study.presets.length ? ` with ${study.presets.map(words).join(", ")}` : ""}, by `, h("a", { href: `/user/${study.owner}` }, study.owner), study.sides.length === 2 ? [" ", h("a", { href: `/api/v1/studies/${this.id}/pgn` }, "PGN")] : null));
+    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${name}${study.presets.length ? ` with ${study.presets.map(words).join(", ")}` : ""}, by `, h("a", { href: `/user/${study.owner}` }, this.isMine ? this.account.name : study.owner), study.sides.length === 2 ? [" ", h("a", { href: `/api/v1/studies/${this.id}/pgn` }, "PGN")] : null));
     this.drawBoard();
     this.drawStatus();
     clear(this.tree, this.line(0, 1, true));
@@ -205,14 +205,14 @@ class StudyView {
   }
 
   /** A line of actions from one on: what else was played at a place stands in brackets behind it. */
-  line(from, number, isMain) {
+  line(from, number, isMain, startsAnew = true) {
     const root = h(isMain ? "div" : "span", { class: isMain ? "line-main" : "line-side" });
-    let [at, count, starts] = [from, number, true];
+    let [at, count, starts] = [from, number, startsAnew];
     for (let all = this.children.get(at); all?.length; all = this.children.get(at)) {
       const [first, ...others] = all;
       root.append(...this.word(first, count, starts));
       const next = first.turn_goes_on ? count : count + 1;
-      for (const it of others) root.append(h("div", { class: "variation" }, ...this.word(it, count, true), this.line(it.id, it.turn_goes_on ? count : count + 1, false)));
+      for (const it of others) root.append(h("div", { class: "variation" }, ...this.word(it, count, true), this.line(it.id, it.turn_goes_on ? count : count + 1, false, Boolean(it.comment))));
       starts = others.length > 0 || Boolean(first.comment);
       [at, count] = [first.id, next];
     }
@@ -225,7 +225,8 @@ class StudyView {
     const isFirst = (count - 1) % this.study.sides.length === 0;
     const number = isFirst ? `${round}. ` : starts ? `${round}… ` : "";
     const button = h("button", { class: node.id === this.at ? "move current" : "move", "aria-current": node.id === this.at ? "step" : null, onclick: () => this.step(node.id) }, node.san, (node.nags || []).map((it) => GLYPHS[it] ?? ` $${it}`).join(""));
-    return [number ? h("span", { class: "number" }, number) : "", button, node.comment ? h("span", { class: "remark" }, ` ${node.comment} `) : ""];
+    // A number stays on the line of its action.
+    return [number ? h("span", { class: "numbered" }, h("span", { class: "number" }, number), button) : button, node.comment ? h("span", { class: "remark" }, ` ${node.comment} `) : ""];
   }
 
   drawComment() {

@@ -96,6 +96,11 @@ class TournamentView {
     }
   }
 
+  /** The name of its maker, as it is written, if that is known here. */
+  maker({ by, standings }) {
+    return standings.find((it) => it.id === by)?.name ?? (mine() === by ? myAccount().name : by);
+  }
+
   entrant() {
     return this.found.standings.find((it) => it.id === mine());
   }
@@ -106,7 +111,7 @@ class TournamentView {
     const about = found.presets.length ? `?${new URLSearchParams({ presets: found.presets.join(" ") })}` : "";
     notice(`${found.title} – Rulemate`, false);
     clear(this.title, h("h1", {}, found.title), h("p", { class: "hint" }, h("a", { href: `/about/${found.game}${about}` }, title),
-      presets.length ? ` with ${presets.join(", ")}` : "", `, ${lengthOf(found)}, ${timed(found.clock)}${found.rated ? ", rated" : ""}, made by `, h("a", { href: `/user/${found.by}` }, found.by)));
+      presets.length ? ` with ${presets.join(", ")}` : "", `, ${lengthOf(found)}, ${timed(found.clock)}${found.rated ? ", rated" : ""}, made by `, h("a", { href: `/user/${found.by}` }, this.maker(found))));
   }
 
   /** What has changed is drawn anew; the rest stays, with what is focused in it. */
@@ -131,7 +136,7 @@ class TournamentView {
     const now = found.now + performance.now() - this.fetched;
     const running = () => (isEnding(found, now) ? "The last games are played to their end" : found.rounds ? `Round ${found.round} of ${found.rounds}` : `${left(found.ends - now)} left`);
     const over = found.winner ? `${found.winner} has won` : "It is over: nobody played";
-    const open = found.starts ? `It begins in ${left(found.starts - now)}` : `It begins when ${found.by} starts it`;
+    const open = found.starts ? `It begins in ${left(found.starts - now)}` : `It begins when ${this.maker(found)} starts it`;
     const text = { open, running: running(), over }[found.state];
     if (this.state.textContent !== text) this.state.textContent = text;
   }

@@ -363,6 +363,35 @@ fn presets_change_in_the_middle_of_a_game() {
     });
 }
 
+/// What is taken away of a game: PGN with a name for its file, the time control and the clocks; FEN in UTF-8.
+#[test]
+fn what_is_exported_has_a_name_and_its_clocks() {
+    hosted("exports", Config::default(), async |server| {
+        let clock = json!({ "initial": 60_000, "increment": 2_000 });
+        let (id, token) = server.make(json!({ "seat": "both", "clock": clock })).await;
+        for uci in ["e2e4", "e7e5", "g1f3"] {
+            assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
+        }
+        let export = async |format: &str| {
+            let path = format!("/api/v1/games/{id}/export?format={format}");
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let answer = router(server.web.clone()).oneshot(request).await.unwrap();
+            let head = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+            let heads = (head("content-type"), head("content-disposition"));
+            let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+            (heads, String::from_utf8(bytes.to_vec()).unwrap())
+        };
+        let ((kind, shown), pgn) = export("pgn").await;
+        assert_eq!(kind, "application/x-chess-pgn; charset=utf-8");
+        assert_eq!(shown, format!("attachment; filename=\"rulemate-{id}.pgn\""));
+        assert!(pgn.contains("[TimeControl \"60+2\"]"), "{pgn}");
+        assert_eq!(pgn.matches("[%clk 0:0").count(), 3, "{pgn}");
+        let ((kind, _), fen) = export("fen").await;
+        assert_eq!(kind, "text/plain; charset=utf-8");
+        assert!(fen.starts_with("rnbqkbnr/pppp1ppp/"), "{fen}");
+    });
+}
+
 #[test]
 fn games_go_on_after_a_restart_and_after_eviction() {
     let folder = Folder::new("restart");
