@@ -26,7 +26,7 @@ pub(crate) const TEN_GAMES: [&str; 10] = [
 
 const BOTH: [Method; 2] = [Method::AlphaBeta, Method::MonteCarlo];
 
-/// Rules that come from outside: runners hop across, several times a turn; the second to move has always won.
+/// Rules that come from outside: runners hop across, one action at a time, and the side that begins wins.
 const OWN: &str = "relay";
 /// Rules that come from outside, by which either side can win.
 const BREACH: &str = "breach";
