@@ -125,7 +125,7 @@ async function pasted(owner, guest) {
     await waitFor(`the next is ${san}`, async () => (await owner.locator(".tree .current").count()) === 1 && (await current()) === san);
   }
   await owner.keyboard.press("End");
-  await waitFor("the last of the main line", async () => (await current()) === "Nf3#" && /Black wins: checkmate/.test(await verdict(owner)));
+  await waitFor("the last of the main line", async () => (await current()) === "Nf3#" && /checkmate/i.test(await verdict(owner)));
   await owner.locator(".tree .variation .variation .move").first().click();
   await waitFor("a variation in a variation", async () => (await current()) === "Nf6!?" && /knight/.test(await square(owner, "f6").getAttribute("aria-label")));
   await owner.keyboard.press("ArrowLeft");
@@ -254,6 +254,7 @@ run("accounts", async () => {
   await shot(ann, "account");
   await pasted(ann, guest);
   await ann.locator("#me").click();
+  await ann.locator('[aria-label="My studies"]').waitFor();
   await accessible(ann, "one's own page");
   await guest.goto(`${address}/user/Ann`);
   await waitFor("all see the rating", async () => /1662|1338/.test(await guest.locator('[aria-label="Ratings"]').innerText()));

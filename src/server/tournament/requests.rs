@@ -25,6 +25,8 @@ use crate::server::study::printable;
 const OWN: usize = 3;
 /// How many of those that are over are listed.
 const LISTED: usize = 20;
+/// Within so many milliseconds the games of a round are made.
+const MAKING: u64 = 10_000;
 /// Characters of a title.
 const TITLE: usize = 60;
 /// The longest arena in minutes, the longest Swiss in rounds, and how far ahead a tournament is made.
@@ -158,10 +160,21 @@ impl Web {
     /// # Errors
     /// There is none.
     pub(in crate::server) async fn tournament(&self, id: &str) -> Result<Tournament, Problem> {
-        let wanted = id.to_owned();
-        let found = self.host.reads().ask(move |store| store.record(&key(&wanted))).await?;
-        let table: Option<Table> = found.and_then(|it| serde_json::from_str(&it).ok());
-        Ok(table.ok_or_else(|| no_tournament(id))?.told(id, self.host.now()))
+        let (wanted, now) = (id.to_owned(), self.host.now());
+        let look = move |store: &mut dyn Store| {
+            let Some((_, mut table)) = read(store, &wanted)? else { return Ok(None) };
+            // A game that was drawn a moment ago may not be made yet: nobody is sent there.
+            let mut playing = Vec::new();
+            for it in std::mem::take(&mut table.playing) {
+                if it.at + MAKING < now || !matches!(store.summary(&it.game), Ok(None)) {
+                    playing.push(it);
+                }
+            }
+            table.playing = playing;
+            Ok(Some(table))
+        };
+        let table = self.host.reads().ask(look).await?;
+        Ok(table.ok_or_else(|| no_tournament(id))?.told(id, now))
     }
 
     /// Games of a tournament that are over, from a number on.

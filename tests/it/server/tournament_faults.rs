@@ -72,7 +72,8 @@ fn who_blocks_another_does_not_meet_him() {
         assert_eq!(status.as_u16(), 200, "{it}");
         let path = running(server, &tokens, json!({ "clock": clock(), "rounds": 3 })).await;
         for round in 1..=3 {
-            let now = wait(server, &path, "a round", |it| it["round"] == round).await;
+            let is_drawn = |it: &Value| it["round"] == round && boards(it).len() == 2;
+            let now = wait(server, &path, "a round", is_drawn).await;
             for (_, mut players) in boards(&now) {
                 players.sort();
                 assert_ne!(players, ["ann", "cyd"], "round {round}");
@@ -148,6 +149,7 @@ fn a_tournament_is_ended_early() {
         refused(&server.post(&end(&path), "", json!({})).await, 401, "token_missing");
         let (status, it) = server.post(&end(&path), ann, json!({})).await;
         assert_eq!((status.as_u16(), &it["state"]), (200, &json!("running")), "{it}");
+        let it = wait(&server, &path, "its games", |it| boards(it).len() == 2).await;
         assert!(it["ends"].as_u64() <= it["now"].as_u64(), "{it}");
         play_round(&server, &tokens, &it).await;
         let over = wait(&server, &path, "the end", |it| it["state"] == "over").await;
@@ -170,8 +172,8 @@ fn a_tournament_is_ended_early() {
         let told = moderate(&path);
         assert!(told.code != 0 && told.err.contains("that goes on"), "{}", told.err);
         assert_eq!(server.get(&open).await.1["state"], "over");
-        let (_, now) = server.get(&arena).await;
-        assert_eq!((&now["state"], boards(&now).len()), (&json!("running"), 2));
+        let now = wait(&server, &arena, "its games", |it| boards(it).len() == 2).await;
+        assert_eq!(now["state"], "running");
         refused(
             &server.post(&format!("{arena}/join"), ann, json!({})).await,
             409,
@@ -219,8 +221,9 @@ fn a_swiss_goes_on_without_a_game_that_cannot_be_read() {
     run(async {
         let server = Server::start(&folder, config());
         tokio::spawn(keep_tournaments(Arc::downgrade(&server.web.host)));
-        let second = wait(&server, &path, "a second round", |it| it["round"] == 2).await;
-        assert_eq!(boards(&second).len(), 3, "nobody was left out");
+        let second =
+            wait(&server, &path, "a second round", |it| it["round"] == 2 && boards(it).len() == 3)
+                .await;
         assert!(places(&second).iter().all(|it| it.1 == 0.5), "{second}");
         let (_, played) = server.get(&format!("{path}/games")).await;
         let told: BTreeSet<String> = played
@@ -267,7 +270,9 @@ fn who_does_not_come_is_left_out_until_he_is_back() {
         let mut rest = first.clone();
         rest["playing"].as_array_mut().unwrap().remove(0);
         play_round(&server, &tokens, &rest).await;
-        let second = wait(&server, &path, "a second round", |it| it["round"] == 2).await;
+        let is_drawn =
+            |round: u32| move |it: &Value| it["round"] == round && !boards(it).is_empty();
+        let second = wait(&server, &path, "a second round", is_drawn(2)).await;
         assert!(is_away(&second, &absent) && !seated(&second).contains(&absent), "{second}");
         assert_eq!(boards(&second).len(), 1, "of three, one has no opponent");
         let (_, game) = server.get(&format!("/api/v1/games/{missed}")).await;
@@ -290,7 +295,7 @@ fn who_does_not_come_is_left_out_until_he_is_back() {
         assert!(!is_away(&it, &absent));
         let (late, [here, gone]) = boards(&second).remove(0);
         assert_eq!(server.play(&late, &tokens[&here], "e2e4").await.0.as_u16(), 200);
-        let third = wait(&server, &path, "a third round", |it| it["round"] == 3).await;
+        let third = wait(&server, &path, "a third round", is_drawn(3)).await;
         assert!(is_away(&third, &gone) && !seated(&third).contains(&gone), "{third}");
         assert!(seated(&third).contains(&absent) || points(&third, &absent) == 1.0, "{third}");
         play_round(&server, &tokens, &third).await;

@@ -106,6 +106,7 @@ const ROWS: &[Row] = &[
     row("GET", "/api/v1/tournaments/{tournament}/games", "/api/v1/tournaments/none/games", "", Needs::Nothing),
     row("POST", "/api/v1/tournaments/{tournament}/join", "/api/v1/tournaments/none/join", "", Needs::Account),
     row("POST", "/api/v1/tournaments/{tournament}/withdraw", "/api/v1/tournaments/none/withdraw", "", Needs::Account),
+    row("POST", "/api/v1/tournaments/{tournament}/end", "/api/v1/tournaments/none/end", "", Needs::Account),
     row("POST", "/api/v1/tournaments/{tournament}/start", "/api/v1/tournaments/none/start", "", Needs::Account),
     row("GET", "/ws/v1/games/{id}", "/ws/v1/games/GAME", "", Needs::Nothing),
     row("GET", "/healthz", "/healthz", "", Needs::Nothing),
