@@ -27,7 +27,9 @@ const CODES: usize = 8;
 /// Characters of what a device is called.
 const LABEL: usize = 40;
 /// Names that would be taken for something else.
-const RESERVED: [&str; 2] = ["anonymous", "computer"];
+const RESERVED: [&str; 3] = ["anonymous", "computer", "ai"];
+/// What the computer's names begin with, by which it is challenged. A level follows.
+pub(super) const COMPUTER: &str = "computer-";
 
 /// The holder of an account.
 #[derive(Debug, Clone)]
@@ -241,7 +243,7 @@ impl Web {
             let message = "a name has 2 to 20 letters, digits, - or _";
             return Err(Problem::unprocessable("bad_name", message));
         }
-        if RESERVED.contains(&id.as_str()) {
+        if RESERVED.contains(&id.as_str()) || id.starts_with(COMPUTER) {
             let message = format!("the name {name} is not given away: choose another one");
             return Err(Problem::unprocessable("bad_name", message));
         }

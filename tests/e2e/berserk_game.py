@@ -65,6 +65,14 @@ def around_the_game(base, ann, ben):
     token = post(f"{base}/api/v1/accounts", {"name": "cleo"})["token"]
     tested = ann.oauth.test_tokens(token, "nonsense")
     assert tested[token]["userId"] == "cleo" and tested["nonsense"] is None, tested
+    against = ben.challenges.create_ai(level=1, color="white", variant="knightmate")
+    assert against["source"] == "ai", against
+    stream = ben.board.stream_game_state(against["id"])
+    assert next(stream)["black"]["name"] == "Computer, level 1"
+    ben.board.make_move(against["id"], "e2e4")
+    while len((state := next(stream)).get("moves", "").split()) < 2:
+        pass
+    ben.board.resign_game(against["id"])
     made = ann.challenges.create_open(clock_limit=60, clock_increment=1, variant="knightmate")
     assert made["speed"] == "bullet" and made["variant"]["key"] == "knightmate", made
     for client, color in ((ann, "white"), (ben, "black")):

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::account::{Account, find};
-use super::{Challenges, Plain, ok};
+use super::{Challenges, Plain, computer, ok};
 use crate::server::api::Web;
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
@@ -62,22 +62,25 @@ impl Challenge {
     }
 
     fn options(&self) -> GameOptions {
-        let seat =
-            |it: &Account| Seat { name: it.name.clone(), token: it.token.clone(), computer: None };
         let first = usize::from(self.color == "black");
         GameOptions {
             game: self.variant.clone(),
             fen: self.fen.clone(),
             clock: self.clock,
             rated: self.rated,
-            seats: vec![(first, seat(&self.from)), (1 - first, seat(&self.to))],
+            seats: vec![(first, seat_of(&self.from)), (1 - first, seat_of(&self.to))],
             chat: true,
             ..GameOptions::default()
         }
     }
 }
 
-fn time_control(clock: Option<Control>) -> Value {
+/// The seat of an account.
+pub(super) fn seat_of(account: &Account) -> Seat {
+    Seat { name: account.name.clone(), token: account.token.clone(), computer: None }
+}
+
+pub(super) fn time_control(clock: Option<Control>) -> Value {
     match clock {
         None => json!({ "type": "unlimited" }),
         Some(it) => json!({
@@ -100,17 +103,19 @@ pub(super) fn speed(clock: Option<Control>) -> &'static str {
 }
 
 /// What a challenge asks for, to whatever player.
-struct Terms {
-    variant: String,
-    fen: Option<String>,
-    clock: Option<Control>,
-    rated: bool,
+pub(super) struct Terms {
+    pub(super) variant: String,
+    pub(super) fen: Option<String>,
+    pub(super) clock: Option<Control>,
+    pub(super) rated: bool,
+    /// How many sides play.
+    pub(super) sides: usize,
 }
 
 impl Terms {
     /// # Errors
     /// There is no such game or position, or the clock makes no sense: refused now, not when it is accepted.
-    async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {
+    pub(super) async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {
         let variant = match text(fields, "variant").unwrap_or("standard") {
             "standard" | "fromPosition" => "chess".to_owned(),
             other => other.to_owned(),
@@ -136,10 +141,11 @@ impl Terms {
             Some(Value::Bool(it)) => *it,
             other => other.and_then(Value::as_str) == Some("true"),
         };
-        if rated && (fen.is_some() || ruleset.sides().len() != 2) {
+        let sides = ruleset.sides().len();
+        if rated && (fen.is_some() || sides != 2) {
             return Err(Problem::not_rated("of two sides, from the game's own position"));
         }
-        Ok(Self { variant, fen, clock, rated })
+        Ok(Self { variant, fen, clock, rated, sides })
     }
 }
 
@@ -154,7 +160,7 @@ pub(super) fn variant(game: &str) -> Value {
 }
 
 /// What is asked for, as a form or as JSON.
-fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Problem> {
+pub(super) fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Problem> {
     let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     if kind.starts_with("application/json") {
         let read = serde_json::from_slice::<Value>(body);
@@ -169,11 +175,21 @@ fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Probl
     Ok(pairs.into_iter().map(|(key, value)| (key, Value::String(value))).collect())
 }
 
-fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
+pub(super) fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
     match fields.get(key)? {
         Value::Number(it) => it.as_u64(),
         Value::String(it) => it.parse().ok(),
         _ => None,
+    }
+}
+
+/// The colour that the challenger wants, or else one by chance, as the game's id has it.
+pub(super) fn color(fields: &Map<String, Value>, id: &str) -> &'static str {
+    match text(fields, "color") {
+        Some("white") => "white",
+        Some("black") => "black",
+        _ if id.bytes().next_back().is_some_and(|it| it % 2 == 0) => "white",
+        _ => "black",
     }
 }
 
@@ -187,9 +203,12 @@ pub(super) async fn create(
 ) -> Result<Json<Value>, Plain> {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&from.id(), Cost::Game)?;
-    let to = find(&web, &user).await?;
     let fields = fields(&headers, &body)?;
-    let Terms { variant, fen, clock, rated } = Terms::read(&web, &fields).await?;
+    if let Some(level) = computer::level_of(&user) {
+        return Ok(Json(computer::challenged(&web, &from, level, &fields).await?));
+    }
+    let to = find(&web, &user).await?;
+    let Terms { variant, fen, clock, rated, .. } = Terms::read(&web, &fields).await?;
     web.may_play_with(&from, vec![to.id()]).await?;
     let are_two = from.id() != to.id();
     if rated && !(are_two && [&from, &to].iter().all(|it| it.token.account().is_some())) {
@@ -197,12 +216,7 @@ pub(super) async fn create(
         return Err(Problem::not_rated(what).into());
     }
     let id = new_id()?;
-    let color = match text(&fields, "color") {
-        Some("white") => "white",
-        Some("black") => "black",
-        _ if id.bytes().next_back().is_some_and(|it| it % 2 == 0) => "white",
-        _ => "black",
-    };
+    let color = color(&fields, &id);
     let made = Instant::now();
     let challenge = Challenge { id, from, to, variant, fen, clock, rated, color, made };
     web.challenges.propose(challenge.clone())?;
@@ -222,7 +236,7 @@ pub(super) async fn open(
     body: Bytes,
 ) -> Result<Json<Value>, Plain> {
     web.admit(&caller, Cost::Game)?;
-    let Terms { variant: game, fen, clock, rated } =
+    let Terms { variant: game, fen, clock, rated, .. } =
         Terms::read(&web, &fields(&headers, &body)?).await?;
     let (wanted, told) = (variant(&game), fen.clone());
     if rated {

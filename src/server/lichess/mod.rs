@@ -6,6 +6,7 @@
 
 mod account;
 mod challenge;
+mod computer;
 mod game;
 mod stream;
 
@@ -69,6 +70,7 @@ pub(super) fn routes() -> (Router<Web>, Router<Web>) {
         .route("/api/bot/account/upgrade", post(account::upgrade))
         .route("/api/token/test", post(account::test))
         .route("/api/challenge/open", post(challenge::open))
+        .route("/api/challenge/ai", post(computer::create))
         .route("/api/challenge/{id}", post(challenge::create))
         .route("/api/challenge/{id}/accept", post(challenge::accept))
         .route("/api/challenge/{id}/decline", post(challenge::decline))

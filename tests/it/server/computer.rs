@@ -40,6 +40,44 @@ fn a_game_goes_on_when_the_engine_dies() {
     });
 }
 
+/// Programs challenge the computer as on lichess, or by the names that its levels have.
+#[test]
+fn the_computer_accepts_challenges() {
+    hosted("challenged", Config::default(), async |server| {
+        let (_, ann) = server.post("/api/v1/accounts", "", json!({ "name": "ann" })).await;
+        let ann = ann["token"].as_str().expect("a token").to_owned();
+        let ai = "/api/challenge/ai";
+        for (path, asked, code) in [
+            (ai, json!({}), "bad_level"),
+            (ai, json!({ "level": 9 }), "bad_level"),
+            (ai, json!({ "level": 1, "rated": true }), "not_rated"),
+            (ai, json!({ "level": 1, "variant": "nonsense" }), "unknown_game"),
+            ("/api/challenge/computer-9", json!({}), "no_such_user"),
+        ] {
+            let (status, answer) = server.post(path, &ann, asked).await;
+            assert!(status.is_client_error(), "{answer}");
+            assert_eq!(answer["code"], code, "{answer}");
+        }
+        let played = |state: &Value| state["moves"].as_array().map_or(0, Vec::len);
+        let asked = json!({ "level": 1, "color": "white", "variant": "knightmate" });
+        let (status, made) = server.post(ai, &ann, asked).await;
+        assert_eq!((status, &made["source"]), (StatusCode::CREATED, &json!("ai")), "{made}");
+        let id = made["id"].as_str().expect("an id");
+        let path = format!("/api/board/game/{id}/move/e2e4");
+        assert_eq!(server.post(&path, &ann, json!({})).await.0, StatusCode::OK);
+        let state = until(server, id, |it| played(it) == 2).await;
+        assert_eq!(state["seats"], json!(["ann", "Computer, level 1"]));
+        let asked = json!({ "color": "black" });
+        let (status, made) = server.post("/api/challenge/Computer-2", &ann, asked).await;
+        assert_eq!((status, &made["status"]), (StatusCode::OK, &json!("accepted")), "{made}");
+        let state = until(server, made["id"].as_str().expect("an id"), |it| played(it) == 1).await;
+        assert_eq!(state["seats"], json!(["Computer, level 2", "ann"]));
+        // The names are nobody's.
+        let taken = server.post("/api/v1/accounts", "", json!({ "name": "computer-2" })).await;
+        assert_eq!(taken.1["error"], "bad_name", "{}", taken.1);
+    });
+}
+
 #[test]
 fn the_computer_plays_the_other_seat() {
     hosted("computer", Config::default(), async |server| {

@@ -114,6 +114,7 @@ const ROWS: &[Row] = &[
     // What lichess' clients use is described by lichess.
     row("GET", "", "/api/account", "", Needs::Account),
     row("POST", "", "/api/challenge/ben", "{}", Needs::Account),
+    row("POST", "", "/api/challenge/ai", "{\"level\":1}", Needs::Account),
     row("POST", "", "/api/challenge/GAME/accept", "", Needs::Account),
     row("POST", "", "/api/challenge/GAME/decline", "", Needs::Account),
     row("POST", "", "/api/challenge/GAME/cancel", "", Needs::Account),

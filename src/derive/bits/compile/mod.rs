@@ -35,7 +35,9 @@ use super::memo::Memo;
 use super::planner::{PlanError, Planner};
 use super::word::Word;
 use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of};
-pub(super) use compiled::{Compiled, Guards, Maintained, Mode, ReactionPlan, Readers, refill};
+#[cfg(feature = "native")]
+pub(super) use compiled::Guards;
+pub(super) use compiled::{Compiled, Maintained, Mode, ReactionPlan, Readers, refill};
 use compiled::{Delta, DeltaKind, OnDemand, reaction_owner};
 
 pub(super) fn compile<W: Word>(

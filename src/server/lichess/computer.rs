@@ -1,0 +1,96 @@
+//! The computer as a player that is challenged: it accepts at once, at the level that is asked for.
+//!
+//! Clients challenge it as on lichess (`/api/challenge/ai`), or like an account, by the names `computer-1` to
+//! `computer-8`, which no account is given. Deliberately absent: how it plays (`server::computer`).
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::Plain;
+use super::account::Account;
+use super::challenge::{Terms, color, fields, number, seat_of, speed, time_control, variant};
+use crate::opponent::Level;
+use crate::server::accounts::COMPUTER;
+use crate::server::api::Web;
+use crate::server::api::guard::Caller;
+use crate::server::computer::seat;
+use crate::server::ids::new_id;
+use crate::server::limit::Cost;
+use crate::server::new_game::GameOptions;
+use crate::server::problem::Problem;
+
+/// The level of the computer that goes by this name.
+pub(super) fn level_of(name: &str) -> Option<Level> {
+    let name = name.to_ascii_lowercase();
+    name.strip_prefix(COMPUTER)?.parse().ok().and_then(Level::new)
+}
+
+/// A game against the computer, at the `level` that is asked for.
+pub(super) async fn create(
+    State(web): State<Web>,
+    caller: Caller,
+    from: Account,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<(StatusCode, Json<Value>), Plain> {
+    web.admit(&caller, Cost::Game)?;
+    web.admit_account(&from.id(), Cost::Game)?;
+    let fields = fields(&headers, &body)?;
+    let level = number(&fields, "level").and_then(|it| u8::try_from(it).ok());
+    let bad = || {
+        let message = "the computer plays at a level from 1 to 8: give `level`";
+        Problem::unprocessable("bad_level", message)
+    };
+    let level = level.and_then(Level::new).ok_or_else(bad)?;
+    let mut game = begin(&web, &from, level, &fields).await?;
+    game["status"] = json!({ "id": 20, "name": "started" });
+    game["source"] = json!("ai");
+    Ok((StatusCode::CREATED, Json(game)))
+}
+
+/// A challenge of the computer by its name. It is accepted at once.
+pub(super) async fn challenged(
+    web: &Web,
+    from: &Account,
+    level: Level,
+    fields: &Map<String, Value>,
+) -> Result<Value, Plain> {
+    let mut body = begin(web, from, level, fields).await?;
+    let name = format!("{COMPUTER}{}", level.number());
+    body["destUser"] = json!({ "id": name, "name": name, "title": "BOT", "online": true });
+    body["challenge"] = body.clone();
+    Ok(body)
+}
+
+/// Makes the game. What there is to tell of it is told as of a challenge.
+async fn begin(
+    web: &Web,
+    from: &Account,
+    level: Level,
+    fields: &Map<String, Value>,
+) -> Result<Value, Plain> {
+    let Terms { variant: game, fen, clock, rated, sides } = Terms::read(web, fields).await?;
+    if rated {
+        return Err(Problem::not_rated("between two players, not the computer").into());
+    }
+    let id = new_id()?;
+    let color = color(fields, &id);
+    let own = usize::from(color == "black");
+    let mut seats = vec![(own, seat_of(from))];
+    for side in (0..sides).filter(|it| *it != own) {
+        seats.push((side, seat(level)?));
+    }
+    let challenger = json!({ "id": from.id(), "name": from.name, "online": true });
+    let told = json!({
+        "id": id, "url": format!("/game/{id}"), "status": "accepted", "challenger": challenger, "rated": false,
+        "variant": variant(&game), "speed": speed(clock), "timeControl": time_control(clock),
+        "color": color, "finalColor": color, "initialFen": fen,
+    });
+    let options = GameOptions { game, fen, clock, chat: true, seats, ..GameOptions::default() };
+    web.host.create_as(id.clone(), options).await?;
+    web.challenges.begin(&id, &[(from.id(), color)]);
+    Ok(told)
+}
