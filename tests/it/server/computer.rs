@@ -1,7 +1,8 @@
 //! The computer as a player of a hosted game: it answers what is asked of it, and the game goes on whatever becomes of
 //! its engine.
 
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
 use rulemate::server::Config;
 use serde_json::{Value, json};
 
@@ -46,21 +47,27 @@ fn the_computer_accepts_challenges() {
     hosted("challenged", Config::default(), async |server| {
         let (_, ann) = server.post("/api/v1/accounts", "", json!({ "name": "ann" })).await;
         let ann = ann["token"].as_str().expect("a token").to_owned();
+        let challenge = async |path: &str, asked: Value| {
+            let request = Request::post(path)
+                .header("authorization", format!("Bearer {ann}"))
+                .header("content-type", "application/json");
+            server.send(request.body(Body::from(asked.to_string())).unwrap()).await
+        };
         let ai = "/api/challenge/ai";
         for (path, asked, code) in [
             (ai, json!({}), "bad_level"),
             (ai, json!({ "level": 9 }), "bad_level"),
-            (ai, json!({ "level": 1, "rated": true }), "not_rated"),
-            (ai, json!({ "level": 1, "variant": "nonsense" }), "unknown_game"),
+            (ai, json!({ "level": 1, "rated": true }), "cannot_be_rated"),
+            (ai, json!({ "level": 1, "variant": "nonsense" }), "no_such_game_name"),
             ("/api/challenge/computer-9", json!({}), "no_such_user"),
         ] {
-            let (status, answer) = server.post(path, &ann, asked).await;
+            let (status, answer) = challenge(path, asked).await;
             assert!(status.is_client_error(), "{answer}");
             assert_eq!(answer["code"], code, "{answer}");
         }
         let played = |state: &Value| state["moves"].as_array().map_or(0, Vec::len);
         let asked = json!({ "level": 1, "color": "white", "variant": "knightmate" });
-        let (status, made) = server.post(ai, &ann, asked).await;
+        let (status, made) = challenge(ai, asked).await;
         assert_eq!((status, &made["source"]), (StatusCode::CREATED, &json!("ai")), "{made}");
         let id = made["id"].as_str().expect("an id");
         let path = format!("/api/board/game/{id}/move/e2e4");
@@ -68,7 +75,7 @@ fn the_computer_accepts_challenges() {
         let state = until(server, id, |it| played(it) == 2).await;
         assert_eq!(state["seats"], json!(["ann", "Computer, level 1"]));
         let asked = json!({ "color": "black" });
-        let (status, made) = server.post("/api/challenge/Computer-2", &ann, asked).await;
+        let (status, made) = challenge("/api/challenge/Computer-2", asked).await;
         assert_eq!((status, &made["status"]), (StatusCode::OK, &json!("accepted")), "{made}");
         let state = until(server, made["id"].as_str().expect("an id"), |it| played(it) == 1).await;
         assert_eq!(state["seats"], json!(["Computer, level 2", "ann"]));
