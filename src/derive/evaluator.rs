@@ -89,6 +89,7 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
+        depth: u32,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64>;
 

@@ -40,15 +40,16 @@ impl World {
         Leaves { over, counted, odd, batches, unheard }
     }
 
-    /// The number of leaves after all actions of a position that is not over, none of which is taken. The
-    /// actions that have to be taken for it are added to the list and not counted. `None` if that is all of
+    /// The number of leaves so many plies below a position that is not over (two or more), no action of which is
+    /// taken. The actions that have to be taken for it are added to the list and not counted. `None` if that is all of
     /// them: the reference evaluator has no other way, nor have programs before they are machine code, nor
     /// positions with rows of `odd`.
     pub fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
+        depth: u32,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        self.evaluator.leaves_below(leaves, rest)
+        self.evaluator.leaves_below(leaves, depth, rest)
     }
 }

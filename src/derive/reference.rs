@@ -113,6 +113,7 @@ impl Evaluator for Reference {
     fn leaves_below(
         &mut self,
         _leaves: &Arc<Leaves>,
+        _depth: u32,
         _rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
         None

@@ -147,8 +147,8 @@ impl Tree<'_> {
             let program = world.program().clone();
             return program.actions.iter().map(|it| self.leaves_of(world, it)).sum();
         }
-        if let (2, Some(leaves)) = (depth, &self.leaves)
-            && let Some(count) = self.leaves_below(world, leaves)
+        if let (2.., Some(leaves)) = (depth, &self.leaves)
+            && let Some(count) = self.leaves_below(world, leaves, depth)
         {
             return count;
         }
@@ -157,11 +157,11 @@ impl Tree<'_> {
     }
 
     /// The leaves of all actions, which are taken only if they have to be.
-    fn leaves_below(&self, world: &mut World, leaves: &Arc<Leaves>) -> Option<u64> {
+    fn leaves_below(&self, world: &mut World, leaves: &Arc<Leaves>, depth: u32) -> Option<u64> {
         let mut rest = Vec::new();
-        let count = world.leaves_below(leaves, &mut rest)?;
+        let count = world.leaves_below(leaves, depth, &mut rest)?;
         let moves = rest.into_iter().map(|(action, args)| Move { action, args });
-        Some(count + moves.map(|it| self.below(world, &it, 2)).sum::<u64>())
+        Some(count + moves.map(|it| self.below(world, &it, depth)).sum::<u64>())
     }
 
     fn leaves_of(&self, world: &mut World, action: &Action) -> u64 {

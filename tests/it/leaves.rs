@@ -96,7 +96,7 @@ fn is_code(game: &str) -> bool {
     let counted = actions.iter().map(|it| (it.id, it.rel)).collect();
     let leaves = Arc::new(table.world.leaves(table.contract.over, counted, Vec::new()));
     let mut rest = Vec::new();
-    table.world.leaves_below(&leaves, &mut rest).is_some() && rest.is_empty()
+    table.world.leaves_below(&leaves, 2, &mut rest).is_some() && rest.is_empty()
 }
 
 /// Nothing that is counted says whether code counted it.

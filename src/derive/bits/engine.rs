@@ -162,9 +162,10 @@ impl<W: Word> Evaluator for Engine<W> {
     fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
+        depth: u32,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        self.live.leaves_below(&self.c, leaves, rest)
+        self.live.leaves_below(&self.c, leaves, depth, rest)
     }
 
     fn set_counting(&mut self, on: bool) {

@@ -23,7 +23,7 @@ impl<W: Word> Live<W> {
     }
 
     /// A new frame, in which nothing is derived yet.
-    fn open_frame(&mut self, c: &Compiled<W>) {
+    pub(super) fn open_frame(&mut self, c: &Compiled<W>) {
         self.marked = false;
         self.depth += 1;
         self.s.frame = self.depth * c.frame_rows;

@@ -1,10 +1,11 @@
-//! Counting leaves: what can be done after an action, which is not taken.
+//! Counting leaves: what can be done after actions, which are not taken.
 //!
-//! Machine code does all of it (`native`), in the frame that a write would open. Deliberately absent: another way,
-//! since the caller can take the action.
+//! Machine code does all of it (`native`), in the frame that a write would open. Above the last ply it leaves its writes in
+//! the rows, so that they are those of the next position, until that is counted; no fact changes. Deliberately absent:
+//! another way, since the caller can take the action.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -13,7 +14,7 @@ use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::{Dense, Store};
 use super::live::Live;
-use super::native::{LeafCode, LeafRoom};
+use super::native::{AfterAction, LeafCode, LeafRoom, Ply};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::rules::{ActionId, RelId};
@@ -21,88 +22,159 @@ use crate::rules::{ActionId, RelId};
 /// After so many actions, code that gives up on most of them is not asked any more.
 const LEAF_TRIES: u32 = 1 << 10;
 
+/// After so many actions above the last ply, code that gives up on one in [`WORTH`] is not asked any more.
+const STEP_TRIES: u32 = 1 << 6;
+
+/// What was done below an action before code gave up is done in vain.
+const WORTH: u32 = 8;
+
 /// The code for what was first asked for, if there can be any.
 #[derive(Debug)]
 pub(super) struct LeafPlan {
     leaves: Arc<Leaves>,
     code: Option<LeafCode>,
+    /// The code of plies above the last, once they are asked for.
+    above: OnceLock<Option<LeafCode>>,
+}
+
+/// What is asked for, with its code.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    leaves: &'a Leaves,
+    last: &'a LeafCode,
+    above: Option<&'a LeafCode>,
+}
+
+/// How often code was asked for an action, and how often it gave up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tries {
+    all: u32,
+    given_up: u32,
+}
+
+impl Tries {
+    fn note(&mut self, done: bool) {
+        self.all = self.all.saturating_add(1);
+        self.given_up = self.given_up.saturating_add(u32::from(!done));
+    }
+
+    /// Whether it gives up on more than one in so many.
+    fn in_vain(self, first: u32, one_in: u32) -> bool {
+        self.all >= first && self.given_up > self.all / one_in
+    }
 }
 
 impl<W: Word> Compiled<W> {
-    /// The code that counts what is asked for, where rules run as machine code already.
-    fn leaf_code(&self, leaves: &Arc<Leaves>) -> Option<&LeafCode> {
+    /// The code that counts what is asked for so many plies below, where rules run as machine code already.
+    fn leaf_code<'a>(&'a self, leaves: &'a Arc<Leaves>, depth: u32) -> Option<Asked<'a>> {
         let native = self.native.get()?.as_ref()?;
         let plan = self.leaf_plan.get_or_init(|| {
-            let code = LeafCode::compile(self, native, leaves);
-            LeafPlan { leaves: Arc::clone(leaves), code }
+            let code = LeafCode::compile(self, native, leaves, Ply::Last);
+            LeafPlan { leaves: Arc::clone(leaves), code, above: OnceLock::new() }
         });
-        let is_it = Arc::ptr_eq(&plan.leaves, leaves) || plan.leaves == *leaves;
-        plan.code.as_ref().filter(|_| is_it)
+        if !Arc::ptr_eq(&plan.leaves, leaves) && plan.leaves != *leaves {
+            return None;
+        }
+        let above = || LeafCode::compile(self, native, leaves, Ply::Above);
+        let last = plan.code.as_ref()?;
+        match depth {
+            ..=2 => Some(Asked { leaves, last, above: None }),
+            _ => Some(Asked { leaves, last, above: Some(plan.above.get_or_init(above).as_ref()?) }),
+        }
     }
 }
 
 impl<W: Word> Live<W> {
-    /// The count of all leaves below; actions that must be taken for it are added to the rest.
+    /// The count of all leaves so many plies below; actions that must be taken for it are added to the rest.
     pub(super) fn leaves_below(
         &mut self,
         c: &Compiled<W>,
         leaves: &Arc<Leaves>,
+        depth: u32,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        let [tried, given_up] = self.leaf_tries;
-        let in_vain = tried >= LEAF_TRIES && given_up > tried / 2;
+        let in_vain = self.leaf_tries.in_vain(LEAF_TRIES, 2)
+            || depth > 2 && self.step_tries.in_vain(STEP_TRIES, WORTH);
         if in_vain || self.s.counts.is_some() || self.log.is_some() {
             return None;
         }
-        let code = c.leaf_code(leaves)?;
-        if leaves.odd.iter().any(|it| self.has_rows(c, *it)) {
+        let asked = c.leaf_code(leaves, depth)?;
+        // Rows do not move while words of them are saved.
+        self.make_room(c, self.depth + depth as usize);
+        let mut room = self.room.take().unwrap_or_else(|| Box::new(LeafRoom::new()));
+        for code in [Some(asked.last), asked.above].into_iter().flatten() {
+            room.make_room(code.suspect_words());
+        }
+        let count = self.below(c, asked, &mut room, depth, rest);
+        self.room = Some(room);
+        count
+    }
+
+    /// The count below a position that is not over.
+    fn below(
+        &mut self,
+        c: &Compiled<W>,
+        asked: Asked<'_>,
+        room: &mut LeafRoom,
+        depth: u32,
+        rest: &mut Vec<(ActionId, Tuple)>,
+    ) -> Option<u64> {
+        if asked.leaves.odd.iter().any(|it| self.has_rows(c, *it)) {
             return None;
         }
         let mut count = 0;
-        for &(action, rel) in &leaves.counted {
+        for &(action, rel) in &asked.leaves.counted {
             if self.has_rows(c, rel)
                 && let Store::Dense(dense) = &c.stores[usize::from(rel.0)]
             {
-                count += self.leaves_of(c, (leaves, code), action, dense, rest);
+                count += self.below_action(c, asked, room, depth, (action, dense), rest);
             }
         }
         Some(count)
     }
 
-    /// The count of the leaves below all rows of an action.
-    fn leaves_of(
+    /// The count below all rows of an action.
+    fn below_action(
         &mut self,
         c: &Compiled<W>,
-        (leaves, code): (&Leaves, &LeafCode),
-        action: ActionId,
-        dense: &Dense,
+        asked: Asked<'_>,
+        room: &mut LeafRoom,
+        depth: u32,
+        (action, dense): (ActionId, &Dense),
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> u64 {
-        let batches = leaves.batches[usize::from(action.0)].clone();
+        let batches = asked.leaves.batches[usize::from(action.0)].clone();
         if let Some(batch) = batches.and_then(|mut it| it.next()) {
             self.ready_batch(c, batch);
         }
         let columns = dense.sizes.len();
-        if columns == 0 {
-            rest.push((action, Tuple::new()));
-            return 0;
-        }
+        let code = if depth > 2 { asked.above } else { Some(asked.last) };
+        let code = code.and_then(|it| it.action(usize::from(action.0)));
+        let start = self.leaf_rows.len();
         let mut rows = std::mem::take(&mut self.leaf_rows);
-        rows.clear();
         let all: SmallVec<[Option<i64>; 4]> = smallvec![None; columns];
         let _ = self.dense_tuples(dense, &all, &mut |row| {
             rows.extend_from_slice(row);
             ControlFlow::Continue(())
         });
+        self.leaf_rows = rows;
+        let end = self.leaf_rows.len();
         let declared = c.program.action(action);
         let mut count = 0;
-        for row in rows.chunks_exact(columns) {
-            match self.leaves_after(c, code, action, &declared.whole(row)) {
+        for at in (start..end).step_by(columns.max(1)) {
+            let row = Tuple::from_slice(&self.leaf_rows[at..at + columns]);
+            let args = declared.whole(&row);
+            let found = match code.filter(|_| columns > 0 && args.len() <= GIVEN.len()) {
+                None => None,
+                Some(code) if depth > 2 => self.below_step(c, asked, room, depth, (code, &args)),
+                Some(code) => self.leaves_after(c, room, code, &args),
+            };
+            match found {
                 Some(found) => count += found,
-                None => rest.push((action, Tuple::from_slice(row))),
+                None => rest.push((action, row)),
             }
         }
-        self.leaf_rows = rows;
+        self.leaf_rows.truncate(start);
         count
     }
 
@@ -112,32 +184,62 @@ impl<W: Word> Live<W> {
         self.any(dense)
     }
 
-    /// The count after an action; `None` if the action must be taken for it. What its reactions read is derived.
+    /// The count of leaves after an action; `None` if the action must be taken for it. What its reactions read is
+    /// derived.
     fn leaves_after(
         &mut self,
         c: &Compiled<W>,
-        code: &LeafCode,
-        action: ActionId,
+        room: &mut LeafRoom,
+        code: AfterAction,
         args: &[i64],
     ) -> Option<u64> {
-        let after = code.action(usize::from(action.0)).filter(|_| args.len() <= GIVEN.len())?;
         self.s.fuel.refill();
         if self.s.fuel.is_out() {
             return None;
         }
         let before = self.s.frame;
         self.s.frame = (self.depth + 1) * c.frame_rows;
-        self.make_room(c, self.depth + 1);
-        let mut room =
-            self.room.take().unwrap_or_else(|| Box::new(LeafRoom::new(code.suspect_words())));
-        let count = after.run(&mut self.s, c, &mut room, args, before);
-        self.room = Some(room);
+        let count = code.count(&mut self.s, c, room, args, before);
         self.s.frame = before;
-        self.leaf_tries[0] = self.leaf_tries[0].saturating_add(1);
+        self.leaf_tries.note(count.is_some());
         if count.is_none() {
-            self.leaf_tries[1] = self.leaf_tries[1].saturating_add(1);
             self.s.dirty.fill(W::default());
         }
+        count
+    }
+
+    /// The count below a position after an action; `None` if this or another one must be taken for it.
+    fn below_step(
+        &mut self,
+        c: &Compiled<W>,
+        asked: Asked<'_>,
+        room: &mut LeafRoom,
+        depth: u32,
+        (code, args): (AfterAction, &[i64]),
+    ) -> Option<u64> {
+        let take_back = asked.above?.take_back()?;
+        self.s.fuel.refill();
+        if self.s.fuel.is_out() {
+            return None;
+        }
+        let (marked, depth_before, before, top) =
+            (self.marked, self.depth, self.s.frame, room.top());
+        self.open_frame(c);
+        let mut count = None;
+        if code.take(&mut self.s, c, room, args, before) {
+            let mut rest = Vec::new();
+            count = match self.has_rows(c, asked.leaves.over) {
+                true => Some(0),
+                false => self.below(c, asked, room, depth - 1, &mut rest),
+            };
+            count = count.filter(|_| rest.is_empty() && !self.s.fuel.is_out());
+            take_back.run(&mut self.s, c, room, top);
+        } else {
+            self.s.dirty.fill(W::default());
+        }
+        self.close_frames(c, depth_before);
+        self.marked = marked;
+        self.step_tries.note(count.is_some());
         count
     }
 }

@@ -16,6 +16,7 @@ use super::super::transaction::Output;
 use super::compile::{Compiled, Maintained, Mode, Readers, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
+use super::leaves::Tries;
 use super::machine::Turn;
 use super::native::LeafRoom;
 use super::planner::GIVEN;
@@ -46,10 +47,12 @@ pub(super) struct Live<W> {
     scratch: Vec<W>,
     /// What counting leaves needs, once they are counted.
     pub(super) room: Option<Box<LeafRoom>>,
-    /// The actions whose leaves are being counted, one after the other.
+    /// The actions whose leaves are being counted, one after the other, those of the plies above first.
     pub(super) leaf_rows: Vec<i64>,
-    /// How many of them code was asked for, and on how many it gave up.
-    pub(super) leaf_tries: [u32; 2],
+    /// How often code was asked to count leaves after an action.
+    pub(super) leaf_tries: Tries,
+    /// How often it was asked for an action above the last ply.
+    pub(super) step_tries: Tries,
     /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
     pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
@@ -69,7 +72,8 @@ impl<W: Word> Live<W> {
             scratch: Vec::new(),
             room: None,
             leaf_rows: Vec::new(),
-            leaf_tries: [0; 2],
+            leaf_tries: Tries::default(),
+            step_tries: Tries::default(),
             log: None,
         };
         engine.suspect_unprompted(c);

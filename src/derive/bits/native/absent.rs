@@ -21,6 +21,17 @@ pub(super) enum LeafCode {}
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AfterAction {}
 
+/// Nothing is taken back by code.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TakeBack {}
+
+/// The ply that there is no code for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ply {
+    Last,
+    Above,
+}
+
 /// What nothing needs.
 #[derive(Debug, Clone)]
 pub(super) struct LeafRoom;
@@ -42,8 +53,17 @@ impl EntryPoint {
 }
 
 impl LeafCode {
-    pub(super) fn compile<W: Word>(_: &Compiled<W>, _: &Native, _: &Leaves) -> Option<Self> {
+    pub(super) fn compile<W: Word>(
+        _: &Compiled<W>,
+        _: &Native,
+        _: &Leaves,
+        _: Ply,
+    ) -> Option<Self> {
         None
+    }
+
+    pub(super) fn take_back(&self) -> Option<TakeBack> {
+        match *self {}
     }
 
     pub(super) fn action(&self, _: usize) -> Option<AfterAction> {
@@ -56,7 +76,7 @@ impl LeafCode {
 }
 
 impl AfterAction {
-    pub(super) fn run<W: Word>(
+    pub(super) fn count<W: Word>(
         self,
         _: &mut State<W>,
         _: &Compiled<W>,
@@ -66,11 +86,40 @@ impl AfterAction {
     ) -> Option<u64> {
         match self {}
     }
+
+    pub(super) fn take<W: Word>(
+        self,
+        _: &mut State<W>,
+        _: &Compiled<W>,
+        _: &mut LeafRoom,
+        _: &[i64],
+        _: usize,
+    ) -> bool {
+        match self {}
+    }
+}
+
+impl TakeBack {
+    pub(super) fn run<W: Word>(
+        self,
+        _: &mut State<W>,
+        _: &Compiled<W>,
+        _: &mut LeafRoom,
+        _: usize,
+    ) {
+        match self {}
+    }
 }
 
 impl LeafRoom {
-    pub(super) fn new(_: usize) -> Self {
+    pub(super) fn new() -> Self {
         Self
+    }
+
+    pub(super) fn make_room(&mut self, _: usize) {}
+
+    pub(super) fn top(&self) -> usize {
+        0
     }
 
     pub(super) fn heap_bytes(&self) -> usize {

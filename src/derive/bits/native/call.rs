@@ -13,7 +13,8 @@
 //!   write three lists: the words that they wrote over, each piece of work after a comparison with the room
 //!   that is left; tuples to be checked, each after a comparison with their maximum; blocks that may have
 //!   changed, a row for each maintained relation, whose number is asserted. What they write back they have
-//!   written over themselves;
+//!   written over themselves, or, where plies above the last are taken back, functions before them: rows and values have
+//!   not moved since, which is asserted;
 //! - an index is not compared where it is base plus registers times strides, the registers hold members of rows
 //!   or constants, and the highest such index is within; the way of a chase is looked up by a member, of which
 //!   its table has a row each;
@@ -104,19 +105,35 @@ pub(super) struct Context {
 /// A word that was written over: where, and what it was.
 type Saved = [u64; 2];
 
-/// Words that an action may write over.
+/// Words that the actions of all plies of a count may write over.
 const SAVED: usize = 4096;
 
 /// What a session needs for counting leaves.
 #[derive(Debug, Clone)]
 pub(in super::super) struct LeafRoom {
     saved: Vec<Saved>,
+    /// How many words are saved: those of plies above.
+    top: usize,
+    /// Where the rows and values are that were written over.
+    place: [usize; 2],
     suspects: Vec<u64>,
 }
 
 impl LeafRoom {
-    pub(in super::super) fn new(suspect_words: usize) -> Self {
-        Self { saved: vec![[0; 2]; SAVED], suspects: vec![0; suspect_words] }
+    pub(in super::super) fn new() -> Self {
+        Self { saved: vec![[0; 2]; SAVED], top: 0, place: [0; 2], suspects: Vec::new() }
+    }
+
+    /// There is room for so many words of tuples to be checked.
+    pub(in super::super) fn make_room(&mut self, suspect_words: usize) {
+        if self.suspects.len() < suspect_words {
+            self.suspects.resize(suspect_words, 0);
+        }
+    }
+
+    /// How many words are saved.
+    pub(in super::super) fn top(&self) -> usize {
+        self.top
     }
 
     pub(in super::super) fn heap_bytes(&self) -> usize {
@@ -144,6 +161,40 @@ impl Context {
 /// A function of leaves: the context, and two numbers.
 type LeafFunction = unsafe extern "C" fn(*mut Context, i64, i64) -> i32;
 
+impl Context {
+    /// What code needs to run on a state, in the frames that begin at these rows: that of before the action, and the
+    /// current one. It saves words from that one on.
+    fn new<W: Word>(
+        state: &mut State<W>,
+        c: &Compiled<W>,
+        room: &mut LeafRoom,
+        before: usize,
+        from: usize,
+    ) -> Self {
+        let frames = state.frame.max(before);
+        assert!(state.rows.len() >= c.kept_rows + frames + c.frame_rows, "rows are missing");
+        assert!(state.funs.len() == c.kept_funs, "values of functions are missing");
+        assert!(state.dirty.len() == c.maintained.len(), "maintained relations are missing");
+        assert!(from <= room.top && room.top <= room.saved.len(), "saved words are missing");
+        let saved = room.saved.as_mut_ptr_range();
+        Self {
+            rows: state.rows.as_mut_ptr().cast(),
+            funs: state.funs.as_mut_ptr(),
+            dirty: state.dirty.as_mut_ptr().cast(),
+            suspects: room.suspects.as_mut_ptr(),
+            undo: saved.start.wrapping_add(room.top),
+            undo_start: saved.start.wrapping_add(from),
+            undo_end: saved.end,
+            frame_before: (before * size_of::<W>()) as u64,
+            frame_after: (state.frame * size_of::<W>()) as u64,
+            args: [0; GIVEN.len()],
+            count: 0,
+            state: std::ptr::from_mut(state).cast(),
+            program: std::ptr::from_ref(c).cast(),
+        }
+    }
+}
+
 /// The code of an action.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct AfterAction(LeafFunction);
@@ -161,7 +212,7 @@ impl AfterAction {
     /// # Panics
     /// It came to an index that is out of range.
     #[inline]
-    pub(in super::super) fn run<W: Word>(
+    pub(in super::super) fn count<W: Word>(
         self,
         state: &mut State<W>,
         c: &Compiled<W>,
@@ -169,39 +220,87 @@ impl AfterAction {
         args: &[i64],
         before: usize,
     ) -> Option<u64> {
-        let frames = state.frame.max(before);
-        assert!(state.rows.len() >= c.kept_rows + frames + c.frame_rows, "rows are missing");
-        assert!(state.funs.len() == c.kept_funs, "values of functions are missing");
-        assert!(state.dirty.len() == c.maintained.len(), "maintained relations are missing");
-        let undo = room.saved.as_mut_ptr_range();
-        let mut given = [0; GIVEN.len()];
-        given.iter_mut().zip(args).for_each(|(to, from)| *to = *from);
-        let mut context = Context {
-            rows: state.rows.as_mut_ptr().cast(),
-            funs: state.funs.as_mut_ptr(),
-            dirty: state.dirty.as_mut_ptr().cast(),
-            suspects: room.suspects.as_mut_ptr(),
-            undo: undo.start,
-            undo_start: undo.start,
-            undo_end: undo.end,
-            frame_before: (before * size_of::<W>()) as u64,
-            frame_after: (state.frame * size_of::<W>()) as u64,
-            args: given,
-            count: 0,
-            state: std::ptr::from_mut(state).cast(),
-            program: std::ptr::from_ref(c).cast(),
-        };
+        self.run(state, c, room, args, before).map(|it| it.count)
+    }
+
+    /// Takes the action, in the same frames, as it is done above the last ply: it is in the rows until
+    /// [`TakeBack`]. False if it came to more than there is room for, and nothing was taken.
+    ///
+    /// # Panics
+    /// It came to an index that is out of range.
+    pub(in super::super) fn take<W: Word>(
+        self,
+        state: &mut State<W>,
+        c: &Compiled<W>,
+        room: &mut LeafRoom,
+        args: &[i64],
+        before: usize,
+    ) -> bool {
+        let Some(context) = self.run(state, c, room, args, before) else { return false };
+        let bytes = context.undo.addr() - room.saved.as_ptr().addr();
+        room.top = bytes / size_of::<Saved>();
+        room.place = place(state);
+        true
+    }
+
+    #[inline]
+    fn run<W: Word>(
+        self,
+        state: &mut State<W>,
+        c: &Compiled<W>,
+        room: &mut LeafRoom,
+        args: &[i64],
+        before: usize,
+    ) -> Option<Context> {
+        let mut context = Context::new(state, c, room, before, room.top);
+        context.args.iter_mut().zip(args).for_each(|(to, from)| *to = *from);
         // SAFETY: see the top of this file.
         let result = i64::from(unsafe { self.0(&mut context, 0, 0) });
         match result {
             FAULT => out_of_range(),
-            HALTED => Some(context.count),
+            HALTED => Some(context),
             _ => {
                 room.suspects.fill(0);
                 None
             }
         }
     }
+}
+
+/// The code that writes back what actions of plies above the last have written over.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct TakeBack(LeafFunction);
+
+impl TakeBack {
+    /// The finished function of that signature at this address.
+    pub(super) fn new(code: *const u8) -> Self {
+        // SAFETY: the signature that the function was made with is that of `LeafFunction`.
+        Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
+    }
+
+    /// Writes back all words that were saved beyond so many.
+    ///
+    /// # Panics
+    /// Rows or values are not where they were when they were written over.
+    pub(in super::super) fn run<W: Word>(
+        self,
+        state: &mut State<W>,
+        c: &Compiled<W>,
+        room: &mut LeafRoom,
+        until: usize,
+    ) {
+        assert!(room.top == until || room.place == place(state), "rows have moved");
+        let frame = state.frame;
+        let mut context = Context::new(state, c, room, frame, until);
+        // SAFETY: see the top of this file.
+        unsafe { self.0(&mut context, 0, 0) };
+        room.top = until;
+    }
+}
+
+/// Where rows and values of functions are.
+fn place<W: Word>(state: &State<W>) -> [usize; 2] {
+    [state.rows.as_ptr().addr(), state.funs.as_ptr().addr()]
 }
 
 /// The memory that code lies in. It is given back when the program goes, and with it all that could

@@ -28,9 +28,9 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::compile::Compiled;
 use super::word::Word;
-pub(super) use call::{EntryPoint, LeafRoom};
+pub(super) use call::{AfterAction, EntryPoint, LeafRoom};
 use chase::Ways;
-pub(super) use leaf::LeafCode;
+pub(super) use leaf::{LeafCode, Ply};
 
 /// A program's instructions as machine code.
 pub(super) struct Native {

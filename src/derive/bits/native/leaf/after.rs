@@ -106,9 +106,13 @@ impl<W: Word> Lower<'_, '_, W> {
             let catch_up = self.part().catch_up;
             self.call_for_all(catch_up);
         }
-        let count = self.part().count;
-        self.call_for_all(count);
-        self.end(Self::take_back);
+        match self.part().count {
+            Some(count) => {
+                self.call_for_all(count);
+                self.end(Self::take_back);
+            }
+            None => self.end_by(Self::hand_on_top, Self::take_back),
+        }
     }
 
     /// Calls a function that is about no entity.

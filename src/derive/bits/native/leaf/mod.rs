@@ -3,7 +3,8 @@
 //! A count of the last ply asks for one number of each action. The function of an action solves its reactions, writes
 //! what they say to the rows alone, brings up to date what the count reads, derives and counts it, and takes all
 //! back: no fact is written, and nothing is journaled but words. All of it is straight code, made for the
-//! program as a whole: what is asked for decides which relations are kept up to date at all.
+//! program as a whole: what is asked for decides which relations are kept up to date at all. In a ply above the last
+//! ([`Ply::Above`]) more is kept up to date, nothing is counted, and what was written stays until it is taken back.
 //!
 //! Deliberately absent: programs whose rules need lists of tuples, for which the caller takes the action; and single
 //! actions whose reactions do more than write facts, or that come to more than there is room for, which bail out.
@@ -34,7 +35,7 @@ use super::super::machine::{Demanded, Inst, Turn};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
 use super::Native;
-use super::call::{self, AfterAction, Context};
+use super::call::{self, AfterAction, Context, TakeBack};
 use super::chase::Ways;
 use super::lower::{FAULT, HALTED, Lower, WORD, alone, condition};
 use super::registers::Registers;
@@ -54,10 +55,21 @@ const SUSPECTS: u64 = 48;
 /// Rows of a block beyond which code is not made row by row.
 const UNROLLED: u32 = 16;
 
-/// The functions of a program.
+/// The ply that functions are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Ply {
+    /// Actions are counted after it.
+    Last,
+    /// Actions are taken after it, in the same manner.
+    Above,
+}
+
+/// The functions of a program for one ply.
 pub(in super::super) struct LeafCode {
     /// By action.
     actions: Vec<Option<AfterAction>>,
+    /// Writes back what functions of a ply above the last have written over.
+    take_back: Option<TakeBack>,
     /// Words that hold the tuples to be checked.
     suspect_words: usize,
     /// Tables that code reads.
@@ -78,17 +90,18 @@ impl LeafCode {
         c: &Compiled<W>,
         native: &Native,
         leaves: &Leaves,
+        ply: Ply,
     ) -> Option<Self> {
         let span = tracing::debug_span!("leaves", instructions = c.machine.insts.len());
         let _entered = span.enter();
         let lists = Arc::new(Tables::of(c));
         let ways = native.ways.downcast_ref::<Ways<W>>()?;
-        let made = Wanted::of(c, leaves, &lists)
-            .and_then(|wanted| Maker::new(c, ways, wanted, lists)?.make(leaves));
+        let made = Wanted::of(c, leaves, ply, &lists)
+            .and_then(|wanted| Maker::new(c, ways, wanted, lists)?.make(leaves, ply));
         match made {
             Ok(code) => Some(code),
             Err(reason) => {
-                tracing::debug!(%reason, "leaves are counted by taking the actions");
+                tracing::debug!(%reason, ?ply, "leaves are counted by taking the actions");
                 None
             }
         }
@@ -102,6 +115,11 @@ impl LeafCode {
 
     pub(in super::super) fn suspect_words(&self) -> usize {
         self.suspect_words
+    }
+
+    /// What takes an action back.
+    pub(in super::super) fn take_back(&self) -> Option<TakeBack> {
+        self.take_back
     }
 }
 
@@ -117,8 +135,8 @@ pub(super) struct Part {
     changes: HashMap<AttrId, FuncRef>,
     /// Brings up to date what is kept.
     catch_up: FuncRef,
-    /// Derives what is counted, and counts it.
-    count: FuncRef,
+    /// Derives what is counted, and counts it; not in plies above the last.
+    count: Option<FuncRef>,
     /// What is kept up to date: by turn, whether it is.
     kept: Arc<[bool]>,
     /// By reaction, see [`Wanted::does_more`].
@@ -141,7 +159,7 @@ struct Maker<'c, W> {
     functions: FunctionBuilderContext,
     changes: Vec<(AttrId, FuncId)>,
     catch_up: FuncId,
-    count: FuncId,
+    count: Option<FuncId>,
     kept: Arc<[bool]>,
     does_more: Arc<[bool]>,
     suspects: HashMap<Turn, (i32, usize)>,
@@ -167,7 +185,7 @@ impl<'c, W: Word> Maker<'c, W> {
                 words += 1 + SUSPECTS as usize * arity;
             }
         }
-        let [catch_up, count] = ["catch_up", "count"].map(|it| declare(&mut module, it));
+        let catch_up = declare(&mut module, "catch_up");
         let of = |&attr: &AttrId| Ok((attr, declare(&mut module, &format!("write{}", attr.0))?));
         let changes: Result<_, String> = wanted.attrs.iter().map(of).collect();
         Ok(Self {
@@ -179,7 +197,7 @@ impl<'c, W: Word> Maker<'c, W> {
             functions: FunctionBuilderContext::new(),
             changes: changes?,
             catch_up: catch_up?,
-            count: count?,
+            count: None,
             module,
             kept: is_kept.into(),
             suspects,
@@ -187,13 +205,20 @@ impl<'c, W: Word> Maker<'c, W> {
         })
     }
 
-    fn make(mut self, leaves: &Leaves) -> Result<LeafCode, String> {
+    fn make(mut self, leaves: &Leaves, ply: Ply) -> Result<LeafCode, String> {
         for (attr, id) in self.changes.clone() {
             self.define(id, |it| it.change(attr))?;
         }
         let turns = std::mem::take(&mut self.wanted.turns);
         self.define(self.catch_up, |it| it.catch_up(&turns))?;
-        self.define(self.count, |it| it.count_leaves(leaves))?;
+        let last = declare(&mut self.module, "last")?;
+        match ply {
+            Ply::Last => {
+                self.count = Some(last);
+                self.define(last, |it| it.count_leaves(leaves))?;
+            }
+            Ply::Above => self.define(last, |it| it.end(Lower::take_back))?,
+        }
         let mut actions = Vec::new();
         for (at, batches) in leaves.batches.iter().enumerate() {
             let made = match batches {
@@ -207,10 +232,13 @@ impl<'c, W: Word> Maker<'c, W> {
             actions.push(made);
         }
         self.module.finalize_definitions().map_err(|it| it.to_string())?;
-        let entry = |id: FuncId| AfterAction::new(self.module.get_finalized_function(id));
+        let code = |id: FuncId| self.module.get_finalized_function(id);
+        let entry = |id: FuncId| AfterAction::new(code(id));
         let actions = actions.into_iter().map(|it| it.map(entry)).collect();
+        let take_back = (ply == Ply::Above).then(|| TakeBack::new(code(last)));
         Ok(LeafCode {
             actions,
+            take_back,
             suspect_words: self.suspect_words,
             _lists: self.lists,
             _memory: call::Memory::new(self.module),
@@ -227,7 +255,7 @@ impl<'c, W: Word> Maker<'c, W> {
         let module = &mut self.module;
         let mut refer = |id: FuncId| module.declare_func_in_func(id, &mut context.func);
         let changes = self.changes.iter().map(|(attr, id)| (*attr, refer(*id))).collect();
-        let [catch_up, count] = [self.catch_up, self.count].map(&mut refer);
+        let (catch_up, count) = (refer(self.catch_up), self.count.map(&mut refer));
         let mut lower =
             Lower::new(&mut context.func, &mut self.functions, &self.module, self.c, self.ways);
         let bail = lower.b.create_block();
@@ -304,11 +332,19 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Ends a function: it comes to its end here, gives up, or comes to an index that is out of range. Before it
     /// returns it does the last thing.
-    fn end(&mut self, last: impl Fn(&mut Self)) {
+    fn end(&mut self, last: fn(&mut Self)) {
+        self.end_by(last, last);
+    }
+
+    /// Ends a function that does another last thing where it did not come to its end.
+    fn end_by(&mut self, last: fn(&mut Self), last_if_failed: fn(&mut Self)) {
         let (bail, fault) = (self.part().bail, self.fault);
         let done = self.b.create_block();
         self.b.ins().jump(done, &[]);
-        for (block, result) in [(done, HALTED), (bail, BAILED), (fault, FAULT)] {
+        let failed = last_if_failed;
+        for (block, last, result) in
+            [(done, last, HALTED), (bail, failed, BAILED), (fault, failed, FAULT)]
+        {
             self.b.switch_to_block(block);
             last(self);
             let result = self.b.ins().iconst(I32, result);

@@ -1,4 +1,4 @@
-//! What a count of leaves reads, and whether code can be made for it.
+//! What a count of leaves reads, and what the plies above it do, and whether code can be made for it.
 
 use super::super::super::code::{EffectCode, ReactionCode};
 use super::super::super::compile::{Compiled, Mode};
@@ -6,7 +6,7 @@ use super::super::super::layout::Store;
 use super::super::super::machine::{Inst, Turn};
 use super::super::super::word::Word;
 use super::super::flow;
-use super::UNROLLED;
+use super::{Ply, UNROLLED};
 use super::after::{is_write, written};
 use super::scans::Tables;
 use crate::derive::leaves::Leaves;
@@ -25,15 +25,17 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// What functions of that ply need.
     pub(super) fn of<W: Word>(
         c: &Compiled<W>,
         leaves: &Leaves,
+        ply: Ply,
         lists: &Tables,
     ) -> Result<Self, String> {
         let is_straight = |start: u32| self::is_straight(c, lists, false, start);
         // Lists of the session are empty where leaves are counted, or the count gives up.
         let is_straight_but_for_lists = |start: u32| self::is_straight(c, lists, true, start);
-        let reads = reads(c, leaves);
+        let reads = reads(c, leaves, ply);
         let is_read = |rel: RelId| reads[usize::from(rel.0)];
         let name = |rel: RelId| &c.program.relation(rel).name;
         let mut turns = Vec::new();
@@ -94,11 +96,16 @@ fn asked_for(leaves: &Leaves) -> impl Iterator<Item = RelId> {
     counted.chain(leaves.odd.iter().copied()).chain([leaves.over])
 }
 
-/// The relations that the count, and reactions after the first batch, depend on.
-fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Vec<bool> {
+/// The relations that the count, and reactions after the first batch, depend on; above the last ply, those of the first
+/// batch as well, since actions follow.
+fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
     let mut open: Vec<RelId> = asked_for(leaves).collect();
+    let first = match ply {
+        Ply::Last => 1,
+        Ply::Above => 0,
+    };
     for batches in leaves.batches.iter().flatten() {
-        for plan in c.batches[batches.clone()].iter().skip(1).flatten() {
+        for plan in c.batches[batches.clone()].iter().skip(first).flatten() {
             let reaction = c.code.effects[plan.code as usize].reaction;
             open.extend(relations_of(&c.program.reactions[reaction].body));
         }
