@@ -14,7 +14,7 @@ use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::{Dense, Store};
 use super::live::Live;
-use super::native::{AfterAction, LeafCode, LeafRoom, Ply};
+use super::native::{AfterAction, Args, LeafCode, LeafRoom, Ply};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::rules::{ActionId, RelId};
@@ -159,19 +159,33 @@ impl<W: Word> Live<W> {
         });
         self.leaf_rows = rows;
         let end = self.leaf_rows.len();
-        let declared = c.program.action(action);
+        let arguments = c.program.action(action).columns.len();
+        let code = code.filter(|_| columns > 0 && arguments <= GIVEN.len());
+        // What is not listed has its default.
+        let mut args = [0; GIVEN.len()];
+        if code.is_some() {
+            let row = args;
+            args[..arguments].copy_from_slice(&c.program.action(action).whole(&row[..columns]));
+        }
         let mut count = 0;
         for at in (start..end).step_by(columns.max(1)) {
-            let row = Tuple::from_slice(&self.leaf_rows[at..at + columns]);
-            let args = declared.whole(&row);
-            let found = match code.filter(|_| columns > 0 && args.len() <= GIVEN.len()) {
+            let row = &self.leaf_rows[at..at + columns];
+            let found = match code {
                 None => None,
-                Some(code) if depth > 2 => self.below_step(c, asked, room, depth, (code, &args)),
-                Some(code) => self.leaves_after(c, room, code, &args),
+                Some(code) => {
+                    args[..columns].copy_from_slice(row);
+                    if depth > 2 {
+                        self.below_step(c, asked, room, depth, (code, &args))
+                    } else {
+                        self.leaves_after(c, room, code, &args)
+                    }
+                }
             };
             match found {
                 Some(found) => count += found,
-                None => rest.push((action, row)),
+                None => {
+                    rest.push((action, Tuple::from_slice(&self.leaf_rows[at..at + columns])));
+                }
             }
         }
         self.leaf_rows.truncate(start);
@@ -191,7 +205,7 @@ impl<W: Word> Live<W> {
         c: &Compiled<W>,
         room: &mut LeafRoom,
         code: AfterAction,
-        args: &[i64],
+        args: &Args,
     ) -> Option<u64> {
         self.s.fuel.refill();
         if self.s.fuel.is_out() {
@@ -215,7 +229,7 @@ impl<W: Word> Live<W> {
         asked: Asked<'_>,
         room: &mut LeafRoom,
         depth: u32,
-        (code, args): (AfterAction, &[i64]),
+        (code, args): (AfterAction, &Args),
     ) -> Option<u64> {
         let take_back = asked.above?.take_back()?;
         self.s.fuel.refill();

@@ -2,6 +2,7 @@
 
 use super::super::leaves::Leaves;
 use super::compile::Compiled;
+use super::planner::GIVEN;
 use super::run::State;
 use super::word::Word;
 
@@ -31,6 +32,9 @@ pub(super) enum Ply {
     Last,
     Above,
 }
+
+/// The arguments of an action.
+pub(super) type Args = [i64; GIVEN.len()];
 
 /// What nothing needs.
 #[derive(Debug, Clone)]
@@ -81,7 +85,7 @@ impl AfterAction {
         _: &mut State<W>,
         _: &Compiled<W>,
         _: &mut LeafRoom,
-        _: &[i64],
+        _: &Args,
         _: usize,
     ) -> Option<u64> {
         match self {}
@@ -92,7 +96,7 @@ impl AfterAction {
         _: &mut State<W>,
         _: &Compiled<W>,
         _: &mut LeafRoom,
-        _: &[i64],
+        _: &Args,
         _: usize,
     ) -> bool {
         match self {}

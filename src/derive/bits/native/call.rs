@@ -102,6 +102,9 @@ pub(super) struct Context {
     count: u64,
 }
 
+/// The arguments of an action; what is beyond them is not looked at.
+pub(in super::super) type Args = [i64; GIVEN.len()];
+
 /// A word that was written over: where, and what it was.
 type Saved = [u64; 2];
 
@@ -164,12 +167,14 @@ type LeafFunction = unsafe extern "C" fn(*mut Context, i64, i64) -> i32;
 impl Context {
     /// What code needs to run on a state, in the frames that begin at these rows: that of before the action, and the
     /// current one. It saves words from that one on.
+    #[inline(always)]
     fn new<W: Word>(
         state: &mut State<W>,
         c: &Compiled<W>,
         room: &mut LeafRoom,
         before: usize,
         from: usize,
+        args: &Args,
     ) -> Self {
         let frames = state.frame.max(before);
         assert!(state.rows.len() >= c.kept_rows + frames + c.frame_rows, "rows are missing");
@@ -187,7 +192,7 @@ impl Context {
             undo_end: saved.end,
             frame_before: (before * size_of::<W>()) as u64,
             frame_after: (state.frame * size_of::<W>()) as u64,
-            args: [0; GIVEN.len()],
+            args: *args,
             count: 0,
             state: std::ptr::from_mut(state).cast(),
             program: std::ptr::from_ref(c).cast(),
@@ -217,10 +222,12 @@ impl AfterAction {
         state: &mut State<W>,
         c: &Compiled<W>,
         room: &mut LeafRoom,
-        args: &[i64],
+        args: &Args,
         before: usize,
     ) -> Option<u64> {
-        self.run(state, c, room, args, before).map(|it| it.count)
+        let top = room.top;
+        let mut context = Context::new(state, c, room, before, top, args);
+        self.run(&mut context, room).then_some(context.count)
     }
 
     /// Takes the action, in the same frames, as it is done above the last ply: it is in the rows until
@@ -233,35 +240,30 @@ impl AfterAction {
         state: &mut State<W>,
         c: &Compiled<W>,
         room: &mut LeafRoom,
-        args: &[i64],
+        args: &Args,
         before: usize,
     ) -> bool {
-        let Some(context) = self.run(state, c, room, args, before) else { return false };
+        let top = room.top;
+        let mut context = Context::new(state, c, room, before, top, args);
+        if !self.run(&mut context, room) {
+            return false;
+        }
         let bytes = context.undo.addr() - room.saved.as_ptr().addr();
         room.top = bytes / size_of::<Saved>();
         room.place = place(state);
         true
     }
 
+    /// Whether it came to its end.
     #[inline]
-    fn run<W: Word>(
-        self,
-        state: &mut State<W>,
-        c: &Compiled<W>,
-        room: &mut LeafRoom,
-        args: &[i64],
-        before: usize,
-    ) -> Option<Context> {
-        let mut context = Context::new(state, c, room, before, room.top);
-        context.args.iter_mut().zip(args).for_each(|(to, from)| *to = *from);
+    fn run(self, context: &mut Context, room: &mut LeafRoom) -> bool {
         // SAFETY: see the top of this file.
-        let result = i64::from(unsafe { self.0(&mut context, 0, 0) });
-        match result {
+        match i64::from(unsafe { self.0(context, 0, 0) }) {
             FAULT => out_of_range(),
-            HALTED => Some(context),
+            HALTED => true,
             _ => {
                 room.suspects.fill(0);
-                None
+                false
             }
         }
     }
@@ -291,7 +293,7 @@ impl TakeBack {
     ) {
         assert!(room.top == until || room.place == place(state), "rows have moved");
         let frame = state.frame;
-        let mut context = Context::new(state, c, room, frame, until);
+        let mut context = Context::new(state, c, room, frame, until, &[0; GIVEN.len()]);
         // SAFETY: see the top of this file.
         unsafe { self.0(&mut context, 0, 0) };
         room.top = until;

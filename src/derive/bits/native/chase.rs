@@ -14,14 +14,14 @@ use super::super::layout::NONE;
 use super::super::machine::{Chase, Place};
 use super::super::word::Word;
 use super::call::{self, Helper};
-use super::lower::Lower;
+use super::lower::{Lower, WORD};
 use super::rows::Row;
 
 /// For each chase of a program its tables, if it has some.
 pub(in super::super) struct Ways<W>(Vec<Option<Way<W>>>);
 
 /// The tables of a chase.
-struct Way<W> {
+pub(super) struct Way<W> {
     /// By value of the middle column and by member, the members that follow.
     rows: Vec<W>,
     /// By value of the middle column: whether the ways ascend.
@@ -34,6 +34,10 @@ const MIDDLES: u16 = 16;
 impl<W: Word> Ways<W> {
     pub(super) fn of(c: &Compiled<W>) -> Self {
         Self(c.machine.chases.iter().map(|it| Way::of(c, it)).collect())
+    }
+
+    pub(super) fn of_chase(&self, number: u32) -> Option<&Way<W>> {
+        self.0.get(number as usize)?.as_ref()
     }
 }
 
@@ -110,7 +114,7 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn chase(&mut self, number: u32) {
         let chase = self.c.machine.chases[number as usize];
         let (ways, passable) = (self.ways, self.acc());
-        let Some(Some(way)) = ways.0.get(number as usize) else {
+        let Some(way) = ways.of_chase(number) else {
             self.flush(&chase.row.keys);
             self.flush(&chase.fun.keys);
             let number = self.b.ins().iconst(I64, i64::from(number));
@@ -130,24 +134,43 @@ impl<W: Word> Lower<'_, '_, W> {
         for middle in 0..usize::from(chase.size) {
             let offset = (middle as i64 * i64::from(chase.stride)) << Self::ROW_SHIFT;
             let address = self.b.ins().iadd_imm_s(first, offset);
-            let table = way.rows[middle * W::WIDTH..].as_ptr() as i64;
             let row = self.load_row(address);
-            let ascends = way.ascends[middle];
-            // Mostly a row has one member, or none, which is told from it by no jump.
-            let some = self.any(&row);
-            let (member, others) = self.pop(&row);
-            let member = self.b.ins().band_imm_s(member, W::WIDTH as i64 - 1);
-            let reached = self.reached(table, member, &blocked, ascends);
-            let reached = self.only_if(some, &reached);
-            self.grow_row(address, &reached);
-            let more = self.any(&others);
-            self.when(more, |it| {
-                it.members(&others, |it, member| {
-                    let reached = it.reached(table, member, &blocked, ascends);
-                    it.grow_row(address, &reached);
-                });
-            });
+            let all = self.reached_from(way, middle, &row, &blocked);
+            for (at, &word) in (0..).zip(&all) {
+                self.store_word(address, at * WORD, word);
+            }
         }
+    }
+
+    /// The row with all that its members lead to.
+    pub(super) fn reached_from(
+        &mut self,
+        way: &Way<W>,
+        middle: usize,
+        row: &Row,
+        blocked: &Row,
+    ) -> Row {
+        let table = way.rows[middle * W::WIDTH..].as_ptr() as i64;
+        let ascends = way.ascends[middle];
+        // Mostly a row has one member, or none, which is told from it by no jump.
+        let some = self.any(row);
+        let (member, others) = self.pop(row);
+        let member = self.b.ins().band_imm_s(member, W::WIDTH as i64 - 1);
+        let reached = self.reached(table, member, blocked, ascends);
+        let reached = self.only_if(some, &reached);
+        let first = self.either(row, &reached);
+        let all = self.declare();
+        self.set(&all, &first);
+        let more = self.any(&others);
+        self.when(more, |it| {
+            it.members(&others, |it, member| {
+                let reached = it.reached(table, member, blocked, ascends);
+                let before = it.values(&all);
+                let union = it.either(&before, &reached);
+                it.set(&all, &union);
+            });
+        });
+        self.values(&all)
     }
 
     /// The row if the value is not 0, else none.

@@ -18,7 +18,7 @@ struct Along {
 }
 
 /// A term with what stays the same from member to member.
-struct Side {
+pub(super) struct Side {
     rows: Along,
     negated: bool,
 }
@@ -118,7 +118,7 @@ impl<W: Word> Lower<'_, '_, W> {
         })
     }
 
-    fn found(&mut self, sides: &[Side], member: Value, fixed: &Row) -> Row {
+    pub(super) fn found(&mut self, sides: &[Side], member: Value, fixed: &Row) -> Row {
         sides.iter().fold(fixed.clone(), |all, side| {
             let row = self.term(side, member);
             self.both(&all, &row)
@@ -126,7 +126,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// The terms; one that is given twice is one.
-    fn sides(&mut self, terms: [SweepTerm; 2], members: &Row) -> Vec<Side> {
+    pub(super) fn sides(&mut self, terms: [SweepTerm; 2], members: &Row) -> Vec<Side> {
         let n = if terms[0] == terms[1] { 1 } else { 2 };
         terms[..n].iter().map(|it| self.side(it, members)).collect()
     }
@@ -186,7 +186,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Runs the body for each member; what the results come to together.
-    fn union_of(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Row) -> Row {
+    pub(super) fn union_of(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Row) -> Row {
         let all = self.declare();
         let none = self.b.ins().iconst(I64, 0);
         self.set(&all, &Row::from_elem(none, members.len()));

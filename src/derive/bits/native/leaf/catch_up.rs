@@ -44,18 +44,26 @@ impl<W: Word> Lower<'_, '_, W> {
         let index_rows = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
         self.room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
         let first = self.block_row(Space::Maintained, kept.base, kept.stride, block);
-        let old: Vec<Row> = (0..kept.stride).map(|at| self.take_row(first, at)).collect();
         let support = self.row_at(Space::Maintained, alone(kept.support));
         let had = self.load_row(support);
         let one = self.one_of(block);
         let without = self.without(&had, &one);
-        self.store_row(support, &without);
-        self.give(&[block]);
-        self.run(kept.derive);
-        if let Some(again) = kept.again {
-            self.until_nothing_is_new(kept, first, block, again);
-        }
-        let new: Vec<Row> = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
+        let is_held = self.hold(kept);
+        let [old, new] = if is_held {
+            let old = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
+            self.give(&[block]);
+            self.run(kept.derive);
+            [old, self.let_go()]
+        } else {
+            let old = (0..kept.stride).map(|at| self.take_row(first, at)).collect();
+            self.store_row(support, &without);
+            self.give(&[block]);
+            self.run(kept.derive);
+            if let Some(again) = kept.again {
+                self.until_nothing_is_new(kept, first, block, again);
+            }
+            [old, (0..kept.stride).map(|at| self.row_in_block(first, at)).collect::<Vec<Row>>()]
+        };
         let differ: Vec<Row> = old.iter().zip(&new).map(|(a, b)| self.differ(a, b)).collect();
         let all = self.union(&differ);
         let changed = self.any(&all);
@@ -63,6 +71,16 @@ impl<W: Word> Lower<'_, '_, W> {
             for (at, (old, differ)) in (0i64..).zip(old.iter().zip(&differ)) {
                 let address = it.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
                 it.save_row(address, old, differ);
+            }
+            if is_held {
+                (0..).zip(&new).for_each(|(at, row)| it.put_row(first, at, row));
+                let all = it.union(&new);
+                let some = it.any(&all);
+                let with = it.either(&without, &one);
+                let has: Row = (without.iter().zip(&with))
+                    .map(|(without, with)| it.b.ins().select(some, *with, *without))
+                    .collect();
+                it.store_row(support, &has);
             }
             let has = it.load_row(support);
             let differ = it.differ(&had, &has);

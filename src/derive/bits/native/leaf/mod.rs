@@ -12,6 +12,7 @@
 mod after;
 mod catch_up;
 mod changes;
+mod held;
 mod scans;
 mod undo;
 mod wanted;
@@ -147,6 +148,8 @@ pub(super) struct Part {
     lists: Arc<Tables>,
     /// The reaction whose body is being solved, with what its solutions come to.
     solving: Option<after::Solving>,
+    /// The rows of the block that is being derived, where they are values.
+    held: Option<held::Held>,
 }
 
 /// Makes the functions of a program.
@@ -275,6 +278,7 @@ impl<'c, W: Word> Maker<'c, W> {
             suspects: self.suspects.clone(),
             lists: Arc::clone(&self.lists),
             solving: None,
+            held: None,
         });
         // What runs out of its budget gives up.
         lower.halted = bail;
@@ -401,6 +405,9 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Lowers an instruction that is another one where leaves are counted. Whether it is.
     pub(super) fn of_leaf(&mut self, inst: Inst, pc: usize) -> bool {
+        if self.of_held(inst, pc) {
+            return true;
+        }
         match inst {
             Inst::Enter { entry } => self.start_over(&self.c.machine.entries[entry as usize]),
             Inst::Dirty { turn, block } => {

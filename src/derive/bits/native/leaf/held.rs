@@ -1,0 +1,231 @@
+//! Rows of a block that are values, and not memory, while the block is derived.
+//!
+//! A block of few rows is derived by code without loops over its keys: which of them a sweep is about is a mask for
+//! each row. Memory has the old rows until it is known that the new ones differ. Deliberately absent: blocks whose
+//! rules read what they derive by other ways than a chase, which are derived in memory.
+
+use cranelift_codegen::ir::{InstBuilder, types::I64};
+
+use super::super::super::code::Space;
+use super::super::super::compile::{Compiled, Maintained};
+use super::super::super::machine::{Inst, Noted, Place, Sweep};
+use super::super::super::planner::GIVEN;
+use super::super::super::word::Word;
+use super::super::chase::Ways;
+use super::super::flow;
+use super::super::lower::Lower;
+use super::super::rows::{Rest, Row};
+
+/// Maximum number of rows that are held.
+const HELD: u32 = 8;
+
+/// The rows of the block that is being derived.
+pub(in super::super) struct Held {
+    base: u32,
+    stride: u32,
+    support: u32,
+    rows: Vec<Rest>,
+}
+
+/// Where rows of a block may be: the first row and the number of rows, and the support.
+struct Range {
+    base: u32,
+    rows: u32,
+    support: u32,
+}
+
+impl Range {
+    /// Whether rows that begin there may be rows of a block: a place begins within the relation that it is about.
+    fn has(&self, base: u32) -> bool {
+        base == self.support || (self.base..self.base + self.rows).contains(&base)
+    }
+}
+
+/// The place is the first row of the block.
+fn is_block(at: Place, base: u32, stride: u32) -> bool {
+    let strides = at.strides.map(u32::from);
+    let is_second_unused = strides[1] == 0;
+    at.base == base && strides[0] == stride && at.keys[0] == GIVEN[0] && is_second_unused
+}
+
+impl<W: Word> Lower<'_, '_, W> {
+    /// Begins to hold the rows of a block, if all that derives it can do with that.
+    pub(super) fn hold(&mut self, kept: &Maintained) -> bool {
+        if !is_held(self.c, self.ways, kept) {
+            return false;
+        }
+        let none = self.b.ins().iconst(I64, 0);
+        let empty = Row::from_elem(none, Self::WORDS);
+        let rows: Vec<Rest> = (0..kept.stride).map(|_| self.declare()).collect();
+        rows.iter().for_each(|it| self.set(it, &empty));
+        let (base, stride, support) = (kept.base, kept.stride, kept.support);
+        self.part().held = Some(Held { base, stride, support, rows });
+        true
+    }
+
+    /// The rows, which are held no longer.
+    pub(super) fn let_go(&mut self) -> Vec<Row> {
+        let rows = self.part().held.take().map(|it| it.rows).unwrap_or_default();
+        rows.iter().map(|it| self.values(it)).collect()
+    }
+
+    /// Lowers an instruction that is about the rows that are held. Whether it is.
+    pub(super) fn of_held(&mut self, inst: Inst, pc: usize) -> bool {
+        let Some(held) = &self.part().held else { return false };
+        let (base, stride, support) = (held.base, held.stride, held.support);
+        match inst {
+            Inst::GrowK1 { base: row, skip, .. } if row == base => {
+                self.some(pc, skip);
+                let acc = self.acc();
+                self.grow_held(0, &acc);
+            }
+            Inst::NoteK { base: row, .. } if row == support => {}
+            Inst::GrowK { at, skip } if is_block(at, base, stride) => {
+                self.some(pc, skip);
+                let acc = self.acc();
+                self.grow_held(0, &acc);
+            }
+            Inst::Sweep { sweep, slot } => {
+                let sweep = &self.c.machine.sweeps[sweep as usize];
+                if sweep.frame || !is_block(sweep.row, base, stride) {
+                    return false;
+                }
+                let members = self.slot(slot);
+                let members = self.values(&members);
+                self.sweep_held(sweep, &members);
+            }
+            Inst::Chase { chase } => self.chase_held(chase),
+            _ => return false,
+        }
+        true
+    }
+
+    fn grow_held(&mut self, at: usize, by: &Row) {
+        let Some(row) = self.part().held.as_ref().map(|it| it.rows[at].clone()) else { return };
+        let old = self.values(&row);
+        let new = self.either(&old, by);
+        self.set(&row, &new);
+    }
+
+    /// A sweep whose members are the keys of the rows, or which comes to one row: no loop for either.
+    fn sweep_held(&mut self, sweep: &Sweep, members: &Row) {
+        let fixed = self.acc();
+        let sides = self.sides(sweep.terms, members);
+        if sweep.stride == 0 {
+            let all = self.union_of(members, |it, member| it.found(&sides, member, &fixed));
+            return self.grow_held(0, &all);
+        }
+        let n = self.part().held.as_ref().map_or(0, |it| it.stride);
+        for at in 0..n {
+            let member = self.b.ins().iconst(I64, i64::from(at));
+            let found = self.found(&sides, member, &fixed);
+            let is_member = self.b.ins().ushr_imm_u(members[0], i64::from(at));
+            let is_member = self.b.ins().band_imm_s(is_member, 1);
+            let mask = self.b.ins().ineg(is_member);
+            let found: Row = found.iter().map(|it| self.b.ins().band(*it, mask)).collect();
+            self.grow_held(at as usize, &found);
+        }
+    }
+
+    /// Follows a function from the rows that are held, see [`Lower::chase`].
+    fn chase_held(&mut self, number: u32) {
+        let ways = self.ways;
+        let Some(way) = ways.of_chase(number) else { return };
+        let passable = self.acc();
+        let blocked: Row = passable.iter().map(|it| self.b.ins().bnot(*it)).collect();
+        let rows = self.part().held.as_ref().map(|it| it.rows.clone()).unwrap_or_default();
+        for (middle, rest) in rows.iter().enumerate() {
+            let row = self.values(rest);
+            let reached = self.reached_from(way, middle, &row, &blocked);
+            self.set(rest, &reached);
+        }
+    }
+}
+
+/// Whether a block can be derived so: each instruction is one that cannot be about its rows, or is known how to be.
+fn is_held<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained) -> bool {
+    if kept.stride > HELD || kept.again.is_some() {
+        return false;
+    }
+    let rows = kept.stride * W::WIDTH as u32;
+    let range = Range { base: kept.base, rows, support: kept.support };
+    let (start, end) = (kept.derive as usize, flow::end(&c.machine, kept.derive));
+    c.machine.insts[start..=end].iter().all(|inst| fits(c, ways, kept, &range, *inst))
+}
+
+fn fits<W: Word>(
+    c: &Compiled<W>,
+    ways: &Ways<W>,
+    kept: &Maintained,
+    range: &Range,
+    inst: Inst,
+) -> bool {
+    let is_given = |key| key == GIVEN[0];
+    match inst {
+        Inst::Halt
+        | Inst::LoadFirst { .. }
+        | Inst::AndFirst { .. }
+        | Inst::LoadOne { .. }
+        | Inst::AndOne { .. }
+        | Inst::DropOne { .. }
+        | Inst::LoadS1 { .. }
+        | Inst::AndS1 { .. }
+        | Inst::DropS1 { .. }
+        | Inst::LoadS { .. }
+        | Inst::AndS { .. }
+        | Inst::DropS { .. }
+        | Inst::InS { .. }
+        | Inst::HasS { .. }
+        | Inst::FetchS { .. }
+        | Inst::FetchK1 { .. }
+        | Inst::FetchK { .. }
+        | Inst::Reach { .. }
+        | Inst::Keep { .. }
+        | Inst::TestSome { .. }
+        | Inst::TestNone { .. }
+        | Inst::Loop { .. }
+        | Inst::Next { .. } => true,
+        Inst::LoadK1 { base, .. }
+        | Inst::AndK1 { base, .. }
+        | Inst::DropK1 { base, .. }
+        | Inst::InK1 { base, .. } => !range.has(base),
+        Inst::LoadK { at } | Inst::AndK { at } | Inst::DropK { at } => !range.has(at.base),
+        Inst::GrowK1 { base, key, support, bit, .. } => {
+            kept.stride == 1
+                && base == kept.base
+                && support == kept.support
+                && is_given(key)
+                && is_given(bit)
+        }
+        Inst::GrowK { at, .. } => is_block(at, kept.base, kept.stride),
+        Inst::NoteK { base, bit } => base == kept.support && is_given(bit),
+        Inst::Sweep { sweep, .. } => {
+            let sweep = &c.machine.sweeps[sweep as usize];
+            let terms = sweep.terms.iter().chain(sweep.tests.iter().flatten());
+            let reads_it = terms.into_iter().any(|it| {
+                it.space == Space::Maintained && range.has(it.place.base)
+            });
+            let notes = match sweep.support {
+                None => true,
+                Some((row, Noted::Register(bit))) => row == kept.support && is_given(bit),
+                Some((_, Noted::Members)) => false,
+            };
+            let is_along = sweep.stride == 1 && kept.stride > 1 || sweep.stride == 0;
+            sweep.tests.is_none()
+                && !sweep.frame
+                && !reads_it
+                && notes
+                && is_along
+                && is_block(sweep.row, kept.base, kept.stride)
+        }
+        Inst::Chase { chase } => {
+            let it = &c.machine.chases[chase as usize];
+            !it.frame
+                && it.stride == 1
+                && u32::from(it.size) == kept.stride
+                && is_block(it.row, kept.base, kept.stride)
+                && ways.of_chase(chase).is_some()
+        }
+        _ => false,
+    }
+}
