@@ -95,9 +95,9 @@ pub(super) struct Context {
     undo: *mut Saved,
     undo_start: *mut Saved,
     undo_end: *mut Saved,
-    /// Bytes from the first row to the frames of before the action and after it.
-    frame_before: u64,
-    frame_after: u64,
+    /// The first rows of what is derived on demand before the action and after it, as if they lay behind `rows`.
+    frame_before: *mut c_void,
+    frame_after: *mut c_void,
     args: [i64; GIVEN.len()],
     count: u64,
 }
@@ -190,8 +190,8 @@ impl Context {
             undo: saved.start.wrapping_add(room.top),
             undo_start: saved.start.wrapping_add(from),
             undo_end: saved.end,
-            frame_before: (before * size_of::<W>()) as u64,
-            frame_after: (state.frame * size_of::<W>()) as u64,
+            frame_before: state.rows.as_mut_ptr().wrapping_add(before).cast(),
+            frame_after: state.rows.as_mut_ptr().wrapping_add(state.frame).cast(),
             args: *args,
             count: 0,
             state: std::ptr::from_mut(state).cast(),

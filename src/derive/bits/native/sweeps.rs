@@ -218,21 +218,22 @@ impl<W: Word> Lower<'_, '_, W> {
         self.values(&used)
     }
 
-    /// Does something for each member of a row.
+    /// Does something for each member of a row. The test is behind the body: Cranelift would put the body of a loop
+    /// that begins with its test behind all that follows the loop.
     pub(super) fn members(&mut self, row: &Row, body: impl FnOnce(&mut Self, Value)) {
         let rest = self.declare();
         self.set(&rest, row);
-        let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
-        self.b.ins().jump(head, &[]);
-        self.b.switch_to_block(head);
-        let row = self.values(&rest);
-        let some = self.any(&row);
+        let [turn, end] = std::array::from_fn(|_| self.b.create_block());
+        let some = self.any(row);
         self.b.ins().brif(some, turn, &[], end, &[]);
         self.b.switch_to_block(turn);
+        let row = self.values(&rest);
         let (member, less) = self.pop(&row);
         self.set(&rest, &less);
         body(self, member);
-        self.b.ins().jump(head, &[]);
+        let less = self.values(&rest);
+        let more = self.any(&less);
+        self.b.ins().brif(more, turn, &[], end, &[]);
         self.b.switch_to_block(end);
     }
 

@@ -320,8 +320,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// From here on rows of the frame are those of that one.
     fn enter_frame(&mut self, field: i32) {
-        let offset = self.shared(field);
-        self.rows_of_frame = self.b.ins().iadd(self.rows, offset);
+        self.rows_of_frame = self.shared(field);
     }
 
     fn shared(&mut self, field: i32) -> Value {

@@ -71,20 +71,20 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn take_back(&mut self) {
         let top = self.part().top;
         let start = self.shared(Context::UNDO_START);
-        let [head, turn, end] = std::array::from_fn(|_| self.b.create_block());
-        self.b.ins().jump(head, &[]);
-        self.b.switch_to_block(head);
+        let [turn, end] = std::array::from_fn(|_| self.b.create_block());
         let at = self.b.use_var(top);
         let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
         self.b.ins().brif(more, turn, &[], end, &[]);
         self.b.switch_to_block(turn);
+        let at = self.b.use_var(top);
         let at = self.b.ins().iadd_imm_s(at, -SAVED);
         self.b.def_var(top, at);
         let flags = MemFlagsData::trusted();
         let address = self.b.ins().load(I64, flags, at, Offset32::new(0));
         let old = self.b.ins().load(I64, flags, at, Offset32::new(WORD));
         self.b.ins().store(flags, old, address, Offset32::new(0));
-        self.b.ins().jump(head, &[]);
+        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
+        self.b.ins().brif(more, turn, &[], end, &[]);
         self.b.switch_to_block(end);
     }
 }
