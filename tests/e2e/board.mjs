@@ -364,6 +364,19 @@ async function twoTabs() {
   check("both tabs have the seat", (await Promise.all([ann, tab].map((it) => it.locator(".seats.bottom").innerText()))).every((it) => it.includes("(you)")));
   await square(ann, "e2").click();
   await square(tab, "d2").click();
+  // Neither move leaves its tab before both are made: one that came later would be a move ahead of the next turn.
+  const ofMoves = "**/api/v1/games/*/moves";
+  let both = () => {};
+  const made = new Promise((done) => { both = done; });
+  let asked = 0;
+  for (const page of [ann, tab]) {
+    await page.route(ofMoves, async (route) => {
+      asked += 1;
+      if (asked === 2) both();
+      await made;
+      await route.continue();
+    }, { times: 1 });
+  }
   await Promise.all([square(ann, "e4").click(), square(tab, "d4").click()]);
   await played(1, "of two moves at once one is played");
   const lists = await Promise.all(all.map((page) => page.locator(".list .move").innerText()));

@@ -9,13 +9,16 @@ use rulemate::rules::RelId;
 use crate::random_rules::Choices;
 use crate::setup::Table;
 
-/// The leaves two plies on, by taking each action and counting what can be done then.
-fn taken(world: &mut World, contract: &Contract) -> u64 {
+/// The leaves so many plies on, by taking each action and counting what can be done after the last but one.
+fn taken(world: &mut World, contract: &Contract, depth: u32) -> u64 {
+    if depth == 1 {
+        return perft(world, contract, 1);
+    }
     let mut count = 0;
     for mv in legal_moves(world, contract) {
         let mark = world.mark();
         world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
-        count += perft(world, contract, 1);
+        count += taken(world, contract, depth - 1);
         world.rollback(mark);
     }
     count
@@ -44,12 +47,17 @@ fn walk(game: &str, plies: u32) {
             continue;
         }
         let place = format!("{game}, ply {ply}");
-        let expected = taken(world, contract);
+        let expected = taken(world, contract, 2);
         // Twice: the second time the rows are those that the first has left.
         for _ in 0..2 {
             assert_eq!(perft(world, contract, 2), expected, "{place}");
         }
         assert_eq!(world.check(), Ok(()), "{place}");
+        // A ply above the last is taken by code as well.
+        if choices.one_in(16) {
+            let expected = taken(world, contract, 3);
+            assert_eq!(perft(world, contract, 3), expected, "{place}, three plies");
+        }
         if choices.one_in(8) {
             rows_are_true(world, &place);
         }
@@ -88,15 +96,15 @@ fn where_there_is_no_chess() {
     walks(&["othello", "connect-four", "hex", "nim", "checkers"]);
 }
 
-/// Whether all leaves below the start are counted by code.
-fn is_code(game: &str) -> bool {
+/// Whether all leaves so many plies below the start are counted by code.
+fn is_code(game: &str, depth: u32) -> bool {
     let mut table = Table::of(game);
     table.world.plan().make_native();
     let actions = &table.world.program().actions;
     let counted = actions.iter().map(|it| (it.id, it.rel)).collect();
     let leaves = Arc::new(table.world.leaves(table.contract.over, counted, Vec::new()));
     let mut rest = Vec::new();
-    table.world.leaves_below(&leaves, 2, &mut rest).is_some() && rest.is_empty()
+    table.world.leaves_below(&leaves, depth, &mut rest).is_some() && rest.is_empty()
 }
 
 /// Nothing that is counted says whether code counted it.
@@ -104,6 +112,9 @@ fn is_code(game: &str) -> bool {
 #[cfg(all(feature = "native", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn code_is_made_for_games_that_rules_decide() {
     for game in ["chess", "knightmate", "3check", "kingofthehill", "crazyhouse"] {
-        assert!(is_code(game), "{game}");
+        assert!(is_code(game, 2), "{game}");
+    }
+    for game in ["chess", "knightmate", "3check", "kingofthehill"] {
+        assert!(is_code(game, 3), "{game}, with a ply above the last");
     }
 }

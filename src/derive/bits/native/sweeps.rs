@@ -186,7 +186,11 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Runs the body for each member; what the results come to together.
-    pub(super) fn union_of(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Row) -> Row {
+    pub(super) fn union_of(
+        &mut self,
+        members: &Row,
+        body: impl FnOnce(&mut Self, Value) -> Row,
+    ) -> Row {
         let all = self.declare();
         let none = self.b.ins().iconst(I64, 0);
         self.set(&all, &Row::from_elem(none, members.len()));

@@ -202,9 +202,9 @@ fn fits<W: Word>(
         Inst::Sweep { sweep, .. } => {
             let sweep = &c.machine.sweeps[sweep as usize];
             let terms = sweep.terms.iter().chain(sweep.tests.iter().flatten());
-            let reads_it = terms.into_iter().any(|it| {
-                it.space == Space::Maintained && range.has(it.place.base)
-            });
+            let reads_it = terms
+                .into_iter()
+                .any(|it| it.space == Space::Maintained && range.has(it.place.base));
             let notes = match sweep.support {
                 None => true,
                 Some((row, Noted::Register(bit))) => row == kept.support && is_given(bit),
