@@ -148,6 +148,10 @@ impl<W: Word> Live<W> {
             self.ready_batch(c, batch);
         }
         let columns = dense.sizes.len();
+        if columns == 0 {
+            rest.push((action, Tuple::new()));
+            return 0;
+        }
         let code = if depth > 2 { asked.above } else { Some(asked.last) };
         let code = code.and_then(|it| it.action(usize::from(action.0)));
         let start = self.leaf_rows.len();
@@ -160,7 +164,7 @@ impl<W: Word> Live<W> {
         self.leaf_rows = rows;
         let end = self.leaf_rows.len();
         let arguments = c.program.action(action).columns.len();
-        let code = code.filter(|_| columns > 0 && arguments <= GIVEN.len());
+        let code = code.filter(|_| arguments <= GIVEN.len());
         // What is not listed has its default.
         let mut args = [0; GIVEN.len()];
         if code.is_some() {
@@ -168,7 +172,7 @@ impl<W: Word> Live<W> {
             args[..arguments].copy_from_slice(&c.program.action(action).whole(&row[..columns]));
         }
         let mut count = 0;
-        for at in (start..end).step_by(columns.max(1)) {
+        for at in (start..end).step_by(columns) {
             let row = &self.leaf_rows[at..at + columns];
             let found = match code {
                 None => None,
