@@ -1,5 +1,6 @@
-//! Messages between nodes that share a store: a request for a game that another node owns, and
-//! its answer. Both travel with the news of the store, so nodes need not reach each other.
+//! Messages between nodes that share a store: a request for a game that another node owns, its
+//! answer, and who is present. They travel with the news of the store, so nodes need not reach each
+//! other.
 //!
 //! A message may be lost, and its node may die over it. So a request that is passed on has a name
 //! that its events carry: a second attempt finds that it was done.
@@ -15,15 +16,32 @@ use tokio::sync::oneshot;
 
 use super::core::{Answer, Input};
 use super::library::lock;
+use super::presence::Seen;
 use super::problem::Problem;
-use super::store::Leases;
+use super::store::{ALL_NODES, Leases};
 
 /// What one node sends another.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Message {
-    Ask { from: String, number: u64, game: String, input: Input },
-    Answer { number: u64, done: Done },
+    Ask {
+        from: String,
+        number: u64,
+        game: String,
+        input: Input,
+    },
+    Answer {
+        number: u64,
+        done: Done,
+    },
+    /// Sockets that have opened and closed, by game.
+    Present {
+        from: String,
+        games: Vec<(String, Seen)>,
+    },
 }
+
+/// Maximum number of games in one message of who is present: it has to fit into a message.
+const GAMES: usize = 60;
 
 /// What came of a request that was passed on.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,6 +98,19 @@ impl Cluster {
     pub(super) async fn send(&self, node: &str, message: &Message) -> Result<bool, Problem> {
         let text = serde_json::to_string(message).map_err(|_| Problem::unavailable())?;
         Ok(self.leases.send(node, text).await?)
+    }
+
+    /// Tells all nodes which sockets have opened and closed.
+    pub(super) async fn tell_presence(&self, news: &[(String, Seen)]) {
+        for games in news.chunks(GAMES) {
+            let (from, games) = (self.leases.node().to_string(), games.to_vec());
+            match self.send(ALL_NODES, &Message::Present { from, games }).await {
+                Ok(true) => {}
+                Ok(false) => tracing::warn!("who is present is too long to be told"),
+                // It is told again after a while.
+                Err(problem) => tracing::debug!(problem.message, "who is present is not told"),
+            }
+        }
     }
 
     pub(super) fn answered(&self, number: u64, done: Done) {

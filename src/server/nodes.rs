@@ -1,16 +1,19 @@
-//! What a host does as one of several nodes on a store: it takes in what others append, answers what they ask, and leaves
-//! its games to them when it goes.
+//! What a host does as one of several nodes on a store: it takes in what others append, answers what they ask, tells them
+//! who is present, and leaves its games to them when it goes.
 //!
 //! Deliberately absent: the messages (`cluster`), and which node owns a game (`store::lease`, `live`).
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 
 use super::cluster::{Cluster, Done, Message};
 use super::core::Input;
 use super::host::Host;
 use super::live::Command;
+use super::presence::TELL;
 use super::store::{Membership, News};
 
 impl Host {
@@ -22,7 +25,17 @@ impl Host {
             tracing::error!("this server has joined the others already");
             return;
         }
-        while let Some(news) = news.recv().await {
+        let mut tell = tokio::time::interval(TELL);
+        tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let news = tokio::select! {
+                news = news.recv() => news,
+                _ = tell.tick() => {
+                    self.tell_presence().await;
+                    continue;
+                }
+            };
+            let Some(news) = news else { return };
             match news {
                 News::Appended { game, seq } => {
                     self.inbox_of(&game).into_iter().for_each(|it| pass_on(it, seq));
@@ -36,6 +49,13 @@ impl Host {
         }
     }
 
+    /// Tells the others who has come and gone here.
+    async fn tell_presence(&self) {
+        if let Some(cluster) = self.cluster() {
+            cluster.tell_presence(&self.presence.news(Instant::now())).await;
+        }
+    }
+
     /// What another node has sent.
     fn open(self: &Arc<Self>, text: &str) {
         let Some(cluster) = self.cluster() else { return };
@@ -44,6 +64,11 @@ impl Host {
             Ok(Message::Ask { from, number, game, input }) => {
                 let host = Arc::clone(self);
                 tokio::spawn(async move { host.serve_other(&from, number, &game, input).await });
+            }
+            // A node hears what it tells all.
+            Ok(Message::Present { from, .. }) if *from == **cluster.leases.node() => {}
+            Ok(Message::Present { from, games }) => {
+                self.presence.hear(&from, games, Instant::now());
             }
             Err(error) => tracing::warn!(%error, "a message of another node cannot be read"),
         }

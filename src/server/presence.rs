@@ -1,17 +1,39 @@
-//! Presence: the players whose sockets are open on this node, and the number of watchers.
+//! Presence: the players whose sockets are open, and the number of sockets, on this node and on the others of its store.
+//!
+//! A node tells the others what has changed, and everything every so often: what has not been told again
+//! for [`STALE`] is from a node that is gone, and is forgotten.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::library::lock;
 
+/// How often a node tells the others what has changed.
+pub(super) const TELL: Duration = Duration::from_millis(500);
+/// How often it tells everything.
+const REPEAT: Duration = Duration::from_secs(20);
+/// How long others believe it.
+const STALE: Duration = Duration::from_secs(50);
+
 /// The sockets of all games.
 #[derive(Debug, Default)]
-pub(super) struct Presence(Arc<Mutex<HashMap<String, Present>>>);
+pub(super) struct Presence(Arc<Mutex<Sockets>>);
 
-/// The sockets of one game.
+#[derive(Debug, Default)]
+struct Sockets {
+    here: HashMap<String, Present>,
+    /// By game and node.
+    elsewhere: HashMap<String, HashMap<String, (Seen, Instant)>>,
+    /// What the others were told last, of all games that have sockets here.
+    told: HashMap<String, Seen>,
+    repeated: Option<Instant>,
+}
+
+/// The sockets of one game on this node.
 #[derive(Debug, Default)]
 struct Present {
     /// The number of sockets, those of players among them.
@@ -20,10 +42,17 @@ struct Present {
     sides: HashMap<usize, usize>,
 }
 
+/// What a node knows of the sockets of a game.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seen {
+    sides: BTreeSet<usize>,
+    sockets: usize,
+}
+
 /// A socket that is open; when it is dropped, it is not.
 #[derive(Debug)]
 pub(super) struct Place {
-    all: Arc<Mutex<HashMap<String, Present>>>,
+    all: Arc<Mutex<Sockets>>,
     game: String,
     sides: Vec<usize>,
 }
@@ -31,8 +60,49 @@ pub(super) struct Place {
 impl Presence {
     pub(super) fn enter(&self, game: &str) -> Place {
         let all = Arc::clone(&self.0);
-        lock(&all).entry(game.to_owned()).or_default().sockets += 1;
+        lock(&all).here.entry(game.to_owned()).or_default().sockets += 1;
         Place { all, game: game.to_owned(), sides: Vec::new() }
+    }
+
+    /// What other nodes are to be told now, by game: what has changed since they were told last, or all
+    /// there is.
+    pub(super) fn news(&self, now: Instant) -> Vec<(String, Seen)> {
+        let mut all = lock(&self.0);
+        let repeat = all.repeated.is_none_or(|it| now.duration_since(it) >= REPEAT);
+        if repeat {
+            all.repeated = Some(now);
+            all.forget_stale(now);
+        }
+        let seen: HashMap<String, Seen> =
+            all.here.iter().map(|(game, it)| (game.clone(), it.seen())).collect();
+        let gone = all.told.keys().filter(|it| !seen.contains_key(*it));
+        let gone: Vec<_> = gone.map(|it| (it.clone(), Seen::default())).collect();
+        let changed = seen.iter().filter(|(game, it)| repeat || all.told.get(*game) != Some(*it));
+        let news = changed.map(|(game, it)| (game.clone(), it.clone())).chain(gone).collect();
+        all.told = seen;
+        news
+    }
+
+    /// What another node has told.
+    pub(super) fn hear(&self, node: &str, news: Vec<(String, Seen)>, now: Instant) {
+        let mut all = lock(&self.0);
+        for (game, seen) in news {
+            let nodes = all.elsewhere.entry(game).or_default();
+            match seen.sockets {
+                0 => nodes.remove(node),
+                _ => nodes.insert(node.to_owned(), (seen, now)),
+            };
+        }
+    }
+}
+
+impl Sockets {
+    /// Drops what nodes said that have not said it again, and games without sockets.
+    fn forget_stale(&mut self, now: Instant) {
+        self.elsewhere.retain(|_, nodes| {
+            nodes.retain(|_, (_, at)| now.duration_since(*at) < STALE);
+            !nodes.is_empty()
+        });
     }
 }
 
@@ -40,7 +110,7 @@ impl Place {
     /// The sides that the socket turns out to play.
     pub(super) fn plays(&mut self, sides: Vec<usize>) {
         let mut all = lock(&self.all);
-        if let Some(present) = all.get_mut(&self.game) {
+        if let Some(present) = all.here.get_mut(&self.game) {
             present.forget(&self.sides);
             for side in &sides {
                 *present.sides.entry(*side).or_default() += 1;
@@ -52,15 +122,20 @@ impl Place {
     /// The sides whose players are there, and the number of open sockets.
     pub(super) fn told(&self) -> Value {
         let all = lock(&self.all);
-        let present = all.get(&self.game);
-        let mut sides: Vec<usize> =
-            present.map(|it| it.sides.keys().copied().collect()).unwrap_or_default();
-        sides.sort_unstable();
-        json!({ "sides": sides, "sockets": present.map_or(0, |it| it.sockets) })
+        let mut seen = all.here.get(&self.game).map(Present::seen).unwrap_or_default();
+        for (elsewhere, _) in all.elsewhere.get(&self.game).into_iter().flat_map(HashMap::values) {
+            seen.sides.extend(&elsewhere.sides);
+            seen.sockets += elsewhere.sockets;
+        }
+        json!(seen)
     }
 }
 
 impl Present {
+    fn seen(&self) -> Seen {
+        Seen { sides: self.sides.keys().copied().collect(), sockets: self.sockets }
+    }
+
     fn forget(&mut self, sides: &[usize]) {
         for side in sides {
             if let Some(count) = self.sides.get_mut(side) {
@@ -74,11 +149,48 @@ impl Present {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut all = lock(&self.all);
-        let Some(present) = all.get_mut(&self.game) else { return };
+        let Some(present) = all.here.get_mut(&self.game) else { return };
         present.forget(&self.sides);
         present.sockets = present.sockets.saturating_sub(1);
         if present.sockets == 0 {
-            all.remove(&self.game);
+            all.here.remove(&self.game);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Presence, REPEAT, STALE};
+    use serde_json::json;
+    use std::time::Instant;
+
+    #[test]
+    fn nodes_tell_each_other_who_is_there() {
+        let (one, two) = (Presence::default(), Presence::default());
+        let start = Instant::now();
+        let mut player = one.enter("g");
+        player.plays(vec![1]);
+        let watcher = two.enter("g");
+        two.hear("one", one.news(start), start);
+        assert_eq!(watcher.told(), json!({ "sides": [1], "sockets": 2 }));
+        assert_eq!(player.told()["sockets"], 1, "nothing was heard of the other");
+        assert!(one.news(start).is_empty(), "nothing has changed");
+        assert_eq!(one.news(start + REPEAT).len(), 1, "told again");
+        drop(player);
+        two.hear("one", one.news(start + REPEAT), start);
+        assert_eq!(watcher.told(), json!({ "sides": [], "sockets": 1 }));
+    }
+
+    #[test]
+    fn a_node_that_is_gone_is_forgotten() {
+        let (one, two) = (Presence::default(), Presence::default());
+        let start = Instant::now();
+        let _player = one.enter("g");
+        let watcher = two.enter("g");
+        two.news(start);
+        two.hear("one", one.news(start), start);
+        assert_eq!(watcher.told()["sockets"], 2);
+        two.news(start + STALE);
+        assert_eq!(watcher.told()["sockets"], 1);
     }
 }

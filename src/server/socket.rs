@@ -84,7 +84,7 @@ pub(super) enum FromServer {
     Pong { a: Value, d: Present },
 }
 
-/// The players and watchers that are connected, as far as this node knows.
+/// The players and watchers that are connected, to any node.
 #[derive(Debug, Serialize, ToSchema)]
 #[allow(dead_code, reason = "a description; what is sent is made in `presence`")]
 pub(super) struct Present {

@@ -150,6 +150,21 @@ async function dragsAndTouches() {
   }
 }
 
+/** A drag during which the other side moves. */
+async function dragOverAMove(page, from, to, move) {
+  await waitFor("the turn is the other's", async () => (await page.locator(".state .verdict").innerText()).startsWith("White"));
+  const count = await moves(page);
+  const [[x, y], [u, v]] = [await middle(page, from), await middle(page, to)];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move((x + u) / 2, (y + v) / 2, { steps: 2 });
+  await move();
+  await waitFor("the other side has moved meanwhile", async () => (await moves(page)) === count + 1);
+  check("and the piece is held still", (await page.locator(".piece.held").count()) === 1);
+  await page.mouse.move(u, v, { steps: 2 });
+  await page.mouse.up();
+}
+
 /** Moves ahead of one's turn, drags that lead nowhere, what is drawn by hand, what is kept. */
 async function boardManners() {
   const [ann, ben] = [await person("ann"), await person("ben")];
@@ -212,6 +227,9 @@ async function boardManners() {
   await waitFor("clicks play, too", async () => (await moves(ben)) === 4);
   await drag(ann, "e4", "d5");
   await waitFor("what was captured is shown", async () => (await ann.locator(".captured").first().getAttribute("aria-label")) === "captured: 1 pawn; 1 ahead");
+  await drag(ben, "d8", "d5");
+  await dragOverAMove(ben, "g8", "f6", () => drag(ann, "b1", "c3"));
+  for (const it of [ann, ben]) await waitFor("what is held while the other moves is played where it is dropped", async () => (await moves(it)) === 8);
   await waitFor("who is there is shown", async () => (await ann.locator(".presence.there").count()) === 2);
   await ben.goto(address);
   await waitFor("and who is not", async () => (await ann.locator(".presence.there").count()) === 1);
@@ -389,6 +407,7 @@ async function twoTabs() {
   await played(3, "in the other tab as well");
   await tab.close();
   await drag(ben, "b8", "c6");
+  await waitFor("the first tab still hears of moves", async () => (await moves(ann)) === 4);
   await drag(ann, "f3", "g1");
   await waitFor("and in the first when the other is closed", async () => (await moves(ben)) === 5);
 }

@@ -96,6 +96,19 @@ fn where_there_is_no_chess() {
     walks(&["othello", "connect-four", "hex", "nim", "checkers"]);
 }
 
+/// An action without arguments is a leaf, and has leaves below it, like any other.
+#[test]
+fn where_a_side_passes() {
+    let start = "oOO5/8/8/oOO5/8/8/oOO5/8 w 1";
+    let mut table = Table::at("othello", start);
+    table.world.plan().make_native();
+    let (world, contract) = (&mut table.world, &table.contract);
+    for (depth, leaves) in [(1, 1), (2, 3), (3, 3), (4, 6), (5, 6)] {
+        assert_eq!(taken(world, contract, depth), leaves, "{start}, {depth} plies");
+        assert_eq!(perft(world, contract, depth), leaves, "{start}, {depth} plies");
+    }
+}
+
 /// Whether all leaves so many plies below the start are counted by code.
 fn is_code(game: &str, depth: u32) -> bool {
     let mut table = Table::of(game);

@@ -100,7 +100,7 @@ class GameView extends Sync {
     this.usual = usualNumbers(state.position.pieces, isOther ? new Map() : usualNumbers(start, this.usual));
     if (this.ply === null) this.position = state.position;
     if (before && state.ply !== before.ply) {
-      this.selected = null;
+      if (!this.isStillThere(this.selected, before)) this.selected = null;
       this.lit = new Set();
       this.board.arrows.clear();
       this.why.forget();
@@ -111,6 +111,13 @@ class GameView extends Sync {
     if (before && state.ply < before.ply && this.ply >= state.ply) await this.show(null);
     this.draw();
     this.playAhead();
+  }
+
+  /** Whether what was selected before others have moved still is: a piece that is held on to is not lost over their move. */
+  isStillThere(selected, before) {
+    if (!selected || this.ply !== null || this.state.ply < before.ply) return false;
+    const there = ({ position }) => position.pieces.filter((it) => it.square === selected.square).map((it) => it.id).join();
+    return Boolean(selected.hand) || there(this.state) === there(before);
   }
 
   /** A message of the socket. */

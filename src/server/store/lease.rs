@@ -20,6 +20,9 @@ pub(super) const LEASE: Duration = Duration::from_millis(1200);
 /// How often a node says that it lives.
 const RENEW: Duration = Duration::from_millis(300);
 
+/// The name under which [`Nodes::send`] reaches every node, the sender among them.
+pub(in crate::server) const ALL_NODES: &str = "all";
+
 /// A node's right to append to a game, until another node takes the game over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
@@ -63,7 +66,8 @@ pub trait Nodes: Send {
     /// The store is away.
     fn retire(&mut self, node: &str) -> Result<(), StoreError>;
 
-    /// Sends something to a node; it is not known whether it arrives. False if it is too long.
+    /// Sends something to a node, or to [`ALL_NODES`]; it is not known whether it arrives. False if it
+    /// is too long.
     ///
     /// # Errors
     /// The store is away.

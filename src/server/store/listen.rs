@@ -6,6 +6,7 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls, Notification};
 use tokio::sync::mpsc;
 
+use super::lease::ALL_NODES;
 use super::{News, StoreError};
 
 /// What is announced to all: the game and its last event, `ID SEQ`.
@@ -48,8 +49,8 @@ pub(super) fn listen(url: &str, node: &str) -> Result<mpsc::Receiver<News>, Stor
 
 fn connect(url: &str, node: &str) -> Result<Client, StoreError> {
     let mut client = Client::connect(url, NoTls)?;
-    let own = channel_of(node);
-    client.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {own}"))?;
+    let (own, all) = (channel_of(node), channel_of(ALL_NODES));
+    client.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {own}; LISTEN {all}"))?;
     Ok(client)
 }
 

@@ -30,6 +30,7 @@ use utoipa::ToSchema;
 
 pub use chain::Chain;
 pub use journal::{Journal, Reads, Writer};
+pub(in crate::server) use lease::ALL_NODES;
 pub use lease::{Claim, Lease, Leases, News, Nodes};
 pub use lockfile::{StoreLock, lock_store};
 #[cfg(feature = "postgres")]

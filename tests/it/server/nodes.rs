@@ -14,6 +14,7 @@ use serde_json::json;
 use super::api::{Server, run};
 use super::kill::{Acknowledged, Process, Wire, check, load};
 use super::long::long_game;
+use super::socket::Client;
 use super::store::{Folder, append, test_database};
 
 #[test]
@@ -124,6 +125,40 @@ fn who_has_lost_a_game_cannot_append_to_it() {
     assert!(matches!(two.claim("g", &b).unwrap(), Some(Claim::Ours { seq: 3, .. })));
     assert!(!one.send("bb", &"x".repeat(8_000)).unwrap(), "too long");
     assert!(one.send("bb", "hear").unwrap());
+}
+
+/// Of two players at two nodes, each is told that the other is there.
+#[test]
+#[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
+fn players_at_two_nodes_are_present_for_each_other() {
+    let url = test_database("presence");
+    let (one, two) = (Process::start(&url, &[]), Process::start(&url, &[]));
+    let made = json!({ "game": "chess", "seat": "both" }).to_string();
+    let (_, made) = Wire::to(&one.address).unwrap().ask("POST", "/api/v1/games", &made).unwrap();
+    let id = made["id"].as_str().unwrap();
+    let auth = json!({ "t": "auth", "a": 1, "d": { "token": made["token"] } }).to_string();
+    run(async {
+        let mut player = Client::to(one.address.parse().unwrap(), id, "?v=9").await;
+        let mut watcher = Client::to(two.address.parse().unwrap(), id, "?v=9").await;
+        player.say_text(&auth).await;
+        let present = async |client: &mut Client| {
+            client.say_text("{\"t\":\"ping\",\"a\":7}").await;
+            loop {
+                let heard = client.hear().await.unwrap();
+                if heard["t"] == "pong" {
+                    return heard["d"].clone();
+                }
+            }
+        };
+        let all = json!({ "sides": [0, 1], "sockets": 2 });
+        while present(&mut watcher).await != all {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        drop(player);
+        while present(&mut watcher).await != json!({ "sides": [], "sockets": 1 }) {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
 }
 
 /// An owner that stood still while another node took its game over goes on with it: by asking.
