@@ -1,4 +1,4 @@
-//! The page: a few files, embedded, without a build chain or anything from elsewhere.
+//! The page: a few files and the language of rules, embedded, without a build chain or anything from elsewhere.
 
 use axum::Router;
 use axum::http::header;
@@ -45,12 +45,16 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/tournament.js", SCRIPT, include_str!("page/tournament.js")),
     ("/page/traits.js", SCRIPT, include_str!("page/traits.js")),
     ("/page/why.js", SCRIPT, include_str!("page/why.js")),
+    // What authors of rules look up, where there is no checkout to read it in.
+    ("/docs/rules.md", TEXT, include_str!("../../docs/rules.md")),
+    ("/docs/relations.md", TEXT, include_str!("../../docs/relations.md")),
     ("/page/icon-turn.svg", "image/svg+xml", include_str!("page/icon-turn.svg")),
     ("/page/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 const INDEX: &str = include_str!("page/index.html");
 
 /// What is below it may stand in frames of pages that are listed for that.

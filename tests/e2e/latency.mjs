@@ -1,10 +1,11 @@
-// How long it takes from a click to the move drawn on the other side: two browsers and the server on one machine.
+// How long it takes from a click to the move drawn on the other side, and until a newcomer sees the page and a game
+// against the computer: browsers and the server on one machine.
 //
 //   NODE_PATH=/tmp/e2e/node_modules node tests/e2e/latency.mjs target/release/rulemate target/e2e
 //
-// A figure for a quiet machine, so it checks nothing; ends with the median.
+// Figures for a quiet machine, so they are not compared with anything.
 
-import { drawn, pair, person, run, square } from "./people.mjs";
+import { address, drawn, pair, person, run, square } from "./people.mjs";
 
 const MOVES = `e2e3 b8a6 d2d3 a6b8 b1a3 g8h6 a3c4 e7e6 b2b3 f7f5 c4d6 c7d6 a2a4 d8h4 d1g4 b7b5 e3e4 b8c6 g4h3 h4f2
   e1d1 f8e7 a4a5 e7f6 g1f3 f6e5 a1b1 f2g2 h1g1 c6a5`.split(/\s+/);
@@ -23,7 +24,33 @@ const watch = () => {
   document.addEventListener("pointerdown", () => { window.clickedAt = Date.now(); }, true);
 };
 
+const middleOf = (all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)];
+
+/** First paints, and two clicks to a game against the computer, with nothing in the browser's cache. */
+async function newcomer() {
+  const painted = (page) => page.evaluate(() => Math.round(performance.getEntriesByName("first-contentful-paint")[0].startTime));
+  const [lobby, game, underWay] = [[], [], []];
+  for (let at = 0; at < 5; at += 1) {
+    const page = await person(`newcomer-${at}`);
+    await page.goto(address);
+    await page.locator(".quick button").first().waitFor();
+    lobby.push(await painted(page));
+    const begun = Date.now();
+    await page.getByRole("button", { name: "Play the computer" }).click();
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await page.waitForURL(/\/game\//);
+    await drawn(page);
+    underWay.push(Date.now() - begun);
+    await page.reload();
+    await drawn(page);
+    game.push(await painted(page));
+    await page.close();
+  }
+  console.log(`a newcomer, medians of 5: first paint of the lobby ${middleOf(lobby)} ms, of a game ${middleOf(game)} ms; two clicks to a game against the computer, ${middleOf(underWay)} ms`);
+}
+
 await run("latency", async () => {
+  await newcomer();
   const pages = [await person("Ann"), await person("Ben")];
   await pair(pages[0], pages[1], { game: "chess" });
   for (const it of pages) {
@@ -40,6 +67,5 @@ await run("latency", async () => {
     await own.waitForFunction((want) => window.drawnAt.length === want, turn + 1, { timeout: 20000 });
     took.push((await other.evaluate(() => window.drawnAt.at(-1))) - (await own.evaluate(() => window.clickedAt)));
   }
-  took.sort((a, b) => a - b);
-  console.log(`click to the move drawn on the other side, ${MOVES.length} moves: median ${took[MOVES.length / 2]} ms, slowest ${took.at(-1)} ms`);
+  console.log(`click to the move drawn on the other side, ${MOVES.length} moves: median ${middleOf(took)} ms, slowest ${took.at(-1)} ms`);
 });

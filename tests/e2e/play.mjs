@@ -462,6 +462,10 @@ async function main() {
   // Rules of one's own: a mistake is shown, then it compiles and is played.
   await over.goto(`${address}/rules`);
   await waitFor("the example compiles", async () => (await over.locator("#found .yes").count()) === 1);
+  for (const [name, title] of [["the language", "# The rule language"], ["the relations there are", "# "]]) {
+    const link = await over.getByRole("link", { name, exact: true }).getAttribute("href");
+    check(`${name} can be read`, (await (await fetch(`${address}${link}`)).text()).startsWith(title));
+  }
   const text = await over.locator("#rules").inputValue();
   await over.locator("#rules").fill(text.replaceAll("leap(", "leep("));
   await waitFor("a mistake is shown", async () => (await over.locator(".diagnostics li").count()) > 0);

@@ -7,8 +7,21 @@ use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Opponent};
 use rulemate::presets::{Catalogue, Ruleset};
 
 use crate::fixture::is_full;
-use crate::opponent::TEN_GAMES;
 use crate::random_rules::Choices;
+
+/// Games that are unlike each other, in which wins are looked for.
+const TEN_GAMES: [&str; 10] = [
+    "chess",
+    "antichess",
+    "atomic",
+    "crazyhouse",
+    "knightmate",
+    "3check",
+    "kingofthehill",
+    "racingkings",
+    "connect-four",
+    "checkers",
+];
 
 /// Positions that the opponent may look at; in a release build about a second of chess.
 const NODES: u64 = 30_000;

@@ -72,7 +72,7 @@ export async function showRules(main) {
     }
   });
   clear(main, h("h1", {}, "Write rules"),
-    h("p", {}, "A preset changes any game; a game has a layout of its own. The language is described in ", h("code", {}, "docs/rules.md"), "."),
+    h("p", {}, "A preset changes any game; a game has a layout of its own. What can be written: ", h("a", { href: "/docs/rules.md", target: "_blank", rel: "noopener" }, "the language"), " and ", h("a", { href: "/docs/relations.md", target: "_blank", rel: "noopener" }, "the relations there are"), "."),
     h("div", { class: "table editor" }, h("section", { class: "panel" }, text, play, setUp), h("section", { class: "panel" }, h("h2", {}, "Findings"), found)));
   await check();
 }
