@@ -84,6 +84,7 @@ pub(super) fn of(
         "clock": setup.clock,
         "clocks": room.clocks(now),
         "clock_runs": room.clock_runs(),
+        "deadline": room.deadline(),
         "now": now,
         "offers": offers,
         "result": room.outcome(),

@@ -67,7 +67,9 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     for entry in log {
         match &entry.event {
             Event::Played { san, side, turn_goes_on, turn, notes, clocks, .. } => {
-                let left = clocks.as_ref().and_then(|it| it.get(*side)).filter(|_| !turn_goes_on);
+                let left = clocks.as_ref().and_then(|it| it.get(*side));
+                // By correspondence no time is left over from turn to turn.
+                let left = left.filter(|it| !turn_goes_on && **it > 0);
                 let told = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
                 actions.push(Action {
                     san,
@@ -168,7 +170,11 @@ fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(
     ];
     tags.extend(tags_of_rules(&setup.game, &setup.presets, setup.fen.as_deref()));
     let mut add = |name: &str, value: String| tags.push((name.to_owned(), value));
-    let control = |it: &Control| format!("{}+{}", it.initial / 1000, it.increment / 1000);
+    // Time for so many moves, as the standard of PGN has it.
+    let control = |it: &Control| match it.days_a_turn() {
+        Some(_) => format!("1/{}", it.delay / 1000),
+        None => format!("{}+{}", it.initial / 1000, it.increment / 1000),
+    };
     add("TimeControl", setup.clock.as_ref().map_or("-".into(), control));
     add("RulesHash", format!("blake3:{}", setup.rules));
     if let Some(it) = ended(log) {

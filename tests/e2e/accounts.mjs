@@ -196,6 +196,30 @@ async function opponents(ann, ben) {
   check("two who look for the same meet", ann.url() === ben.url() && /rated/.test(await ann.locator(".title").innerText()));
 }
 
+/** Correspondence: days for every turn, and a list of games that says where one is to move. */
+async function byPost(ann, ben) {
+  await ann.goto(`${address}/`);
+  await ann.getByRole("button", { name: "Play a friend" }).click();
+  await ann.locator("#quick-game").selectOption("chess");
+  await ann.locator("#quick-time").selectOption({ label: "3 days a turn" });
+  await ann.getByRole("button", { name: "Make the link" }).click();
+  await drawn(ann);
+  check("a game says how long a turn may take", /3 days a turn/.test(await ann.locator(".title").innerText()));
+  await ben.goto(ann.url());
+  await ben.getByRole("button", { name: /^Play (white|black)/ }).click();
+  await waitFor("both have three days", async () => (await ben.locator(".clock").allInnerTexts()).join() === "3 d 0 h,3 d 0 h");
+  const [white, black] = /you/.test(await ann.locator(".seats", { hasText: "White" }).innerText()) ? [ann, ben] : [ben, ann];
+  await waitFor("the other side is there", async () => (await white.locator(".square").count()) === 64 && !(await white.locator(".offer").count()));
+  await step(white, "e2", "e4");
+  await seen(black, 1);
+  await waitFor("a turn's time runs", async () => (await black.locator(".clock.runs").innerText()) === "2 d 23 h");
+  for (const [page, name, says] of [[white, white === ann ? "Ann" : "Ben", /1 move, black to move/], [black, white === ann ? "Ben" : "Ann", /1 move, your move, 2 d 23 h left/]]) {
+    await page.goto(`${address}/user/${name}`);
+    await waitFor("one's own games say whose turn it is", async () => says.test(await page.locator('[aria-label="My games"] tbody').innerText()));
+  }
+  await shot(black, "by-post");
+}
+
 run("accounts", async () => {
   const [ann, desk, ben, guest] = [await person("ann"), await person("ann at her desk"), await person("ben"), await person("guest", { width: 390, height: 664 })];
   const codes = await join(ann, "Ann");
@@ -262,6 +286,7 @@ run("accounts", async () => {
   await shot(guest, "player-phone");
 
   await opponents(ann, ben);
+  await byPost(ann, ben);
   await ann.goto(`${address}/user/Ann`);
 
   await ben.goto(`${address}/user/Ann`);

@@ -1,7 +1,8 @@
 //! Time control: how much time each side has, kept from times that are passed in.
 //!
 //! Time is charged by turn, not by action: a turn of several actions gains its increment and uses
-//! its delay once. No side is charged before the first turn of the game is over, nor for the time
+//! its delay once. Correspondence is a delay of days with nothing beside it: so long for every turn.
+//! No side is charged before the first turn of the game is over, nor for the time
 //! that a server was away.
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub struct Control {
 }
 
 /// The longest clocks, in milliseconds: no game takes longer, and every clock falls some day.
-const LONGEST: Control = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 7 * DAY };
+const LONGEST: Control = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 14 * DAY };
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
 impl Control {
@@ -37,6 +38,17 @@ impl Control {
         Some(format!(
             "the clock's {name} of {value} ms is too long: {most} ms ({days} days) at most"
         ))
+    }
+
+    /// So many days for every turn.
+    pub fn correspondence(days: u64) -> Self {
+        Self { initial: 0, increment: 0, delay: days.saturating_mul(DAY) }
+    }
+
+    /// The days that a side has for every turn, of correspondence.
+    pub fn days_a_turn(&self) -> Option<u64> {
+        let is_by_turn = self.initial == 0 && self.increment == 0;
+        (is_by_turn && self.delay >= DAY).then_some(self.delay / DAY)
     }
 }
 

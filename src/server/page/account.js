@@ -1,8 +1,11 @@
 // Accounts: logging in and out, a player's page, and what the head of the page says of it. All of it is optional.
 
 import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
-import { announce, begin, clear, confirmed, h, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, plural, timeLeft, words } from "./dom.js";
 import { makeStudy } from "./study.js";
+
+/** In how many games under way one's page says whose turn it is. */
+const TURNS = 30;
 
 /** What this device is called in the list of one's devices. */
 const here = () => `${/Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0] ?? "a browser"}, ${navigator.platform || "somewhere"}`;
@@ -119,6 +122,8 @@ export async function showUser(main, name) {
   const titled = (game) => catalogue.games.find((it) => it.game === game)?.title ?? words(game);
   clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
     h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games, titled) : null, isMine ? studiesOf(studies) : null, ratingsOf(player, titled), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
+  // What cannot be told is seen in the game itself.
+  if (isMine) tellTurns(main, account).catch(() => {});
 }
 
 function ratingsOf({ ratings, name }, titled) {
@@ -132,12 +137,26 @@ function ratingsOf({ ratings, name }, titled) {
 function gamesOf(games, titled) {
   const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/game/${it.id}` }, titled(it.game)), it.rated ? ", rated" : ""),
     h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
-    h("td", {}, it.result ?? (it.state === "waiting" ? "waiting for a player" : `${it.ply} moves`)));
+    h("td", { "data-under-way": it.state === "playing" ? it.id : null }, it.result ?? (it.state === "waiting" ? "waiting for a player" : plural(it.ply, "move"))));
   const open = games.filter((it) => it.state !== "over");
   const over = games.filter((it) => it.state === "over");
   return h("section", { class: "panel games mine", "aria-label": "My games" }, h("h2", {}, "My games"), games.length
     ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, [...open, ...over].map(row)))
     : h("p", {}, "None yet."));
+}
+
+/** Says of the games under way whose turn it is, and how long a turn lasts: lists do not know. */
+async function tellTurns(root, { token }) {
+  const cells = [...root.querySelectorAll("[data-under-way]")].slice(0, TURNS);
+  for (const cell of cells) {
+    const { you, turn, sides, deadline, now } = await get(`/games/${cell.dataset.underWay}?lines=0`, token);
+    const isMine = you.includes(turn);
+    const left = deadline ? `, ${timeLeft(deadline - now)} left` : "";
+    cell.append(", ", isMine ? h("strong", {}, "your move") : `${words(sides[turn])} to move`, left);
+    // Games that wait for one's own move come first.
+    const row = cell.parentElement;
+    if (isMine) row.parentElement.prepend(row);
+  }
 }
 
 function studiesOf(studies) {

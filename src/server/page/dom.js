@@ -24,6 +24,20 @@ export function clear(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((it) => it != null && it !== false));
 }
 
+export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+/** Milliseconds. */
+export const DAY = 86400000;
+
+/** Time that is left, as a clock shows it: days and hours, or hours, minutes and seconds. */
+export function timeLeft(millis) {
+  const seconds = Math.ceil(millis / 1000);
+  const [days, hours, minutes] = [86400, 3600, 60].map((it) => Math.floor(seconds / it));
+  const two = (it) => String(it % 60).padStart(2, "0");
+  if (days) return `${days} d ${hours % 24} h`;
+  return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`;
+}
+
 /** Asks whether something that cannot be undone is meant. */
 export function confirmed(question, answer) {
   return new Promise((decided) => {

@@ -1,7 +1,7 @@
 // The form that makes a game of any game, presets, position and clock.
 
 import { keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { announce, clear, h, words } from "./dom.js";
+import { DAY, announce, clear, h, words } from "./dom.js";
 import { Editor } from "./editor.js";
 import { Picker } from "./presets.js";
 
@@ -21,6 +21,7 @@ export class Form {
     this.minutes = h("input", { id: "minutes", type: "number", min: "0", max: "600", value: "0" });
     this.increment = h("input", { id: "increment", type: "number", min: "0", max: "180", value: "0" });
     this.delay = h("input", { id: "delay", type: "number", min: "0", max: "180", value: "0" });
+    this.days = h("input", { id: "days", type: "number", min: "0", max: "14", value: "0" });
     this.seat = h("select", { id: "seat" },
       [["random", "either side"], ["white", "the first side"], ["black", "the second side"], ["both", "both sides myself"], ["", "an open board"]]
         .map(([value, text]) => h("option", { value }, text)));
@@ -40,7 +41,7 @@ export class Form {
       label("Start from (FEN, facts, or a game as PGN)", this.fen),
       h("p", { class: "hint", id: "fen-help" }, "Put pieces on the board beside this, paste a text, or ",
         h("button", { type: "button", class: "row inline", onclick: () => this.editFacts() }, "edit the position's facts"), "."),
-      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment), label("Seconds free a turn", this.delay)),
+      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment), label("Seconds free a turn", this.delay), label("or days for a turn", this.days)),
       h("div", { class: "pair" }, label("I play", this.seat), label("against", this.opponent), label("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
       myAccount() ? h("label", { class: "tick" }, this.rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
@@ -153,8 +154,10 @@ export class Form {
     if (wish.pgn && isTagged(wish.pgn)) delete wish.game;
     else if (wish.pgn) wish.game = "chess";
     const [initial, increment, delay] = [60 * this.minutes.value, +this.increment.value, +this.delay.value].map((it) => it * 1000);
+    const days = Number(this.days.value);
     // Without minutes a side begins with what a turn adds.
-    if (initial || increment || delay) wish.clock = { initial: initial || increment || delay, increment, delay };
+    if (days) wish.clock = { initial: 0, increment: 0, delay: days * DAY };
+    else if (initial || increment || delay) wish.clock = { initial: initial || increment || delay, increment, delay };
     if (this.seat.value) wish.seat = this.seat.value;
     if (Number(this.opponent.value)) wish.computer = Number(this.opponent.value);
     if (this.name.value.trim()) { wish.name = this.name.value.trim(); keepName(wish.name); }

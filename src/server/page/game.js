@@ -7,7 +7,7 @@ import { get, keepName, keepToken, myAccount, newId, post, postSurely } from "./
 import { Board } from "./board.js";
 import { Chat } from "./chat.js";
 import { actionsOf, actionsOn, isWhole, membersOf, pick, sourceOf, strongest } from "./choose.js";
-import { announce, begin, clear, h, words } from "./dom.js";
+import { DAY, announce, begin, clear, h, plural, words } from "./dom.js";
 import { Moves, squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { icon, usualNumbers } from "./pieces.js";
@@ -30,6 +30,7 @@ export async function showGame(main, id, isFramed = false) {
 /** A time control in words. */
 function timeOf(clock) {
   if (!clock) return "";
+  if (!clock.initial && clock.delay >= DAY) return `, ${plural(Math.floor(clock.delay / DAY), "day")} a turn`;
   const minutes = Math.round(clock.initial / 6000) / 10;
   const more = [clock.increment ? `${clock.increment / 1000} s added a turn` : "", clock.delay ? `${clock.delay / 1000} s free a turn` : ""];
   return `, ${[`${minutes} min`, ...more].filter(Boolean).join(", ")}`;

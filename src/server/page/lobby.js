@@ -1,7 +1,7 @@
 // The lobby: a game in two clicks, all else behind a fold, and the games that are there.
 
 import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { announce, clear, h, words } from "./dom.js";
+import { DAY, announce, clear, h, words } from "./dom.js";
 import { Form } from "./form.js";
 import { tournaments } from "./tournament.js";
 
@@ -9,8 +9,11 @@ import { tournaments } from "./tournament.js";
 const LISTED = 30;
 /** What people ask for most, where it is offered; the first games of the list in their place. */
 const POPULAR = ["chess", "knightmate", "crazyhouse", "atomic", "cotulenh", "xiangqi"];
-/** Minutes a side, and seconds added a turn. */
-const TIMES = [["no clock", 0, 0], ["3 minutes + 2 seconds", 3, 2], ["10 minutes + 5 seconds", 10, 5], ["30 minutes + 20 seconds", 30, 20]];
+/** What is offered of time: minutes a side and seconds added a turn, or days for every turn. */
+const live = (minutes, seconds) => ({ initial: minutes * 60000, increment: seconds * 1000, delay: 0 });
+const daily = (days) => ({ initial: 0, increment: 0, delay: days * DAY });
+const TIMES = [["no clock", null], ["3 minutes + 2 seconds", live(3, 2)], ["10 minutes + 5 seconds", live(10, 5)], ["30 minutes + 20 seconds", live(30, 20)],
+  ["1 day a turn", daily(1)], ["3 days a turn", daily(3)], ["7 days a turn", daily(7)]];
 /** What the computer's levels are called. */
 const LEVELS = ["1, a beginner", "2", "3", "4, a fair player", "5", "6", "7", "8, as strong as it gets"];
 
@@ -67,12 +70,12 @@ function ask(catalogue, title) {
   const rated = h("input", { id: "quick-rated", type: "checkbox" });
   const label = (text, field) => h("label", {}, h("span", {}, text), field);
   const go = () => {
-    const [, minutes, seconds] = TIMES[time.value];
+    const [, clock] = TIMES[time.value];
     if (name.value.trim()) keepName(name.value.trim());
     dialog.close();
-    const clock = minutes ? { clock: { initial: minutes * 60000, increment: seconds * 1000, delay: 0 } } : {};
-    if (!isComputer && !isFriend) return look({ game: game.value, ...clock });
-    start({ game: game.value, seat: "random", listed: false, ...clock, ...(isComputer ? { computer: Number(level.value) } : { chat: true, rated: rated.checked }) });
+    const wish = { game: game.value, ...(clock ? { clock } : {}) };
+    if (!isComputer && !isFriend) return look(wish);
+    start({ ...wish, seat: "random", listed: false, ...(isComputer ? { computer: Number(level.value) } : { chat: true, rated: rated.checked }) });
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": title }, h("h2", {}, title),
     label("Game", game), isComputer ? label("Level", level) : null, label("Time for each", time), myAccount() ? null : label("My name", name),

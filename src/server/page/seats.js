@@ -1,6 +1,6 @@
 // The players: who sits where, clocks, what each has in hand, what was captured, who is there.
 
-import { begin, clear, h, words } from "./dom.js";
+import { begin, clear, h, timeLeft, words } from "./dom.js";
 import { colours, icon, worth } from "./pieces.js";
 
 export class Seats {
@@ -145,10 +145,12 @@ export class Seats {
     for (const clock of document.querySelectorAll(".clock")) {
       const side = Number(clock.dataset.side);
       const runs = state.clock_runs && side === state.turn;
+      const { initial, increment, delay } = state.clock;
       const spent = runs ? performance.now() - fetched : 0;
-      const left = Math.max(0, state.clocks[side] - spent);
-      const seconds = Math.ceil(left / 1000);
-      clock.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      // Until it falls, which a delay puts off: for a side that has nothing else, that is all it has for a turn.
+      const own = initial || increment ? state.clocks[side] : delay;
+      const left = Math.max(0, runs && state.deadline ? Math.min(own, state.deadline - state.now - spent) : own);
+      clock.textContent = timeLeft(left);
       clock.classList.toggle("runs", runs);
       clock.classList.toggle("low", left < 15000);
       if (runs && left === 0 && !this.late) {

@@ -4,7 +4,7 @@
 import { logIn } from "./account.js";
 import { get, myAccount, post, remove } from "./api.js";
 import { Board } from "./board.js";
-import { announce, begin, clear, confirmed, h, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, plural, words } from "./dom.js";
 import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { usualNumbers } from "./pieces.js";
@@ -20,7 +20,6 @@ const TIMES = [[1, 0], [3, 2], [5, 3], [10, 5], [30, 20]];
 /** In how many minutes it begins; without any, when its maker starts it. */
 const STARTS = [["when I start it", 0], ["in 5 minutes", 5], ["in 15 minutes", 15], ["in an hour", 60], ["in a day", 1440]];
 
-const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const timed = ({ initial, increment }) => `${plural(initial / 60000, "minute")}${increment ? ` + ${plural(increment / 1000, "second")}` : ""}`;
 const lengthOf = (it) => (it.minutes ? `arena of ${plural(it.minutes, "minute")}` : `Swiss of ${plural(it.rounds, "round")}`);
 const mine = () => myAccount()?.name.toLowerCase();

@@ -449,10 +449,34 @@ fn clocks_go_on_while_a_game_is_out_of_memory() {
 #[test]
 fn clocks_that_are_too_long_are_refused_in_days() {
     const DAY: u64 = 86_400_000;
-    let most = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 7 * DAY };
+    let most = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 14 * DAY };
     assert_eq!(most.fault(), None);
-    let fault = Control { delay: 7 * DAY + 1, ..most }.fault().expect("it is too long");
-    assert!(fault.contains("delay of 604800001 ms") && fault.contains("(7 days)"), "{fault}");
+    let fault = Control { delay: 14 * DAY + 1, ..most }.fault().expect("it is too long");
+    assert!(fault.contains("delay of 1209600001 ms") && fault.contains("(14 days)"), "{fault}");
+}
+
+/// Correspondence: so long for every turn, whatever the turns before took.
+#[test]
+fn days_for_every_turn_are_used_up_by_that_turn_alone() {
+    const DAY: u64 = 86_400_000;
+    let control = Control::correspondence(3);
+    assert_eq!((control.fault(), control.days_a_turn()), (None, Some(3)));
+    assert_eq!(Control { initial: 60_000, ..control }.days_a_turn(), None);
+    let (mut room, _) = Room::create(0, Sums::to(20), setup(Some(control)), &seats()).unwrap();
+    ask(&mut room, 0, "ann", play("1"));
+    assert_eq!(room.deadline(), Some(3 * DAY));
+    ask(&mut room, 3 * DAY - 1, "ben", play("1"));
+    assert_eq!(
+        room.deadline(),
+        Some(6 * DAY - 1),
+        "a turn that took long does not shorten the next"
+    );
+    ask(&mut room, 3 * DAY, "ann", play("1"));
+    room.step(6 * DAY - 1, Input::Tick);
+    assert_eq!(room.outcome(), None);
+    room.step(6 * DAY + 1, Input::Tick);
+    let outcome = room.outcome().expect("ben has not moved for three days");
+    assert_eq!((outcome.winner, outcome.reason.as_str()), (Some(0), "timeout"));
 }
 
 /// What was played elsewhere leaves room for as much again.
