@@ -389,6 +389,22 @@ fn what_is_exported_has_a_name_and_its_clocks() {
         let ((kind, _), fen) = export("fen").await;
         assert_eq!(kind, "text/plain; charset=utf-8");
         assert!(fen.starts_with("rnbqkbnr/pppp1ppp/"), "{fen}");
+
+        // By correspondence a turn has its days, of which nothing is left over.
+        let clock = json!({ "initial": 0, "delay": 3 * 86_400_000 });
+        let (id, token) = server.make(json!({ "seat": "both", "clock": clock })).await;
+        assert_eq!(server.play(&id, &token, "e2e4").await.0, StatusCode::OK);
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        let left = state["deadline"].as_u64().unwrap() - state["now"].as_u64().unwrap();
+        assert!((2 * 86_400_000..=3 * 86_400_000).contains(&left), "{state}");
+        let export = format!("/api/v1/games/{id}/export?format=pgn");
+        let answer = router(server.web.clone())
+            .oneshot(Request::get(export).body(Body::empty()).unwrap())
+            .await
+            .unwrap();
+        let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        let pgn = String::from_utf8(bytes.to_vec()).unwrap();
+        assert!(pgn.contains("[TimeControl \"1/259200\"]") && !pgn.contains("%clk"), "{pgn}");
     });
 }
 
