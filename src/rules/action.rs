@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::program::{ActionId, Column, RelId, Span, StageId};
+use super::column::Column;
+use super::ids::{ActionId, RelId, StageId};
+use super::source::Span;
 
 /// A kind of action that a player may take. Its relation holds the legal ones.
 #[derive(Debug, Clone, PartialEq)]

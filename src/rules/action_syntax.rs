@@ -2,9 +2,9 @@
 //!
 //! Deliberately absent: what the parts mean; `check` settles that.
 
+use super::action::Legality;
 use super::ast::{ActionDecl, GivenDecl, Item, MoreDecl, RelationKind};
 use super::lexer::Kind;
-use super::program::Legality;
 use super::syntax::{Parsed, Parser};
 
 impl<'t> Parser<'t, '_> {

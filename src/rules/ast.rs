@@ -2,7 +2,10 @@
 //!
 //! Deliberately absent: types, and anything that needs more than one clause to know.
 
-use super::program::{Arith, Fold, Legality, Op, Span, Until};
+use super::action::Legality;
+use super::input::Until;
+use super::operator::{Arith, Fold, Op};
+use super::source::Span;
 
 /// A word and where it stands.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use ariadne::{CharSet, Config, IndexType, Label as Mark, Report, ReportKind, sou
 use serde::Serialize;
 
 use super::limits;
-use super::program::{Source, Span};
+use super::source::{Source, Span};
 use crate::facts::{covered, printable};
 
 /// A place with what is to be said about it.

@@ -5,7 +5,8 @@
 use super::ast::{Aggregate, Expr, ExprKind, Name};
 use super::lexer::{Kind, Token};
 use super::mistake;
-use super::program::{Arith, Fold, Span};
+use super::operator::{Arith, Fold};
+use super::source::Span;
 use super::syntax::{Parsed, Parser};
 
 impl<'t> Parser<'t, '_> {

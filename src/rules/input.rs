@@ -56,3 +56,12 @@ impl Input {
         }
     }
 }
+
+/// When the facts of an input go by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// As soon as an effect gives the input `turn` another value, or none.
+    Turn,
+    /// When an action begins, before its first reaction.
+    Action,
+}

@@ -11,7 +11,7 @@ use logos::Logos;
 
 use super::diagnostic::Diagnostic;
 use super::mistake;
-use super::program::Span;
+use super::source::Span;
 
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f]+")]

@@ -10,50 +10,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::check::SEPARATOR;
-use super::stratify::stratify;
 use crate::facts::{AttrId, AttrType, DomainId, Schema};
 
 pub use super::action::{Action, Legality, Template, TemplatePart, Unlisted};
-pub use super::input::Input;
+pub use super::column::{Column, Type};
+pub use super::ids::{ActionId, EventId, RelId, RuleId, StageId, TrialId, VarId};
+pub use super::input::{Input, Until};
+pub use super::operator::{Arith, Fold, Op};
+pub use super::source::{Source, Span};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RelId(pub u16);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RuleId(pub u16);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VarId(pub u16);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ActionId(pub u16);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StageId(pub u16);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct EventId(pub u16);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TrialId(pub u16);
-
-/// A file of rule text: the path that diagnostics and proofs show, and the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    pub path: String,
-    /// Shared: many programs are made of the same files.
-    pub text: Arc<str>,
-}
-
-/// A place in a source: byte offsets into its text, and the 1-based line for display.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
-    pub source: u16,
-    pub start: u32,
-    pub end: u32,
-    pub line: u32,
-}
+/// What stands between a preset or game and the name of its own.
+pub(super) const SEPARATOR: &str = "::";
 
 /// A whole checked program.
 #[derive(Debug, Clone)]
@@ -110,15 +77,6 @@ pub struct Meta {
     pub span: Span,
 }
 
-/// When the facts of an input go by themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
-    /// As soon as an effect gives the input `turn` another value, or none.
-    Turn,
-    /// When an action begins, before its first reaction.
-    Action,
-}
-
 /// An attribute as it was before the action under way. While an action or event happens whose reactions ask
 /// for it, its facts are those that the attribute had when it began; at all other times there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,23 +92,6 @@ pub struct Expiry {
     pub turn: Option<AttrId>,
     pub until_turn: Vec<AttrId>,
     pub until_action: Vec<AttrId>,
-}
-
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Type {
-    Domain(DomainId),
-    Int,
-    /// A text constant. Only statics have such columns.
-    Text,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    /// The column's name in the declaration (`p` in `.decl attacks(p: Entity, t: Square)`), or
-    /// its type's name in lower case where none is given.
-    pub name: String,
-    pub ty: Type,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -262,81 +203,11 @@ pub struct Compare {
     pub span: Span,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Op {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-}
-
-impl Op {
-    /// How it is written in rules.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Eq => "=",
-            Self::Ne => "!=",
-            Self::Lt => "<",
-            Self::Le => "<=",
-            Self::Gt => ">",
-            Self::Ge => ">=",
-        }
-    }
-
-    pub fn holds(self, lhs: i64, rhs: i64) -> bool {
-        match self {
-            Self::Eq => lhs == rhs,
-            Self::Ne => lhs != rhs,
-            Self::Lt => lhs < rhs,
-            Self::Le => lhs <= rhs,
-            Self::Gt => lhs > rhs,
-            Self::Ge => lhs >= rhs,
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {
     Var(VarId),
     Const(i64),
     Binary(Arith, Box<Expr>, Box<Expr>),
-}
-
-/// Integer arithmetic. Overflow and division by zero make the literal fail (no value). The least of
-/// the 64-bit integers is no value either: evaluators mark with it what is not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Arith {
-    Add,
-    Sub,
-    Mul,
-    /// Rounds toward negative infinity.
-    Div,
-    /// Takes the sign of the divisor.
-    Mod,
-}
-
-impl Arith {
-    pub fn apply(self, lhs: i64, rhs: i64) -> Option<i64> {
-        self.calculate(lhs, rhs).filter(|it| *it != i64::MIN)
-    }
-
-    fn calculate(self, lhs: i64, rhs: i64) -> Option<i64> {
-        match self {
-            Self::Add => lhs.checked_add(rhs),
-            Self::Sub => lhs.checked_sub(rhs),
-            Self::Mul => lhs.checked_mul(rhs),
-            Self::Div => {
-                let quotient = lhs.checked_div(rhs)?;
-                Some(if lhs % rhs != 0 && (lhs < 0) != (rhs < 0) { quotient - 1 } else { quotient })
-            }
-            Self::Mod => {
-                let rest = lhs.checked_rem(rhs)?;
-                Some(if rest != 0 && (rest < 0) != (rhs < 0) { rest + rhs } else { rest })
-            }
-        }
-    }
 }
 
 /// `result = fold { exprs : body }`.
@@ -359,14 +230,6 @@ pub struct Aggregate {
     /// being functions of the named ones, they do not multiply solutions.
     pub locals: Vec<VarId>,
     pub span: Span,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fold {
-    Count,
-    Sum,
-    Min,
-    Max,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -505,23 +368,6 @@ impl Reaction {
 }
 
 impl Program {
-    /// Adds rules for relations that it has, unless they would lead in circles. Their numbers are given here.
-    pub fn add_rules(&mut self, rules: Vec<Rule>) {
-        let first = self.rules.len();
-        let numbered = (first as u16..).zip(rules);
-        self.rules.extend(numbered.map(|(id, rule)| Rule { id: RuleId(id), ..rule }));
-        let mut circles = Vec::new();
-        let strata = stratify(&self.relations, &self.rules, &mut circles);
-        if !circles.is_empty() {
-            self.rules.truncate(first);
-            return;
-        }
-        self.strata = strata;
-        for rule in &self.rules[first..] {
-            self.relations[usize::from(rule.head.0)].rules.push(rule.id);
-        }
-    }
-
     pub fn relation(&self, id: RelId) -> &Relation {
         &self.relations[usize::from(id.0)]
     }

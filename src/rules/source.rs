@@ -1,16 +1,32 @@
-//! Where rule text comes from: the files of this package, or a folder.
+//! Rule text: where it comes from (the files of this package, or a folder), and places in it.
 //!
 //! Deliberately absent: which files make up a game, and their names: `rules/embedded.rs` lists them.
 
 use std::io;
 use std::path::Path;
-
-use super::program::Source;
+use std::sync::Arc;
 
 #[path = "../../rules/embedded.rs"]
 mod embedded;
 
 pub use embedded::{EMBEDDED, TEMPLATES};
+
+/// A file of rule text: the path that diagnostics and proofs show, and the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    pub path: String,
+    /// Shared: many programs are made of the same files.
+    pub text: Arc<str>,
+}
+
+/// A place in a source: byte offsets into its text, and the 1-based line for display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    pub source: u16,
+    pub start: u32,
+    pub end: u32,
+    pub line: u32,
+}
 
 impl Source {
     /// The hash of the text (blake3, in hexadecimal): by it saves know the rules again.

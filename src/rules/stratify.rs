@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::diagnostic::Diagnostic;
 use super::mistake::{self, Reads};
-use super::program::{Literal, RelId, Relation, Role, Rule, Span, Stratum};
+use super::program::{Literal, Program, RelId, Relation, Role, Rule, RuleId, Span, Stratum};
 
 /// A relation that another's rule reads.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,25 @@ struct Edge {
     /// Negated or folded: all of it must be known before.
     reads: Reads,
     span: Span,
+}
+
+impl Program {
+    /// Adds rules for relations that it has, unless they would lead in circles. Their numbers are given here.
+    pub fn add_rules(&mut self, rules: Vec<Rule>) {
+        let first = self.rules.len();
+        let numbered = (first as u16..).zip(rules);
+        self.rules.extend(numbered.map(|(id, rule)| Rule { id: RuleId(id), ..rule }));
+        let mut circles = Vec::new();
+        let strata = stratify(&self.relations, &self.rules, &mut circles);
+        if !circles.is_empty() {
+            self.rules.truncate(first);
+            return;
+        }
+        self.strata = strata;
+        for rule in &self.rules[first..] {
+            self.relations[usize::from(rule.head.0)].rules.push(rule.id);
+        }
+    }
 }
 
 pub(super) fn stratify(

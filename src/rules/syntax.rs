@@ -10,10 +10,12 @@ use super::ast::{
     StageDecl, StagesDecl, TrialDecl,
 };
 use super::diagnostic::Diagnostic;
+use super::input::Until;
 use super::lexer::{Kind, Token, Tokens};
 use super::limits::{self, LimitError};
 use super::mistake;
-use super::program::{Op, Span, Until};
+use super::operator::Op;
+use super::source::Span;
 
 const DIRECTIVES: [&str; 13] = [
     ".domain",

@@ -12,8 +12,8 @@ use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
-    Action, ActionId, Column, EventId, Input, Legality, Meta, RelId, Relation, Role, Span,
-    Template, TemplatePart, Type, Unlisted, Until,
+    Action, ActionId, Column, EventId, Input, Legality, Meta, RelId, Relation, Role, SEPARATOR,
+    Span, Template, TemplatePart, Type, Unlisted, Until,
 };
 use super::rule::Subject;
 use super::template::{For, tells};
@@ -87,7 +87,7 @@ impl<'t> Checker<'t> {
             return;
         };
         let (board, span) = (domain.text.to_lowercase(), domain.span);
-        let square = board.rsplit(super::SEPARATOR).next().unwrap_or_default().to_owned();
+        let square = board.rsplit(SEPARATOR).next().unwrap_or_default().to_owned();
         let squares = 0..i64::from(files) * i64::from(ranks);
         let width = i64::from(files);
         let file = squares.clone().map(|it| vec![it, it % width + 1]).collect();

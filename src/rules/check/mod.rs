@@ -40,8 +40,6 @@ use crate::facts::{AttrId, Speller};
 use domains::Domains;
 use names::{NameTable, Scopes};
 
-pub(super) use names::SEPARATOR;
-
 /// Checks rule files and makes one program of them. The order of the files is text order.
 ///
 /// # Errors

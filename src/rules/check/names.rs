@@ -12,10 +12,7 @@ use std::hash::Hash;
 use foldhash::{HashMap, HashMapExt, HashSet};
 
 use super::super::ast::{File, Item, Name, RelationDecl, RelationKind};
-use super::super::program::Span;
-
-/// What stands between a preset or game and the name of its own.
-pub(in super::super) const SEPARATOR: &str = "::";
+use super::super::program::{SEPARATOR, Span};
 
 /// Which preset or game each file belongs to, and what these export.
 #[derive(Default)]

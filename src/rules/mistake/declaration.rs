@@ -3,7 +3,7 @@
 //! Deliberately absent: mistakes in the bodies of rules (`body`).
 
 use super::super::ast::{InputKind, Name};
-use super::super::program::Span;
+use super::super::source::Span;
 use super::{Diagnostic, did_you_mean, plural, with_help};
 use crate::facts::nearest;
 

@@ -16,7 +16,7 @@ pub(super) use whole::*;
 
 use super::diagnostic::Diagnostic;
 use super::limits::LimitError;
-use super::program::Span;
+use super::source::Span;
 
 fn did_you_mean(near: Option<&str>) -> Option<String> {
     near.map(|it| format!("did you mean `{it}`?"))

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: everything that needs names.
 
-use super::super::program::Span;
+use super::super::source::Span;
 use super::{Diagnostic, did_you_mean, with_help};
 use crate::facts::nearest;
 
