@@ -8,7 +8,6 @@
 
 use std::fmt;
 
-use super::transaction::Refusal;
 use crate::rules::{Program, RelId, RuleId};
 
 /// Join steps of a query, and of a load: entries into inner loops, by the width of the loop, and
@@ -91,7 +90,7 @@ impl fmt::Display for Exhausted {
 
 impl Exhausted {
     /// A legal action that could not be taken.
-    pub(super) fn action(text: &str, why: &Refusal) -> Self {
+    pub(super) fn action(text: &str, why: &impl fmt::Display) -> Self {
         let (place, text) = (text.to_owned(), why.to_string());
         Self { resource: Resource::Action, rule: None, place, text }
     }

@@ -11,11 +11,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::output::{Flow, Raised};
+use super::refusal::{CallFault, Refusal};
 use super::rows::Tuple;
 use super::trace::{Done, Said};
-use super::transaction::{Flow, Fresh, Raised, Refusal};
-use super::world::World;
-use crate::facts::{AttrId, AttrType, EntityId, Value};
+use crate::facts::{AttrId, AttrType, EntityId, FactError, Session, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
 
 /// The code that answers the calls of a program's reactions.
@@ -24,20 +24,21 @@ pub trait Calls: fmt::Debug + Send + Sync {
     fn call(&self, preset: &str, name: &str, moment: &mut Moment<'_>) -> bool;
 }
 
-/// What is wrong with a call.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum CallFault {
-    #[error("no code is registered for that")]
-    Unregistered,
-    #[error("there is no {what} {name} there")]
-    Unknown { what: &'static str, name: String },
-    #[error("{name} is no {wanted}")]
-    Type { name: String, wanted: &'static str },
-    #[error("{0}")]
-    Fact(String),
-    #[error("{word} belongs to events that are raised, and this is an action")]
-    Outside { word: &'static str },
+/// The facts and rows that called code reads, and the writes that it may ask for.
+pub(super) trait CallState {
+    fn facts(&self) -> &Session;
+    /// All rows of a relation, ascending.
+    fn tuples(&mut self, rel: RelId) -> Vec<Tuple>;
+    /// Writes a value that is checked.
+    ///
+    /// # Errors
+    /// A value of the wrong type or outside its domain is refused and nothing changes.
+    fn state(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError>;
+    fn retract(&mut self, entity: EntityId, attr: AttrId);
+    /// Retracts every fact of an entity.
+    fn remove(&mut self, entity: EntityId);
+    /// A new entity; `None` if there is no room for one.
+    fn spawn(&mut self) -> Option<EntityId>;
 }
 
 /// One call, as a batch of reactions asks for it.
@@ -56,12 +57,11 @@ impl Call<'_> {
     /// Has the code do its work. Gives what it did, but for the facts that it changed.
     pub(super) fn run(
         &self,
-        world: &mut World,
-        fresh: &mut Fresh,
+        program: &Arc<Program>,
+        calls: Option<&Arc<dyn Calls>>,
+        state: &mut dyn CallState,
         flow: &mut Flow,
     ) -> Result<Vec<Done>, Refusal> {
-        let plan = Arc::clone(world.plan());
-        let program = plan.program();
         let reaction = &program.reactions[self.by];
         let Some(Effect::Call { name, args }) = reaction.effects.get(self.effect) else {
             return Ok(Vec::new());
@@ -78,8 +78,7 @@ impl Call<'_> {
         given.extend(of_event.map(|(it, &raw)| (it.name.clone(), it.ty, raw)));
         let mut moment = Moment {
             program,
-            world,
-            fresh,
+            state,
             flow,
             event: self.event,
             args: self.args,
@@ -90,7 +89,7 @@ impl Call<'_> {
             fault: None,
         };
         let owner = reaction.owner.and_then(|it| program.preset_of(it)).unwrap_or_default();
-        let known = plan.calls().is_some_and(|it| it.call(owner, name, &mut moment));
+        let known = calls.is_some_and(|it| it.call(owner, name, &mut moment));
         match (known, moment.fault, moment.veto) {
             (false, ..) => Err(refused(CallFault::Unregistered)),
             (true, Some(fault), _) => Err(refused(fault)),
@@ -108,8 +107,7 @@ impl Call<'_> {
 /// type) refuses the whole action, and says so; the code need not look.
 pub struct Moment<'w> {
     program: &'w Arc<Program>,
-    world: &'w mut World,
-    fresh: &'w mut Fresh,
+    state: &'w mut dyn CallState,
     flow: &'w mut Flow,
     event: Event,
     args: &'w Tuple,
@@ -183,7 +181,7 @@ impl Moment<'_> {
     /// A fact of an entity.
     pub fn get(&mut self, entity: EntityId, attribute: &str) -> Option<Value> {
         let attr = self.attribute(attribute)?;
-        self.world.facts().get(entity, attr)
+        self.state.facts().get(entity, attr)
     }
 
     /// A fact of an entity that is a number.
@@ -197,7 +195,7 @@ impl Moment<'_> {
     /// A fact of an entity in words: `white`, `e4`.
     pub fn get_word(&mut self, entity: EntityId, attribute: &str) -> Option<String> {
         let attr = self.attribute(attribute)?;
-        let raw = self.world.facts().get_raw(entity, attr)?;
+        let raw = self.state.facts().get_raw(entity, attr)?;
         match self.program.schema.attribute(attr).ty {
             AttrType::Member(id) => Some(self.program.schema.domain(id).member_name(raw)),
             _ => Some(raw.to_string()),
@@ -209,14 +207,14 @@ impl Moment<'_> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
         let columns = &self.program.relation(rel).columns;
         let word = |(column, &raw): (&Column, &i64)| self.program.value_name(column.ty, raw);
-        let rows = self.world.tuples(rel);
+        let rows = self.state.tuples(rel);
         rows.iter().map(|row| columns.iter().zip(row).map(word).collect()).collect()
     }
 
     /// The entities in the first column of a relation: `entities("at")` are all that stand on a board.
     pub fn entities(&mut self, relation: &str) -> Vec<EntityId> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
-        let rows = self.world.tuples(rel);
+        let rows = self.state.tuples(rel);
         let first = rows.iter().filter_map(|row| u32::try_from(*row.first()?).ok());
         let mut found: Vec<EntityId> = first.map(EntityId).collect();
         found.dedup();
@@ -237,7 +235,7 @@ impl Moment<'_> {
     /// States a fact, in place of the one there was.
     pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
         let Some(attr) = self.attribute(attribute) else { return };
-        if let Err(why) = self.world.state(entity, attr, &value.into()) {
+        if let Err(why) = self.state.state(entity, attr, &value.into()) {
             self.failed(CallFault::Fact(why.to_string()));
         }
     }
@@ -258,22 +256,21 @@ impl Moment<'_> {
     /// Takes a fact back.
     pub fn retract(&mut self, entity: EntityId, attribute: &str) {
         if let Some(attr) = self.attribute(attribute) {
-            self.world.write(entity, attr, None);
+            self.state.retract(entity, attr);
         }
     }
 
     /// Takes everything about an entity back.
     pub fn remove(&mut self, entity: EntityId) {
-        self.world.remove(entity);
+        self.state.remove(entity);
     }
 
     /// A new entity; none if there is no room, which refuses the action.
     pub fn spawn(&mut self) -> Option<EntityId> {
-        let Some(entity) = self.fresh.ids(self.world).give() else {
+        let Some(entity) = self.state.spawn() else {
             self.failed(CallFault::Fact("there is no room for another entity".into()));
             return None;
         };
-        self.world.admit(entity);
         self.done.push(Done::Spawned(entity));
         Some(entity)
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::budget::{Exhausted, Resource};
 use super::given::{GivenRelations, GivenRows};
 use super::leaves::Leaves;
+use super::output::Output;
 use super::rows::{Rows, Tuple};
-use super::transaction::Output;
 use crate::facts::{Change, Ids, Session};
 use crate::rules::{ActionId, RelId};
 

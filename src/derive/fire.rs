@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::metered::Metered;
+use super::output::{Other, Output};
 use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, solve, value};
 use super::trace::Said;
-use super::transaction::{Other, Output};
 use crate::facts::{GAME, Ids};
 use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, Term, VarId};
 

@@ -12,9 +12,9 @@ use super::fire;
 use super::frog::{Frog, Statics};
 use super::leaves::Leaves;
 use super::metered::Metered;
+use super::output::Output;
 use super::rows::{Rows, Tuple};
 use super::schedule::Schedule;
-use super::transaction::Output;
 use crate::facts::{Change, Ids};
 use crate::rules::{ActionId, RelId};
 

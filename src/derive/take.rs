@@ -4,10 +4,12 @@
 
 use std::ops::Range;
 
+use super::output::Output;
+use super::refusal::Refusal;
 use super::schedule::Schedule;
 use super::trace::Trace;
-use super::transaction::{Cut, Output, Refusal, Transaction, write};
-use super::world::World;
+use super::transaction::{Cut, Transaction};
+use super::world::{World, write};
 use crate::facts::{EntityId, Ids, Mark};
 use crate::rules::{ActionId, Event, EventId};
 

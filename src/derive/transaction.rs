@@ -4,107 +4,17 @@
 //! raised happen, one after the other, before the next batch begins. Actions that raise nothing take a shorter
 //! way (`World::fire`). Deliberately absent: which batches there are (`schedule`).
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::budget::Exhausted;
-use super::call::{Call, CallFault};
+use super::call::{Call, CallState};
 use super::given::Before;
+use super::output::{Flow, Other, Output, Raised};
+use super::refusal::{DEPTH, EVENTS, Refusal};
 use super::rows::Tuple;
-use super::trace::{Done, Said, Step, Trace};
+use super::trace::{Done, Step, Trace};
 use super::world::World;
-use crate::facts::{AttrId, EntityId, Ids, Mark, Session};
-use crate::rules::{Event, EventId, Expiry, Type};
-
-pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
-
-/// One effect of a batch, with its values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Output {
-    Set { attr: AttrId, entity: i64, value: i64 },
-    Retract { attr: AttrId, entity: i64 },
-    Remove { entity: i64 },
-    Other(Box<Other>),
-}
-
-/// The rarer effects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Other {
-    /// The effects up to the next of these belong to a solution of this reaction, with the values
-    /// of its named variables. Only where a trace is wanted.
-    Solution {
-        reaction: usize,
-        values: Tuple,
-    },
-    Spawn {
-        entity: i64,
-    },
-    Forget {
-        preset: i64,
-        of: Option<(Type, i64)>,
-    },
-    Inherit {
-        to: i64,
-        from: i64,
-    },
-    Raise {
-        reaction: usize,
-        event: EventId,
-        args: Tuple,
-    },
-    Stop,
-    Pass {
-        args: Tuple,
-    },
-    Veto {
-        said: Said,
-    },
-    Emit {
-        event: EventId,
-        args: Tuple,
-    },
-    Note {
-        said: Said,
-    },
-    Rewind {
-        turns: i64,
-    },
-    /// The effect of that number in a reaction calls code.
-    Call {
-        reaction: usize,
-        effect: usize,
-        args: Tuple,
-    },
-}
-
-/// Why an action did not happen. Nothing has changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// A reaction refused it.
-    #[error("{said}")]
-    Veto { said: Said },
-    /// Events raise each other without end. The cycle as `event (place of the reaction)`.
-    #[error("events raise each other more than {DEPTH} deep: {}", cycle.join(" -> "))]
-    Cycle { cycle: Vec<String> },
-    #[error("more than {EVENTS} events are raised; the last is raised at {place}")]
-    Events { place: String },
-    #[error("there is no room for another entity: {cap} are the most")]
-    Entities { cap: u32 },
-    /// Working out what it does took more than may be.
-    #[error(transparent)]
-    Limit(Box<Exhausted>),
-    /// Code that a reaction calls is not there, or asked for what cannot be.
-    #[error("{place} calls {name}, but {fault}")]
-    Call { place: String, name: String, fault: CallFault },
-}
-
-/// An event that waits to happen.
-pub(super) struct Raised {
-    pub(super) event: EventId,
-    pub(super) args: Tuple,
-    /// The reaction that raised it.
-    pub(super) by: usize,
-}
+use crate::facts::{AttrId, EntityId, FactError, Ids, Mark, Session, Value};
+use crate::rules::{Event, EventId, RelId};
 
 pub(super) struct Transaction<'w, 't> {
     pub(super) world: &'w mut World,
@@ -131,7 +41,7 @@ pub(super) struct Cut<'t> {
 }
 
 /// The ids of entities that a transaction makes: no id that was in use at any moment of it.
-pub(super) struct Fresh {
+struct Fresh {
     /// Where it began.
     since: Mark,
     /// Looked for when the first is asked for.
@@ -139,10 +49,44 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    pub(super) fn ids(&mut self, world: &World) -> &mut Ids {
+    fn ids(&mut self, world: &World) -> &mut Ids {
         let ids = self.ids.get_or_insert_with(|| world.facts().ids());
         ids.follow(world.facts(), self.since);
         ids
+    }
+}
+
+/// The world as code reads and writes it that a reaction calls.
+struct Called<'c> {
+    world: &'c mut World,
+    fresh: &'c mut Fresh,
+}
+
+impl CallState for Called<'_> {
+    fn facts(&self) -> &Session {
+        self.world.facts()
+    }
+
+    fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
+        self.world.tuples(rel)
+    }
+
+    fn state(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError> {
+        self.world.state(entity, attr, value)
+    }
+
+    fn retract(&mut self, entity: EntityId, attr: AttrId) {
+        self.world.write(entity, attr, None);
+    }
+
+    fn remove(&mut self, entity: EntityId) {
+        self.world.remove(entity);
+    }
+
+    fn spawn(&mut self) -> Option<EntityId> {
+        let entity = self.fresh.ids(self.world).give()?;
+        self.world.admit(entity);
+        Some(entity)
     }
 }
 
@@ -351,7 +295,9 @@ impl<'w, 't> Transaction<'w, 't> {
             }
             Other::Call { reaction, effect, args: given } => {
                 let call = Call { event, args, by: *reaction, effect: *effect, given };
-                match call.run(self.world, &mut self.fresh, flow) {
+                let plan = Arc::clone(self.world.plan());
+                let mut state = Called { world: self.world, fresh: &mut self.fresh };
+                match call.run(plan.program(), plan.calls(), &mut state, flow) {
                     Ok(done) => done.into_iter().for_each(|it| self.done(it)),
                     Err(refusal) => {
                         if let Refusal::Veto { said } = &refusal {
@@ -373,27 +319,4 @@ impl<'w, 't> Transaction<'w, 't> {
             step.done.push(done);
         }
     }
-}
-
-/// A write of an effect: what lasts until the turn passes goes as soon as it does.
-#[inline]
-pub(super) fn write(
-    facts: &mut Session,
-    expiry: &Expiry,
-    entity: EntityId,
-    attr: AttrId,
-    new: Option<i64>,
-) {
-    let old = facts.set_raw(entity, attr, new);
-    if old != new && Some(attr) == expiry.turn {
-        facts.clear(&expiry.until_turn);
-    }
-}
-
-/// What the effects of a batch ask of those that follow.
-#[derive(Default)]
-pub(super) struct Flow {
-    pub(super) raised: VecDeque<Raised>,
-    pub(super) stop: bool,
-    pub(super) pass: Option<Tuple>,
 }

@@ -13,13 +13,15 @@ use smallvec::{SmallVec, smallvec};
 use super::budget::{ACTIONS, Exhausted, Resource};
 use super::evaluator::{Backend, Basis, Evaluator, EvaluatorMark};
 use super::given::{Before, GivenMark, GivenRows};
+use super::leaves::Leaves;
+use super::output::Output;
 use super::plan::Plan;
+use super::refusal::Refusal;
 use super::rows::{Rows, Tuple, two_of_a_key};
 use super::trace::Trace;
-use super::transaction::{Output, Refusal, write};
 use super::watch::{RowChanges, Watch, Watches};
 use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Mark, Session, Value};
-use crate::rules::{Input, Program, RelId, Role, Was};
+use crate::rules::{ActionId, Event, Expiry, Input, Program, RelId, Role, Was};
 
 /// A state of a world to return to. Marks nest like a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -497,5 +499,50 @@ impl World {
     /// Bytes held by the derived rows of this session, what is shared excluded.
     pub fn row_bytes(&self) -> usize {
         self.evaluator.heap_bytes()
+    }
+
+    /// What to ask [`World::leaves_below`] for: the rows of these relations, none where `over` has rows, and no
+    /// answer where a relation of `odd` has.
+    pub fn leaves(&self, over: RelId, counted: Vec<(ActionId, RelId)>, odd: Vec<RelId>) -> Leaves {
+        let program = self.program();
+        let lasts = program.expiry.until_action.is_empty() && program.expiry.until_turn.is_empty();
+        let schedule = &self.plan().schedule;
+        let of = |event: Event| {
+            let batches = schedule.of(event);
+            let looks_back = schedule.batches[batches.clone()].iter().any(|it| it.looks_back);
+            (!looks_back && lasts && program.trials.is_empty()).then_some(batches)
+        };
+        let batches = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
+        let events = program.events.iter();
+        let unheard = events.map(|it| schedule.of(Event::Raised(it.id)).is_empty()).collect();
+        Leaves { over, counted, odd, batches, unheard }
+    }
+
+    /// The number of leaves so many plies below a position that is not over (two or more), no action of which is
+    /// taken. The actions that have to be taken for it are added to the list and not counted. `None` if that is all of
+    /// them: the reference evaluator has no other way, nor have programs before they are machine code, nor
+    /// positions with rows of `odd`.
+    pub fn leaves_below(
+        &mut self,
+        leaves: &Arc<Leaves>,
+        depth: u32,
+        rest: &mut Vec<(ActionId, Tuple)>,
+    ) -> Option<u64> {
+        self.evaluator.leaves_below(leaves, depth, rest)
+    }
+}
+
+/// A write of an effect: what lasts until the turn passes goes as soon as it does.
+#[inline]
+pub(super) fn write(
+    facts: &mut Session,
+    expiry: &Expiry,
+    entity: EntityId,
+    attr: AttrId,
+    new: Option<i64>,
+) {
+    let old = facts.set_raw(entity, attr, new);
+    if old != new && Some(attr) == expiry.turn {
+        facts.clear(&expiry.until_turn);
     }
 }

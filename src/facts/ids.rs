@@ -99,3 +99,28 @@ impl Ids {
         self.give().map_or(self.taken.len() as i64, |it| i64::from(it.0))
     }
 }
+
+impl Session {
+    /// The ids that new entities may have.
+    pub fn ids(&self) -> Ids {
+        Ids::of(self)
+    }
+
+    /// How many more entities there can be: the ids that no fact mentions.
+    pub fn room(&self) -> u32 {
+        self.ids().left()
+    }
+
+    /// Creates an entity, which has no facts yet; see [`Ids`] for its id. State a fact of it before
+    /// the next is created: ids that no fact mentions are free. Where input decides how many are
+    /// created, ask [`Session::room`] first: without room this is an id that no fact may be about.
+    pub fn create(&mut self) -> EntityId {
+        match self.ids().give() {
+            Some(id) => {
+                self.admit(id);
+                id
+            }
+            None => EntityId(self.schema().entity_cap()),
+        }
+    }
+}

@@ -10,9 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ids::Ids;
 use super::schema::{AttrId, AttrType, Attribute, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
-use super::snapshot::Snapshot;
 use super::value::Value;
 
 /// One journaled write, in raw values.
@@ -185,29 +183,6 @@ impl Session {
         facts
     }
 
-    /// The ids that new entities may have.
-    pub fn ids(&self) -> Ids {
-        Ids::of(self)
-    }
-
-    /// How many more entities there can be: the ids that no fact mentions.
-    pub fn room(&self) -> u32 {
-        self.ids().left()
-    }
-
-    /// Creates an entity, which has no facts yet; see [`Ids`] for its id. State a fact of it before
-    /// the next is created: ids that no fact mentions are free. Where input decides how many are
-    /// created, ask [`Session::room`] first: without room this is an id that no fact may be about.
-    pub fn create(&mut self) -> EntityId {
-        match self.ids().give() {
-            Some(id) => {
-                self.admit(id);
-                id
-            }
-            None => EntityId(self.schema.entity_cap()),
-        }
-    }
-
     /// Counts in an entity that has one of the ids of [`Session::ids`].
     pub fn admit(&mut self, id: EntityId) {
         let next = i64::from(id.0) + 1;
@@ -313,32 +288,10 @@ impl Session {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// The writes that would turn the facts into those of a snapshot of this session or of a clone
-    /// of it.
-    pub fn changes_to(&self, snapshot: &Snapshot) -> Vec<Change> {
-        debug_assert!(Arc::ptr_eq(&self.schema, snapshot.schema()), "snapshot of another schema");
-        let mut changes = Vec::new();
-        for (at, column) in self.columns.iter().enumerate() {
-            let attr = AttrId(at as u16);
-            for entity in column.entities().filter(|&it| snapshot.get_raw(it, attr).is_none()) {
-                changes.push(Change { entity, attr, old: column.get(entity), new: None });
-            }
-        }
-        for (entity, attr, raw) in snapshot.iter_raw() {
-            let old = self.get_raw(entity, attr);
-            if old != Some(raw) {
-                changes.push(Change { entity, attr, old, new: Some(raw) });
-            }
-        }
-        changes
-    }
-
-    /// Writes the facts of a snapshot of this session, or of a clone of it. The writes are
-    /// journaled like all others.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        for change in self.changes_to(snapshot) {
-            self.set_raw(change.entity, change.attr, change.new);
-        }
+    /// Every fact, by attribute, then by entity.
+    pub(super) fn by_attribute(&self) -> impl Iterator<Item = (EntityId, AttrId)> + '_ {
+        let columns = (0..).map(AttrId).zip(&self.columns);
+        columns.flat_map(|(attr, column)| column.entities().map(move |it| (it, attr)))
     }
 
     /// A 64-bit hash of all facts, kept up to date by every write: equal facts under one schema,

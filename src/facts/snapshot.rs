@@ -186,6 +186,35 @@ impl Snapshot {
     }
 }
 
+impl Session {
+    /// The writes that would turn the facts into those of a snapshot of this session or of a clone
+    /// of it.
+    pub fn changes_to(&self, snapshot: &Snapshot) -> Vec<Change> {
+        debug_assert!(Arc::ptr_eq(self.schema(), snapshot.schema()), "snapshot of another schema");
+        let mut changes = Vec::new();
+        for (entity, attr) in self.by_attribute() {
+            if snapshot.get_raw(entity, attr).is_none() {
+                changes.push(Change { entity, attr, old: self.get_raw(entity, attr), new: None });
+            }
+        }
+        for (entity, attr, raw) in snapshot.iter_raw() {
+            let old = self.get_raw(entity, attr);
+            if old != Some(raw) {
+                changes.push(Change { entity, attr, old, new: Some(raw) });
+            }
+        }
+        changes
+    }
+
+    /// Writes the facts of a snapshot of this session, or of a clone of it. The writes are
+    /// journaled like all others.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        for change in self.changes_to(snapshot) {
+            self.set_raw(change.entity, change.attr, change.new);
+        }
+    }
+}
+
 fn changed_keys<V: PartialEq>(old: &OrdMap<Key, V>, new: &OrdMap<Key, V>) -> Vec<Key> {
     let key = |it| match it {
         DiffItem::Add(&key, _) | DiffItem::Remove(&key, _) => key,

@@ -3,9 +3,9 @@
 //! Solutions differ in the variables that the reaction names, and go by their ascending values:
 //! loops find them in any order, some of them twice. Deliberately absent: applying the effects.
 
+use super::super::output::{Other, Output};
 use super::super::rows::Tuple;
 use super::super::trace::Said;
-use super::super::transaction::{Other, Output};
 use super::code::{EffectCode, ExprId, ReactionCode};
 use super::compile::{Compiled, ReactionPlan};
 use super::run::State;

@@ -12,8 +12,8 @@ use super::super::rows::Tuple;
 use super::assemble::Assembler;
 use super::code::StoreId;
 use super::compile::{Compiled, refill};
+use super::error::PlanError;
 use super::lists;
-use super::planner::PlanError;
 use super::run::State;
 use super::word::Word;
 

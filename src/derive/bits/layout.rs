@@ -14,8 +14,8 @@ use crate::rules::{Input, Program, RelId, Type};
 use super::super::budget::{BIT_ROWS, TABLE_BYTES};
 use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
+use super::error::PlanError;
 use super::lists::{Fixed, Sparse};
-use super::planner::PlanError;
 use super::word::Word;
 
 /// Dense relations with more rows than this are kept as lists of tuples.

@@ -45,25 +45,6 @@ struct Asked<'a> {
     above: Option<&'a LeafCode>,
 }
 
-/// How often code was asked for an action, and how often it gave up.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tries {
-    all: u32,
-    given_up: u32,
-}
-
-impl Tries {
-    fn note(&mut self, done: bool) {
-        self.all = self.all.saturating_add(1);
-        self.given_up = self.given_up.saturating_add(u32::from(!done));
-    }
-
-    /// Whether it gives up on more than one in so many.
-    fn in_vain(self, first: u32, one_in: u32) -> bool {
-        self.all >= first && self.given_up > self.all / one_in
-    }
-}
-
 impl<W: Word> Compiled<W> {
     /// The code that counts what is asked for so many plies below, where rules run as machine code already.
     fn leaf_code<'a>(&'a self, leaves: &'a Arc<Leaves>, depth: u32) -> Option<Asked<'a>> {

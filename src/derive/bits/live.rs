@@ -11,16 +11,16 @@ use crate::rules::{Input, RelId, Role};
 
 use super::super::budget::{LIST_ROWS, Resource};
 use super::super::evaluator::EvaluatorMark;
+use super::super::output::Output;
 use super::super::rows::Tuple;
-use super::super::transaction::Output;
 use super::compile::{Compiled, Maintained, Mode, Readers, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
-use super::leaves::Tries;
 use super::machine::Turn;
 use super::native::LeafRoom;
 use super::planner::GIVEN;
 use super::run::State;
+use super::tries::Tries;
 use super::word::Word;
 
 /// How much room for tuples to be checked a session keeps for the next change.

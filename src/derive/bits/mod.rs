@@ -13,6 +13,7 @@ mod layout;
 mod lists;
 mod inline;
 mod memo;
+mod error;
 mod planner;
 mod compile;
 mod read;
@@ -22,6 +23,7 @@ mod effects;
 mod general;
 mod frames;
 mod live;
+mod tries;
 mod leaves;
 mod engine;
 mod dump;
@@ -38,8 +40,8 @@ use super::schedule::Schedule;
 use crate::rules::Program;
 
 use compile::Compiled;
+pub use error::PlanError;
 pub use memo::Memo;
-pub use planner::PlanError;
 
 use word::{Wide, Word};
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::text::{Line, View, filled, source};
+use super::text::{Line, View, said, source};
 use crate::facts::Shape;
 use crate::rules::Type;
 use crate::rules::tree::{Ground, Premise, Proof};
@@ -43,20 +43,6 @@ impl Proof {
         }
         Line { depth: 0, text, source }.to_string()
     }
-}
-
-/// What the rule that a proof ends with says to players itself (`because "..."`). Where it ends with a colon, what
-/// the row comes from is to follow.
-pub(super) fn said(view: View<'_>, proof: &Proof) -> Option<String> {
-    let Ground::Rule { rule, bindings, .. } = &proof.ground else { return None };
-    let rule = view.program.rules.get(usize::from(rule.rule))?;
-    let text = rule.because.as_deref()?;
-    let value = |key: &str| {
-        let ty = rule.vars.iter().find(|it| it.name == key)?.ty;
-        let datum = &bindings.iter().find(|it| it.var == key)?.value;
-        Some(view.word(ty, datum.raw))
-    };
-    Some(filled(text, &value))
 }
 
 /// The premises that tell what a row comes from, the nearest first.

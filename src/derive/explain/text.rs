@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::telling::said;
 use crate::facts::{DomainId, Shape};
 use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
@@ -469,4 +468,18 @@ impl<'v> Page<'v> {
             }
         }
     }
+}
+
+/// What the rule that a proof ends with says to players itself (`because "..."`). Where it ends with a colon, what
+/// the row comes from is to follow.
+pub(super) fn said(view: View<'_>, proof: &Proof) -> Option<String> {
+    let Ground::Rule { rule, bindings, .. } = &proof.ground else { return None };
+    let rule = view.program.rules.get(usize::from(rule.rule))?;
+    let text = rule.because.as_deref()?;
+    let value = |key: &str| {
+        let ty = rule.vars.iter().find(|it| it.name == key)?.ty;
+        let datum = &bindings.iter().find(|it| it.var == key)?.value;
+        Some(view.word(ty, datum.raw))
+    };
+    Some(filled(text, &value))
 }

@@ -11,21 +11,15 @@ mod run;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+pub use self::plan::Stuck;
+
 use self::plan::Plans;
 use self::run::{Index, Purse, Runner, Tuples};
 use super::allowance;
 use super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::rows::{Rows, Tuple};
 use crate::facts::Session;
-use crate::rules::{Input, Program, RelId, Role, RuleId};
-
-/// A rule that cannot be run: some literal never gets the values that it needs. The checks at load
-/// refuse such rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("rule {} has a literal whose variables are never bound", rule.0)]
-pub struct Stuck {
-    pub rule: RuleId,
-}
+use crate::rules::{Input, Program, RelId, Role};
 
 /// What is the same in every position, once it is needed: the plans of the rules, and the statics
 /// with their indexes. Shared by the sessions that run under the program.

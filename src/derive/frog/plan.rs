@@ -7,11 +7,19 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::rules::{
-    Aggregate, Arith, Atom, Expr, Fold, Literal, Op, Program, RelId, Rule, Term, VarId, term_vars,
+    Aggregate, Arith, Atom, Expr, Fold, Literal, Op, Program, RelId, Rule, RuleId, Term, VarId,
+    term_vars,
 };
 
-use super::Stuck;
 use crate::derive::rows::Tuple;
+
+/// A rule that cannot be run: some literal never gets the values that it needs. The checks at load
+/// refuse such rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("rule {} has a literal whose variables are never bound", rule.0)]
+pub struct Stuck {
+    pub rule: RuleId,
+}
 
 /// A relation as datafrog joins it: keyed on some columns, with some others as values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

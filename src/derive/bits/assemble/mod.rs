@@ -6,8 +6,9 @@ mod rows;
 mod sweeps;
 
 use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
+use super::error::PlanError;
 use super::machine::{Chase, Demanded, Inst, Machine, SLOTS, Scan, Skip, Turn};
-use super::planner::{Code, GIVEN, PlanError};
+use super::planner::{Code, GIVEN};
 use sweeps::{apart, compressed, with_stride};
 
 /// Lowers plans one by one into one machine.

@@ -1,8 +1,9 @@
 //! Loops whose body is rows side by side, as one instruction.
 
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space, Support};
+use super::super::error::PlanError;
 use super::super::machine::{Inst, Noted, Sweep, SweepTerm};
-use super::super::planner::{PlanError, depends_on};
+use super::super::planner::depends_on;
 use super::Assembler;
 
 /// A loop as a sweep: tests of the member, the head's row with its support, and the rows that the

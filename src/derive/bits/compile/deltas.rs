@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use crate::rules::{Atom, Literal, RelId, Term, VarId};
 
 use super::super::code::Space;
+use super::super::error::PlanError;
 use super::super::layout::Store;
-use super::super::planner::{Goal, Lit, PlanError, lit, vars_of};
+use super::super::planner::{Goal, Lit, lit, vars_of};
 use super::super::word::Word;
 use super::{Compiler, Delta, DeltaKind, LiveRule, reads};
 

@@ -8,9 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::super::assemble::Assembler;
 use super::super::code::{Address, Op, Reg, RowSource, Space};
+use super::super::error::PlanError;
 use super::super::layout::{Layout, Store};
 use super::super::machine::{Demanded, Turn};
-use super::super::planner::{Code, PlanError};
+use super::super::planner::Code;
 use super::super::word::Word;
 use super::{
     Compiled, Compiler, Delta, DeltaKind, Maintained, Mode, OnDemand, Plans, ReactionPlan, Readers,

@@ -26,13 +26,14 @@ use std::sync::Arc;
 use super::super::rows::Tuple;
 use super::super::schedule::Schedule;
 use super::code::{Reg, StoreId};
+use super::error::PlanError;
 use super::fuel::Fuel;
 use super::general;
 use super::inline::Rules;
 use super::layout::{Store, size};
 use super::machine::Turn;
 use super::memo::Memo;
-use super::planner::{PlanError, Planner};
+use super::planner::Planner;
 use super::word::Word;
 use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of};
 #[cfg(feature = "native")]

@@ -8,8 +8,9 @@ use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, Type, VarId
 use super::super::super::allowance::{self, Allowance};
 use super::super::super::budget::{Exhausted, Resource};
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space};
+use super::super::error::PlanError;
 use super::super::layout::{Store, size};
-use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, PlanError, depends_on, lit};
+use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, depends_on, lit};
 use super::super::word::Word;
 use super::{Compiler, LiveRule, Mode, is_row_local, reads, uses};
 

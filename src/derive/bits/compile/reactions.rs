@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::rules::{Effect, Expr, Input, Literal, Reaction, Type, VarId, relations_of};
 
 use super::super::code::{EffectCode, ExprId, ReactionCode, Reg};
-use super::super::planner::{Goal, PlanError, lit};
+use super::super::error::PlanError;
+use super::super::planner::{Goal, lit};
 use super::super::word::Word;
 use super::{Compiler, ReactionPlan, input_of, reaction_owner};
 

@@ -7,11 +7,12 @@ use crate::rules::{Literal, RelId, Role, relations_of};
 use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
 use super::super::code::StoreId;
+use super::super::error::PlanError;
 use super::super::general::{self, SPACE, Variant};
 use super::super::layout::{Store, size};
 use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
-use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, PlanError, lit};
+use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, lit};
 use super::super::word::Word;
 use super::{Compiler, LiveRule, ground_fact};
 

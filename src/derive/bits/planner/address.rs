@@ -7,9 +7,10 @@ use crate::rules::{Atom, Compare, Expr, RelId, Term, VarId};
 use super::super::code::{
     Address, ExprId, ExprNode, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
 };
+use super::super::error::PlanError;
 use super::super::layout::{Dense, Sizes, Store};
 use super::super::word::Word;
-use super::{Lit, PlanError, Planner, shorten};
+use super::{Lit, Planner, shorten};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(in super::super) fn is_fun(&mut self, rel: RelId) -> bool {

@@ -3,10 +3,11 @@
 use crate::rules::{Atom, RelId, Term, VarId};
 
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, StoreId};
+use super::super::error::PlanError;
 use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
 use super::weights::{self, UNBOUNDED, chance};
-use super::{Goal, Lit, Others, PlanError, Planner, mentions, remove_all, vector_of};
+use super::{Goal, Lit, Others, Planner, mentions, remove_all, vector_of};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// Opens the loop with the fewest expected iterations and takes out the literals that it settles.

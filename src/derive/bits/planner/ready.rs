@@ -7,10 +7,11 @@ use smallvec::SmallVec;
 use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Op as Comparison, Term, Type, VarId};
 
 use super::super::code::{ExprNode, Op, Reg, RowTerm, StoreId};
+use super::super::error::PlanError;
 use super::super::layout::Store;
 use super::super::word::Word;
 use super::weights::chance;
-use super::{FETCH, Goal, Lit, Others, PlanError, Planner, lit, mentions};
+use super::{FETCH, Goal, Lit, Others, Planner, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {

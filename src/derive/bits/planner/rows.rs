@@ -5,9 +5,10 @@ use smallvec::SmallVec;
 use crate::rules::{Atom, Expr, Op as Comparison, Term, VarId};
 
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Space, StoreId};
+use super::super::error::PlanError;
 use super::super::layout::Store;
 use super::super::word::Word;
-use super::{Goal, Lit, Others, PlanError, Planner, depends_on, mentions};
+use super::{Goal, Lit, Others, Planner, depends_on, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// The literals of the body with these numbers as rows towards one variable, if each can be

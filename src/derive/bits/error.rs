@@ -1,0 +1,30 @@
+//! Why a checked program cannot be compiled for the bit evaluator.
+
+use super::super::budget::Exhausted;
+
+/// Why a checked program cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Too many variables, constants or rows for the machine.
+    #[error("{place}: {what}")]
+    TooLarge { place: String, what: String },
+    #[error("{place}: no order of evaluation binds all variables of the rule")]
+    Stuck { place: String },
+    /// Computing the statics took too much.
+    #[error(transparent)]
+    Exhausted(#[from] Exhausted),
+    /// Two rows of a static say different things of one key.
+    #[error("{place}: {relation} has a key, but {first} and {second} both hold")]
+    NotFunctional { place: String, relation: String, first: String, second: String },
+}
+
+impl PlanError {
+    /// The same, at the place of the rule that was being planned.
+    pub(super) fn at(self, place: String) -> Self {
+        match self {
+            Self::TooLarge { what, .. } => Self::TooLarge { place, what },
+            Self::Stuck { .. } => Self::Stuck { place },
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The effects of a batch of reactions with their values, as evaluators give them to transactions.
+//!
+//! Deliberately absent: finding them (`bits`, `fire`), and applying them (`transaction`).
+
+use std::collections::VecDeque;
+
+use super::rows::Tuple;
+use super::trace::Said;
+use crate::facts::AttrId;
+use crate::rules::{EventId, Type};
+
+/// One effect of a batch, with its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Output {
+    Set { attr: AttrId, entity: i64, value: i64 },
+    Retract { attr: AttrId, entity: i64 },
+    Remove { entity: i64 },
+    Other(Box<Other>),
+}
+
+/// The rarer effects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Other {
+    /// The effects up to the next of these belong to a solution of this reaction, with the values
+    /// of its named variables. Only where a trace is wanted.
+    Solution {
+        reaction: usize,
+        values: Tuple,
+    },
+    Spawn {
+        entity: i64,
+    },
+    Forget {
+        preset: i64,
+        of: Option<(Type, i64)>,
+    },
+    Inherit {
+        to: i64,
+        from: i64,
+    },
+    Raise {
+        reaction: usize,
+        event: EventId,
+        args: Tuple,
+    },
+    Stop,
+    Pass {
+        args: Tuple,
+    },
+    Veto {
+        said: Said,
+    },
+    Emit {
+        event: EventId,
+        args: Tuple,
+    },
+    Note {
+        said: Said,
+    },
+    Rewind {
+        turns: i64,
+    },
+    /// The effect of that number in a reaction calls code.
+    Call {
+        reaction: usize,
+        effect: usize,
+        args: Tuple,
+    },
+}
+
+/// An event that waits to happen.
+pub(super) struct Raised {
+    pub(super) event: EventId,
+    pub(super) args: Tuple,
+    /// The reaction that raised it.
+    pub(super) by: usize,
+}
+
+/// What the effects of a batch ask of those that follow.
+#[derive(Default)]
+pub(super) struct Flow {
+    pub(super) raised: VecDeque<Raised>,
+    pub(super) stop: bool,
+    pub(super) pass: Option<Tuple>,
+}

@@ -1,0 +1,43 @@
+//! Why an action does not happen.
+
+use super::budget::Exhausted;
+use super::trace::Said;
+
+pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
+
+/// Why an action did not happen. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A reaction refused it.
+    #[error("{said}")]
+    Veto { said: Said },
+    /// Events raise each other without end. The cycle as `event (place of the reaction)`.
+    #[error("events raise each other more than {DEPTH} deep: {}", cycle.join(" -> "))]
+    Cycle { cycle: Vec<String> },
+    #[error("more than {EVENTS} events are raised; the last is raised at {place}")]
+    Events { place: String },
+    #[error("there is no room for another entity: {cap} are the most")]
+    Entities { cap: u32 },
+    /// Working out what it does took more than may be.
+    #[error(transparent)]
+    Limit(Box<Exhausted>),
+    /// Code that a reaction calls is not there, or asked for what cannot be.
+    #[error("{place} calls {name}, but {fault}")]
+    Call { place: String, name: String, fault: CallFault },
+}
+
+/// What is wrong with a call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum CallFault {
+    #[error("no code is registered for that")]
+    Unregistered,
+    #[error("there is no {what} {name} there")]
+    Unknown { what: &'static str, name: String },
+    #[error("{name} is no {wanted}")]
+    Type { name: String, wanted: &'static str },
+    #[error("{0}")]
+    Fact(String),
+    #[error("{word} belongs to events that are raised, and this is an action")]
+    Outside { word: &'static str },
+}

@@ -1,0 +1,155 @@
+//! Hands rows to the evaluator of a world: those of before an action, and those of trials, which it plays out.
+
+use std::sync::Arc;
+
+use super::given::{Before, GivenMark, SharedRows};
+use super::world::World;
+use crate::facts::{Ids, Mark};
+use crate::rules::{Event, Given, RelId, Role, TrialId};
+
+impl World {
+    /// Runs the trials that a relation depends on, unless their rows hold still.
+    #[inline]
+    pub(super) fn ready(&mut self, rel: RelId) {
+        let trials = self.plan().given_relations().trials(rel);
+        if trials & !self.given_rows().fresh != 0 {
+            self.run_trials(trials);
+        }
+    }
+
+    /// Runs the trials that a batch depends on, unless their rows hold still.
+    #[inline]
+    pub(super) fn ready_batch(&mut self, batch: usize) {
+        let trials = self.batch_trials().get(batch).copied().unwrap_or_default();
+        if trials & !self.given_rows().fresh != 0 {
+            self.run_trials(trials);
+        }
+    }
+
+    /// Runs every trial whose rows do not hold any more.
+    pub(super) fn ready_all(&mut self) {
+        let count = self.program().trials.len() as u32;
+        if count > 0 {
+            self.run_trials(u64::MAX >> (u64::BITS - count));
+        }
+    }
+
+    #[inline(never)]
+    fn run_trials(&mut self, trials: u64) {
+        for at in 0..self.program().trials.len() {
+            if trials >> at & 1 == 1 && self.given_rows().fresh >> at & 1 == 0 {
+                self.run_trial(at);
+            }
+        }
+    }
+
+    /// Plays out every candidate of a trial, and hands over those that pass.
+    fn run_trial(&mut self, at: usize) {
+        let program = Arc::clone(self.program());
+        let trial = &program.trials[at];
+        let action = program.action(trial.action);
+        let candidates = action.candidates();
+        let mut rows = self.listed(trial.from.unwrap_or(candidates));
+        if trial.from.is_some() {
+            rows.retain(|it| self.contains(candidates, it));
+        }
+        let before = self.before(Event::Raised(trial.event));
+        rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
+        let number = self.plan().given_relations().number(trial.rel).unwrap_or_default();
+        self.hand(number, Arc::new(rows));
+        // Rows that were cut short are no answer to keep.
+        if !self.has_run_out() {
+            self.given_rows_mut().fresh |= 1 << at;
+        }
+    }
+
+    /// Whether a candidate passes: its action can be taken up to where the trial looks, and what it looks for is so there.
+    fn survives(&mut self, trial: TrialId, args: &[i64], before: &Before) -> bool {
+        let program = Arc::clone(self.program());
+        let trial = &program.trials[usize::from(trial.0)];
+        let event = Event::Raised(trial.event);
+        let (mark, since) = (self.mark(), self.facts().mark());
+        let mut holds = false;
+        // If it cannot be taken, nothing is looked at.
+        let _ = self.play_out(trial.action, args, &mut |world| {
+            holds = world.agrees(event, args, since, before);
+            false
+        });
+        self.rollback(mark);
+        holds
+    }
+
+    /// Whether what a trial looks for is so.
+    fn agrees(&mut self, event: Event, args: &[i64], since: Mark, before: &Before) -> bool {
+        self.batches(event).any(|batch| {
+            if self.looks_back(batch) {
+                self.remember(since, before);
+            }
+            let outputs = self.solve(batch, args, &mut Ids::default(), false);
+            let holds = !outputs.is_empty();
+            self.give_back(outputs);
+            holds
+        })
+    }
+
+    /// The rows, as they are, that an action or event may ask for when it is under way.
+    pub(super) fn before(&mut self, event: Event) -> Before {
+        if self.plan().given_relations().of_actions.is_empty() {
+            return Before::new();
+        }
+        let plan = Arc::clone(self.plan());
+        let hands = plan.given_relations();
+        let asked = match event {
+            Event::Action(id) => hands.of_actions.get(usize::from(id.0)),
+            Event::Raised(id) => hands.of_events.get(usize::from(id.0)),
+            Event::Any => None,
+        };
+        let asked = asked.map_or(&[][..], Vec::as_slice);
+        asked.iter().map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
+    }
+
+    /// Hands rows over, by the number of their relation.
+    pub(super) fn hand(&mut self, at: usize, rows: SharedRows) {
+        if self.given_rows().rows[at] == rows {
+            return;
+        }
+        let old = std::mem::replace(&mut self.given_rows_mut().rows[at], rows);
+        self.given_rows_mut().journal.push((at, old));
+        self.tell_handed(at);
+    }
+
+    /// Takes back what was handed over since a mark.
+    pub(super) fn hand_back(&mut self, mark: GivenMark) {
+        while self.given_rows().journal.len() > mark.journal {
+            let Some((at, old)) = self.given_rows_mut().journal.pop() else { break };
+            self.given_rows_mut().rows[at] = old;
+            self.tell_handed(at);
+        }
+        self.given_rows_mut().fresh = mark.fresh;
+    }
+
+    /// The rows of before the action are not asked for any more.
+    pub(super) fn forget_rows_before(&mut self) {
+        if self.plan().given_relations().of_actions.is_empty() {
+            return;
+        }
+        let plan = Arc::clone(self.plan());
+        for (at, &rel) in plan.given_relations().rels.iter().enumerate() {
+            if let Role::Given(Given::Before(_)) = plan.program().relation(rel).role {
+                self.hand(at, SharedRows::default());
+            }
+        }
+    }
+
+    /// Tells the evaluator the rows of a relation that is handed over.
+    pub(super) fn tell_handed(&mut self, at: usize) {
+        let rel = self.plan().given_relations().rels[at];
+        let rows = Arc::clone(&self.given_rows().rows[at]);
+        self.take_rows(rel, &rows);
+    }
+
+    /// Tells the evaluator all that is handed over.
+    pub(super) fn tell_all_handed(&mut self) {
+        (0..self.plan().given_relations().rels.len()).for_each(|at| self.tell_handed(at));
+    }
+}
