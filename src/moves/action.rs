@@ -14,7 +14,6 @@ use crate::rules::{Action, ActionId, Legality, Program, RelId, Type, Unlisted};
 use super::contract::Contract;
 use super::reach::Room;
 use super::safety::Decision;
-use super::turn::has_turn;
 
 /// One thing that a player may do: an action and its arguments, in raw values. Arguments that are not listed are
 /// there only where one of them is not the default.
@@ -184,18 +183,8 @@ pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> 
     is_sure.then(|| world.leaves(contract.over, counted, odd))
 }
 
-/// Whether rules call the side to move able to act where every action, once played out, is not legal, or
-/// where no turn of it can be finished. Nothing is played out in games whose rules decide everything.
-pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
-    let played = !LegalityMode::Declared.is_counted(contract);
-    if is_over(world, contract) {
-        return false;
-    }
-    played && !has_move(world, contract) || !has_turn(world, contract)
-}
-
 /// Whether there is a legal move in a position that is not over: the cheap answers first.
-fn has_move(world: &mut World, contract: &Contract) -> bool {
+pub(super) fn has_move(world: &mut World, contract: &Contract) -> bool {
     let program = world.program().clone();
     let mut tried = Vec::new();
     for action in &program.actions {

@@ -2,12 +2,13 @@
 //! marks beside letters, walls, counters, stacks, what a turn is called. Found with the relations that they name.
 
 use crate::facts::{AttrId, BOOL, Shape};
-use crate::rules::{Input, Program, RelId, Role, Type};
+use crate::rules::{Input, RelId, Role, Type};
 
-use super::contract::{
+use super::finder::{
     About, Counters, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart, TurnWords, Walls,
     describe, source_of,
 };
+use super::notes::{called, fen_lines, fen_notes};
 
 /// Maximum number of signs that may follow letters: one for each sign of punctuation.
 const MARKS: usize = 32;
@@ -269,33 +270,3 @@ impl Finder<'_> {
         Some(Fact { rel, attr })
     }
 }
-
-/// The values of the lines `.meta fen "..."`.
-pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
-    fen_notes(program).map(|it| it.0)
-}
-
-/// The same with the number of the file.
-pub(super) fn fen_notes(program: &Program) -> impl Iterator<Item = (&str, u16)> {
-    let all = program.meta.iter().filter(|it| it.key == "fen");
-    all.map(|it| (it.value.as_str(), it.span.source))
-}
-
-/// The values of the lines `.meta san "..."`.
-pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
-    program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
-}
-
-/// What the relation is called in the program that a file calls so.
-pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
-    let rel = program.relation_in(file, name);
-    rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
-}
-
-/// `dashes N`.
-pub(super) fn dashes(line: &str) -> Option<usize> {
-    line.strip_prefix("dashes ")?.parse().ok().filter(|it| *it <= MOST_DASHES)
-}
-
-/// Maximum number of fields that are always a dash.
-const MOST_DASHES: usize = 8;

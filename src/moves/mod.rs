@@ -6,26 +6,32 @@
 mod action;
 mod contract;
 mod declared;
+mod finder;
+mod notes;
 mod perft;
 mod reach;
 mod safety;
 mod split;
 mod template;
 mod turn;
+mod turn_text;
 mod words;
 pub mod notation;
 
 pub use action::{
     LegalityMode, Move, argument_rows, argument_variants, decided_by_rules, is_legal, is_over,
-    is_played_out, is_pseudo, is_safe_by_simulation, is_stuck, legal_moves, legal_moves_by,
-    pseudo_moves, refusal, refused_argument, row,
+    is_played_out, is_pseudo, is_safe_by_simulation, legal_moves, legal_moves_by, pseudo_moves,
+    refusal, refused_argument, row,
 };
-pub use contract::{About, Board, Contract, ContractError, Fact, Fault, Field, Mark};
+pub use contract::{Contract, ContractError};
+pub use finder::{About, Board, Fact, Fault, Field, Mark};
 pub use perft::{
     PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, read_perft_list,
 };
 pub use safety::{Decision, played_out};
 pub use split::split;
+pub use turn::is_stuck;
 pub(crate) use turn::may_stop;
-pub use turn::{BETWEEN, Turns, action_texts, parse_either, parse_turn, turn_text, turns};
-pub use words::turn_word;
+pub use turn_text::{
+    BETWEEN, Turns, action_texts, parse_either, parse_turn, turn_text, turn_word, turns,
+};

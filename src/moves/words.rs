@@ -5,7 +5,7 @@
 //! What ends by itself is told as it is before: a flag of the game, which the rules name as well (`.meta san "hold
 //! RELATION"`), keeps a turn open while it is told. Reading plays turns out, and looks for the text.
 //!
-//! A word need not tell all that was done. It is written only where it means no turn that ends otherwise.
+//! A word need not tell all that was done. It is written (`turn_text`) only where it means no turn that ends otherwise.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,16 @@ use crate::derive::World;
 use crate::facts::GAME;
 
 use super::action::{Move, is_over, legal_moves};
-use super::contract::{Contract, TurnPart, TurnWords};
+use super::contract::Contract;
+use super::finder::{TurnPart, TurnWords};
 use super::notation::rows_as_text;
-use super::turn::{LONGEST, goes_on, parse_turn};
+use super::turn::{LONGEST, goes_on};
 
 /// Maximum number of actions that are tried to read a word.
 const TRIES: usize = 20_000;
 
 /// What a turn under way is called, by each of the templates; `None` if it has done nothing that they tell.
-fn told(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
+pub(super) fn told(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
     words.texts.iter().map(|parts| written(world, parts)).collect()
 }
 
@@ -60,7 +61,7 @@ fn lists(world: &mut World, parts: &[TurnPart], found: &mut Vec<String>) {
 }
 
 /// What a turn is called that this action ends. `before` is what it was called until then.
-fn told_of_last(
+pub(super) fn told_of_last(
     world: &mut World,
     words: &TurnWords,
     mv: &Move,
@@ -74,32 +75,6 @@ fn told_of_last(
     };
     world.rollback(mark);
     told.into_iter().zip(before).map(|(now, before)| now.or_else(|| before.clone())).collect()
-}
-
-/// The word for a turn that begins here, if the rules have one that means no other.
-pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Option<String> {
-    let words = contract.turn_words.as_ref()?;
-    let (last, first) = actions.split_last()?;
-    let start = world.mark();
-    // A turn that does something else besides has no word.
-    let is_played = first.iter().all(|it| {
-        world.fire(it.action, &it.args).is_ok() && told(world, words).iter().any(Option::is_some)
-    });
-    let called = is_played.then(|| {
-        let before = told(world, words);
-        let called = told_of_last(world, words, last, &before);
-        world.fire(last.action, &last.args).ok().map(|()| (called, world.facts().hash()))
-    });
-    world.rollback(start);
-    let (called, end) = called.flatten()?;
-    called.into_iter().flatten().find(|it| {
-        let Ok(read) = parse_turn(world, contract, it) else { return false };
-        let start = world.mark();
-        let is_same = read.iter().all(|it| world.fire(it.action, &it.args).is_ok())
-            && world.facts().hash() == end;
-        world.rollback(start);
-        is_same
-    })
 }
 
 /// The turn that a word means. None if it means none, or turns that end in different positions.

@@ -158,7 +158,11 @@ const NOT_CHESS: &[(&str, &str, &str)] = &[
     ("src/game/play.rs", "check", "`Game::check` asks whether the budget of steps ran out"),
     ("src/game/play.rs", "checked", "what it answers; and `checked_sub` of the standard library"),
     ("src/game/view.rs", "checks", "clients of the JSON know the field by this name"),
-    ("src/moves/notation/letters.rs", "check_letters", "it looks whether letters can be read back"),
+    (
+        "src/moves/notation/read_letters.rs",
+        "check_letters",
+        "it looks whether letters can be read back",
+    ),
     ("src/moves/notation/mod.rs", "check_letters", "the same, handed on"),
 ];
 

@@ -1,16 +1,11 @@
-//! The letters of the kinds of piece, read from the rules: once where they are static, else once per text.
+//! The letters of the kinds of piece: what texts begin with and what is written.
 //!
 //! A kind's letter is a text of one sign or several: `p`, `+p`. Of two sides the first writes it in capitals;
 //! of more, each writes its own sign before it, `Rp`: its initial, or as much of its name as no other side's begins
-//! with ([`side_signs`]). No letter begins another ([`check_letters`]), so a row of them is read from left to right.
+//! with ([`side_signs`]). No letter begins another (`check_letters`), so a row of them is read from left to right.
+//! Deliberately absent: reading them from the rules, and checking them (`read_letters`).
 
-use std::sync::Arc;
-
-use crate::derive::World;
-use crate::facts::{Domain, DomainId, Shape};
-use crate::rules::{Program, Role};
-
-use super::super::contract::Contract;
+use crate::facts::{Domain, Shape};
 
 /// The letters of the kinds of piece, as the rules give them.
 #[derive(Debug)]
@@ -20,14 +15,15 @@ pub(in crate::moves) struct Letters {
     sides: Vec<String>,
 }
 
+/// The letters of one kind.
 #[derive(Debug)]
-struct Letter {
-    kind: i64,
+pub(super) struct Letter {
+    pub(super) kind: i64,
     /// As the second and the first of two sides write it.
-    small: String,
-    capital: String,
+    pub(super) small: String,
+    pub(super) capital: String,
     /// As moves have it.
-    san: String,
+    pub(super) san: String,
 }
 
 /// What a text begins with.
@@ -41,40 +37,14 @@ pub(super) struct Begun {
 }
 
 impl Letters {
-    pub(super) fn of(world: &mut World, contract: &Contract) -> Arc<Self> {
-        let program = world.program();
-        let mut read = [Some(contract.letter), contract.san_letter].into_iter().flatten();
-        if read.all(|it| program.relation(it).role == Role::Static) {
-            return Arc::clone(
-                contract.letters.get_or_init(|| Arc::new(Self::read(world, contract))),
-            );
-        }
-        Arc::new(Self::read(world, contract))
-    }
-
-    fn read(world: &mut World, contract: &Contract) -> Self {
-        let rows = world.tuples(contract.letter);
-        let in_moves = contract.san_letter.map(|it| world.tuples(it)).unwrap_or_default();
-        let texts = &world.program().texts;
-        let text = |row: &[i64]| texts.get(usize::try_from(row[1]).ok()?).cloned();
-        let letter = |row: &[i64]| {
-            let small = text(row)?;
-            let capital = small.to_ascii_uppercase();
-            let other = in_moves.iter().find(|it| it[0] == row[0]).and_then(|it| text(it));
-            let san = other.unwrap_or_else(|| capital.clone());
-            Some(Letter { kind: row[0], capital, small, san })
-        };
-        let mut letters: Vec<Letter> =
-            rows.iter().filter_map(|row| letter(row)).filter(|it| !it.small.is_empty()).collect();
+    pub(super) fn new(mut kinds: Vec<Letter>, sides: &Domain) -> Self {
         // Where one begins another all the same, the longer is meant.
-        letters.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
-        let domain = world.program().schema.domain(contract.sides);
-        let count = domain.size() as i64;
-        let sides = match count {
+        kinds.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
+        let sides = match sides.size() {
             0..=2 => Vec::new(),
-            _ => side_signs(domain).iter().map(|it| with_capital(it)).collect(),
+            _ => side_signs(sides).iter().map(|it| with_capital(it)).collect(),
         };
-        Self { kinds: letters, sides }
+        Self { kinds, sides }
     }
 
     /// The piece whose letter a text begins with.
@@ -156,97 +126,4 @@ fn with_capital(sign: &str) -> String {
     let mut signs = sign.chars();
     let first = signs.next().map(|it| it.to_ascii_uppercase());
     first.into_iter().chain(signs).collect()
-}
-
-/// Why letters cannot be read back from a FEN or a move.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LetterFault {
-    #[error("{kind} has no letter, so no FEN could tell it: write `letter('{kind}, \"x\").`")]
-    Missing { kind: String },
-    #[error(
-        "{kind} is written {text:?}: write it in small letters and signs, without capitals, digits, \
-         blanks or any of {taken}"
-    )]
-    Odd { kind: String, text: String, taken: &'static str },
-    #[error(
-        "{kind} is written {text:?}, but {last:?} at the end of a move means something else: put the \
-         sign before the letter"
-    )]
-    End { kind: String, text: String, last: char },
-    #[error("{other} and {kind} are both written {text:?}: give one of them another letter")]
-    Same { kind: String, other: String, text: String },
-    #[error(
-        "{kind} is written {text:?}, which begins {longer:?}, the letter of {other}: a FEN could not \
-         tell them apart, so give one of them another letter"
-    )]
-    Begins { kind: String, text: String, other: String, longer: String },
-    #[error(
-        "{kind} is written {text:?}, but {sign:?} marks {marked}: give one of them another sign"
-    )]
-    Mark { kind: String, text: String, sign: char, marked: &'static str },
-}
-
-/// Signs that mean something else in FEN, SAN or lists of moves.
-const TAKEN: &str = "/[](){},;=@$-.%\"";
-
-/// Signs that comment on a move, or tell check and mate.
-const COMMENTS: [char; 4] = ['+', '#', '!', '?'];
-
-/// Whether every kind has a letter that can be read back: the first that has not.
-///
-/// # Errors
-/// The kind, and what is wrong with its letter.
-pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), LetterFault> {
-    let program = world.program().clone();
-    let mut known: Vec<(String, String)> = Vec::new();
-    for kind in 0..program.schema.domain(contract.kinds).size() as i64 {
-        let name = name_of(&program, contract.kinds, kind);
-        let rows = world.matching(contract.letter, &[Some(kind), None]);
-        let text = rows.first().and_then(|it| program.texts.get(usize::try_from(it[1]).ok()?));
-        let Some(text) = text.cloned() else { return Err(LetterFault::Missing { kind: name }) };
-        well_formed(contract, &name, &text)?;
-        if let Some((_, other)) = known.iter().find(|it| it.0 == text) {
-            return Err(LetterFault::Same { kind: name, other: other.clone(), text });
-        }
-        for (letter, other) in &known {
-            let (other, letter) = (other.clone(), letter.clone());
-            if letter.starts_with(&text) {
-                return Err(LetterFault::Begins { kind: name, text, other, longer: letter });
-            }
-            if text.starts_with(&letter) {
-                return Err(LetterFault::Begins {
-                    kind: other,
-                    text: letter,
-                    other: name,
-                    longer: text,
-                });
-            }
-        }
-        known.push((text, name));
-    }
-    Ok(())
-}
-
-fn name_of(program: &Program, kinds: DomainId, kind: i64) -> String {
-    program.schema.domain(kinds).member_name(kind)
-}
-
-/// Whether a letter has no sign that means something else where it stands.
-fn well_formed(contract: &Contract, kind: &str, text: &str) -> Result<(), LetterFault> {
-    let (kind, text) = (kind.to_owned(), text.to_owned());
-    let odd = |it: char| {
-        !it.is_ascii_graphic() || it.is_uppercase() || it.is_numeric() || TAKEN.contains(it)
-    };
-    let Some(last) = text.chars().next_back().filter(|_| !text.chars().any(odd)) else {
-        return Err(LetterFault::Odd { kind, text, taken: TAKEN });
-    };
-    if COMMENTS.contains(&last) {
-        return Err(LetterFault::End { kind, text, last });
-    }
-    let marks = contract.marks.iter().map(|it| (it.sign, "pieces"));
-    let mut signs = marks.chain(contract.walls.map(|it| (it.sign, "walls")));
-    match signs.find(|it| text.starts_with(it.0)) {
-        Some((sign, marked)) => Err(LetterFault::Mark { kind, text, sign, marked }),
-        None => Ok(()),
-    }
 }

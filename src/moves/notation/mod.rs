@@ -7,6 +7,7 @@ pub mod chess;
 mod fen;
 pub(super) mod letters;
 mod pgn;
+mod read_letters;
 
 mod san;
 mod uci;
@@ -19,8 +20,8 @@ pub use fen::{
     FenError, FenField, NamedField, Setup, Warning, cells, misplaced, read_fen, read_turn,
     split_turn, write_fen, write_turn,
 };
-pub use letters::{LetterFault, check_letters};
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
+pub use read_letters::{LetterFault, check_letters};
 pub use san::{SanDraft, parse_san, san_listing, to_san};
 pub use uci::{listing, open_listing, parse_uci, to_uci};
 

@@ -7,27 +7,14 @@
 //! the middle (the e-file of eight), or else with the nearest, whichever letter is used.
 
 use crate::derive::World;
-use crate::facts::{Domain, DomainId, EntityId};
-use crate::rules::{Program, RelId};
+use crate::facts::{Domain, EntityId};
+use crate::rules::Program;
 
-use super::super::super::contract::{Contract, Fact, Finder, Slot};
-use super::super::super::declared::fen_lines;
-use super::super::fen::{FenError, Part, Placed, initial, initials};
+use super::super::super::contract::Contract;
+use super::super::super::notes::fen_lines;
+use super::super::fen::parts::{FenError, Part, Placed, initial, initials};
 use super::Oddity;
-
-/// The relations about castling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Castling {
-    /// `partner(rook, castling piece)`, which is the right to castle.
-    pub partner: Fact,
-    pub castler: RelId,
-    pub castling_rook: RelId,
-    pub wing: RelId,
-    pub castling_text: RelId,
-    /// `last_rank(side, square)`: the home rank of the other side.
-    pub last_rank: RelId,
-    pub wings: DomainId,
-}
+use super::roles::Castling;
 
 /// How the fields of a FEN are written that have two forms: rights to castle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,27 +50,6 @@ enum RookOf {
 }
 
 impl Castling {
-    /// What castling takes, in games that have the right to it as a fact.
-    pub(super) fn find(finder: &mut Finder<'_>) -> Option<Self> {
-        use Slot::{Entity, Kind, Side, Square};
-        let wings = Slot::Named("Wing");
-        let partner = finder.piece("partner", Entity);
-        let castler = finder.rules("castler", &[Kind]);
-        let castling_rook = finder.rules("castling_rook", &[Kind]);
-        let wing = finder.rules("wing", &[Square, Square, wings]);
-        let castling_text = finder.rules("castling_text", &[Entity, Square]);
-        let last_rank = finder.rules("last_rank", &[Side, Square]);
-        Some(Self {
-            partner: partner?,
-            castler: castler?,
-            castling_rook: castling_rook?,
-            wing: wing?,
-            castling_text: castling_text?,
-            last_rank: last_rank?,
-            wings: finder.domain(wings)?,
-        })
-    }
-
     pub(super) fn read(
         &self,
         program: &Program,

@@ -8,19 +8,20 @@
 mod castling;
 mod moves;
 mod passing;
+pub(in crate::moves) mod roles;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME};
-use crate::rules::{Program, RelId};
+use crate::rules::Program;
 
-use super::super::contract::{Contract, Fact, Finder, Slot};
-use super::fen::{FenError, FenField, NamedField, Parts, Placed, number};
+use super::super::contract::Contract;
+use super::fen::parts::{FenError, FenField, NamedField, Parts, Placed, number};
 
-pub use castling::{Castling, FenStyle};
-pub use passing::Passing;
+pub use castling::FenStyle;
+pub use roles::{Castling, Passing, Roles};
 
 pub(super) use castling::Right;
 pub(super) use moves::{
@@ -41,19 +42,6 @@ pub const EN_PASSANT: FenField =
     FenField::Named(NamedField { name: "en passant", expected: "a square or -" });
 pub const CLOCK: FenField =
     FenField::Named(NamedField { name: "half-move clock", expected: "a number" });
-
-/// The relations that the texts of chess read, as far as the rules declare them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Roles {
-    pub castling: Option<Castling>,
-    pub passing: Option<Passing>,
-    /// Half-moves since the last that cannot be taken back.
-    pub clock: Option<Fact>,
-    /// The side to move stands in check.
-    pub in_check: Option<RelId>,
-    /// `check(attacker, royal piece)`.
-    check: Option<RelId>,
-}
 
 /// What a FEN says of these, before it is known whether all of it can be a fact.
 #[derive(Debug, Default)]
@@ -100,30 +88,6 @@ impl fmt::Display for Oddity {
 }
 
 impl Roles {
-    /// Finds what the rules declare.
-    pub(in super::super) fn find(finder: &mut Finder<'_>) -> Self {
-        let program = finder.program;
-        Self {
-            castling: program.relation_named("partner").and_then(|_| Castling::find(finder)),
-            passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
-            clock: finder.optional("clock", Slot::Int),
-            in_check: finder.if_there("in_check", &[]),
-            check: program.relation_named("check"),
-        }
-    }
-
-    /// The facts that a FEN tells because of these.
-    pub fn told(&self) -> impl Iterator<Item = Fact> {
-        let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
-        let castling = self.castling.map(|it| it.partner);
-        passing.into_iter().chain([self.clock, castling]).flatten()
-    }
-
-    /// Those of them that a FEN tells only where they make a difference.
-    pub fn told_by_need(&self) -> impl Iterator<Item = Fact> {
-        self.passing.map(|it| [Some(it.ep), it.victim]).into_iter().flatten().flatten()
-    }
-
     /// The fields of a FEN that these have.
     pub(super) fn read(
         &self,

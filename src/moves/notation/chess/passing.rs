@@ -2,47 +2,14 @@
 
 use crate::derive::World;
 use crate::facts::GAME;
-use crate::rules::{Program, RelId};
+use crate::rules::Program;
 
-use super::super::super::contract::{Contract, Fact, Finder, Slot, Source};
-use super::super::super::declared::{called, fen_notes};
-use super::super::fen::{FenError, Part};
+use super::super::super::contract::Contract;
+use super::super::fen::parts::{FenError, Part};
 use super::Oddity;
-
-/// The relations about captures in passing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Passing {
-    /// The square that was passed, as a fact of the game.
-    pub ep: Fact,
-    /// The square of the piece that can be captured so, where the FEN tells it.
-    pub victim: Option<Fact>,
-    pub passed: RelId,
-    pub same_passed: RelId,
-    /// The action: what it captures stands beside the square that it goes to.
-    pub action: Option<RelId>,
-}
+use super::roles::Passing;
 
 impl Passing {
-    /// What a capture in passing takes, in games that note the square that was passed.
-    pub(super) fn find(finder: &mut Finder<'_>) -> Option<Self> {
-        use Slot::{Entity, Square};
-        let ep = finder.game("ep", Square);
-        let victim = Self::victim(finder);
-        let passed = finder.rules("passed", &[Entity, Square, Square]);
-        let same_passed = finder.rules("same_passed", &[Square]);
-        let action = finder.if_there("en_passant", &[Entity, Square]);
-        Some(Self { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
-    }
-
-    /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
-    /// that passed it.
-    fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
-        let passed = |it: (_, u16)| Some((str::strip_prefix(it.0, "passed ")?, it.1));
-        let (name, file) = fen_notes(finder.program).find_map(passed)?;
-        let name = called(finder.program, file, name);
-        finder.input(&name, Source::Game, &[Slot::Square])
-    }
-
     /// The passed square, and where the rules have it the square of the piece that passed.
     pub(super) fn read(
         &self,

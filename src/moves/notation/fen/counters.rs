@@ -5,9 +5,9 @@ use crate::derive::World;
 use crate::facts::EntityId;
 use crate::rules::Program;
 
-use super::super::super::contract::{Contract, Counters};
-use super::read::Parts;
-use super::{FenError, FenField};
+use super::super::super::contract::Contract;
+use super::super::super::finder::Counters;
+use super::parts::{FenError, FenField, Parts};
 
 /// What a text says of each side.
 pub(super) type Told = Vec<Option<i64>>;

@@ -18,6 +18,7 @@
 //! rows of a relation `misplaced`, with the sentence of the first.
 
 mod counters;
+pub(super) mod parts;
 mod place;
 mod points;
 mod read;
@@ -25,81 +26,17 @@ mod stack;
 mod turn;
 mod write;
 
-use std::fmt;
-
 use crate::derive::World;
 
 use super::super::contract::Contract;
 use super::chess::FenStyle;
-use super::letters::Letters;
+use super::read_letters::letters_of;
 
+pub use parts::{FenError, FenField, NamedField};
 pub use place::{Warning, misplaced};
-pub(super) use read::{Part, Parts, Placed, initial, initials, number};
 pub(in super::super) use turn::rows_as_text;
 pub use turn::{read_turn, split_turn, write_turn};
 pub use write::{cells, write_fen};
-
-/// A field that only some families have: what it is called, and what is expected there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedField {
-    pub name: &'static str,
-    pub expected: &'static str,
-}
-
-/// A field of a FEN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FenField {
-    Placement,
-    Turn,
-    MoveNumber,
-    /// Numbers of the sides.
-    Counters,
-    /// A field that only some families have.
-    Named(NamedField),
-    /// A field that the game declares.
-    Further,
-    /// All of them together.
-    Whole,
-    /// All of them, as they are written.
-    Form,
-    /// What was done of a turn that is under way.
-    UnderWay,
-}
-
-impl fmt::Display for FenField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Placement => "piece placement",
-            Self::Turn => "side to move",
-            Self::Counters => "counters of the sides",
-            Self::Named(it) => it.name,
-            Self::MoveNumber => "move number",
-            Self::Further => "further field",
-            Self::Whole => "position",
-            Self::Form => "form",
-            Self::UnderWay => "turn under way",
-        })
-    }
-}
-
-/// Why a text is no FEN for these rules. The position is unchanged.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", said(self))]
-pub struct FenError {
-    pub field: FenField,
-    /// Where in the text, in bytes from its start.
-    pub offset: usize,
-    pub found: String,
-    pub expected: String,
-}
-
-fn said(error: &FenError) -> String {
-    let FenError { field, offset, found, expected } = error;
-    match field {
-        FenField::Whole => format!("the position is none of this game: {found}"),
-        _ => format!("{field} of the FEN, byte {offset}: found {found}, expected {expected}"),
-    }
-}
 
 /// What reading a FEN had to leave out or wonder at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,7 +52,7 @@ pub struct Setup {
 /// # Errors
 /// The text is no FEN for these rules; nothing has changed.
 pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Setup, FenError> {
-    let letters = Letters::of(world, contract);
+    let letters = letters_of(world, contract);
     let program = world.program().clone();
     let position = read::position(&program, contract, &letters, text)?;
     let mark = world.mark();

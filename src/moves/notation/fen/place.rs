@@ -7,9 +7,11 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME, NEXT_ENTITY};
 use crate::rules::{Column, RelId};
 
-use super::super::super::contract::{About, Contract};
+use super::super::super::contract::Contract;
+use super::super::super::finder::About;
 use super::super::chess::Oddity;
-use super::read::{Placed, Position};
+use super::parts::Placed;
+use super::read::Position;
 use super::{FenError, FenField, counters};
 
 /// What a position says and facts cannot, or what is odd about it.

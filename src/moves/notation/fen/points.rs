@@ -2,8 +2,7 @@
 
 use super::super::super::contract::Contract;
 use super::super::letters::Letters;
-use super::FenError;
-use super::read::{self, Part, Placed};
+use super::parts::{self, FenError, Part, Placed};
 use crate::rules::Program;
 
 /// Reads the pieces that stand on points.
@@ -26,7 +25,7 @@ pub(super) fn read(
         })?;
         let mut rest = piece;
         let place = offset + name.len() + 1;
-        let placed = read::piece(contract, letters, &mut rest).ok_or_else(|| {
+        let placed = parts::piece(contract, letters, &mut rest).ok_or_else(|| {
             part.error(place, format!("{piece:?}"), format!("a piece ({})", letters.all()))
         })?;
         if !rest.is_empty() {

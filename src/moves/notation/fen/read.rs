@@ -1,12 +1,14 @@
 //! The text of a FEN as data; nothing here touches facts.
 
-use crate::facts::{Domain, Shape};
+use crate::facts::Domain;
 use crate::rules::{Program, Type};
 
-use super::super::super::contract::{About, Contract, Field, Mark};
+use super::super::super::contract::Contract;
+use super::super::super::finder::{About, Field};
 use super::super::chess::Told;
-use super::super::letters::{Begun, Letters, side_signs};
-use super::{FenError, FenField, counters, points, stack};
+use super::super::letters::{Letters, side_signs};
+use super::parts::{FenError, FenField, Part, Parts, Placed, number, piece};
+use super::{counters, points, stack};
 
 /// What a FEN says, before it is known whether all of it can be a fact.
 #[derive(Debug)]
@@ -25,16 +27,6 @@ pub(super) struct Position {
     pub(super) further: Vec<Option<Further>>,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Placed {
-    /// None in hand.
-    pub(in super::super) square: Option<i64>,
-    pub(in super::super) kind: i64,
-    pub(in super::super) side: i64,
-    /// The signs that follow it, a bit for each of the game's.
-    pub(super) marks: u32,
-}
-
 /// What a further field says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Further {
@@ -42,34 +34,6 @@ pub(super) struct Further {
     pub(super) value: Option<i64>,
     /// Of the pieces on some squares.
     pub(super) named: Vec<(i64, Option<i64>)>,
-}
-
-/// A field's text and where it begins.
-#[derive(Clone, Copy)]
-pub(in super::super) struct Part<'a> {
-    field: FenField,
-    offset: usize,
-    pub(in super::super) text: &'a str,
-}
-
-impl Part<'_> {
-    pub(in super::super) fn error(
-        &self,
-        at: usize,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> FenError {
-        FenError {
-            field: self.field,
-            offset: self.offset + at,
-            found: found.into(),
-            expected: expected.into(),
-        }
-    }
-
-    pub(in super::super) fn refuse(&self, expected: impl Into<String>) -> FenError {
-        self.error(0, format!("{:?}", self.text), expected)
-    }
 }
 
 pub(super) fn position(
@@ -248,53 +212,6 @@ fn words(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-pub(in super::super) struct Parts<'a> {
-    text: &'a str,
-    words: Vec<(usize, &'a str)>,
-    next: usize,
-}
-
-impl<'a> Parts<'a> {
-    fn take(&mut self, field: FenField) -> Option<Part<'a>> {
-        let &(offset, text) = self.words.get(self.next)?;
-        self.next += 1;
-        Some(Part { field, offset, text })
-    }
-
-    /// A counter, unless the next word is a further field already.
-    pub(in super::super) fn number(&mut self, field: FenField) -> Option<Part<'a>> {
-        self.take_if(field, |it| !it.contains('=') && !it.starts_with('+'))
-    }
-
-    /// The next word, if it is of such a kind.
-    pub(super) fn take_if(
-        &mut self,
-        field: FenField,
-        fits: impl Fn(&str) -> bool,
-    ) -> Option<Part<'a>> {
-        if self.next_is(fits) { self.take(field) } else { None }
-    }
-
-    /// Whether there is a next word, of such a kind.
-    pub(in super::super) fn next_is(&self, fits: impl Fn(&str) -> bool) -> bool {
-        self.words.get(self.next).is_some_and(|it| fits(it.1))
-    }
-
-    pub(in super::super) fn required(&mut self, field: FenField) -> Result<Part<'a>, FenError> {
-        self.take(field).ok_or_else(|| FenError {
-            field,
-            offset: self.text.len(),
-            found: "the end".into(),
-            expected: match field {
-                FenField::Placement => "the board, rank by rank".into(),
-                FenField::Turn => "a side".into(),
-                FenField::Named(field) => field.expected.into(),
-                _ => "a word".into(),
-            },
-        })
-    }
-}
-
 fn placement(
     program: &Program,
     contract: &Contract,
@@ -422,55 +339,8 @@ fn row_of(
     Ok(())
 }
 
-/// The piece that a text begins with, with the signs beside its letter, as yet on no square.
-pub(super) fn piece(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Placed> {
-    let mut marks = signs(contract, rest, |it| it.before);
-    let Begun { kind, side, length } = letters.begun(rest)?;
-    *rest = &rest[length..];
-    marks |= signs(contract, rest, |it| !it.before);
-    Some(Placed { square: None, kind, side, marks })
-}
-
-/// The signs that a text begins with, a bit for each of the game's, each once; the text after them is left.
-fn signs(contract: &Contract, rest: &mut &str, stands_here: impl Fn(&Mark) -> bool) -> u32 {
-    let mut found = 0;
-    let is_next = |rest: &str| {
-        contract.marks.iter().position(|it| stands_here(it) && rest.starts_with(it.sign))
-    };
-    while let Some(number) = is_next(rest).filter(|it| found & 1 << it == 0) {
-        found |= 1 << number;
-        *rest = &rest[contract.marks[number].sign.len_utf8()..];
-    }
-    found
-}
-
-/// The initial of a domain's member, in lower case.
-pub(in super::super) fn initial(domain: &Domain, member: i64) -> Option<char> {
-    domain.member_name(member).chars().next().map(|it| it.to_ascii_lowercase())
-}
-
-pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, char)> + '_ {
-    let size = match domain.shape {
-        Shape::Members(_) => domain.size() as i64,
-        Shape::Grid { .. } | Shape::Entities { .. } => 0,
-    };
-    (0..size).filter_map(|it| Some((it, initial(domain, it)?)))
-}
-
 fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
     let signs = side_signs(sides);
     let found = signs.iter().position(|it| part.text == it);
     found.map(|it| it as i64).ok_or_else(|| part.refuse(signs.join(" or ")))
-}
-
-/// The greatest counter of a FEN: as many nines as leave room to count on.
-const MAX_COUNTER: i64 = 999_999_999_999_999;
-
-/// A counter: digits only.
-pub(in super::super) fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {
-    let value = Some(digits).filter(|it| it.bytes().all(|it| it.is_ascii_digit()));
-    let value = value.and_then(|it| it.parse().ok()).filter(|it| *it <= MAX_COUNTER);
-    value.ok_or_else(|| {
-        part.error(at, format!("{digits:?}"), format!("a number up to {MAX_COUNTER}"))
-    })
 }

@@ -7,7 +7,7 @@ use crate::facts::EntityId;
 
 use super::super::super::contract::Contract;
 use super::super::letters::Letters;
-use super::read::{Placed, piece};
+use super::parts::{Placed, piece};
 
 /// What stands before and after the pieces of a square.
 pub(super) const OPEN: char = '(';

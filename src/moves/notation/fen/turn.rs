@@ -9,7 +9,8 @@ use crate::derive::World;
 use crate::rules::RelId;
 
 use super::super::super::action::{Move, is_over, legal_moves};
-use super::super::super::contract::{Contract, TurnPart};
+use super::super::super::contract::Contract;
+use super::super::super::finder::TurnPart;
 use super::super::super::template::render_row;
 use super::super::super::turn::LONGEST;
 use super::super::super::words::is_within;

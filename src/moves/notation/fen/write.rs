@@ -4,9 +4,11 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
 use crate::rules::Program;
 
-use super::super::super::contract::{About, Contract, Fact, Field, Mark};
+use super::super::super::contract::Contract;
+use super::super::super::finder::{About, Fact, Field, Mark};
 use super::super::chess::FenStyle;
 use super::super::letters::{Letters, side_signs};
+use super::super::read_letters::letters_of;
 use super::counters;
 use super::points;
 use super::stack::{self, Standing};
@@ -92,7 +94,7 @@ fn further(
 /// The board as a FEN tells it, its last rank first: of each square the letter of what stands there, with
 /// its signs.
 pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
-    let letters = Letters::of(world, contract);
+    let letters = letters_of(world, contract);
     let board = contract.board;
     let standing = stack::standing(world, contract);
     let facts = world.facts();
@@ -134,7 +136,7 @@ fn placement(world: &mut World, contract: &Contract) -> String {
     };
     let mut text = rows.join("/");
     if contract.pocket {
-        let letters = Letters::of(world, contract);
+        let letters = letters_of(world, contract);
         text += &in_hand(world.facts(), contract, &letters);
     }
     text

@@ -8,7 +8,7 @@ use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
 use super::super::super::contract::Contract;
 use super::super::super::template::{arguments, spell};
 use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments as bare};
-use super::super::letters::Letters;
+use super::super::read_letters::letters_of;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
 use super::text::{Spelled, spelled};
@@ -65,7 +65,7 @@ impl SanReader<'_> {
             // Points have no files and ranks to leave out, so moves are written in full.
             return parse_uci(world, self.contract, text).map_err(|it| it.reason);
         }
-        let letters = Letters::of(world, self.contract);
+        let letters = letters_of(world, self.contract);
         let squares = self.program.schema.domain(board.domain);
         let spelled = spelled(text, board, squares, &letters)?;
         let mut meant = self.meant(world, legal, &spelled);

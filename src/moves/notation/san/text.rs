@@ -3,7 +3,7 @@
 
 use crate::facts::Domain;
 
-use super::super::super::contract::Board;
+use super::super::super::finder::Board;
 use super::super::MoveFault;
 use super::super::chess::BECOMES_EXPECTED;
 use super::super::letters::Letters;

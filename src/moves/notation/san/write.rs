@@ -4,11 +4,12 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME};
 use crate::rules::Program;
 
-use super::super::super::action::{Move, is_stuck, legal_moves};
+use super::super::super::action::{Move, legal_moves};
 use super::super::super::contract::Contract;
 use super::super::super::template::{Apart, Much, apart, render_so};
+use super::super::super::turn::is_stuck;
 use super::super::chess::{BECOMES, strikes_beside};
-use super::super::letters::Letters;
+use super::super::read_letters::letters_of;
 use super::super::uci::to_uci;
 
 /// The SAN of a legal move. A move that the usual form or the action's template would not tell
@@ -276,7 +277,7 @@ impl Usual {
         if others.iter().filter(|it| it.piece == self.piece).count() > 1 {
             return None;
         }
-        let letters = Letters::of(world, contract);
+        let letters = letters_of(world, contract);
         let is_bare = is_bare(world, contract, self.kind);
         let letter = if is_bare { "" } else { letters.capital(self.kind)? };
         let origins: Vec<i64> =

@@ -1,0 +1,370 @@
+//! Looks up relations by the names and columns that this layer expects, and remembers what is wrong with them.
+//!
+//! Here are also the parts that a contract is made of. Deliberately absent: which relations there are to be (`contract`,
+//! `declared`).
+
+use std::fmt;
+
+use crate::facts::{AttrId, DomainId, Shape};
+use crate::rules::{Input, Program, RelId, Role, Type};
+
+/// A relation that reads an attribute: of each entity, or of the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fact {
+    pub rel: RelId,
+    pub attr: AttrId,
+}
+
+/// What the values of a further field are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    Game,
+    /// Pieces on the board, by their squares.
+    Pieces,
+    /// The members of a domain: sides, squares, heaps.
+    Members(DomainId),
+}
+
+/// A further field of a game's FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    pub key: String,
+    pub fact: Fact,
+    /// Of what type its values are: numbers, or members of a domain.
+    pub ty: Type,
+    pub about: About,
+    /// It is left out where it is as at the start.
+    pub quiet: bool,
+}
+
+/// A part of what a FEN tells of a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnPart {
+    Text(String),
+    /// The rows of a relation that has a text.
+    Rows(RelId),
+    /// The same with commas between them: what was done, which only grows.
+    List(RelId),
+    /// What is left out if none of its relations has a row; of words alone.
+    Optional(Vec<TurnPart>),
+}
+
+/// What whole turns are called, `.meta san "turn [{staying}<]{made,}"`, the first first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnWords {
+    pub texts: Vec<Vec<TurnPart>>,
+    /// A flag of the game that keeps a turn from ending by itself.
+    pub hold: AttrId,
+}
+
+/// What a sign beside a piece's letter means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    pub sign: char,
+    /// It stands before the letter.
+    pub before: bool,
+    /// A flag of pieces.
+    pub fact: Fact,
+}
+
+/// Squares that are taken out of the board while a game is on: a flag of squares, as a sign on the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Walls {
+    pub sign: char,
+    pub fact: Fact,
+}
+
+/// A number of each side, all in one field of the FEN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counters {
+    pub fact: Fact,
+    /// `+1+0`, as the last of the usual fields; else `3+3`, before the counters of moves.
+    pub signed: bool,
+}
+
+/// The squares of the board, or its points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Board {
+    pub domain: DomainId,
+    /// A board of points has them all in one rank.
+    pub files: u8,
+    pub ranks: u8,
+    /// Its squares have files and ranks. Else they are points, which have names only.
+    pub is_grid: bool,
+}
+
+impl Board {
+    /// The file of a square, from 0.
+    pub fn file(self, square: i64) -> i64 {
+        square % i64::from(self.files).max(1)
+    }
+
+    /// The rank of a square, from 0.
+    pub fn rank(self, square: i64) -> i64 {
+        square / i64::from(self.files).max(1)
+    }
+
+    /// The square on a file and a rank, both from 0 and on the board.
+    pub fn square(self, file: i64, rank: i64) -> i64 {
+        rank * i64::from(self.files) + file
+    }
+}
+
+/// One thing that the rules do not say, or say otherwise than this layer can read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    Missing {
+        relation: String,
+    },
+    Shape {
+        relation: String,
+        expected: String,
+        found: String,
+    },
+    /// A sign or word of the FEN is meant for two relations.
+    Taken {
+        what: String,
+        first: String,
+        second: String,
+    },
+    /// A turn under way would be written so that it is not told from the other fields of a FEN.
+    TurnText {
+        template: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { relation } => write!(f, "there is no relation {relation}"),
+            Self::Shape { relation, expected, found } => {
+                write!(f, "{relation} is {found}, not {expected}")
+            }
+            Self::Taken { what, first, second } => {
+                write!(
+                    f,
+                    "{what} stands for {first} and for {second}: choose another for one of them"
+                )
+            }
+            Self::TurnText { template } => {
+                write!(
+                    f,
+                    "a turn under way that is written as {template:?} could not be told from other fields of a FEN: \
+                     write a `:` outside the braces, and neither `=` nor a blank"
+                )
+            }
+        }
+    }
+}
+
+/// What a column is about. Columns of one slot must be of one domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Entity,
+    Square,
+    Side,
+    Kind,
+    Outcome,
+    Reason,
+    /// What the texts of some families are about, by its name.
+    Named(&'static str),
+    Int,
+    Text,
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
+
+/// How a relation comes by its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Piece,
+    Flag,
+    Game,
+    Rules,
+}
+
+/// Looks relations up, and remembers what is wrong with them.
+pub(super) struct Finder<'a> {
+    pub(super) program: &'a Program,
+    pub(super) faults: Vec<Fault>,
+    /// The domain of each slot that a column has shown.
+    slots: Vec<(Slot, DomainId)>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(program: &'a Program) -> Self {
+        Self { program, faults: Vec::new(), slots: Vec::new() }
+    }
+}
+
+impl Finder<'_> {
+    /// The domain that columns of a slot are of, if there was one.
+    pub(super) fn domain(&self, slot: Slot) -> Option<DomainId> {
+        self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
+    }
+
+    pub(super) fn piece(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+        self.input(name, Source::Piece, &[Slot::Entity, value])
+    }
+
+    pub(super) fn game(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+        self.input(name, Source::Game, &[value])
+    }
+
+    pub(super) fn optional(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+        self.program.relation_named(name)?;
+        self.game(name, value)
+    }
+
+    pub(super) fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
+        let rel = self.find(name, source, slots)?;
+        match self.program.relation(rel).role {
+            Role::Input(input) => Some(Fact { rel, attr: input.attr() }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn rules(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
+        self.find(name, Source::Rules, slots)
+    }
+
+    /// A relation that not all games have.
+    pub(super) fn if_there(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
+        self.program.relation_named(name)?;
+        self.rules(name, slots)
+    }
+
+    /// The relations without columns that the family and presets declare under one name.
+    pub(super) fn all_called(&mut self, name: &str) -> Vec<RelId> {
+        let program = self.program;
+        let names = program.relations_called(name).map(|it| program.relation(it).name.as_str());
+        names.filter_map(|it| self.find(it, Source::Rules, &[])).collect()
+    }
+
+    pub(super) fn find(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<RelId> {
+        let Some(rel) = self.program.relation_named(name) else {
+            self.faults.push(Fault::Missing { relation: name.to_owned() });
+            return None;
+        };
+        let relation = self.program.relation(rel);
+        let source_fits = match (source, &relation.role) {
+            (Source::Piece, Role::Input(Input::Key(_)))
+            | (Source::Flag, Role::Input(Input::Flag(_)))
+            | (Source::Game, Role::Input(Input::Game(_) | Input::GameFlag(_)))
+            | (Source::Rules, _) => true,
+            (Source::Piece | Source::Flag | Source::Game, _) => false,
+        };
+        let columns_fit = relation.columns.len() == slots.len()
+            && slots
+                .iter()
+                .zip(&relation.columns)
+                .all(|(&slot, column)| self.fits(slot, column.ty));
+        if source_fits && columns_fit {
+            return Some(rel);
+        }
+        let expected = describe(source, slots.iter().map(Slot::to_string));
+        let found = describe(
+            source_of(&relation.role),
+            relation.columns.iter().map(|it| self.type_name(it.ty)),
+        );
+        self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
+        None
+    }
+
+    /// Whether a column of that type may stand in the slot; the first to ask settles its domain.
+    pub(super) fn fits(&mut self, slot: Slot, ty: Type) -> bool {
+        match (slot, ty) {
+            (Slot::Int, Type::Int) | (Slot::Text, Type::Text) => true,
+            (Slot::Int | Slot::Text, _) | (_, Type::Int | Type::Text) => false,
+            (_, Type::Domain(domain)) => {
+                let known = self.domain(slot).unwrap_or_else(|| {
+                    self.slots.push((slot, domain));
+                    domain
+                });
+                known == domain && shape_fits(slot, &self.program.schema.domain(domain).shape)
+            }
+        }
+    }
+
+    pub(super) fn type_name(&self, ty: Type) -> String {
+        match ty {
+            Type::Domain(id) => self.program.schema.domain(id).name.clone(),
+            Type::Int => "Int".into(),
+            Type::Text => "Text".into(),
+        }
+    }
+
+    pub(super) fn board(&self) -> Option<Board> {
+        let domain = self.domain(Slot::Square)?;
+        match &self.program.schema.domain(domain).shape {
+            Shape::Grid { files, ranks } => {
+                Some(Board { domain, files: *files, ranks: *ranks, is_grid: true })
+            }
+            Shape::Members(names) => {
+                let files = u8::try_from(names.len()).ok()?;
+                Some(Board { domain, files, ranks: 1, is_grid: false })
+            }
+            Shape::Entities { .. } => None,
+        }
+    }
+
+    pub(super) fn entities(&self) -> Option<u16> {
+        match self.program.schema.domain(self.domain(Slot::Entity)?).shape {
+            Shape::Entities { cap } => Some(cap),
+            _ => None,
+        }
+    }
+
+    /// As much of a side's name as no other's begins with tells sides apart, so none begins another.
+    pub(super) fn sides_are_told_apart(&mut self) {
+        let Some(id) = self.domain(Slot::Side) else {
+            return;
+        };
+        let Shape::Members(names) = &self.program.schema.domain(id).shape else {
+            return;
+        };
+        let begins =
+            |it: &String| names.iter().filter(|other| other.starts_with(it.as_str())).count() > 1;
+        if names.len() < 2 || names.iter().any(begins) {
+            self.faults.push(Fault::Shape {
+                relation: "turn".into(),
+                expected: "about two sides or more, none of whose names begins another's".into(),
+                found: format!("about {}", names.join(", ")),
+            });
+        }
+    }
+}
+
+fn shape_fits(slot: Slot, shape: &Shape) -> bool {
+    match slot {
+        Slot::Entity => matches!(shape, Shape::Entities { .. }),
+        Slot::Square => matches!(shape, Shape::Grid { .. } | Shape::Members(_)),
+        _ => matches!(shape, Shape::Members(_)),
+    }
+}
+
+pub(super) fn source_of(role: &Role) -> Source {
+    match role {
+        Role::Input(Input::Key(_)) => Source::Piece,
+        Role::Input(Input::Flag(_) | Input::List(..)) => Source::Flag,
+        Role::Input(Input::Game(_) | Input::GameFlag(_)) => Source::Game,
+        Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(_) => Source::Rules,
+    }
+}
+
+pub(super) fn describe(source: Source, columns: impl Iterator<Item = String>) -> String {
+    let source = match source {
+        Source::Piece => "an attribute of entities",
+        Source::Flag => "a flag of entities",
+        Source::Game => "an attribute of the game",
+        Source::Rules => "a relation",
+    };
+    format!("{source} ({})", columns.collect::<Vec<_>>().join(", "))
+}

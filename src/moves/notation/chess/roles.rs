@@ -1,0 +1,118 @@
+//! The relations that the texts of chess read, as far as the rules declare them.
+
+use crate::facts::DomainId;
+use crate::rules::RelId;
+
+use super::super::super::finder::{Fact, Finder, Slot, Source};
+use super::super::super::notes::{called, fen_notes};
+
+/// The relations that the texts of chess read, as far as the rules declare them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Roles {
+    pub castling: Option<Castling>,
+    pub passing: Option<Passing>,
+    /// Half-moves since the last that cannot be taken back.
+    pub clock: Option<Fact>,
+    /// The side to move stands in check.
+    pub in_check: Option<RelId>,
+    /// `check(attacker, royal piece)`.
+    pub(super) check: Option<RelId>,
+}
+
+/// The relations about castling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Castling {
+    /// `partner(rook, castling piece)`, which is the right to castle.
+    pub partner: Fact,
+    pub castler: RelId,
+    pub castling_rook: RelId,
+    pub wing: RelId,
+    pub castling_text: RelId,
+    /// `last_rank(side, square)`: the home rank of the other side.
+    pub last_rank: RelId,
+    pub wings: DomainId,
+}
+
+/// The relations about captures in passing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passing {
+    /// The square that was passed, as a fact of the game.
+    pub ep: Fact,
+    /// The square of the piece that can be captured so, where the FEN tells it.
+    pub victim: Option<Fact>,
+    pub passed: RelId,
+    pub same_passed: RelId,
+    /// The action: what it captures stands beside the square that it goes to.
+    pub action: Option<RelId>,
+}
+
+impl Roles {
+    /// Finds what the rules declare.
+    pub(in crate::moves) fn find(finder: &mut Finder<'_>) -> Self {
+        let program = finder.program;
+        Self {
+            castling: program.relation_named("partner").and_then(|_| Castling::find(finder)),
+            passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
+            clock: finder.optional("clock", Slot::Int),
+            in_check: finder.if_there("in_check", &[]),
+            check: program.relation_named("check"),
+        }
+    }
+
+    /// The facts that a FEN tells because of these.
+    pub fn told(&self) -> impl Iterator<Item = Fact> {
+        let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
+        let castling = self.castling.map(|it| it.partner);
+        passing.into_iter().chain([self.clock, castling]).flatten()
+    }
+
+    /// Those of them that a FEN tells only where they make a difference.
+    pub fn told_by_need(&self) -> impl Iterator<Item = Fact> {
+        self.passing.map(|it| [Some(it.ep), it.victim]).into_iter().flatten().flatten()
+    }
+}
+
+impl Castling {
+    /// What castling takes, in games that have the right to it as a fact.
+    fn find(finder: &mut Finder<'_>) -> Option<Self> {
+        use Slot::{Entity, Kind, Side, Square};
+        let wings = Slot::Named("Wing");
+        let partner = finder.piece("partner", Entity);
+        let castler = finder.rules("castler", &[Kind]);
+        let castling_rook = finder.rules("castling_rook", &[Kind]);
+        let wing = finder.rules("wing", &[Square, Square, wings]);
+        let castling_text = finder.rules("castling_text", &[Entity, Square]);
+        let last_rank = finder.rules("last_rank", &[Side, Square]);
+        Some(Self {
+            partner: partner?,
+            castler: castler?,
+            castling_rook: castling_rook?,
+            wing: wing?,
+            castling_text: castling_text?,
+            last_rank: last_rank?,
+            wings: finder.domain(wings)?,
+        })
+    }
+}
+
+impl Passing {
+    /// What a capture in passing takes, in games that note the square that was passed.
+    fn find(finder: &mut Finder<'_>) -> Option<Self> {
+        use Slot::{Entity, Square};
+        let ep = finder.game("ep", Square);
+        let victim = Self::victim(finder);
+        let passed = finder.rules("passed", &[Entity, Square, Square]);
+        let same_passed = finder.rules("same_passed", &[Square]);
+        let action = finder.if_there("en_passant", &[Entity, Square]);
+        Some(Self { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
+    }
+
+    /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
+    /// that passed it.
+    fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
+        let passed = |it: (_, u16)| Some((str::strip_prefix(it.0, "passed ")?, it.1));
+        let (name, file) = fen_notes(finder.program).find_map(passed)?;
+        let name = called(finder.program, file, name);
+        finder.input(&name, Source::Game, &[Slot::Square])
+    }
+}

@@ -1,0 +1,33 @@
+//! What files declare of the texts of their game: the lines `.meta fen "..."` and `.meta san "..."` of a program.
+
+use crate::rules::Program;
+
+/// The values of the lines `.meta fen "..."`.
+pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
+    fen_notes(program).map(|it| it.0)
+}
+
+/// The same with the number of the file.
+pub(super) fn fen_notes(program: &Program) -> impl Iterator<Item = (&str, u16)> {
+    let all = program.meta.iter().filter(|it| it.key == "fen");
+    all.map(|it| (it.value.as_str(), it.span.source))
+}
+
+/// The values of the lines `.meta san "..."`.
+pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
+    program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
+}
+
+/// What the relation is called in the program that a file calls so.
+pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
+    let rel = program.relation_in(file, name);
+    rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
+}
+
+/// `dashes N`.
+pub(super) fn dashes(line: &str) -> Option<usize> {
+    line.strip_prefix("dashes ")?.parse().ok().filter(|it| *it <= MOST_DASHES)
+}
+
+/// Maximum number of fields that are always a dash.
+const MOST_DASHES: usize = 8;

@@ -1,0 +1,220 @@
+//! Whole turns as text: written out, and read with commas between their actions (`e2e4,d2d4`).
+//!
+//! Everything is played on the world and taken back.
+
+use crate::derive::World;
+
+use super::action::{Move, is_over};
+use super::contract::Contract;
+use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uci};
+use super::turn::{LONGEST, goes_on, may_stop};
+use super::words::{read_word, told, told_of_last};
+
+/// What stands between the actions of a turn in text.
+pub const BETWEEN: char = ',';
+
+/// Whole turns, and whether these are all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// The text of each turn, with its actions; in the order of the texts of the actions.
+    pub turns: Vec<(String, Vec<Move>)>,
+    /// No turn was left out.
+    pub complete: bool,
+}
+
+/// The turns that the side to move may take, up to a number of them.
+///
+/// A turn ends when another side is to move, when the game is over, or when there is no action and the rules
+/// let it stop.
+pub fn turns(world: &mut World, contract: &Contract, limit: usize) -> Turns {
+    let mut found = Turns { turns: Vec::new(), complete: true };
+    if !is_over(world, contract) {
+        let mover = contract.mover(world.facts());
+        let mut search = Search { contract, mover, limit, path: Vec::new(), texts: Vec::new() };
+        search.go_on(world, &mut found);
+    }
+    found
+}
+
+struct Search<'c> {
+    contract: &'c Contract,
+    mover: Option<i64>,
+    limit: usize,
+    path: Vec<Move>,
+    texts: Vec<String>,
+}
+
+impl Search<'_> {
+    /// Adds every turn that begins with the actions so far; the turn is known to go on.
+    fn go_on(&mut self, world: &mut World, found: &mut Turns) {
+        let moves = listing(world, self.contract);
+        if moves.is_empty() && !self.path.is_empty() && may_stop(world, self.contract) {
+            self.add(found);
+        }
+        for (text, mv) in moves {
+            if found.turns.len() >= self.limit {
+                found.complete = false;
+                return;
+            }
+            let mark = world.mark();
+            // A legal action that cannot be taken begins no turn here: some turns are missing.
+            if let Err(why) = world.fire(mv.action, &mv.args) {
+                world.rollback(mark);
+                world.note_refusal(&text, &why);
+                found.complete = false;
+                continue;
+            }
+            self.path.push(mv);
+            self.texts.push(text);
+            match goes_on(world, self.contract, self.mover) {
+                true if self.path.len() >= LONGEST => found.complete = false,
+                true => self.go_on(world, found),
+                false => self.add(found),
+            }
+            self.path.pop();
+            self.texts.pop();
+            world.rollback(mark);
+        }
+    }
+
+    fn add(&self, found: &mut Turns) {
+        found.turns.push((self.texts.join(&BETWEEN.to_string()), self.path.clone()));
+    }
+}
+
+/// The text of the actions of a turn, from the first on.
+pub fn turn_text(world: &mut World, actions: &[Move]) -> String {
+    action_texts(world, actions).join(&BETWEEN.to_string())
+}
+
+/// The texts of actions that follow each other, in UCI.
+pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
+    let mark = world.mark();
+    let mut texts = Vec::new();
+    for mv in actions {
+        texts.push(to_uci(world, mv));
+        if world.fire(mv.action, &mv.args).is_err() {
+            break;
+        }
+    }
+    world.rollback(mark);
+    texts
+}
+
+/// The legal actions that a text with commas means, in UCI or SAN; all of them of one turn. The turn
+/// may go on after them. A whole turn may be told by one word as well, if the rules have words for turns.
+///
+/// # Errors
+/// The first part of the text that means no legal action, or that comes after the end of the turn.
+pub fn parse_turn(
+    world: &mut World,
+    contract: &Contract,
+    text: &str,
+) -> Result<Vec<Move>, MoveError> {
+    let mark = world.mark();
+    let parsed = parse_actions(world, contract, text);
+    world.rollback(mark);
+    parsed.or_else(|why| read_word(world, contract, text).ok_or(why))
+}
+
+fn parse_actions(
+    world: &mut World,
+    contract: &Contract,
+    text: &str,
+) -> Result<Vec<Move>, MoveError> {
+    let mover = contract.mover(world.facts());
+    let mut actions: Vec<Move> = Vec::new();
+    let parts: Vec<&str> = text.split(BETWEEN).collect();
+    let mut at = 0;
+    while at < parts.len() {
+        if !actions.is_empty() && contract.mover(world.facts()) != mover {
+            return Err(MoveError { text: parts[at].trim().into(), reason: MoveFault::NextTurn });
+        }
+        let (mv, taken) = parse_first(world, contract, &parts[at..])?;
+        at += taken;
+        let refused = world.fire(mv.action, &mv.args).is_err();
+        actions.push(mv);
+        // Playing it tells why; there is no position to read the rest in.
+        if refused {
+            break;
+        }
+    }
+    Ok(actions)
+}
+
+/// Maximum number of commas in the text of an action.
+const COMMAS: usize = 8;
+
+/// The first action of what stands between commas, and how many of the parts it took: a text of an action may have
+/// commas of its own (`swap:#1,#2`).
+///
+/// # Errors
+/// No text that begins here means a legal action.
+fn parse_first(
+    world: &mut World,
+    contract: &Contract,
+    parts: &[&str],
+) -> Result<(Move, usize), MoveError> {
+    let mut refused: Option<MoveError> = None;
+    for taken in 1..=parts.len().min(1 + COMMAS) {
+        let text = parts[..taken].join(&BETWEEN.to_string());
+        match parse_either(world, contract, text.trim()) {
+            Ok(mv) => return Ok((mv, taken)),
+            Err(error) => {
+                let is_text = !matches!(error.reason, MoveFault::Malformed { .. });
+                // The fault of a text that is written like an action says more than that of another.
+                let is_better = refused
+                    .as_ref()
+                    .is_none_or(|it| is_text && matches!(it.reason, MoveFault::Malformed { .. }));
+                if is_better {
+                    refused = Some(error);
+                }
+            }
+        }
+    }
+    let empty = || MoveError { text: String::new(), reason: MoveFault::NoSuchPiece };
+    Err(refused.unwrap_or_else(empty))
+}
+
+/// The legal move that a text means in UCI or SAN.
+///
+/// # Errors
+/// There is none; the fault is that of the form that the text has.
+pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
+    let uci = match parse_uci(world, contract, text) {
+        Ok(mv) => return Ok(mv),
+        Err(error) => error,
+    };
+    let san = match parse_san(world, contract, text) {
+        Ok(mv) => return Ok(mv),
+        Err(error) => error,
+    };
+    let is_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
+    Err(if is_uci { uci } else { san })
+}
+
+/// The word for a turn that begins here, if the rules have one that means no other.
+pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Option<String> {
+    let words = contract.turn_words.as_ref()?;
+    let (last, first) = actions.split_last()?;
+    let start = world.mark();
+    // A turn that does something else besides has no word.
+    let is_played = first.iter().all(|it| {
+        world.fire(it.action, &it.args).is_ok() && told(world, words).iter().any(Option::is_some)
+    });
+    let called = is_played.then(|| {
+        let before = told(world, words);
+        let called = told_of_last(world, words, last, &before);
+        world.fire(last.action, &last.args).ok().map(|()| (called, world.facts().hash()))
+    });
+    world.rollback(start);
+    let (called, end) = called.flatten()?;
+    called.into_iter().flatten().find(|it| {
+        let Ok(read) = parse_turn(world, contract, it) else { return false };
+        let start = world.mark();
+        let is_same = read.iter().all(|it| world.fire(it.action, &it.args).is_ok())
+            && world.facts().hash() == end;
+        world.rollback(start);
+        is_same
+    })
+}
