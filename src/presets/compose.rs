@@ -4,139 +4,26 @@
 //! what presets state about pieces, text is written here: it goes with the last activation, and is
 //! copied to pieces that come from others.
 //!
-//! A program is a megabyte or more, so a catalogue and all its copies cache some for later loads,
-//! up to a number of bytes, and know of the others as long as a game is played by them: the same files
-//! are one program, however many games there are. Deliberately absent: which activations may be
-//! together.
+//! Deliberately absent: which activations may be together, and which programs are kept (`programs`).
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
-use crate::derive::{Backend, Memo, Plan, World};
+use crate::derive::{Backend, Plan, World};
 use crate::facts::nearest;
 use crate::game::Terms;
 use crate::moves::notation::check_letters;
 use crate::moves::split;
-use crate::rules::{Diagnostics, Program, Reader, Source, compile_sharing, metas};
+use crate::rules::{Diagnostics, Program, Source, compile_sharing, metas};
 
 use super::activation::Request;
-use super::catalogue::{Catalogue, GameEntry};
-use super::combine::{Scopes, SetFault};
-use super::error::LoadError;
-use super::external::Externals;
+use super::catalogue::Catalogue;
+use super::entry::GameEntry;
+use super::error::{LoadError, SetFault};
+use super::programs::{Composed, WRITTEN};
+use super::scopes::Scopes;
 use super::sides;
 use super::templates::Template;
-
-/// Maximum size of the cache of compiled programs, in bytes.
-const CACHED: usize = 96 << 20;
-/// Bytes of all programs together, those included that are in use and not kept.
-const IN_USE: usize = 512 << 20;
-
-/// A program with everything that is worked out from it alone.
-#[derive(Debug, Clone)]
-pub(super) struct Composed {
-    pub(super) plan: Arc<Plan>,
-    pub(super) terms: Arc<Terms>,
-    pub(super) scopes: Arc<Scopes>,
-}
-
-/// A program that was compiled.
-#[derive(Debug)]
-struct CachedProgram {
-    plan: Weak<Plan>,
-    terms: Arc<Terms>,
-    scopes: Arc<Scopes>,
-    /// The code that it calls.
-    externals: Arc<Externals>,
-    bytes: usize,
-    /// When it was last asked for, and the program itself as long as it is kept.
-    asked: u64,
-    kept: Option<Arc<Plan>>,
-}
-
-#[derive(Debug, Default)]
-struct Programs {
-    entries: Vec<CachedProgram>,
-    asked: u64,
-}
-
-impl Programs {
-    /// The program of these files, as long as there is one.
-    fn find(&mut self, files: &[&Source], externals: &Arc<Externals>) -> Option<Composed> {
-        let same = |a: &Source, b: &Source| {
-            a.path == b.path && (Arc::ptr_eq(&a.text, &b.text) || a.text == b.text)
-        };
-        let (entry, plan) = self.entries.iter_mut().find_map(|entry| {
-            let plan = entry.plan.upgrade().filter(|_| Arc::ptr_eq(&entry.externals, externals))?;
-            let mut theirs = rule_files(plan.program());
-            let is_it = files.iter().all(|it| theirs.next().is_some_and(|other| same(it, other)))
-                && theirs.next().is_none();
-            drop(theirs);
-            is_it.then_some((entry, plan))
-        })?;
-        self.asked += 1;
-        entry.asked = self.asked;
-        entry.kept = Some(Arc::clone(&plan));
-        let (terms, scopes) = (Arc::clone(&entry.terms), Arc::clone(&entry.scopes));
-        self.evict();
-        Some(Composed { plan, terms, scopes })
-    }
-
-    /// Keeps a program, if there is room for it.
-    fn keep(&mut self, composed: &Composed, externals: &Arc<Externals>) -> Result<(), LoadError> {
-        self.asked += 1;
-        let entry = CachedProgram {
-            plan: Arc::downgrade(&composed.plan),
-            terms: Arc::clone(&composed.terms),
-            scopes: Arc::clone(&composed.scopes),
-            externals: Arc::clone(externals),
-            bytes: composed.plan.heap_bytes(),
-            asked: self.asked,
-            kept: Some(Arc::clone(&composed.plan)),
-        };
-        self.entries.push(entry);
-        self.evict();
-        self.entries.retain(|it| it.plan.strong_count() > 0);
-        let bytes = self.bytes();
-        if bytes > IN_USE {
-            self.entries.pop();
-            return Err(LoadError::Full { bytes });
-        }
-        Ok(())
-    }
-
-    /// Lets those go that were not asked for the longest, until the rest is small enough.
-    fn evict(&mut self) {
-        let mut kept: usize =
-            self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
-        while kept > CACHED {
-            let is_kept = self.entries.iter_mut().filter(|it| it.kept.is_some());
-            let Some(oldest) = is_kept.min_by_key(|it| it.asked) else { return };
-            oldest.kept = None;
-            kept -= oldest.bytes;
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        let alive = self.entries.iter().filter(|it| it.plan.strong_count() > 0);
-        alive.map(|it| it.bytes).sum()
-    }
-}
-
-/// Compiled programs, and what they have in common: files that were read, and rows of statics. Copies
-/// of a catalogue share all of it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Composers {
-    programs: Arc<Mutex<Programs>>,
-    memo: Memo,
-    reader: Reader,
-}
-
-impl Composers {
-    fn programs(&self) -> std::sync::MutexGuard<'_, Programs> {
-        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Catalogue {
     /// Bytes that all programs take that were compiled by this catalogue and its copies, and that
@@ -421,12 +308,4 @@ fn shape_of<'s>(sources: impl DoubleEndedIterator<Item = &'s Source>) -> Result<
 /// Whether a file declares the board of files and ranks.
 fn has_squares(source: &Source) -> bool {
     source.text.contains(".domain Square grid ")
-}
-
-/// What is called a file though it is written here, anew for each program.
-const WRITTEN: &str = "added to the core";
-
-/// The rule files of a program, in their order.
-pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
-    program.sources.iter().filter(|it| it.path != WRITTEN && it.path != sides::WRITTEN)
 }

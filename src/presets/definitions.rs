@@ -9,7 +9,7 @@ use crate::facts::nearest;
 use crate::rules::{InputHead, Source, inputs};
 
 use super::activation::meant;
-use super::catalogue::{PartEntry, PresetEntry};
+use super::entry::{PartEntry, PresetEntry};
 
 /// One thing that is wrong with the definition of a preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

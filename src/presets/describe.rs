@@ -3,7 +3,8 @@
 //! Deliberately absent: what it does in a game, and whatever needs plans.
 
 use super::activation::{OptionEntry, Request, scope_names};
-use super::catalogue::{Catalogue, PresetEntry};
+use super::catalogue::Catalogue;
+use super::entry::PresetEntry;
 use super::error::LoadError;
 use crate::rules::{Event, Input, Program, Role, compile};
 

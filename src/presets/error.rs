@@ -2,13 +2,14 @@
 
 #![warn(missing_docs)]
 
-use crate::derive::PlanError;
+use crate::derive::{PlanError, Refusal};
+use crate::facts::FactError;
+use crate::game::SwitchError;
 use crate::moves::ContractError;
 use crate::moves::notation::LetterFault;
 use crate::rules::Diagnostics;
 
 use super::activation::{ActivationError, meant};
-use super::combine::SetError;
 use super::definitions::DefinitionError;
 use super::numbered::PlaceError;
 
@@ -101,4 +102,47 @@ fn of_family(of: &Option<String>) -> String {
         Some(family) => format!("is of the family {family}"),
         None => "is of no family".into(),
     }
+}
+
+/// One reason why a set of activations cannot be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum SetFault {
+    #[error(transparent)]
+    Activation(#[from] ActivationError),
+    #[error("{first} and {second} are one preset, twice for one side")]
+    Twice { first: String, second: String },
+    #[error("{first} and {second} are incompatible: {reason}")]
+    Incompatible { first: String, second: String, reason: String },
+    #[error("{activation} requires {preset} for a side that it applies to")]
+    Requires { activation: String, preset: String },
+    #[error("the rules do not go together: {0}")]
+    Rules(Box<LoadError>),
+    #[error("a fact of the game says {attribute} = {value}, which the new rules do not know")]
+    Unknown { attribute: String, value: String },
+    #[error(transparent)]
+    Fact(#[from] FactError),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
+}
+
+/// Why activations were refused: every reason. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", lines(.faults))]
+pub struct SetError {
+    /// Every reason.
+    pub faults: Vec<SetFault>,
+}
+
+impl From<SetFault> for SetError {
+    fn from(fault: SetFault) -> Self {
+        Self { faults: vec![fault] }
+    }
+}
+
+fn lines(faults: &[SetFault]) -> String {
+    let lines: Vec<String> = faults.iter().map(SetFault::to_string).collect();
+    lines.join("; ")
 }

@@ -64,15 +64,14 @@
 
 #![warn(missing_docs)]
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::Arc;
 
-use super::catalogue::Catalogue;
-use super::error::{CatalogueError, LoadError};
+use super::error::LoadError;
 use super::templates::Template;
 use crate::derive::{Calls, Moment};
 use crate::facts::{GAME, Value};
-use crate::rules::{Effect, Program, Source, metas};
+use crate::rules::{Effect, Program};
 
 /// Where the rules of registered presets are said to stand.
 pub(super) const FOLDER: &str = "rust/";
@@ -208,7 +207,7 @@ impl Point {
     }
 
     /// The rules that have a preset called at this point.
-    fn rules(self, id: &str) -> String {
+    pub(super) fn rules(self, id: &str) -> String {
         let stage = if let Self::Damage(stage) = self { stage } else { "" };
         let places = [("id", id), ("name", &id.replace('-', "_")), ("stage", stage)];
         Template::named("external").filled(self.part(), &places)
@@ -224,7 +223,7 @@ pub(super) struct External {
 
 /// All registered presets.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Externals(Vec<External>);
+pub(super) struct Externals(pub(super) Vec<External>);
 
 impl Externals {
     pub(super) fn has(&self, id: &str) -> bool {
@@ -294,43 +293,5 @@ fn flag(now: &mut Moment<'_>, attribute: &str, holds: bool) {
     match holds {
         true => now.set(GAME, attribute, Value::Bool(true)),
         false => now.retract(GAME, attribute),
-    }
-}
-
-impl Catalogue {
-    /// Adds a preset of another crate. The same checks are for it as for rule files.
-    ///
-    /// # Errors
-    /// Its rules name no preset, or one that there is already.
-    pub fn register(&mut self, preset: impl Preset + 'static) -> Result<(), CatalogueError> {
-        self.register_shared(Arc::new(preset))
-    }
-
-    fn register_shared(&mut self, preset: Arc<dyn Preset>) -> Result<(), CatalogueError> {
-        let mut source = Source { path: FOLDER.into(), text: preset.rules().into() };
-        let named = metas(&source).into_iter().find(|it| it.key == "preset");
-        let Some(id) = named.map(|it| it.value) else {
-            let fault = "a registered preset needs a .meta preset".to_string();
-            return Err(CatalogueError { path: source.path, line: 1, fault });
-        };
-        let mut text = source.text.to_string();
-        let _ = writeln!(text, "\n% Code of version {} is called.", preset.version());
-        for point in preset.points() {
-            let _ = writeln!(text, "{}", point.rules(&id));
-        }
-        source = Source { path: format!("{FOLDER}{id}.dl"), text: text.into() };
-        if self.externals.has(&id) {
-            let fault = format!("preset {id} is registered already");
-            return Err(CatalogueError { path: source.path, line: 1, fault });
-        }
-        self.add(source)?;
-        Arc::make_mut(&mut self.externals).0.push(External { id, preset });
-        Ok(())
-    }
-
-    /// The same files, with the code that another catalogue has registered.
-    pub(super) fn with_code_of(mut self, other: &Self) -> Self {
-        self.externals = Arc::clone(&other.externals);
-        self
     }
 }

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use crate::rules::{Source, included, load_path, metas};
 
-use super::catalogue::Catalogue;
-use super::error::LoadError;
+use super::catalogue::{Catalogue, at_its_place};
+use super::error::{AddError, LoadError};
 
 /// The names that a file includes, with the lines.
 fn includes(source: &Source) -> Vec<(String, u32)> {
@@ -25,6 +25,20 @@ fn includes(source: &Source) -> Vec<(String, u32)> {
 }
 
 impl Catalogue {
+    /// Adds a rule file, or all rule files below a folder, and returns how many.
+    ///
+    /// # Errors
+    /// What cannot be read, or is no part of a catalogue; files before it stay added.
+    pub fn add_path(&mut self, path: &Path) -> Result<usize, AddError> {
+        let (sources, included) = load_with_included(path)
+            .map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
+        let count = sources.len();
+        for source in included.into_iter().chain(sources) {
+            self.add(at_its_place(source))?;
+        }
+        Ok(count)
+    }
+
     /// Some files, each after those that it includes.
     pub(super) fn with_included(&self, files: &[usize]) -> Result<Vec<usize>, LoadError> {
         let mut all = Vec::new();

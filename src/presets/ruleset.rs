@@ -14,8 +14,8 @@ use crate::moves::notation::{FenError, Setup, misplaced, read_fen, read_turn, sp
 use crate::rules::Program;
 
 use super::activation::{Activation, state_new_options, state_of_game};
-use super::catalogue::GameEntry;
-use super::compose::Composed;
+use super::entry::GameEntry;
+use super::programs::Composed;
 
 /// A game that can be started, any number of times.
 #[derive(Debug, Clone)]

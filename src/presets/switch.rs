@@ -13,7 +13,8 @@ use crate::game::Game;
 
 use super::activation::{Activation, Request};
 use super::catalogue::Catalogue;
-use super::combine::{self, SetError, SetFault};
+use super::combine;
+use super::error::{SetError, SetFault};
 use super::ruleset::{Ruleset, announce};
 
 impl Catalogue {

@@ -10,7 +10,7 @@ use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
 use crate::game::{Game, PlayError, Record, SwitchError, decide};
 use crate::moves::Move;
-use crate::presets::compose::rule_files;
+use crate::presets::programs::rule_files;
 use crate::presets::{Activation, Catalogue, Ruleset};
 use crate::rules::{Program, Source, Type};
 

@@ -1,0 +1,123 @@
+//! Loads a game with activations: compiles its program and checks that all of it goes together.
+
+#![warn(missing_docs)]
+
+use std::sync::Arc;
+
+use crate::derive::Allowance;
+use crate::facts::{AttrId, Value};
+use crate::game::drawing;
+use crate::rules::Program;
+
+use super::activation::{Activation, ActivationError, Request, pairs};
+use super::catalogue::Catalogue;
+use super::combine;
+use super::entry::GameEntry;
+use super::error::{LoadError, SetError};
+use super::programs::Composed;
+use super::ruleset::Ruleset;
+use super::stated::value;
+
+impl Catalogue {
+    /// Compiles a game, given as `NAME[:OPTION=VALUE]`, with further activations. An activation of
+    /// a preset that the game itself uses for the same scope takes the place of the game's.
+    ///
+    /// # Errors
+    /// An unknown name, a wrong activation, or rules that do not compile together.
+    pub fn load<T: AsRef<str>>(&self, game: &str, extra: &[T]) -> Result<Ruleset, LoadError> {
+        let _span = tracing::debug_span!("load", game).entered();
+        let _paid = Allowance::open();
+        let (game, number) = self.game_and_number(game)?;
+        let own = self.requests(game.uses.iter().map(String::as_str))?;
+        let extra = self.requests(extra.iter().map(AsRef::as_ref))?;
+        if let Err(faults) = self.definitions() {
+            return Err(faults.into());
+        }
+        let requests: Vec<&Request> = own.iter().chain(&extra).collect();
+        let Composed { plan, terms, scopes } = self.compose(game, &requests)?;
+        let program = Arc::clone(plan.program());
+        drawing::inspect(&program).map_err(LoadError::Drawing)?;
+        let activations = activations(&program, &own, &extra)?;
+        let faults = combine::check(self, &scopes, &activations);
+        if !faults.is_empty() {
+            return Err(SetError { faults }.into());
+        }
+        let start = match &game.numbered {
+            Some(it) => it.start(number.unwrap_or(it.default))?,
+            None => game.start.clone(),
+        };
+        let facts = game_facts(&program, game)?;
+        Ok(Ruleset::new(game.clone(), start, activations, facts, terms, plan))
+    }
+
+    fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {
+        let (name, options) = match text.split_once(':') {
+            Some((name, options)) => (name, Some(options)),
+            None => (text, None),
+        };
+        let game = self.find_game(name)?;
+        let Some(options) = options else { return Ok((game, None)) };
+        let fault = |fault: String| LoadError::GameOption { text: text.into(), fault };
+        let mut number = None;
+        for (option, value) in pairs(options).map_err(fault)? {
+            match &game.numbered {
+                Some(it) if it.option == option => {
+                    let wrong = |_| fault(format!("{value:?} is no number"));
+                    number = Some(value.parse().map_err(wrong)?);
+                }
+                Some(it) => {
+                    let known = &it.option;
+                    return Err(fault(format!("there is no option {option}, only {known}")));
+                }
+                None => return Err(fault(format!("the game has no option {option}"))),
+            }
+        }
+        Ok((game, number))
+    }
+}
+
+/// The game's own activations, replaced where an extra one is for the same, then the rest.
+fn activations(
+    program: &Program,
+    own: &[Request],
+    extra: &[Request],
+) -> Result<Vec<Activation>, ActivationError> {
+    let mut active: Vec<Activation> = Vec::new();
+    for request in own {
+        active.push(Activation::resolve(program, request)?);
+    }
+    let mut settled: Vec<usize> = Vec::new();
+    for request in extra {
+        let activation = Activation::resolve(program, request)?;
+        let same = |it: &Activation| it.preset == activation.preset && it.scope == activation.scope;
+        let at = active.iter().position(same).unwrap_or(active.len());
+        if settled.contains(&at) {
+            let Activation { preset, scope, .. } = activation;
+            return Err(ActivationError::Twice { preset, scope });
+        }
+        settled.push(at);
+        match active.get_mut(at) {
+            Some(place) => *place = activation,
+            None => active.push(activation),
+        }
+    }
+    Ok(active)
+}
+
+fn game_facts(program: &Program, game: &GameEntry) -> Result<Vec<(AttrId, Value)>, LoadError> {
+    let schema = &program.schema;
+    let mut facts = Vec::new();
+    for (name, text) in &game.facts {
+        let fault = |fault| LoadError::Fact {
+            game: game.name.clone(),
+            attribute: name.clone(),
+            value: text.clone(),
+            fault,
+        };
+        let attr = schema.attribute_named(name);
+        let attr = attr.ok_or_else(|| fault("there is no such attribute".to_string()))?;
+        let value = value(schema, attr, text).map_err(|it| fault(format!("it takes {it}")))?;
+        facts.push((attr, value));
+    }
+    Ok(facts)
+}

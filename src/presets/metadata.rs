@@ -1,0 +1,190 @@
+//! What a rule file is for, as its `.meta` lines say.
+//!
+//! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
+//! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
+//! positions by number), `client_letters`, `client_piece`, `shuffled` and `oracle` (how clients and other programs
+//! write and name it). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
+//! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`), `compatible` (a
+//! preset). Other keys are left for others.
+
+use crate::rules::{Meta, Source};
+
+use super::entry::{GameEntry, LayoutEntry, PartEntry, PresetEntry};
+use super::error::CatalogueError;
+use super::numbered::Numbered;
+
+/// What a file is for.
+pub(super) enum FileIs {
+    Core,
+    /// A file of that family.
+    Family(String),
+    Module(String),
+    Game(Box<GameEntry>),
+    Layout(LayoutEntry),
+    Preset(PresetEntry),
+    Part(PartEntry),
+}
+
+impl FileIs {
+    pub(super) fn read(source: &Source, metas: &[Meta], at: usize) -> Result<Self, CatalogueError> {
+        let file = Metadata { source, metas };
+        if let Some(part) = file.one("part")? {
+            return file.part(part, at).map(Self::Part);
+        }
+        match (file.one("game")?, file.one("preset")?) {
+            (None, None) => match file.one("layout")? {
+                Some(layout) => file.layout(layout, at).map(Self::Layout),
+                None => Ok(match (file.one("module")?, file.family()?) {
+                    (Some(module), _) => Self::Module(module.value.clone()),
+                    (None, Some(family)) => Self::Family(family),
+                    (None, None) => Self::Core,
+                }),
+            },
+            (Some(_), Some(preset)) => Err(file.fault(preset, "a file is a game or a preset")),
+            (None, Some(preset)) => Ok(Self::Preset(PresetEntry {
+                preset: preset.value.clone(),
+                name: file.one("name")?.unwrap_or(preset).value.clone(),
+                description: file.text("description")?,
+                family: file.family()?,
+                requires: file.texts("requires"),
+                includes: file.texts("include"),
+                incompatible: file.incompatible()?,
+                source: at,
+            })),
+            (Some(game), None) => file.game(game, at).map(|it| Self::Game(Box::new(it))),
+        }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Core | Self::Family(_) => Vec::new(),
+            Self::Module(name) => vec![name.clone()],
+            Self::Game(game) => game.names().map(String::from).collect(),
+            Self::Layout(layout) => vec![layout.name.clone()],
+            Self::Preset(preset) => vec![preset.preset.clone()],
+            Self::Part(part) => vec![part.name()],
+        }
+    }
+}
+
+/// The `.meta` lines of one file.
+struct Metadata<'a> {
+    source: &'a Source,
+    metas: &'a [Meta],
+}
+
+impl<'a> Metadata<'a> {
+    fn fault(&self, meta: &Meta, fault: impl ToString) -> CatalogueError {
+        let path = self.source.path.clone();
+        CatalogueError { path, line: meta.span.line, fault: fault.to_string() }
+    }
+
+    fn all(&self, key: &'static str) -> impl Iterator<Item = &'a Meta> {
+        self.metas.iter().filter(move |it| it.key == key)
+    }
+
+    fn one(&self, key: &'static str) -> Result<Option<&'a Meta>, CatalogueError> {
+        let mut all = self.all(key);
+        let first = all.next();
+        match all.next() {
+            Some(second) => Err(self.fault(second, format!("{key} is there twice"))),
+            None => Ok(first),
+        }
+    }
+
+    fn text(&self, key: &'static str) -> Result<String, CatalogueError> {
+        Ok(self.one(key)?.map(|it| it.value.clone()).unwrap_or_default())
+    }
+
+    fn family(&self) -> Result<Option<String>, CatalogueError> {
+        Ok(self.one("family")?.map(|it| it.value.clone()))
+    }
+
+    fn texts(&self, key: &'static str) -> Vec<String> {
+        self.all(key).map(|it| it.value.clone()).collect()
+    }
+
+    fn layout(&self, layout: &Meta, at: usize) -> Result<LayoutEntry, CatalogueError> {
+        let start = self.one("start")?;
+        let start = start.ok_or_else(|| self.fault(layout, "the layout has no start"))?;
+        Ok(LayoutEntry {
+            name: layout.value.clone(),
+            title: self.one("title")?.unwrap_or(layout).value.clone(),
+            start: start.value.clone(),
+            family: self.family()?,
+            source: at,
+        })
+    }
+
+    fn part(&self, part: &Meta, at: usize) -> Result<PartEntry, CatalogueError> {
+        let Some(family) = self.family()? else {
+            let fault = "a part of a preset says for which games: `.meta family \"NAME\"`";
+            return Err(self.fault(part, fault));
+        };
+        let alone = ["game", "layout", "preset", "module"];
+        if let Some(other) = self.metas.iter().find(|it| alone.contains(&it.key.as_str())) {
+            return Err(self.fault(other, format!("a part of a preset is no {}", other.key)));
+        }
+        Ok(PartEntry { preset: part.value.clone(), family, source: at })
+    }
+
+    fn incompatible(&self) -> Result<Vec<(String, String)>, CatalogueError> {
+        let pair = |meta: &Meta| {
+            let pair = meta.value.split_once(": ");
+            let (name, reason) =
+                pair.ok_or_else(|| self.fault(meta, "expected \"PRESET: REASON\""))?;
+            Ok((name.to_string(), reason.to_string()))
+        };
+        self.all("incompatible").map(pair).collect()
+    }
+
+    fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
+        let (start, layout) = (self.one("start")?, self.one("layout")?);
+        if start.or(layout).is_none() {
+            let fault =
+                "the game has no start: write `.meta start \"FEN\"`, or `.meta layout \"NAME\"`";
+            return Err(self.fault(game, fault));
+        }
+        let family = self.family()?;
+        let numbered = self.numbered()?;
+        if let (Some(it), Some(start)) = (&numbered, start) {
+            let first = it.start(it.default).map_err(|it| self.fault(start, it))?;
+            if first != start.value {
+                return Err(self.fault(start, format!("number {} is {first}", it.default)));
+            }
+        }
+        let mut facts = Vec::new();
+        for meta in self.all("fact") {
+            let (name, value) = meta
+                .value
+                .split_once('=')
+                .ok_or_else(|| self.fault(meta, "expected ATTRIBUTE=VALUE"))?;
+            facts.push((name.to_string(), value.to_string()));
+        }
+        Ok(GameEntry {
+            name: game.value.clone(),
+            title: self.one("title")?.unwrap_or(game).value.clone(),
+            aliases: self.texts("alias"),
+            oracles: self.texts("oracle"),
+            start: start.map(|it| it.value.clone()).unwrap_or_default(),
+            own_start: start.is_some(),
+            layout: layout.map(|it| it.value.clone()),
+            own_family: family.is_some(),
+            family,
+            uses: self.texts("use"),
+            facts,
+            numbered,
+            client_letters: self.text("client_letters")?,
+            client_pieces: self.texts("client_piece"),
+            shuffled: self.one("shuffled")?.map(|it| it.value.clone()),
+            source: at,
+        })
+    }
+
+    fn numbered(&self) -> Result<Option<Numbered>, CatalogueError> {
+        let Some(number) = self.one("number")? else { return Ok(None) };
+        let places: Vec<&str> = self.all("place").map(|it| it.value.as_str()).collect();
+        let numbered = Numbered::parse(&number.value, &self.text("pattern")?, &places);
+        numbered.map(Some).map_err(|it| self.fault(number, it))
+    }
+}

@@ -1,0 +1,143 @@
+//! A cache of compiled programs, which a catalogue shares with all its copies.
+//!
+//! A program is a megabyte or more, so some are kept for later loads, up to a number of bytes, and the others are known
+//! as long as a game is played by them: the same files are one program, however many games there are.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::derive::{Memo, Plan};
+use crate::game::Terms;
+use crate::rules::{Program, Reader, Source};
+
+use super::error::LoadError;
+use super::external::Externals;
+use super::scopes::Scopes;
+use super::sides;
+
+/// Maximum size of the cache of compiled programs, in bytes.
+const CACHED: usize = 96 << 20;
+
+/// Bytes of all programs together, those included that are in use and not kept.
+const IN_USE: usize = 512 << 20;
+
+/// A program with everything that is worked out from it alone.
+#[derive(Debug, Clone)]
+pub(super) struct Composed {
+    pub(super) plan: Arc<Plan>,
+    pub(super) terms: Arc<Terms>,
+    pub(super) scopes: Arc<Scopes>,
+}
+
+/// A program that was compiled.
+#[derive(Debug)]
+struct CachedProgram {
+    plan: Weak<Plan>,
+    terms: Arc<Terms>,
+    scopes: Arc<Scopes>,
+    /// The code that it calls.
+    externals: Arc<Externals>,
+    bytes: usize,
+    /// When it was last asked for, and the program itself as long as it is kept.
+    asked: u64,
+    kept: Option<Arc<Plan>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    entries: Vec<CachedProgram>,
+    asked: u64,
+}
+
+impl Programs {
+    /// The program of these files, as long as there is one.
+    pub(super) fn find(
+        &mut self,
+        files: &[&Source],
+        externals: &Arc<Externals>,
+    ) -> Option<Composed> {
+        let same = |a: &Source, b: &Source| {
+            a.path == b.path && (Arc::ptr_eq(&a.text, &b.text) || a.text == b.text)
+        };
+        let (entry, plan) = self.entries.iter_mut().find_map(|entry| {
+            let plan = entry.plan.upgrade().filter(|_| Arc::ptr_eq(&entry.externals, externals))?;
+            let mut theirs = rule_files(plan.program());
+            let is_it = files.iter().all(|it| theirs.next().is_some_and(|other| same(it, other)))
+                && theirs.next().is_none();
+            drop(theirs);
+            is_it.then_some((entry, plan))
+        })?;
+        self.asked += 1;
+        entry.asked = self.asked;
+        entry.kept = Some(Arc::clone(&plan));
+        let (terms, scopes) = (Arc::clone(&entry.terms), Arc::clone(&entry.scopes));
+        self.evict();
+        Some(Composed { plan, terms, scopes })
+    }
+
+    /// Keeps a program, if there is room for it.
+    pub(super) fn keep(
+        &mut self,
+        composed: &Composed,
+        externals: &Arc<Externals>,
+    ) -> Result<(), LoadError> {
+        self.asked += 1;
+        let entry = CachedProgram {
+            plan: Arc::downgrade(&composed.plan),
+            terms: Arc::clone(&composed.terms),
+            scopes: Arc::clone(&composed.scopes),
+            externals: Arc::clone(externals),
+            bytes: composed.plan.heap_bytes(),
+            asked: self.asked,
+            kept: Some(Arc::clone(&composed.plan)),
+        };
+        self.entries.push(entry);
+        self.evict();
+        self.entries.retain(|it| it.plan.strong_count() > 0);
+        let bytes = self.bytes();
+        if bytes > IN_USE {
+            self.entries.pop();
+            return Err(LoadError::Full { bytes });
+        }
+        Ok(())
+    }
+
+    /// Lets those go that were not asked for the longest, until the rest is small enough.
+    fn evict(&mut self) {
+        let mut kept: usize =
+            self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
+        while kept > CACHED {
+            let is_kept = self.entries.iter_mut().filter(|it| it.kept.is_some());
+            let Some(oldest) = is_kept.min_by_key(|it| it.asked) else { return };
+            oldest.kept = None;
+            kept -= oldest.bytes;
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let alive = self.entries.iter().filter(|it| it.plan.strong_count() > 0);
+        alive.map(|it| it.bytes).sum()
+    }
+}
+
+/// Compiled programs, and what they have in common: files that were read, and rows of statics. Copies
+/// of a catalogue share all of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Composers {
+    programs: Arc<Mutex<Programs>>,
+    pub(super) memo: Memo,
+    pub(super) reader: Reader,
+}
+
+impl Composers {
+    pub(super) fn programs(&self) -> std::sync::MutexGuard<'_, Programs> {
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is called a file though it is written here, anew for each program.
+pub(super) const WRITTEN: &str = "added to the core";
+
+/// The rule files of a program, in their order.
+pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
+    program.sources.iter().filter(|it| it.path != WRITTEN && it.path != sides::WRITTEN)
+}

@@ -1,0 +1,50 @@
+//! Registers presets of other crates: their rules become files of a catalogue.
+
+#![warn(missing_docs)]
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::rules::{Source, metas};
+
+use super::catalogue::Catalogue;
+use super::error::CatalogueError;
+use super::external::{External, FOLDER, Preset};
+
+impl Catalogue {
+    /// Adds a preset of another crate. The same checks are for it as for rule files.
+    ///
+    /// # Errors
+    /// Its rules name no preset, or one that there is already.
+    pub fn register(&mut self, preset: impl Preset + 'static) -> Result<(), CatalogueError> {
+        self.register_shared(Arc::new(preset))
+    }
+
+    fn register_shared(&mut self, preset: Arc<dyn Preset>) -> Result<(), CatalogueError> {
+        let mut source = Source { path: FOLDER.into(), text: preset.rules().into() };
+        let named = metas(&source).into_iter().find(|it| it.key == "preset");
+        let Some(id) = named.map(|it| it.value) else {
+            let fault = "a registered preset needs a .meta preset".to_string();
+            return Err(CatalogueError { path: source.path, line: 1, fault });
+        };
+        let mut text = source.text.to_string();
+        let _ = writeln!(text, "\n% Code of version {} is called.", preset.version());
+        for point in preset.points() {
+            let _ = writeln!(text, "{}", point.rules(&id));
+        }
+        source = Source { path: format!("{FOLDER}{id}.dl"), text: text.into() };
+        if self.externals.has(&id) {
+            let fault = format!("preset {id} is registered already");
+            return Err(CatalogueError { path: source.path, line: 1, fault });
+        }
+        self.add(source)?;
+        Arc::make_mut(&mut self.externals).0.push(External { id, preset });
+        Ok(())
+    }
+
+    /// The same files, with the code that another catalogue has registered.
+    pub(super) fn with_code_of(mut self, other: &Self) -> Self {
+        self.externals = Arc::clone(&other.externals);
+        self
+    }
+}
