@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod ask;
+mod codes;
 pub mod drawing;
 mod fact;
 mod finding;
@@ -29,9 +30,9 @@ pub use finding::decide;
 pub use key::key as position_key;
 pub use memory::Memory;
 pub use names::value_name;
-pub use play::{Game, RULE_SETS, SWITCHES, go_back};
+pub use play::{Game, go_back};
 pub use record::{GameResult, Record, Switch};
-pub use refusal::{EndError, IllegalMove, Objection, PlayError, SwitchError};
+pub use refusal::{EndError, IllegalMove, Objection, PlayError, RULE_SETS, SWITCHES, SwitchError};
 pub use snapshot::GameSnapshot;
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;

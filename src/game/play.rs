@@ -15,7 +15,7 @@ use crate::rules::{Program, Type};
 use super::key::key;
 use super::names::value_name;
 use super::record::{Extra, GameResult, Record, Switch};
-use super::refusal::{EndError, IllegalMove, PlayError, SwitchError};
+use super::refusal::{EndError, IllegalMove, PlayError, RULE_SETS, SWITCHES, SwitchError};
 use super::terms::Terms;
 
 /// One game.
@@ -40,10 +40,6 @@ pub struct Game {
 
 /// Number of the last positions that are held whole; earlier ones are made again from what changed.
 const AT_HAND: usize = 4;
-/// Maximum number of changes of a game's rules.
-pub const SWITCHES: usize = 1000;
-/// Maximum number of different sets of rules in one game: each stays in memory as long as the game does.
-pub const RULE_SETS: usize = 32;
 /// A game in memory grows by so many actions at a time.
 const GROWTH: usize = 16;
 

@@ -2,12 +2,16 @@
 
 use crate::derive::explain::{Finding, Limits, Proof, why_within};
 use crate::derive::{Exhausted, Refusal, World};
-use crate::moves::notation::{MoveError, MoveFault};
+use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move, is_over};
 
 use super::finding::{Teller, decide};
-use super::play::{Game, RULE_SETS, SWITCHES};
 use super::record::GameResult;
+
+/// Maximum number of changes of a game's rules.
+pub const SWITCHES: usize = 1000;
+/// Maximum number of different sets of rules in one game: each stays in memory as long as the game does.
+pub const RULE_SETS: usize = 32;
 
 /// Why a move was not played. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -96,38 +100,6 @@ impl Objection {
             }
         }
         Ok(None)
-    }
-}
-
-impl Game {
-    /// The name that the rules have for why something is not played, for programs.
-    pub fn code_of(&mut self, why: &PlayError) -> Option<String> {
-        match why {
-            PlayError::Over { .. } => self.fault_code(&MoveFault::Over),
-            PlayError::Illegal(it) => it.objection.as_ref().map(|it| it.code.clone()),
-            PlayError::Text(MoveError { reason: MoveFault::Illegal { candidates }, .. }) => {
-                let contract = self.contract().clone();
-                let limits = Limits::default();
-                let found = Objection::first(self.world_mut(), &contract, candidates, limits);
-                found.ok().flatten().map(|it| it.1.code)
-            }
-            PlayError::Text(it) => self.fault_code(&it.reason),
-            PlayError::Refused(_) | PlayError::Limit(_) => None,
-        }
-    }
-
-    /// The name that the rules have for a text that means no action: `.meta fault "WHICH NAME"`. WHICH is `text` for
-    /// a text that fits no action, or several; `piece` for one that names no piece; and `over` for any text after the
-    /// end of the game.
-    pub(super) fn fault_code(&self, fault: &MoveFault) -> Option<String> {
-        let which = match fault {
-            MoveFault::Malformed { .. } | MoveFault::Ambiguous { .. } => "text",
-            MoveFault::NoSuchPiece => "piece",
-            MoveFault::Over => "over",
-            _ => return None,
-        };
-        let mut told = self.program().meta.iter().filter(|it| it.key == "fault");
-        told.find_map(|it| Some(it.value.strip_prefix(which)?.strip_prefix(' ')?.to_owned()))
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
-use super::limit::Net;
+use super::net::Net;
 use super::places::{Place, Places};
 
 /// The time that the head of a request may take to arrive, and a connection may be without one.

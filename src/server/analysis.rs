@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::computer::{Played, THOUGHT};
+use super::computer::THOUGHT;
 use super::core::TokenHash;
 use super::host::Host;
+use super::learned::Played;
 use super::live::Lines;
 use super::pool::Lane;
 use super::problem::Problem;

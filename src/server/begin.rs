@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::board::Board;
 use super::core::{Event, LogEntry, Past, Refusal, Room, Setup};
-use super::new_game::{GameOptions, Import};
+use super::options::{GameOptions, Import};
 use super::problem::Problem;
 use super::transcript::two_sides_only;
 use crate::presets::{Catalogue, Ruleset};

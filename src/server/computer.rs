@@ -3,8 +3,7 @@
 //!
 //! Deliberately absent: how it thinks (`opponent`); when it has something to do, which the game's task knows.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -14,19 +13,13 @@ use super::board::Board;
 use super::core::{Act, Input, OfferKind, Room, Rules, Seat, TokenHash};
 use super::host::Host;
 use super::ids::new_token;
-use super::library::lock;
+use super::learned::Played;
 use super::pool::Lane;
 use super::problem::Problem;
-use crate::game::{Allowance, Game};
+use crate::game::Game;
 use crate::moves::action_texts;
-use crate::opponent::{Knowledge, Lessons, Level, Opponent};
-use crate::presets::Ruleset;
+use crate::opponent::Level;
 
-/// Maximum number of rule sets whose lessons are remembered.
-const REMEMBERED: usize = 32;
-/// What is learned of a game before its first action here.
-const LESSONS: Lessons =
-    Lessons { actions: 200_000, longest: 200, time: Some(Duration::from_secs(2)) };
 /// How often an action is thought about again where there was no room, and after what time.
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_secs(3);
@@ -95,39 +88,6 @@ enum What {
         rules: Played,
     },
     Act(Act),
-}
-
-/// What a game is played by: the hash of its rules, its name, its presets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Played {
-    pub(super) hash: String,
-    pub(super) game: String,
-    pub(super) presets: Vec<String>,
-}
-
-/// What was learned of games, by their rules; the oldest is forgotten first.
-#[derive(Debug, Default)]
-pub(super) struct Learned(Mutex<VecDeque<(Played, Arc<Knowledge>)>>);
-
-impl Learned {
-    /// What is known of a game, learned if need be: from its usual start, wherever this one began.
-    pub(super) fn of(&self, rules: Played, ruleset: &Ruleset, game: &Game) -> Arc<Knowledge> {
-        if let Some((_, known)) = lock(&self.0).iter().find(|it| it.0 == rules) {
-            return Arc::clone(known);
-        }
-        let start = ruleset.start(None).unwrap_or_else(|_| game.clone());
-        let knowledge = Arc::new(Knowledge::learn(&start, LESSONS, 1));
-        // What was cut short is learned again.
-        if Allowance::exhausted().is_some() {
-            return knowledge;
-        }
-        let mut all = lock(&self.0);
-        if all.len() >= REMEMBERED {
-            all.pop_front();
-        }
-        all.push_back((rules, Arc::clone(&knowledge)));
-        knowledge
-    }
 }
 
 /// What the computer is at in a game: after how many actions it began, at what, and whether it is done.
@@ -239,21 +199,5 @@ const DAZED: &str = "I could not think that through, so I take the first action 
 fn first(game: &mut Game) -> Option<(String, usize)> {
     let action = game.legal_moves().into_iter().next().filter(|_| game.result().is_none())?;
     let text = action_texts(game.world_mut(), &[action]).pop()?;
-    Some((text, game.history().len()))
-}
-
-/// What finds the computer's action: its text, and how many were taken before it; none if the game is over.
-pub type Engine = fn(Game, &Knowledge, Level) -> Option<(String, usize)>;
-
-/// The engine that is used if no other is: `opponent`.
-pub(super) fn thought(
-    mut game: Game,
-    knowledge: &Knowledge,
-    level: Level,
-) -> Option<(String, usize)> {
-    game.reload();
-    let mut opponent = Opponent::new(knowledge.clone(), level, game.hash());
-    let choice = opponent.choose(&game, level.budget(), &crate::game::Stop::default())?;
-    let text = action_texts(game.world_mut(), &[choice.action]).pop()?;
     Some((text, game.history().len()))
 }

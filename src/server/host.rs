@@ -1,44 +1,31 @@
-//! The host: the registry of all live games, each a task of its own, and what they share.
+//! The host: what all live games share, and which games there are in memory.
 //!
 //! A game is loaded from its log at the first request for it, and evicted when there are no more of them. At any time
-//! there is at most one owner of a game here, and the store refuses a second. Deliberately absent: how a game is made
-//! (`new_game`) and loaded (`loader`), where its rules come from (`compiler`), and other nodes (`nodes`).
+//! there is at most one owner of a game here, and the store refuses a second. Deliberately absent: how a game is asked
+//! (`registry`), made (`new_game`) and loaded (`loader`), where its rules come from (`compiler`), and other nodes (`nodes`).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc};
 
-use super::board::Board;
 use super::cluster::Cluster;
-use super::computer::{Engine, Learned, thought};
-use super::core::{Answer, Input, LogEntry, Room, TokenHash};
+use super::learned::{Engine, Learned, thought};
 use super::library::{Library, lock};
-use super::live::{self, Branched, Command, Feed};
+use super::live::command::Command;
 use super::metrics::Metrics;
 use super::parked::{Parked, Running};
 use super::pool::Pool;
 use super::presence::Presence;
-use super::problem::Problem;
 use super::ready::Ready;
-use super::store::{Journal, Lease, Reads, Store, StoreError, Writer};
+use super::store::{Journal, Reads, Store, StoreError, Writer};
+use super::time::{Clock, DAY};
 use super::webhooks::WebhookQueues;
-use crate::game::{Answer as Finding, Game};
 
-/// Maximum number of requests that wait for one game.
-const INBOX: usize = 256;
-/// A day, in milliseconds.
-pub const DAY: u64 = 24 * 60 * 60 * 1_000;
 /// How many ends of games wait to be heard of.
 const ENDINGS: usize = 1_024;
-/// How often a game that was just evicted is asked for again.
-const TRIES: usize = 3;
-
-/// Where commands for a game go, and a place there that is taken already.
-type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>>);
-
 /// What a server may be told.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -75,35 +62,6 @@ impl Default for Config {
     }
 }
 
-/// Time as games see it: milliseconds since 1970, never backward, however the machine's clock is
-/// set.
-#[derive(Debug)]
-pub struct Clock {
-    start: Instant,
-    wall: u64,
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self { start: Instant::now(), wall: wall_clock() }
-    }
-}
-
-impl Clock {
-    pub fn now(&self) -> u64 {
-        self.wall + millis(self.start.elapsed())
-    }
-}
-
-/// The machine's clock: milliseconds since 1970.
-pub fn wall_clock() -> u64 {
-    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
-}
-
-pub(super) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// All that a server has.
 #[derive(Debug)]
 pub struct Host {
@@ -113,7 +71,7 @@ pub struct Host {
     pub config: Config,
     pub(super) writer: Writer,
     reads: Reads,
-    live: Mutex<HashMap<String, mpsc::Sender<Box<Command>>>>,
+    pub(super) live: Mutex<HashMap<String, mpsc::Sender<Box<Command>>>>,
     draining: AtomicBool,
     pub(super) parked: Parked,
     pub(super) ready: Ready,
@@ -198,72 +156,6 @@ impl Host {
         lock(&self.live).clear();
     }
 
-    /// Does something in a game; the answer is durable.
-    ///
-    /// # Errors
-    /// There is no such game, the game refuses, or the store is away.
-    pub async fn step(self: &Arc<Self>, id: &str, input: Input) -> Result<Answer, Problem> {
-        self.ask(id, |reply| Command::Step { input, reply }).await?
-    }
-
-    /// What happens in a game from an event on.
-    ///
-    /// # Errors
-    /// There is no such game, or too many watch it and the token is of no seat.
-    pub async fn watch(
-        self: &Arc<Self>,
-        id: &str,
-        have: Option<u64>,
-        token: Option<TokenHash>,
-    ) -> Result<Feed, Problem> {
-        self.ask(id, |reply| Command::Watch { have, token, reply }).await?
-    }
-
-    /// Asks about a position of a game.
-    ///
-    /// # Errors
-    /// There is no such game, or the question makes no sense.
-    pub async fn question<T: Send + 'static>(
-        self: &Arc<Self>,
-        id: &str,
-        ply: Option<usize>,
-        question: impl FnOnce(&mut crate::game::Game) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let game = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
-        let Branched { mut game, lane } = game;
-        // Proofs may take a while: they are found on a copy, beside the game.
-        self.pool.run(lane, move || question(&mut game)).await?
-    }
-
-    /// A copy of a game as it is now, or as it was after some actions.
-    ///
-    /// # Errors
-    /// There is no such game.
-    pub(super) async fn copy_of(
-        self: &Arc<Self>,
-        id: &str,
-        ply: Option<usize>,
-    ) -> Result<Box<Game>, Problem> {
-        let branched = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
-        Ok(branched.game)
-    }
-
-    /// Why a move is legal or not.
-    ///
-    /// # Errors
-    /// As [`Host::question`].
-    pub async fn why_move(
-        self: &Arc<Self>,
-        id: &str,
-        ply: Option<usize>,
-        text: String,
-    ) -> Result<Finding, Problem> {
-        let ask = move |game: &mut crate::game::Game| {
-            game.why_move(&text).map_err(|it| Problem::bad("bad_question", it.to_string()))
-        };
-        self.question(id, ply, ask).await
-    }
-
     /// Where to send what is for a game, if it is in memory.
     pub(super) fn inbox_of(&self, id: &str) -> Option<mpsc::Sender<Box<Command>>> {
         lock(&self.live).get(id).cloned()
@@ -274,72 +166,11 @@ impl Host {
         lock(&self.live).values().cloned().collect()
     }
 
-    /// Sends a command to a game and waits for the answer; the game is loaded if it has to be.
-    ///
-    /// # Errors
-    /// The game cannot be reached. What it answers itself is in the value.
-    pub(super) async fn ask<T>(
-        self: &Arc<Self>,
-        id: &str,
-        command: impl FnOnce(oneshot::Sender<T>) -> Command,
-    ) -> Result<T, Problem> {
-        let mut command = Some(command);
-        for _ in 0..TRIES {
-            let place = match self.inbox(id)? {
-                (_, Some(place)) => place,
-                (inbox, None) => match inbox.reserve_owned().await {
-                    Ok(place) => place,
-                    Err(_) => {
-                        // The game was evicted at this very moment.
-                        self.forget_closed(id);
-                        continue;
-                    }
-                },
-            };
-            let Some(command) = command.take() else { break };
-            let (reply, answer) = oneshot::channel();
-            place.send(Box::new(command(reply)));
-            return answer.await.map_err(|_| Problem::unavailable());
-        }
-        Err(Problem::unavailable())
-    }
-
-    fn forget_closed(&self, id: &str) {
+    pub(super) fn forget_closed(&self, id: &str) {
         let mut live = lock(&self.live);
         if live.get(id).is_some_and(mpsc::Sender::is_closed) {
             live.remove(id);
         }
-    }
-
-    /// Where to send what is for a game; it is loaded if it has to be. Then there is a place in its
-    /// inbox already, which holds even if there turns out to be no such game.
-    fn inbox(self: &Arc<Self>, id: &str) -> Result<Inbox, Problem> {
-        let mut live = lock(&self.live);
-        if let Some(inbox) = live.get(id) {
-            return Ok((inbox.clone(), None));
-        }
-        if live.len() >= self.config.live {
-            let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "server_full", "too many games are in play"));
-        }
-        let (sender, inbox) = mpsc::channel(INBOX);
-        let place = sender.clone().try_reserve_owned().ok();
-        live.insert(id.to_owned(), sender.clone());
-        tokio::spawn(live::load_and_run(Arc::clone(self), id.to_owned(), inbox));
-        Ok((sender, place))
-    }
-
-    /// Takes in a game that was just made.
-    pub(super) fn adopt(
-        self: &Arc<Self>,
-        id: &str,
-        room: Room<Board>,
-        entries: &[LogEntry],
-        lease: Option<Lease>,
-    ) {
-        let (sender, inbox) = mpsc::channel(INBOX);
-        lock(&self.live).insert(id.to_owned(), sender);
-        tokio::spawn(live::run(Arc::clone(self), id.to_owned(), room, entries, lease, inbox));
     }
 
     /// Unloads a game if no message is under way to it; of clocks that run it knows when one falls.

@@ -1,14 +1,13 @@
 //! Rate limits: how often one client may ask, by the network that it asks from or by its account. The counting is
 //! `governor`'s; here is what is counted together, and how much of it there may be.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use super::net::Net;
 use super::places::Places;
 
 /// The maximum number of payers that are remembered one by one, for each kind of request.
@@ -35,47 +34,6 @@ pub enum Cost {
     Account,
     /// It tries a code, or is to be read by a person.
     Care,
-}
-
-/// What one subscriber has of the net: an address of IPv4, 64 bits of IPv6. All of it is counted as
-/// one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Net {
-    first: IpAddr,
-    bits: u8,
-}
-
-impl Net {
-    pub fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            first @ IpAddr::V4(_) => Self { first, bits: 32 },
-            IpAddr::V6(it) => Self { first: six(it, 64), bits: 64 },
-        }
-    }
-
-    /// The neighbourhood that it is in: what a provider has.
-    fn wide(self) -> Self {
-        match self.first {
-            IpAddr::V4(it) => {
-                let [a, b, ..] = it.octets();
-                Self { first: Ipv4Addr::new(a, b, 0, 0).into(), bits: 16 }
-            }
-            IpAddr::V6(it) => Self { first: six(it, 32), bits: 32 },
-        }
-    }
-}
-
-fn six(address: Ipv6Addr, bits: u32) -> IpAddr {
-    Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << (128 - bits))).into()
-}
-
-impl fmt::Display for Net {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.first, self.bits) {
-            (it @ IpAddr::V4(_), 32) => write!(f, "{it}"),
-            (it, bits) => write!(f, "{it}/{bits}"),
-        }
-    }
 }
 
 /// What a request is counted for.
@@ -185,6 +143,8 @@ fn quota(rate: Rate) -> Quota {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
     fn net(text: &str) -> Net {

@@ -6,6 +6,16 @@
 //! or rules.
 
 mod accept;
+mod web;
+mod time;
+mod study_tree;
+mod registry;
+mod options;
+mod net;
+mod learned;
+mod flags;
+mod announce;
+mod account_requests;
 mod accounts;
 mod analysis;
 mod api;
@@ -50,21 +60,24 @@ mod verify;
 mod webhooks;
 
 pub use accounts::close_account;
-pub use api::{Web, metrics_router, router};
+pub use api::{metrics_router, router};
 pub use board::Board;
-pub use computer::Engine;
-pub use host::{Clock, Config, DAY, Host, wall_clock};
+pub use host::{Config, Host};
+pub use learned::Engine;
 pub use library::{Library, Texts};
 pub use lichess::Challenges;
-pub use limit::{Cost, Limits, Net, Payer, Rate};
+pub use limit::{Cost, Limits, Payer, Rate};
 pub use live::{Feed, Lines};
 pub use metrics::Metrics;
 pub use moderation::{Report, read_reports, reports};
 pub use names::{NameError, Names};
-pub use new_game::GameOptions;
+pub use net::Net;
+pub use options::GameOptions;
 pub use problem::{Problem, ProblemBody};
 pub use rating::keep_ratings;
 pub use serve::{Addresses, ServeError, Settings, serve};
+pub use time::{Clock, DAY, wall_clock};
 pub use tournament::{end_tournament, keep_tournaments};
 pub use verify::{Verified, snapshots, summaries};
+pub use web::Web;
 pub use webhooks::{HookError, Hooks};

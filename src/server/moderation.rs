@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::accounts::{Account, by_name};
-use super::api::Web;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError};
+use super::web::Web;
 
 /// The maximum number of reports that wait to be read, and the number of characters of one.
 const REPORTS: usize = 1_000;

@@ -8,44 +8,14 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 
 use super::begin::begin;
-use super::core::{Control, Event, Past, Recorded, Seat};
+use super::core::{Event, created};
 use super::host::Host;
 use super::ids::{ID_LETTERS, new_id, spelled};
-use super::live;
 use super::loader::payload;
+use super::options::{GameOptions, Import};
 use super::problem::Problem;
 use super::state::{marks, summary};
 use super::store::{Append, Lease};
-
-/// What a new game is made of.
-#[derive(Debug, Clone, Default)]
-pub struct GameOptions {
-    pub game: String,
-    pub presets: Vec<String>,
-    pub fen: Option<String>,
-    pub facts: Option<String>,
-    /// The hash of uploaded rules.
-    pub rules: Option<String>,
-    pub clock: Option<Control>,
-    pub open: bool,
-    pub chat: bool,
-    pub listed: bool,
-    pub rated: bool,
-    /// The tournament that it is a game of.
-    pub tournament: Option<String>,
-    /// The seats that are taken from the start, by side.
-    pub seats: Vec<(usize, Seat)>,
-    /// What was played elsewhere already.
-    pub import: Import,
-}
-
-/// A game that was played elsewhere.
-#[derive(Debug, Clone, Default)]
-pub struct Import {
-    pub past: Vec<Past>,
-    /// How it ended, if it has.
-    pub ended: Option<Recorded>,
-}
 
 impl Host {
     /// Makes a game. It is durable when its id is returned.
@@ -117,7 +87,7 @@ impl Host {
     /// The store is away.
     pub async fn make_rematch(self: &Arc<Self>, id: &str, game: &str) -> Result<(), Problem> {
         let log = self.log(id).await?;
-        let Some(setup) = live::created(&log) else { return Err(Problem::no_game(id)) };
+        let Some(setup) = created(&log) else { return Err(Problem::no_game(id)) };
         let sides = setup.sides.len().max(1);
         let seats = log.iter().filter_map(|it| match &it.event {
             Event::Seated { side, seat } => Some(((side + 1) % sides, seat.clone())),

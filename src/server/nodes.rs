@@ -12,7 +12,7 @@ use tokio::time::MissedTickBehavior;
 use super::cluster::{Cluster, Done, Message};
 use super::core::Input;
 use super::host::Host;
-use super::live::Command;
+use super::live::command::Command;
 use super::presence::TELL;
 use super::store::{Membership, News};
 

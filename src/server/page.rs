@@ -5,7 +5,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use super::api::Web;
+use super::web::Web;
 
 /// Address, type, text.
 const FILES: &[(&str, &str, &str)] = &[

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::accounts::Account;
-use super::api::Web;
 use super::core::{Act, Control, Input, Seat};
 use super::ids::{drawn_by, new_token, short_hash};
 use super::moderation::is_blocked;
-use super::new_game::GameOptions;
+use super::options::GameOptions;
 use super::problem::Problem;
 use super::rating;
 use super::store::{Change, Store, StoreError};
+use super::web::Web;
 
 /// How long a request holds, in milliseconds: a client that still waits asks again.
 const PATIENCE: u64 = 10 * 60 * 1000;

@@ -6,14 +6,12 @@
 //! when the game is next asked for: the time between is charged to neither side.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
 
-use super::core::{Input, Timing};
-use super::host::Host;
+use super::core::Timing;
 use super::library::lock;
 
 /// The maximum number of games that are remembered: of more, those whose flags fall last are forgotten,
@@ -23,8 +21,6 @@ const GAMES: usize = 500_000;
 const AT_ONCE: usize = 8;
 /// How long to wait after a flag could not be stored, in milliseconds.
 const AGAIN: u64 = 5_000;
-/// Maximum time between two looks whether an idle game is to be evicted.
-const LOOK: Duration = Duration::from_secs(5);
 
 /// A game's clocks as they run.
 #[derive(Debug, Clone)]
@@ -38,21 +34,21 @@ pub(super) struct Running {
 /// Games whose clocks run while they are out of memory.
 #[derive(Debug, Default)]
 pub(super) struct Parked {
-    games: Mutex<Games>,
-    changed: Arc<Notify>,
+    pub(super) games: Mutex<Games>,
+    pub(super) changed: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
-struct Games {
+pub(super) struct Games {
     /// With the time at which each is to be looked at.
     all: HashMap<String, (u64, Running)>,
     queue: BTreeSet<(u64, String)>,
     /// Whether a task waits for the first of the queue.
-    is_watched: bool,
+    pub(super) is_watched: bool,
 }
 
 impl Games {
-    fn put(&mut self, id: &str, due: u64, running: Running) {
+    pub(super) fn put(&mut self, id: &str, due: u64, running: Running) {
         self.remove(id);
         self.queue.insert((due, id.to_owned()));
         self.all.insert(id.to_owned(), (due, running));
@@ -71,7 +67,7 @@ impl Games {
 }
 
 /// What there is to do.
-enum Due {
+pub(super) enum Due {
     /// These flags may have fallen.
     Now(Vec<String>),
     In(Duration),
@@ -85,7 +81,7 @@ impl Parked {
         games.all.get(id).filter(|it| it.1.v == v).map(|it| it.1.timing.clone())
     }
 
-    fn due(&self, now: u64) -> Due {
+    pub(super) fn due(&self, now: u64) -> Due {
         let mut games = lock(&self.games);
         let Some(first) = games.queue.first().map(|it| it.0) else {
             games.is_watched = false;
@@ -99,71 +95,13 @@ impl Parked {
     }
 
     /// A game was looked at. If that failed, it is looked at again after a while. It may have been parked anew since.
-    fn done(&self, id: &str, now: u64, is_done: bool) {
+    pub(super) fn done(&self, id: &str, now: u64, is_done: bool) {
         let mut games = lock(&self.games);
         if games.all.get(id).is_none_or(|it| it.0 > now) {
             return;
         }
         if let Some(running) = games.remove(id).filter(|_| !is_done) {
             games.put(id, now + AGAIN, running);
-        }
-    }
-}
-
-impl Host {
-    /// Remembers the clocks of a game that leaves memory, and sees to it that a flag falls in time.
-    pub(super) fn park(self: &Arc<Self>, id: &str, running: Running) {
-        let mut games = lock(&self.parked.games);
-        games.put(id, running.deadline, running);
-        if !std::mem::replace(&mut games.is_watched, true) {
-            tokio::spawn(watch(Arc::downgrade(self)));
-        }
-        drop(games);
-        self.parked.changed.notify_one();
-    }
-
-    /// How long a game stays in memory that nothing asks for: the less, the fuller it is.
-    pub(super) fn patience(&self) -> Duration {
-        let (live, most) = (self.live_games(), self.config.live.max(1));
-        match live <= most / 2 {
-            true => self.config.idle,
-            false => self.config.idle.mul_f64(most.saturating_sub(live) as f64 / most as f64 * 2.0),
-        }
-    }
-
-    /// The time until an idle game looks again whether it is to be evicted.
-    pub(super) fn next_look(&self) -> Duration {
-        self.config.idle.min(LOOK)
-    }
-}
-
-/// Waits for flags to fall, as long as there are any and the server is there.
-async fn watch(host: Weak<Host>) {
-    loop {
-        let Some(host) = host.upgrade().filter(|it| !it.is_draining()) else { return };
-        let now = host.now();
-        match host.parked.due(now) {
-            Due::Nothing => return,
-            Due::In(wait) => {
-                let changed = Arc::clone(&host.parked.changed);
-                drop(host);
-                // An earlier flag may come in between.
-                let _ = tokio::time::timeout(wait, changed.notified()).await;
-            }
-            Due::Now(games) => {
-                let mut looks = JoinSet::new();
-                for id in games {
-                    let host = Arc::clone(&host);
-                    looks.spawn(async move {
-                        let looked = host.step(&id, Input::Tick).await;
-                        if let Err(problem) = &looked {
-                            tracing::warn!(game = id, problem.message, "a flag does not fall yet");
-                        }
-                        host.parked.done(&id, now, looked.is_ok());
-                    });
-                }
-                while looks.join_next().await.is_some() {}
-            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use super::library::lock;
-use super::limit::Net;
+use super::net::Net;
 
 /// Places for connections of one kind.
 #[derive(Debug, Clone)]

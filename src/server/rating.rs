@@ -15,11 +15,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use super::core::{Event, LogEntry, Setup};
-use super::host::{DAY, Host};
+use super::core::{Event, LogEntry, Setup, created};
+use super::host::Host;
 use super::ids::short_hash;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
+use super::time::DAY;
 
 /// How often a node looks for games that another one has left to be settled.
 const LOOK: Duration = Duration::from_secs(60);
@@ -298,7 +299,7 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let log = host.log(id).await?;
-    let played = super::live::created(&log).zip(result(&log));
+    let played = created(&log).zip(result(&log));
     let played = played.map(|(Setup { game, presets, rules, .. }, it)| {
         let foreign = Some(rules.as_str()).filter(|it| host.library.is_foreign(it));
         (rules_of(game, presets, foreign), it)

@@ -8,7 +8,8 @@ use tokio::time::timeout;
 
 use super::core::{EVENTS, LogEntry, TokenHash};
 use super::host::Host;
-use super::live::{Command, LOOK, Lines};
+use super::live::LOOK;
+use super::live::command::{Command, Lines};
 use super::loader::entries;
 use super::problem::Problem;
 

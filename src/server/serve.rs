@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::accept::accept;
-use super::api::{Web, metrics_router, router};
+use super::api::{metrics_router, router};
 use super::host::{Config, Host};
 use super::library::Library;
 use super::limit::Limits;
@@ -18,6 +18,7 @@ use super::problem::Problem;
 use super::rating::keep_ratings;
 use super::store::{self, StoreError};
 use super::tournament::keep_tournaments;
+use super::web::Web;
 use super::webhooks::Hooks;
 use crate::presets::{CatalogueError, Source};
 

@@ -19,12 +19,14 @@ use tokio::time::{Instant, timeout};
 use utoipa::{IntoParams, ToSchema};
 
 use super::accept::Connected;
-use super::api::Web;
 use super::api::guard::Caller;
 use super::core::{Act, Answer, Input, TokenHash};
-use super::live::{FRAME, Feed, Lines};
+use super::feed::Feed;
+use super::live::FRAME;
+use super::live::command::Lines;
 use super::presence::Place;
 use super::problem::{Problem, ProblemBody};
+use super::web::Web;
 
 /// As large as a message may be.
 const MESSAGE: usize = 4096;

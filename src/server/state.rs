@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::accounts::seat_key;
 use super::board::Board;
 use super::core::{Event, LogEntry, Room, Rules, Seat, TokenHash};
-use super::live::Lines;
+use super::live::command::Lines;
 use super::pool::spent;
 use super::problem::Problem;
 use super::rating::{LEAST, unrated_key};

@@ -7,7 +7,7 @@
 use super::board::Board;
 use super::core::Rules;
 use super::problem::Problem;
-use super::study::{NODES, Study, full};
+use super::study_tree::{NODES, Study, full};
 use super::transcript::{Told, first_game, player_tag, tags_of_rules, told, two_sides_only};
 use crate::moves::notation::{PgnGame, PgnMove};
 

@@ -1,7 +1,6 @@
 //! A game's log as PGN, and a PGN as a game to go on with.
 
-use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT};
-use super::live::created;
+use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT, created};
 use super::problem::Problem;
 use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 

@@ -17,15 +17,11 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use serde_json::json;
 use sha2::Sha256;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use super::board::Board;
-use super::core::{Event, LogEntry, Room};
-use super::host::{Host, wall_clock};
-use super::state::summary;
+use super::time::wall_clock;
 
 /// The maximum number of requests that wait for one address, and of addresses.
 const QUEUE: usize = 1_000;
@@ -104,12 +100,12 @@ struct News {
 #[derive(Debug)]
 pub(super) struct WebhookQueues(Vec<mpsc::Sender<News>>);
 
-impl Host {
-    /// Tells these addresses from now on.
+impl WebhookQueues {
+    /// Begins to deliver to these addresses.
     ///
     /// # Errors
     /// An address has `https`, and this machine has no root certificates.
-    pub fn tell_hooks(&self, hooks: &Hooks) -> std::io::Result<()> {
+    pub(super) fn open(hooks: &Hooks) -> std::io::Result<Self> {
         let mut queues = Vec::new();
         for address in &hooks.addresses {
             let sender = Sender::to(address)?;
@@ -117,35 +113,15 @@ impl Host {
             tokio::spawn(deliver(sender, address.clone(), hooks.clone(), inbox));
             queues.push(queue);
         }
-        if self.hooks.set(WebhookQueues(queues)).is_err() {
-            tracing::error!("there are webhooks already");
-        }
-        Ok(())
+        Ok(Self(queues))
     }
 
-    /// Tells webhooks of events of a game that are stored.
-    pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
-        let Some(WebhookQueues(queues)) = self.hooks.get() else { return };
-        let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
-        let is_full = room.seats().iter().all(Option::is_some);
-        let begins = is_full && has(|it| matches!(it, Event::Seated { .. }));
-        let ends = has(|it| matches!(it, Event::Ended { .. }));
-        for kind in
-            [begins.then_some("game_started"), ends.then_some("game_ended")].into_iter().flatten()
-        {
-            let result = json!(room.outcome());
-            let body = json!({
-                "event": kind, "at": self.now(), "game": summary(id, room), "result": result,
-            });
-            let news = News { kind, game: id.to_owned(), body: body.to_string().into() };
-            for queue in queues {
-                if queue.try_send(news.clone()).is_err() {
-                    tracing::warn!(
-                        game = id,
-                        kind,
-                        "too much waits for a webhook: this is left out"
-                    );
-                }
+    /// Puts news into every queue that has room.
+    pub(super) fn put(&self, kind: &'static str, game: &str, body: &str) {
+        let news = News { kind, game: game.to_owned(), body: body.into() };
+        for queue in &self.0 {
+            if queue.try_send(news.clone()).is_err() {
+                tracing::warn!(game, kind, "too much waits for a webhook: this is left out");
             }
         }
     }

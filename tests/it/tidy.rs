@@ -343,8 +343,8 @@ const LIMITS: &[(&str, &str, &str, &str)] = &[
     ("operators and nested", "{}", "src/rules/limits.rs", "DEPTH"),
     ("variables of a rule", "{}", "src/derive/bits/planner/mod.rs", "MAX_VARS"),
     ("signs beside", "{}", "src/moves/declared.rs", "MARKS"),
-    ("changes of presets", "{},", "src/game/play.rs", "SWITCHES"),
-    ("changes of presets", "by {} sets", "src/game/play.rs", "RULE_SETS"),
+    ("changes of presets", "{},", "src/game/refusal.rs", "SWITCHES"),
+    ("changes of presets", "by {} sets", "src/game/refusal.rs", "RULE_SETS"),
 ];
 
 #[test]

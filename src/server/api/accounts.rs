@@ -7,7 +7,6 @@ use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Web;
 use super::extract::{Body, By, Query, bearer};
 use super::guard::Caller;
 use crate::server::ProblemBody;
@@ -17,6 +16,7 @@ use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Rating, Settled};
 use crate::server::store::{GameState, Store, Summary};
+use crate::server::web::Web;
 
 /// The maximum number of one's games in a list.
 const GAMES: usize = 100;

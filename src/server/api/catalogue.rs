@@ -5,7 +5,6 @@ use axum::extract::State;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::Web;
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use super::requests::{CatalogueQuery, Combination, Upload};
@@ -16,6 +15,7 @@ use crate::server::compiler::load_problem;
 use crate::server::library::Texts;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
+use crate::server::web::Web;
 
 /// Everything that games can be made of.
 #[utoipa::path(get, path = "/api/v1/catalogue", params(CatalogueQuery), responses(

@@ -8,10 +8,10 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use super::Web;
 use crate::server::accounts::Account;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
+use crate::server::web::Web;
 
 /// A body as JSON. An empty one is an empty object.
 #[derive(Debug)]

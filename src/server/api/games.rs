@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-use super::Web;
 use super::extract::{Body, By, Query, Token};
 use super::guard::Caller;
 use super::requests::{
@@ -20,12 +19,13 @@ use crate::server::accounts::Account;
 use crate::server::core::{Act, Answer, Input, LogEntry, Seat, TokenHash};
 use crate::server::ids::{drawn_by, new_token};
 use crate::server::limit::Cost;
-use crate::server::live::Lines;
-use crate::server::new_game::{GameOptions, Import};
+use crate::server::live::command::Lines;
+use crate::server::options::{GameOptions, Import};
 use crate::server::pool::Lane;
 use crate::server::problem::Problem;
 use crate::server::store::{Store, Summary};
 use crate::server::transcript;
+use crate::server::web::Web;
 
 /// The name of players that give none.
 const NOBODY: &str = "Anonymous";

@@ -11,11 +11,12 @@ use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::Web;
-use crate::server::limit::{Cost, Net, Payer};
+use crate::server::limit::{Cost, Payer};
+use crate::server::net::Net;
 use crate::server::page;
 use crate::server::places::Place;
 use crate::server::problem::Problem;
+use crate::server::web::Web;
 
 /// Scripts, styles and connections of this server alone; nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \

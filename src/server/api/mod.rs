@@ -12,7 +12,6 @@ mod studies;
 mod tournaments;
 mod uploads;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -32,11 +31,10 @@ use utoipa_axum::routes;
 
 pub(super) use catalogue::fit;
 
-use super::host::Host;
-use super::lichess::{self, Challenges};
-use super::limit::Limits;
+use super::lichess;
 use super::names::Names;
 use super::problem::{Problem, ProblemBody};
+use super::web::Web;
 use super::{page, socket};
 
 /// The maximum number of bytes of a body.
@@ -45,17 +43,6 @@ const BODY: usize = 64 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a browser remembers what pages of another origin may do.
 const PREFLIGHT: Duration = Duration::from_secs(3600);
-
-/// What every handler can use.
-#[derive(Debug, Clone)]
-pub struct Web {
-    pub host: Arc<Host>,
-    pub limits: Arc<Limits>,
-    /// Challenges, and their listeners.
-    pub challenges: Arc<Challenges>,
-    /// The names that the server answers to, and origins that browsers may come from.
-    pub names: Arc<Names>,
-}
 
 #[derive(Debug, OpenApi)]
 #[openapi(

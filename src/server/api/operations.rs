@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use super::Web;
 use crate::server::problem::Problem;
+use crate::server::web::Web;
 
 /// The server runs.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, description = "It runs: `ok`", body = String)))]

@@ -5,7 +5,6 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::Web;
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use crate::server::ProblemBody;
@@ -15,6 +14,7 @@ use crate::server::limit::Cost;
 use crate::server::pairing::{Paired, Terms};
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Leader};
+use crate::server::web::Web;
 
 /// What is to be played.
 #[derive(Debug, Deserialize, ToSchema)]

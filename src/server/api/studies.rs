@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::Web;
 use super::extract::Body;
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
-use crate::server::study::{Begun, Listed, Study};
+use crate::server::study::{Begun, Listed};
 use crate::server::study_pgn;
+use crate::server::study_tree::Study;
+use crate::server::web::Web;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

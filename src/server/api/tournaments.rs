@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
-use super::Web;
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use crate::server::ProblemBody;
@@ -16,6 +15,7 @@ use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::tournament::table::Counted;
 use crate::server::tournament::{Listed, NewTournament, Tournament};
+use crate::server::web::Web;
 
 /// How many games are told at a time, and at most.
 const PAGE: usize = 100;

@@ -11,13 +11,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::Web;
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::api::extract::bearer;
 use crate::server::problem::Problem;
 use crate::server::store::Upload;
+use crate::server::web::Web;
 
 /// The maximum number of rule sets of one owner.
 pub(super) const RULE_SETS: usize = 20;

@@ -293,3 +293,11 @@ fn hide(data: &mut Map<String, Value>) {
     data.remove("id");
     data.retain(|_, value| !value.is_null());
 }
+
+/// How a game began, from its log.
+pub(in super::super) fn created(log: &[LogEntry]) -> Option<&Setup> {
+    match log.first().map(|it| &it.event) {
+        Some(Event::Created(setup)) => Some(setup),
+        _ => None,
+    }
+}

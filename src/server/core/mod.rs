@@ -17,6 +17,7 @@ mod room;
 mod talk;
 
 pub use clock::{Clocks, Control};
+pub(super) use event::created;
 pub use event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash};
 pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};

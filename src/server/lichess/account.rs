@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::{Plain, ok};
 use crate::server::accounts::{Account as Holder, by_name, by_token, is_bot};
-use crate::server::api::Web;
 use crate::server::api::accounts::no_user;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
+use crate::server::web::Web;
 
 /// The holder of an account, whose problems are told in lichess' form.
 #[derive(Debug, Clone)]

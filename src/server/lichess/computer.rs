@@ -11,16 +11,17 @@ use serde_json::{Map, Value, json};
 
 use super::Plain;
 use super::account::Account;
-use super::challenge::{Terms, color, fields, number, seat_of, speed, time_control, variant};
+use super::terms::Terms;
+use super::words::{color, fields, number, seat_of, speed, time_control, variant};
 use crate::opponent::Level;
 use crate::server::accounts::COMPUTER;
-use crate::server::api::Web;
 use crate::server::api::guard::Caller;
 use crate::server::computer::seat;
 use crate::server::ids::new_id;
 use crate::server::limit::Cost;
-use crate::server::new_game::GameOptions;
+use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
+use crate::server::web::Web;
 
 /// The level of the computer that goes by this name.
 pub(super) fn level_of(name: &str) -> Option<Level> {

@@ -8,15 +8,17 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::account::{Account, title};
-use super::challenge::{speed, variant};
-use super::stream::{Listener, line, lines};
+use super::challenges::{Listener, line};
+use super::stream::lines;
+use super::words::{speed, variant};
 use super::{Plain, ok};
-use crate::server::api::Web;
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Input, OfferKind, TIMEOUT};
-use crate::server::live::{Feed, Lines};
+use crate::server::feed::Feed;
+use crate::server::live::command::Lines;
 use crate::server::problem::Problem;
 use crate::server::transcript;
+use crate::server::web::Web;
 
 /// The whole game first, then its state after every event; the stream ends with the game.
 pub(super) async fn stream(

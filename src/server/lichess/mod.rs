@@ -6,13 +6,12 @@
 
 mod account;
 mod challenge;
+pub(super) mod challenges;
 mod computer;
 mod game;
 mod stream;
-
-use std::collections::HashMap;
-use std::sync::Mutex;
-use std::time::Duration;
+mod terms;
+mod words;
 
 use axum::Json;
 use axum::Router;
@@ -21,45 +20,10 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
 
-use super::api::Web;
-use super::library::lock;
 use super::problem::Problem;
 use super::store::StoreError;
-use challenge::Challenge;
-use stream::Listener;
-
-/// How long a challenge waits for an answer.
-const LIFE: Duration = Duration::from_secs(3600);
-
-/// Open challenges, and the event streams that are told of them.
-#[derive(Debug)]
-pub struct Challenges {
-    /// How long a challenge waits for an answer.
-    life: Duration,
-    waiting: Mutex<HashMap<String, Challenge>>,
-    listeners: Mutex<HashMap<String, Vec<Listener>>>,
-    /// Games of each account that are going on, with the colour it plays.
-    games: Mutex<HashMap<String, Vec<(String, &'static str)>>>,
-}
-
-impl Challenges {
-    /// Challenges that wait this long for an answer each.
-    pub fn new(life: Duration) -> Self {
-        let (waiting, listeners, games) = Default::default();
-        Self { life, waiting, listeners, games }
-    }
-
-    /// The number of streams of events.
-    pub fn listeners(&self) -> usize {
-        lock(&self.listeners).values().map(Vec::len).sum()
-    }
-}
-
-impl Default for Challenges {
-    fn default() -> Self {
-        Self::new(LIFE)
-    }
-}
+use super::web::Web;
+pub use challenges::Challenges;
 
 /// What is answered at once, and the streams, which live as long as they like.
 pub(super) fn routes() -> (Router<Web>, Router<Web>) {

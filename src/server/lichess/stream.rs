@@ -16,26 +16,19 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::Plain;
 use super::account::Account;
-use super::{Challenges, Plain};
-use crate::server::api::Web;
+use super::challenges::{Challenges, GAMES, Listener, game_event, line, started};
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
-use crate::server::live::Lines;
+use crate::server::live::command::Lines;
 use crate::server::problem::Problem;
 use crate::server::store::GameState;
+use crate::server::web::Web;
 
 const SILENCE: Duration = Duration::from_secs(7);
 /// The maximum number of lines that wait to be read by one client.
 const BACKLOG: usize = 64;
-/// The maximum number of games that an account is told of when it begins to listen.
-const GAMES: usize = 100;
-
-pub(super) type Listener = mpsc::Sender<Bytes>;
-
-pub(super) fn line(value: &Value) -> Bytes {
-    Bytes::from(format!("{value}\n"))
-}
 
 /// A channel and the response that streams it. What is held is dropped with the stream.
 pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
@@ -141,50 +134,4 @@ pub(super) async fn playing(
         }
     }
     Ok(Json(json!({ "nowPlaying": told })))
-}
-
-fn started(id: &str, color: &str) -> Value {
-    game_event("gameStart", id, color)
-}
-
-fn game_event(kind: &str, id: &str, color: &str) -> Value {
-    json!({ "type": kind, "game": { "id": id, "gameId": id, "fullId": id, "color": color } })
-}
-
-impl Challenges {
-    /// Tells all that listen for an account.
-    pub(super) fn tell(&self, user: &str, event: &Value) {
-        if let Some(listeners) = lock(&self.listeners).get_mut(user) {
-            let text = line(event);
-            listeners.retain(|it| it.try_send(text.clone()).is_ok());
-        }
-    }
-
-    pub(super) fn begin(&self, id: &str, players: &[(String, &'static str)]) {
-        for (user, color) in players {
-            let mut all = lock(&self.games);
-            let games = all.entry(user.clone()).or_default();
-            if games.iter().any(|it| it.0 == id && it.1 == *color) {
-                continue;
-            }
-            if games.len() >= GAMES {
-                games.remove(0);
-            }
-            games.push((id.to_owned(), color));
-            drop(all);
-            self.tell(user, &started(id, color));
-        }
-    }
-
-    pub(super) fn end(&self, id: &str, user: &str) {
-        let mut all = lock(&self.games);
-        let Some(games) = all.get_mut(user) else { return };
-        let Some(at) = games.iter().position(|it| it.0 == id) else { return };
-        let (_, color) = games.remove(at);
-        if games.is_empty() {
-            all.remove(user);
-        }
-        drop(all);
-        self.tell(user, &game_event("gameFinish", id, color));
-    }
 }

@@ -4,7 +4,7 @@
 //! room knows more than the log, so it is thrown away and loaded again at the next request. Here is the task itself:
 //! how it waits, and how it asks the rules. What it does is in `ownership`, `storing` and `watching`.
 
-mod command;
+pub(super) mod command;
 mod ownership;
 mod storing;
 mod watching;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use super::board::Board;
 use super::computer::Attention;
-use super::core::{Event, Input, LogEntry, Room, TokenHash};
+use super::core::{Input, LogEntry, Room, TokenHash};
 pub use super::feed::Feed;
 use super::host::Host;
 use super::library::lock;
@@ -382,12 +382,4 @@ fn branch(room: &Room<Board>, ply: Option<usize>) -> Result<Game, Problem> {
 /// An event as it is sent to watchers.
 fn frame(entry: &LogEntry) -> Arc<str> {
     entry.public().to_string().into()
-}
-
-/// How a game began, from its log.
-pub(super) fn created(log: &[LogEntry]) -> Option<&super::core::Setup> {
-    match log.first().map(|it| &it.event) {
-        Some(Event::Created(setup)) => Some(setup),
-        _ => None,
-    }
 }

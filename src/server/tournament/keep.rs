@@ -13,12 +13,13 @@ use super::kept::{Found, LIVE, LIVES, Seen, busy, changes, see};
 use super::table::{News, OPEN, Pairing, Phase, Table, Terms, Verdict};
 use super::view::Listed;
 use crate::server::core::{Act, Event, Input, LogEntry, Seat, TIMEOUT, TokenHash};
-use crate::server::host::{Host, millis};
+use crate::server::host::Host;
 use crate::server::live::Lines;
-use crate::server::new_game::GameOptions;
+use crate::server::options::GameOptions;
 use crate::server::pool::Lane;
 use crate::server::problem::Problem;
 use crate::server::store::{GameState, Store};
+use crate::server::time::millis;
 
 /// How often a node looks after all tournaments. Results of games that it has in memory it hears of at once.
 const LOOK: Duration = Duration::from_secs(3);

@@ -12,14 +12,14 @@ use super::kept::{
 use super::table::{Counted, Kind, Phase, Table, Terms};
 use super::view::{Listed, Tournament};
 use crate::server::accounts::Account;
-use crate::server::api::Web;
 use crate::server::core::Control;
-use crate::server::host::DAY;
 use crate::server::ids::{new_id, new_token};
 use crate::server::problem::Problem;
 use crate::server::rating;
 use crate::server::store::{Change, Store, StoreError, edited};
-use crate::server::study::printable;
+use crate::server::study_tree::printable;
+use crate::server::time::DAY;
+use crate::server::web::Web;
 
 /// The maximum number of tournaments of one account that are not over.
 const OWN: usize = 3;

@@ -1,0 +1,40 @@
+//! Tells webhooks of games that begin and end.
+
+use serde_json::json;
+
+use super::board::Board;
+use super::core::{Event, LogEntry, Room};
+use super::host::Host;
+use super::state::summary;
+use super::webhooks::{Hooks, WebhookQueues};
+
+impl Host {
+    /// Tells these addresses from now on.
+    ///
+    /// # Errors
+    /// An address has `https`, and this machine has no root certificates.
+    pub fn tell_hooks(&self, hooks: &Hooks) -> std::io::Result<()> {
+        if self.hooks.set(WebhookQueues::open(hooks)?).is_err() {
+            tracing::error!("there are webhooks already");
+        }
+        Ok(())
+    }
+
+    /// Tells webhooks of events of a game that are stored.
+    pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
+        let Some(queues) = self.hooks.get() else { return };
+        let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
+        let is_full = room.seats().iter().all(Option::is_some);
+        let begins = is_full && has(|it| matches!(it, Event::Seated { .. }));
+        let ends = has(|it| matches!(it, Event::Ended { .. }));
+        for kind in
+            [begins.then_some("game_started"), ends.then_some("game_ended")].into_iter().flatten()
+        {
+            let result = json!(room.outcome());
+            let body = json!({
+                "event": kind, "at": self.now(), "game": summary(id, room), "result": result,
+            });
+            queues.put(kind, id, &body.to_string());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Games that leave memory: how long they stay, and that the flags of those whose clocks run fall in time.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::core::Input;
+use super::host::Host;
+use super::library::lock;
+use super::parked::{Due, Running};
+
+/// Maximum time between two looks whether an idle game is to be evicted.
+const LOOK: Duration = Duration::from_secs(5);
+
+impl Host {
+    /// Remembers the clocks of a game that leaves memory, and sees to it that a flag falls in time.
+    pub(super) fn park(self: &Arc<Self>, id: &str, running: Running) {
+        let mut games = lock(&self.parked.games);
+        games.put(id, running.deadline, running);
+        if !std::mem::replace(&mut games.is_watched, true) {
+            tokio::spawn(watch(Arc::downgrade(self)));
+        }
+        drop(games);
+        self.parked.changed.notify_one();
+    }
+
+    /// How long a game stays in memory that nothing asks for: the less, the fuller it is.
+    pub(super) fn patience(&self) -> Duration {
+        let (live, most) = (self.live_games(), self.config.live.max(1));
+        match live <= most / 2 {
+            true => self.config.idle,
+            false => self.config.idle.mul_f64(most.saturating_sub(live) as f64 / most as f64 * 2.0),
+        }
+    }
+
+    /// The time until an idle game looks again whether it is to be evicted.
+    pub(super) fn next_look(&self) -> Duration {
+        self.config.idle.min(LOOK)
+    }
+}
+
+/// Waits for flags to fall, as long as there are any and the server is there.
+async fn watch(host: Weak<Host>) {
+    loop {
+        let Some(host) = host.upgrade().filter(|it| !it.is_draining()) else { return };
+        let now = host.now();
+        match host.parked.due(now) {
+            Due::Nothing => return,
+            Due::In(wait) => {
+                let changed = Arc::clone(&host.parked.changed);
+                drop(host);
+                // An earlier flag may come in between.
+                let _ = tokio::time::timeout(wait, changed.notified()).await;
+            }
+            Due::Now(games) => {
+                let mut looks = JoinSet::new();
+                for id in games {
+                    let host = Arc::clone(&host);
+                    looks.spawn(async move {
+                        let looked = host.step(&id, Input::Tick).await;
+                        if let Err(problem) = &looked {
+                            tracing::warn!(game = id, problem.message, "a flag does not fall yet");
+                        }
+                        host.parked.done(&id, now, looked.is_ok());
+                    });
+                }
+                while looks.join_next().await.is_some() {}
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The words and forms of lichess' API: how clocks, variants, speeds and colours are written and read there.
+
+use axum::body::Bytes;
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use serde_json::{Map, Value, json};
+
+use crate::server::accounts::Account;
+use crate::server::core::{Control, Seat};
+use crate::server::problem::Problem;
+
+/// The seat of an account.
+pub(super) fn seat_of(account: &Account) -> Seat {
+    Seat { name: account.name.clone(), token: account.token.clone(), computer: None }
+}
+
+pub(super) fn time_control(clock: Option<Control>) -> Value {
+    match clock {
+        None => json!({ "type": "unlimited" }),
+        Some(it) => json!({
+            "type": "clock", "limit": it.initial / 1000, "increment": it.increment / 1000,
+            "show": format!("{}+{}", it.initial / 60_000, it.increment / 1000),
+        }),
+    }
+}
+
+/// How fast a game is, in lichess' words: by the time that a side has for forty moves.
+pub(super) fn speed(clock: Option<Control>) -> &'static str {
+    let Some(clock) = clock else { return "correspondence" };
+    match clock.initial.saturating_add(clock.increment.saturating_mul(40)) / 1000 {
+        0..30 => "ultraBullet",
+        30..180 => "bullet",
+        180..480 => "blitz",
+        480..1500 => "rapid",
+        _ => "classical",
+    }
+}
+
+pub(super) fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    fields.get(key).and_then(Value::as_str).filter(|it| !it.is_empty())
+}
+
+/// A variant as lichess writes one.
+pub(super) fn variant(game: &str) -> Value {
+    let key = if game == "chess" { "standard" } else { game };
+    json!({ "key": key, "name": key, "short": key })
+}
+
+/// What is asked for, as a form or as JSON.
+pub(super) fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Problem> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    if kind.starts_with("application/json") {
+        let read = serde_json::from_slice::<Value>(body);
+        let read = read.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
+        return Ok(read.as_object().cloned().unwrap_or_default());
+    }
+    let uri = format!("/?{}", String::from_utf8_lossy(body)).parse();
+    let bad = || Problem::bad("bad_form", "the form cannot be read");
+    let uri: axum::http::Uri = uri.map_err(|_| bad())?;
+    let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri);
+    let pairs = pairs.map_err(|_| bad())?.0;
+    Ok(pairs.into_iter().map(|(key, value)| (key, Value::String(value))).collect())
+}
+
+pub(super) fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
+    match fields.get(key)? {
+        Value::Number(it) => it.as_u64(),
+        Value::String(it) => it.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The colour that the challenger wants, or else one by chance, as the game's id has it.
+pub(super) fn color(fields: &Map<String, Value>, id: &str) -> &'static str {
+    match text(fields, "color") {
+        Some("white") => "white",
+        Some("black") => "black",
+        _ if id.bytes().next_back().is_some_and(|it| it % 2 == 0) => "white",
+        _ => "black",
+    }
+}

@@ -1,0 +1,33 @@
+//! What a new game is made of, and what was played of it elsewhere.
+
+use super::core::{Control, Past, Recorded, Seat};
+
+/// What a new game is made of.
+#[derive(Debug, Clone, Default)]
+pub struct GameOptions {
+    pub game: String,
+    pub presets: Vec<String>,
+    pub fen: Option<String>,
+    pub facts: Option<String>,
+    /// The hash of uploaded rules.
+    pub rules: Option<String>,
+    pub clock: Option<Control>,
+    pub open: bool,
+    pub chat: bool,
+    pub listed: bool,
+    pub rated: bool,
+    /// The tournament that it is a game of.
+    pub tournament: Option<String>,
+    /// The seats that are taken from the start, by side.
+    pub seats: Vec<(usize, Seat)>,
+    /// What was played elsewhere already.
+    pub import: Import,
+}
+
+/// A game that was played elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct Import {
+    pub past: Vec<Past>,
+    /// How it ended, if it has.
+    pub ended: Option<Recorded>,
+}

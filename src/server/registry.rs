@@ -1,0 +1,153 @@
+//! Sends requests to games: each is a task of its own, which is started at the first request for it.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::board::Board;
+use super::core::{Answer, Input, LogEntry, Room, TokenHash};
+use super::feed::Feed;
+use super::host::Host;
+use super::library::lock;
+use super::live;
+use super::live::command::{Branched, Command};
+use super::problem::Problem;
+use super::store::Lease;
+use crate::game::{Answer as Finding, Game};
+
+/// Maximum number of requests that wait for one game.
+const INBOX: usize = 256;
+/// How often a game that was just evicted is asked for again.
+const TRIES: usize = 3;
+
+/// Where commands for a game go, and a place there that is taken already.
+type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>>);
+
+impl Host {
+    /// Does something in a game; the answer is durable.
+    ///
+    /// # Errors
+    /// There is no such game, the game refuses, or the store is away.
+    pub async fn step(self: &Arc<Self>, id: &str, input: Input) -> Result<Answer, Problem> {
+        self.ask(id, |reply| Command::Step { input, reply }).await?
+    }
+
+    /// What happens in a game from an event on.
+    ///
+    /// # Errors
+    /// There is no such game, or too many watch it and the token is of no seat.
+    pub async fn watch(
+        self: &Arc<Self>,
+        id: &str,
+        have: Option<u64>,
+        token: Option<TokenHash>,
+    ) -> Result<Feed, Problem> {
+        self.ask(id, |reply| Command::Watch { have, token, reply }).await?
+    }
+
+    /// Asks about a position of a game.
+    ///
+    /// # Errors
+    /// There is no such game, or the question makes no sense.
+    pub async fn question<T: Send + 'static>(
+        self: &Arc<Self>,
+        id: &str,
+        ply: Option<usize>,
+        question: impl FnOnce(&mut crate::game::Game) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let game = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
+        let Branched { mut game, lane } = game;
+        // Proofs may take a while: they are found on a copy, beside the game.
+        self.pool.run(lane, move || question(&mut game)).await?
+    }
+
+    /// A copy of a game as it is now, or as it was after some actions.
+    ///
+    /// # Errors
+    /// There is no such game.
+    pub(super) async fn copy_of(
+        self: &Arc<Self>,
+        id: &str,
+        ply: Option<usize>,
+    ) -> Result<Box<Game>, Problem> {
+        let branched = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
+        Ok(branched.game)
+    }
+
+    /// Why a move is legal or not.
+    ///
+    /// # Errors
+    /// As [`Host::question`].
+    pub async fn why_move(
+        self: &Arc<Self>,
+        id: &str,
+        ply: Option<usize>,
+        text: String,
+    ) -> Result<Finding, Problem> {
+        let ask = move |game: &mut crate::game::Game| {
+            game.why_move(&text).map_err(|it| Problem::bad("bad_question", it.to_string()))
+        };
+        self.question(id, ply, ask).await
+    }
+
+    /// Sends a command to a game and waits for the answer; the game is loaded if it has to be.
+    ///
+    /// # Errors
+    /// The game cannot be reached. What it answers itself is in the value.
+    pub(super) async fn ask<T>(
+        self: &Arc<Self>,
+        id: &str,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, Problem> {
+        let mut command = Some(command);
+        for _ in 0..TRIES {
+            let place = match self.inbox(id)? {
+                (_, Some(place)) => place,
+                (inbox, None) => match inbox.reserve_owned().await {
+                    Ok(place) => place,
+                    Err(_) => {
+                        // The game was evicted at this very moment.
+                        self.forget_closed(id);
+                        continue;
+                    }
+                },
+            };
+            let Some(command) = command.take() else { break };
+            let (reply, answer) = oneshot::channel();
+            place.send(Box::new(command(reply)));
+            return answer.await.map_err(|_| Problem::unavailable());
+        }
+        Err(Problem::unavailable())
+    }
+
+    /// Where to send what is for a game; it is loaded if it has to be. Then there is a place in its
+    /// inbox already, which holds even if there turns out to be no such game.
+    fn inbox(self: &Arc<Self>, id: &str) -> Result<Inbox, Problem> {
+        let mut live = lock(&self.live);
+        if let Some(inbox) = live.get(id) {
+            return Ok((inbox.clone(), None));
+        }
+        if live.len() >= self.config.live {
+            let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "server_full", "too many games are in play"));
+        }
+        let (sender, inbox) = mpsc::channel(INBOX);
+        let place = sender.clone().try_reserve_owned().ok();
+        live.insert(id.to_owned(), sender.clone());
+        tokio::spawn(live::load_and_run(Arc::clone(self), id.to_owned(), inbox));
+        Ok((sender, place))
+    }
+
+    /// Takes in a game that was just made.
+    pub(super) fn adopt(
+        self: &Arc<Self>,
+        id: &str,
+        room: Room<Board>,
+        entries: &[LogEntry],
+        lease: Option<Lease>,
+    ) {
+        let (sender, inbox) = mpsc::channel(INBOX);
+        lock(&self.live).insert(id.to_owned(), sender);
+        tokio::spawn(live::run(Arc::clone(self), id.to_owned(), room, entries, lease, inbox));
+    }
+}

@@ -1,0 +1,190 @@
+//! The record of a study: a tree of actions that the rules have allowed, each with a comment.
+
+use std::collections::BTreeSet;
+
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::core::Played;
+use super::problem::Problem;
+
+/// Maximum number of actions of a study.
+pub(super) const NODES: usize = 1_000;
+/// Maximum number of actions in a row.
+pub(super) const DEPTH: usize = 400;
+/// Maximum number of characters of a comment.
+const COMMENT: usize = 1_000;
+/// Maximum size of a study in the store, in bytes.
+const BYTES: usize = 256 * 1024;
+
+/// A study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Study {
+    #[serde(default)]
+    pub(super) id: String,
+    pub(super) title: String,
+    /// The id of the account that may change it.
+    pub(super) owner: String,
+    pub(super) game: String,
+    pub(super) presets: Vec<String>,
+    /// The id of the rules that it is played by.
+    pub(super) rules: String,
+    pub(super) fen: Option<String>,
+    /// The facts that it starts from, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) facts: Option<String>,
+    pub(super) sides: Vec<String>,
+    /// What is said of the position that it starts from.
+    pub(super) comment: String,
+    /// The actions, each after the one that it follows.
+    pub(super) nodes: Vec<Node>,
+    /// The number that the next action gets.
+    pub(super) next: u32,
+}
+
+/// An action of a study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Node {
+    pub(super) id: u32,
+    /// The action that it follows; 0 for the position that the study starts from.
+    pub(super) after: u32,
+    pub(super) uci: String,
+    pub(super) san: String,
+    pub(super) side: usize,
+    /// The same side goes on with its turn.
+    pub(super) turn_goes_on: bool,
+    #[serde(default)]
+    pub(super) comment: String,
+    /// Numeric annotation glyphs, as PGN has them: `!` is 1, `?` 2, `!!` 3, `??` 4, `!?` 5, `?!` 6.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) nags: Vec<u8>,
+}
+
+impl Study {
+    /// The actions up to one of them.
+    pub(super) fn path(&self, node: u32) -> Result<Vec<String>, Problem> {
+        let mut path = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            let found = self.nodes.iter().find(|it| it.id == at).ok_or_else(no_node)?;
+            path.push(found.uci.clone());
+            at = found.after;
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    /// Adds an action; the number of the one that is there, if it is.
+    pub(super) fn add(&mut self, after: u32, played: &Played, side: usize) -> Result<u32, Problem> {
+        let is_same = |it: &&Node| it.after == after && it.uci == played.uci;
+        if let Some(known) = self.nodes.iter().find(is_same) {
+            return Ok(known.id);
+        }
+        if self.nodes.len() >= NODES {
+            return Err(full(format!("a study has {NODES} actions at most")));
+        }
+        let id = self.next;
+        self.next += 1;
+        self.nodes.push(Node {
+            id,
+            after,
+            uci: played.uci.clone(),
+            san: played.san.clone(),
+            side,
+            turn_goes_on: played.turn_goes_on,
+            comment: String::new(),
+            nags: Vec::new(),
+        });
+        Ok(id)
+    }
+
+    /// Removes an action with all that follows it.
+    pub(super) fn remove(&mut self, node: u32) -> Result<(), Problem> {
+        if !self.nodes.iter().any(|it| it.id == node) {
+            return Err(no_node());
+        }
+        let mut gone = BTreeSet::from([node]);
+        // What follows comes behind.
+        for it in &self.nodes {
+            if gone.contains(&it.after) {
+                gone.insert(it.id);
+            }
+        }
+        self.nodes.retain(|it| !gone.contains(&it.id));
+        Ok(())
+    }
+
+    pub(super) fn comment(&mut self, node: u32, text: &str) -> Result<(), Problem> {
+        let text = printable(text, COMMENT, "a comment")?;
+        if node == 0 {
+            self.comment = text;
+            return Ok(());
+        }
+        let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
+        found.comment = text;
+        Ok(())
+    }
+
+    /// Says something of an action beside what is said of it already.
+    pub(super) fn say(&mut self, node: u32, nags: &[u8], text: &str) -> Result<(), Problem> {
+        let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
+        for nag in nags {
+            if !found.nags.contains(nag) {
+                found.nags.push(*nag);
+            }
+        }
+        // A turn that begins like another one tells it again.
+        if text.is_empty() || found.comment == text {
+            return Ok(());
+        }
+        let all = [found.comment.as_str(), text].join(" ");
+        self.comment(node, &all)
+    }
+
+    /// The actions with such numbers, as text.
+    pub(super) fn ucis(&self, nodes: &[u32]) -> Vec<String> {
+        let uci = |id: &u32| Some(self.nodes.iter().find(|it| it.id == *id)?.uci.clone());
+        nodes.iter().filter_map(uci).collect()
+    }
+
+    /// Whether an action may follow so many.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(super) fn has_room_for(before: usize) -> Result<(), Problem> {
+        match before < DEPTH {
+            true => Ok(()),
+            false => Err(full(format!("a variation has {DEPTH} actions at most"))),
+        }
+    }
+
+    pub(super) fn text(&self) -> Result<String, Problem> {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        match text.len() <= BYTES {
+            true => Ok(text),
+            false => Err(full(format!("a study has {BYTES} bytes at most"))),
+        }
+    }
+}
+
+/// What is typed, with nothing that cannot be seen but ends of lines.
+pub(super) fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
+    let text: String = text.trim().chars().filter(|it| !it.is_control() || *it == '\n').collect();
+    match text.chars().count() <= limit {
+        true => Ok(text),
+        false => {
+            let message = format!("{what} is too long: {limit} characters at most");
+            Err(Problem::bad("too_long", message))
+        }
+    }
+}
+
+pub(super) fn no_node() -> Problem {
+    let message = "the study has no such action: it may have been removed";
+    Problem::new(StatusCode::NOT_FOUND, "no_such_node", message)
+}
+
+pub(super) fn full(message: String) -> Problem {
+    Problem::new(StatusCode::CONFLICT, "study_full", message)
+}

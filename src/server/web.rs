@@ -1,0 +1,19 @@
+//! What every handler of a request can use.
+
+use std::sync::Arc;
+
+use super::host::Host;
+use super::lichess::challenges::Challenges;
+use super::limit::Limits;
+use super::names::Names;
+
+/// What every handler can use.
+#[derive(Debug, Clone)]
+pub struct Web {
+    pub host: Arc<Host>,
+    pub limits: Arc<Limits>,
+    /// Challenges, and their listeners.
+    pub challenges: Arc<Challenges>,
+    /// The names that the server answers to, and origins that browsers may come from.
+    pub names: Arc<Names>,
+}
