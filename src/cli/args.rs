@@ -77,25 +77,25 @@ pub(crate) enum Command {
     Lsp,
     /// Serve games over HTTP: a page to play on, and an API
     #[cfg(feature = "server")]
-    Serve(super::serve::ServeArgs),
+    Serve(super::server_args::ServeArgs),
     /// Copy a store while it is in use
     #[cfg(feature = "server")]
-    Backup(super::serve::BackupArgs),
+    Backup(super::server_args::BackupArgs),
     /// Look whether this machine and a store are fit to serve
     #[cfg(feature = "server")]
-    Doctor(super::serve::DoctorArgs),
+    Doctor(super::server_args::DoctorArgs),
     /// Read what players report, and close accounts
     #[cfg(feature = "server")]
-    Moderate(super::moderate::ModerateArgs),
+    Moderate(super::server_args::ModerateArgs),
     /// Forget games in which nothing has happened for long
     #[cfg(feature = "server")]
-    Prune(super::moderate::PruneArgs),
+    Prune(super::server_args::PruneArgs),
     /// Print completions for a shell
     #[cfg(feature = "server")]
-    Completions(super::serve::CompletionsArgs),
+    Completions(super::server_args::CompletionsArgs),
     /// Print a page of the manual
     #[cfg(feature = "server")]
-    Man(super::serve::ManArgs),
+    Man(super::server_args::ManArgs),
 }
 
 #[derive(Debug, Args)]

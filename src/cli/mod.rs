@@ -30,6 +30,8 @@ mod referee;
 mod saves;
 #[cfg(feature = "server")]
 mod serve;
+#[cfg(feature = "server")]
+mod server_args;
 mod setup;
 mod svg;
 mod test;

@@ -1,59 +1,16 @@
 //! `rulemate moderate` and `rulemate prune`: what the operator of a server does about people and about old games.
 
-use clap::Args;
 use serde_json::json;
 
 use super::Verdict;
 use super::output::{OrFix, Out, trouble};
 use super::serve::{STORE_HELP, store_url};
+use super::server_args::{ModerateArgs, PruneArgs};
 use crate::server::store::{self, Store};
 use crate::server::{DAY, close_account, end_tournament, read_reports, reports, wall_clock};
 
 /// The number of games that are forgotten in one transaction.
 const AT_ONCE: usize = 200;
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  rulemate moderate
-  rulemate moderate --done k3actxetkxt3nxp
-  rulemate moderate --close rude-player
-  rulemate moderate --end k3actxetkxt3nxp")]
-pub(crate) struct ModerateArgs {
-    /// Forget the reports of this game, which you have read; may be repeated
-    #[arg(long, value_name = "GAME")]
-    done: Vec<String>,
-    /// Close this account for good: there is no log-in to it any more, and its name stays taken
-    #[arg(long, value_name = "NAME")]
-    close: Vec<String>,
-    /// End this tournament: nobody is paired any more, and it is over when games under way are
-    #[arg(long, value_name = "TOURNAMENT")]
-    end: Vec<String>,
-    /// The store [default: that of `rulemate serve`]
-    #[arg(long, short, value_name = "URL")]
-    store: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  rulemate prune --days 365 --dry-run
-  rulemate prune --days 365")]
-pub(crate) struct PruneArgs {
-    /// Forget games in which nothing has happened for so many days
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=36_500))]
-    days: u64,
-    /// Only count them
-    #[arg(long)]
-    dry_run: bool,
-    /// The store [default: that of `rulemate serve`]
-    #[arg(long, short, value_name = "URL")]
-    store: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
 
 /// Opens a store that is there: none is made.
 fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {

@@ -1,16 +1,14 @@
 //! `rulemate serve` and what goes with running a server: backup, doctor, completions, manual page.
 
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::Args;
 use tokio::sync::watch;
-use tracing_subscriber::filter::LevelFilter;
 
 use super::args::RulesArgs;
 use super::output::{Ink, OrFix, Out, trouble};
+use super::server_args::{BackupArgs, CompletionsArgs, DoctorArgs, ManArgs, ServeArgs};
 use super::watch::Watched;
 use super::{Verdict, check, setup};
 use crate::presets::{at_its_place, load_with_included};
@@ -22,110 +20,6 @@ use crate::server::{
 };
 
 pub(super) const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  rulemate serve
-  rulemate serve --listen 0.0.0.0:8088 --host games.example.org --store sqlite:///var/lib/rulemate/games.db
-  rulemate serve --rules my-rules/
-  rulemate serve --uploads --log debug")]
-pub(crate) struct ServeArgs {
-    /// Address to serve on; port 0 is any free one
-    #[arg(long, short, value_name = "ADDR", default_value = "127.0.0.1:8088")]
-    listen: SocketAddr,
-    /// Where games are kept [default: a file among this user's data]
-    #[arg(long, short, value_name = "URL")]
-    store: Option<String>,
-    /// Answer to this name too, besides localhost and addresses; may be repeated
-    #[arg(long = "host", value_name = "NAME")]
-    hosts: Vec<String>,
-    /// Let pages of this origin use the server too; may be repeated
-    #[arg(long = "origin", value_name = "ORIGIN")]
-    origins: Vec<String>,
-    /// Let pages of this origin show games in frames (/embed/game/ID); may be repeated
-    #[arg(long = "embed", value_name = "ORIGIN")]
-    embeds: Vec<String>,
-    /// Tell this address of games that begin and end, signed with the secret in
-    /// RULEMATE_WEBHOOK_SECRET; may be repeated
-    #[arg(long = "webhook", value_name = "URL")]
-    webhooks: Vec<String>,
-    /// Show counters for Prometheus at /metrics of this address
-    #[arg(long, value_name = "ADDR")]
-    metrics: Option<SocketAddr>,
-    /// Offer the rule files of this folder (or this file) too; a change counts for games that begin after it
-    #[arg(long, value_name = "PATH")]
-    rules: Vec<PathBuf>,
-    /// Take rule files from anybody that can reach the server: for people you trust
-    #[arg(long)]
-    uploads: bool,
-    /// Requests a second that one address may make
-    #[arg(long, value_name = "N", default_value_t = 40.0)]
-    rate: f64,
-    /// Believe X-Forwarded-For: a proxy on this machine is in front
-    #[arg(long)]
-    behind_proxy: bool,
-    /// Seconds that a game stays in memory when nobody asks for it
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    idle: u64,
-    /// What is logged to standard error: error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL", default_value = "info")]
-    log: LevelFilter,
-    /// Log JSON, an object a line
-    #[arg(long)]
-    log_json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  rulemate backup games-2026-11-21.db")]
-pub(crate) struct BackupArgs {
-    /// File to write; it must not be there yet
-    #[arg(value_name = "FILE")]
-    to: PathBuf,
-    /// The store to copy [default: that of `rulemate serve`]
-    #[arg(long, short, value_name = "URL")]
-    store: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  rulemate doctor\n  rulemate doctor --store sqlite://games.db")]
-pub(crate) struct DoctorArgs {
-    /// The store to look at [default: that of `rulemate serve`]
-    #[arg(long, short, value_name = "URL")]
-    store: Option<String>,
-    /// Leave out what takes long: playing games again to see whether their snapshots are right
-    #[arg(long)]
-    quick: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  rulemate completions bash > ~/.local/share/bash-completion/completions/rulemate"
-)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum)]
-    shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  rulemate man | man -l -
-  rulemate man serve | man -l -
-  rulemate man --to ~/.local/share/man/man1")]
-pub(crate) struct ManArgs {
-    /// The command that the page is about [default: all of them, in one line each]
-    #[arg(value_name = "COMMAND")]
-    command: Option<String>,
-    /// Write all pages into this folder instead
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
-    to: Option<PathBuf>,
-}
 
 pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     log(args);

@@ -10,10 +10,9 @@ use std::sync::Arc;
 
 use super::join::{Bindings, Join, fold, with};
 use super::table::{Row, Table};
-use super::transact::Transaction;
 use crate::facts::{GAME, Session};
 use crate::rules::{
-    Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, Term, Tried, VarId, term_vars,
+    Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, Term, VarId, term_vars,
 };
 
 /// More rows of one relation than this are not looked at.
@@ -22,7 +21,7 @@ const MAX_ROWS: usize = 1 << 20;
 /// See the module's head.
 #[derive(Debug)]
 pub(super) struct Model {
-    program: Arc<Program>,
+    pub(super) program: Arc<Program>,
     facts: Session,
     tables: Vec<Option<Rc<Table>>>,
     /// The facts before the action under way, for reactions that ask for them.
@@ -44,7 +43,7 @@ impl Model {
     }
 
     /// A model of other facts, with what depends on statics alone.
-    fn of_others(&self, facts: &Session) -> Self {
+    pub(super) fn of_others(&self, facts: &Session) -> Self {
         let mut other = Self::new(&self.program, facts);
         for (at, relation) in self.program.relations.iter().enumerate() {
             if relation.is_static() {
@@ -151,28 +150,6 @@ impl Model {
         let mut then = self.of_others(&origin);
         let rows = then.table(of).rows().to_vec();
         self.too_large = self.too_large.or(then.too_large);
-        rows
-    }
-
-    /// The rows of a trial: each action that may be tried is played out, on a model of its own.
-    fn tried(&mut self, trial: &Tried) -> Vec<Row> {
-        let program = Arc::clone(&self.program);
-        let action = program.action(trial.action);
-        let mut now = self.of_others(&self.facts);
-        let candidates = now.table(action.candidates());
-        let from = trial.from.map(|it| now.table(it));
-        let mut rows = Vec::new();
-        for row in candidates.rows() {
-            if from.as_ref().is_some_and(|it| !it.contains(row)) {
-                continue;
-            }
-            let mut then = now.of_others(&self.facts);
-            if Transaction::new(&program, &mut then).survives(trial, row) {
-                rows.push(row.clone());
-            }
-            self.too_large = self.too_large.or(then.too_large);
-        }
-        self.too_large = self.too_large.or(now.too_large);
         rows
     }
 

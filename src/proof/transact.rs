@@ -520,6 +520,30 @@ impl<'m> Transaction<'m> {
     }
 }
 
+impl Model {
+    /// The rows of a trial: each action that may be tried is played out, on a model of its own.
+    pub(super) fn tried(&mut self, trial: &Tried) -> Vec<Row> {
+        let program = Arc::clone(&self.program);
+        let action = program.action(trial.action);
+        let mut now = self.of_others(self.facts());
+        let candidates = now.table(action.candidates());
+        let from = trial.from.map(|it| now.table(it));
+        let mut rows = Vec::new();
+        for row in candidates.rows() {
+            if from.as_ref().is_some_and(|it| !it.contains(row)) {
+                continue;
+            }
+            let mut then = now.of_others(self.facts());
+            if Transaction::new(&program, &mut then).survives(trial, row) {
+                rows.push(row.clone());
+            }
+            self.too_large = self.too_large.or(then.too_large);
+        }
+        self.too_large = self.too_large.or(now.too_large);
+        rows
+    }
+}
+
 /// Every id that facts mention, as their entity or as their value.
 fn known(facts: &Session) -> BTreeSet<i64> {
     let refers = |attr| is_reference(facts, attr);

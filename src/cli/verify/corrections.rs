@@ -5,13 +5,13 @@
 //! by comparison, so a row counts as corrected only if its question or its expected answer has changed.
 //! Deliberately absent: any correction.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::suite::Row;
+use super::question::Row;
 use crate::cli::output::{read_text, trouble};
 
 /// One value of a vector file that is believed wrong.
@@ -42,9 +42,6 @@ struct File {
 /// The corrections of some files, each with its place there.
 #[derive(Debug, Default)]
 pub(super) struct Corrections(Vec<(String, Correction)>);
-
-/// The conflicts that bear on rows, by the number of the row.
-pub(super) type Conflicts = BTreeMap<usize, BTreeSet<String>>;
 
 const FIX: &str = "see tests/data/vectors/cotulenh/corrections.json for a file that is well-formed";
 

@@ -11,17 +11,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::corrections::Conflicts;
-use super::suite::{Ask, Malformed, Row, Suite, Turn, uci_and_san};
-
-/// Which value is expected where a row has flags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trust {
-    /// The one that the program recorded.
-    Recorded,
-    /// The one that the flags give instead.
-    Corrected,
-}
+use super::question::{Ask, Conflicts, Malformed, Row, Suite, Trust, Turn, uci_and_san};
 
 /// The action that ends a turn of several.
 pub(crate) const COMMIT: &str = "commit";

@@ -6,7 +6,9 @@
 mod combine;
 mod corrections;
 mod game;
+mod question;
 mod requests;
+mod script;
 mod suite;
 mod turns;
 
@@ -28,8 +30,8 @@ use crate::moves::notation::{listing, san_listing, to_uci};
 use crate::moves::{perft, perft_in_turns};
 use crate::presets::Ruleset;
 use corrections::Corrections;
-use game::Trust;
-use suite::{Ask, Reading, Row, uci_and_san};
+use question::{Ask, Row, Trust, uci_and_san};
+use suite::Reading;
 
 /// The result of one file.
 #[derive(Debug, Serialize)]

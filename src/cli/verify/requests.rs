@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::corrections::Conflicts;
-use super::suite::{Ask, Malformed, Row, Suite};
+use super::question::{Ask, Conflicts, Malformed, Row, Suite};
+use super::script::{Asks, Position, Script, Step};
 use super::{Fault, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
 use crate::game::{Game, PlayError};
@@ -19,56 +19,6 @@ use crate::moves::notation::listing;
 use crate::moves::perft;
 use crate::presets::Ruleset;
 use crate::rules::{Program, Role};
-
-/// A position, and what is asked about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Script {
-    name: String,
-    position: Position,
-    asks: Asks,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Asks {
-    /// Each request with its result, after the state that the first position is expected to have.
-    Steps { initial: Option<Map<String, Value>>, steps: Vec<Step> },
-    /// After some requests exactly these are legal.
-    Legal { requests: Vec<Map<String, Value>>, legal: Vec<Map<String, Value>> },
-    /// The number of sequences of so many requests: of one, of two, and so on.
-    Sequences(Vec<u64>),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-struct Position {
-    pieces: Vec<Piece>,
-    turn: String,
-    castling: String,
-    ep: String,
-    /// Facts of sides.
-    #[serde(flatten)]
-    sides: Map<String, Value>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-struct Piece {
-    sq: String,
-    color: String,
-    #[serde(rename = "type")]
-    letter: String,
-    #[serde(flatten)]
-    facts: Map<String, Value>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-struct Step {
-    request: Map<String, Value>,
-    result: String,
-    reason: Option<String>,
-    #[serde(default)]
-    notes: Vec<String>,
-    after: Map<String, Value>,
-    legal_count: Option<usize>,
-}
 
 #[derive(Debug, Deserialize)]
 struct File {

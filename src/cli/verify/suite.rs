@@ -9,119 +9,9 @@ use serde::Deserialize;
 use crate::cli::output::{read_text, trouble};
 use crate::moves::{BETWEEN, read_perft_list};
 
-use super::corrections::{Conflicts, Corrections, differing};
-use super::game::{self, Trust};
-use super::requests::{self, Script};
-
-/// What one file asks about one game.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Suite {
-    /// The game that the file names, if its format can.
-    pub(crate) game: Option<String>,
-    /// Another game may be asked the same: one that plays by other rules with the same pieces.
-    pub(crate) of_any_game: bool,
-    /// What the program that made the file calls the game: `Fairy-Stockfish minishogi`.
-    pub(crate) oracle: Option<String>,
-    pub(crate) rows: Vec<Row>,
-    /// The rows that corrections have changed.
-    pub(crate) corrected: Conflicts,
-}
-
-/// One question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) fen: String,
-    pub(crate) ask: Ask,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ask {
-    Perft {
-        depth: u32,
-        nodes: u64,
-    },
-    /// Exactly these actions, in UCI, sorted.
-    Moves(Vec<String>),
-    /// Exactly these whole turns, in UCI, sorted.
-    TurnsListed(Vec<String>),
-    /// Exactly these actions, each as `UCI SAN`, sorted; without the marks of check and mate, since
-    /// programs differ in what wins they mark.
-    San(Vec<String>),
-    /// Exactly these whole turns, each as `UCI SAN`, sorted.
-    TurnsInSan(Vec<String>),
-    /// The game is over, and this side has won; `draw` if none has.
-    End(String),
-    /// After the actions of `path`, exactly these actions are legal (of those from the square `only`, if there is
-    /// one), each with its outcome, if the file says it: the FEN; where the turn goes on, the board, and, if `deep`,
-    /// the FEN of ending it there.
-    Outcomes {
-        path: Vec<String>,
-        only: Option<String>,
-        deep: bool,
-        expected: Vec<(String, Option<String>)>,
-    },
-    /// The positions in which a turn that begins on a square can end, but for the counter of half-moves.
-    Endings {
-        only: String,
-        expected: Vec<String>,
-    },
-    /// The number of sequences of whole turns.
-    Turns {
-        depth: u32,
-        nodes: u64,
-    },
-    /// How the game stands: `none`, `draw`, `not X` (the side of the FEN's letter X has lost).
-    Standing(String),
-    Turn(Turn),
-    /// The game's FEN after a move that is given as text; none if the text is refused. Unless the row is `strict`, it
-    /// may be refused in any case.
-    Text {
-        text: String,
-        after: Option<String>,
-        strict: bool,
-    },
-    /// After these actions, all of one turn, the FEN is this, and it is read back.
-    UnderWay {
-        path: Vec<String>,
-        fen: String,
-    },
-    /// Requests, and the answers to them.
-    Script(Box<Script>),
-    /// The row's FEN as it is written after reading it; none if it is refused. Unless the row is `strict`, it may be
-    /// refused in any case.
-    Fen {
-        reads: Option<String>,
-        strict: bool,
-    },
-}
-
-/// A turn of a game.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Turn {
-    /// Its actions; a character that the file leaves open is `?`.
-    pub(crate) steps: Vec<String>,
-    /// How many actions are legal before it.
-    pub(crate) legal: Option<usize>,
-    /// The FEN after it; none if it is not to be taken.
-    pub(crate) after: Option<String>,
-    pub(crate) in_check: Option<bool>,
-    /// How many actions are legal after it.
-    pub(crate) then: Option<usize>,
-    /// Actions that are legal after it, and some that are not.
-    pub(crate) with: Vec<String>,
-    pub(crate) without: Vec<String>,
-}
-
-impl Row {
-    /// How much work the row is, in nodes.
-    pub(crate) fn nodes(&self) -> u64 {
-        match &self.ask {
-            Ask::Perft { nodes, .. } | Ask::Turns { nodes, .. } => *nodes,
-            Ask::Endings { expected, .. } => 20 * expected.len() as u64,
-            _ => 1,
-        }
-    }
-}
+use super::corrections::{Corrections, differing};
+use super::question::{Ask, Conflicts, Malformed, Row, Suite, Trust, uci_and_san};
+use super::{game, requests};
 
 /// How a vector file is read.
 #[derive(Debug, Clone, Copy)]
@@ -183,13 +73,6 @@ fn corrected(
         }
     }
     Ok(suite)
-}
-
-/// What is wrong with the text of a vector file, and in which line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Malformed {
-    pub(crate) line: usize,
-    pub(crate) reason: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -279,12 +162,6 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
     let oracle = file.oracle.map(|it| format!("{it} {}", file.variant));
     let game = Some(file.variant);
     Ok(Suite { game, of_any_game: false, oracle, rows, corrected: Conflicts::new() })
-}
-
-/// An action as it is asked for with its SAN; of a turn the SAN of all its actions.
-pub(crate) fn uci_and_san(uci: &str, san: &str) -> String {
-    let bare: Vec<&str> = san.split(BETWEEN).map(|it| it.trim_end_matches(['+', '#'])).collect();
-    format!("{uci} {}", bare.join(","))
 }
 
 fn parse_perft(text: &str) -> Result<Suite, Malformed> {

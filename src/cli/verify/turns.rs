@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::super::setup;
 use super::game::{COMMIT, at_zero};
-use super::suite::{Turn, uci_and_san};
+use super::question::{Turn, uci_and_san};
 use super::{Fault, Found};
 use crate::derive::World;
 use crate::game::Game;

@@ -1,0 +1,154 @@
+//! Arguments of the commands that run a server and look after it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use tracing_subscriber::filter::LevelFilter;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate serve
+  rulemate serve --listen 0.0.0.0:8088 --host games.example.org --store sqlite:///var/lib/rulemate/games.db
+  rulemate serve --rules my-rules/
+  rulemate serve --uploads --log debug")]
+pub(crate) struct ServeArgs {
+    /// Address to serve on; port 0 is any free one
+    #[arg(long, short, value_name = "ADDR", default_value = "127.0.0.1:8088")]
+    pub(super) listen: SocketAddr,
+    /// Where games are kept [default: a file among this user's data]
+    #[arg(long, short, value_name = "URL")]
+    pub(super) store: Option<String>,
+    /// Answer to this name too, besides localhost and addresses; may be repeated
+    #[arg(long = "host", value_name = "NAME")]
+    pub(super) hosts: Vec<String>,
+    /// Let pages of this origin use the server too; may be repeated
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    pub(super) origins: Vec<String>,
+    /// Let pages of this origin show games in frames (/embed/game/ID); may be repeated
+    #[arg(long = "embed", value_name = "ORIGIN")]
+    pub(super) embeds: Vec<String>,
+    /// Tell this address of games that begin and end, signed with the secret in
+    /// RULEMATE_WEBHOOK_SECRET; may be repeated
+    #[arg(long = "webhook", value_name = "URL")]
+    pub(super) webhooks: Vec<String>,
+    /// Show counters for Prometheus at /metrics of this address
+    #[arg(long, value_name = "ADDR")]
+    pub(super) metrics: Option<SocketAddr>,
+    /// Offer the rule files of this folder (or this file) too; a change counts for games that begin after it
+    #[arg(long, value_name = "PATH")]
+    pub(super) rules: Vec<PathBuf>,
+    /// Take rule files from anybody that can reach the server: for people you trust
+    #[arg(long)]
+    pub(super) uploads: bool,
+    /// Requests a second that one address may make
+    #[arg(long, value_name = "N", default_value_t = 40.0)]
+    pub(super) rate: f64,
+    /// Believe X-Forwarded-For: a proxy on this machine is in front
+    #[arg(long)]
+    pub(super) behind_proxy: bool,
+    /// Seconds that a game stays in memory when nobody asks for it
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(super) idle: u64,
+    /// What is logged to standard error: error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub(super) log: LevelFilter,
+    /// Log JSON, an object a line
+    #[arg(long)]
+    pub(super) log_json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  rulemate backup games-2026-11-21.db")]
+pub(crate) struct BackupArgs {
+    /// File to write; it must not be there yet
+    #[arg(value_name = "FILE")]
+    pub(super) to: PathBuf,
+    /// The store to copy [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    pub(super) store: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  rulemate doctor\n  rulemate doctor --store sqlite://games.db")]
+pub(crate) struct DoctorArgs {
+    /// The store to look at [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    pub(super) store: Option<String>,
+    /// Leave out what takes long: playing games again to see whether their snapshots are right
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  rulemate completions bash > ~/.local/share/bash-completion/completions/rulemate"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate man | man -l -
+  rulemate man serve | man -l -
+  rulemate man --to ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The command that the page is about [default: all of them, in one line each]
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Option<String>,
+    /// Write all pages into this folder instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(super) to: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate moderate
+  rulemate moderate --done k3actxetkxt3nxp
+  rulemate moderate --close rude-player
+  rulemate moderate --end k3actxetkxt3nxp")]
+pub(crate) struct ModerateArgs {
+    /// Forget the reports of this game, which you have read; may be repeated
+    #[arg(long, value_name = "GAME")]
+    pub(super) done: Vec<String>,
+    /// Close this account for good: there is no log-in to it any more, and its name stays taken
+    #[arg(long, value_name = "NAME")]
+    pub(super) close: Vec<String>,
+    /// End this tournament: nobody is paired any more, and it is over when games under way are
+    #[arg(long, value_name = "TOURNAMENT")]
+    pub(super) end: Vec<String>,
+    /// The store [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    pub(super) store: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate prune --days 365 --dry-run
+  rulemate prune --days 365")]
+pub(crate) struct PruneArgs {
+    /// Forget games in which nothing has happened for so many days
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=36_500))]
+    pub(super) days: u64,
+    /// Only count them
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// The store [default: that of `rulemate serve`]
+    #[arg(long, short, value_name = "URL")]
+    pub(super) store: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
