@@ -47,7 +47,7 @@ struct Preset<'a> {
     family: Option<&'a str>,
     requires: &'a [String],
     incompatible: Vec<Clash<'a>>,
-    /// Whom it can be active for.
+    /// The scopes that it can be active for.
     scopes: Vec<String>,
     options: Vec<Choice>,
     /// What it states about pieces and about the game.

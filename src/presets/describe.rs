@@ -12,7 +12,7 @@ use crate::rules::{Event, Input, Program, Role, compile};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Particulars {
     pub options: Vec<OptionEntry>,
-    /// Whom it can be active for.
+    /// The scopes that it can be active for.
     pub scopes: Vec<String>,
     /// What it states about pieces and about the game.
     pub attributes: Vec<String>,

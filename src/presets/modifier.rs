@@ -1,7 +1,7 @@
 //! User-defined modifiers: descriptors that become rule text of a preset of their own.
 //!
-//! A descriptor says when something happens to a piece (`trigger`), to whom the effects go
-//! (`target`), and what they are. It compiles to reactions, so a modifier runs, is explained and is
+//! A descriptor says when something happens to a piece (`trigger`), which pieces the effects
+//! are for (`target`), and what they are. It compiles to reactions, so a modifier runs, is explained and is
 //! saved like every preset. A target that needs a capture under a trigger that is none is an error,
 //! never an empty list; allies exclude the piece itself.
 //! Deliberately absent: looking targets up, which the reactions do.
@@ -54,7 +54,7 @@ pub enum Trigger {
     OnTurnStart,
 }
 
-/// Whom the effects are for.
+/// The pieces that the effects are for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", untagged)]
 pub enum Target {

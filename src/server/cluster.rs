@@ -1,5 +1,5 @@
 //! Messages between nodes that share a store: a request for a game that another node owns, its
-//! answer, and who is present. They travel with the news of the store, so nodes need not reach each
+//! answer, and which players are present. They travel with the news of the store, so nodes need not reach each
 //! other.
 //!
 //! A message may be lost, and its node may die over it. So a request that is passed on has a name
@@ -40,7 +40,7 @@ pub(super) enum Message {
     },
 }
 
-/// Maximum number of games in one message of who is present: it has to fit into a message.
+/// Maximum number of games in one message about presence, which is of limited size.
 const GAMES: usize = 60;
 
 /// What came of a request that was passed on.

@@ -40,7 +40,7 @@ pub struct Config {
     /// The number of milliseconds after which a game that is not over, and in which nothing happens, is
     /// listed no more.
     pub abandoned: u64,
-    /// Who has not ended the first turn of a game of a tournament after so long has lost it: no clock runs until then.
+    /// Time for the first turn of a game of a tournament, during which no clock runs. A player that takes longer has lost.
     pub first_turn: Duration,
     /// What thinks for the computer.
     pub engine: Engine,

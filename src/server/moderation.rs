@@ -18,7 +18,7 @@ const REPORT: usize = 500;
 /// The maximum number of accounts that one account blocks.
 const BLOCKS: usize = 200;
 
-/// What somebody reports of a game.
+/// A report about a game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Report {
     #[serde(default)]
@@ -78,7 +78,7 @@ fn blocks_of(id: &str) -> String {
     format!("block {id} ")
 }
 
-/// The ids of those whom an account blocks.
+/// The ids of the accounts that an account blocks.
 pub(super) fn blocked_by(store: &mut dyn Store, id: &str) -> Result<Vec<String>, StoreError> {
     let prefix = blocks_of(id);
     let found = store.records(&prefix, "", BLOCKS)?;

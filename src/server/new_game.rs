@@ -1,7 +1,7 @@
 //! New games: of options, and as rematches of others.
 //!
 //! A game is stored, and owned by this node, before its id is returned. Deliberately absent: what its first facts are
-//! (`begin`), and who asks for it (`api`, `pairing`, `tournament`).
+//! (`begin`), and the requests for it (`api`, `pairing`, `tournament`).
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl Host {
         Ok(id)
     }
 
-    /// The id of the game that would follow: always the same, so that two who accept at once get
+    /// The id of the game that would follow: always the same, so that two requests at once get
     /// one game.
     pub fn rematch_id(&self, id: &str) -> String {
         // The first game's log is chained to its id, which cannot be guessed: nor can this one.

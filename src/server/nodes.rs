@@ -1,5 +1,5 @@
 //! What a host does as one of several nodes on a store: it takes in what others append, answers what they ask, tells them
-//! who is present, and leaves its games to them when it goes.
+//! which players are present, and leaves its games to them when it goes.
 //!
 //! Deliberately absent: the messages (`cluster`), and which node owns a game (`store::lease`, `live`).
 
@@ -49,7 +49,7 @@ impl Host {
         }
     }
 
-    /// Tells the others who has come and gone here.
+    /// Tells the other nodes which players have come and gone here.
     async fn tell_presence(&self) {
         if let Some(cluster) = self.cluster() {
             cluster.tell_presence(&self.presence.news(Instant::now())).await;

@@ -196,8 +196,8 @@ impl Web {
         }
     }
 
-    /// Aborts the game that an account has waited in, which is not needed. If somebody has just sat down there by its
-    /// link, it goes on.
+    /// Aborts the game that an account has waited in, which is not needed. If another player has just sat down there
+    /// by its link, it goes on.
     async fn leave(&self, account: &Account, id: &str) {
         let (token, act) = (Some(account.token.clone()), Act::Abort);
         if let Err(problem) = self.host.step(id, Input::Act { token, id: None, act }).await {

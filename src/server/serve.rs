@@ -101,7 +101,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         }
         let games = listener.local_addr()?;
         let metrics = counters.as_ref().map(TcpListener::local_addr).transpose()?;
-        // Listened for before anybody knows that the server is there to be stopped.
+        // Signals are listened for before the address is told: a server that is known can be stopped.
         let signals = signals()?;
         tracing::info!(address = %games, "serving");
         ready(Addresses { games, metrics });

@@ -192,7 +192,7 @@ pub(super) enum Inst {
         slot: u8,
     },
 
-    /// Notes in the sweep's row the kept members for whom the accumulator AND the terms have one.
+    /// Notes in the sweep's row the kept members for which the accumulator AND the terms have one.
     Gather {
         sweep: u32,
         slot: u8,
@@ -426,7 +426,7 @@ pub(super) struct Sweep {
     pub(super) stride: u32,
     /// One or two terms; a single one is given twice.
     pub(super) terms: [SweepTerm; 2],
-    /// One or two more: members for whom they have nothing in common are passed over.
+    /// One or two more: members for which they have nothing in common are passed over.
     pub(super) tests: Option<[SweepTerm; 2]>,
     /// The row of the relation's support, and the bit that is noted in it.
     pub(super) support: Option<(u32, Noted)>,

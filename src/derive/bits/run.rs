@@ -593,7 +593,7 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// The members for whom the terms and the fixed row have something in common.
+    /// The members for which the terms and the fixed row have something in common.
     #[inline(never)]
     fn common(&self, still: &[W], terms: [SweepTerm; 2], mut members: W, fixed: W) -> W {
         let [(first, by, flip), (second, by2, flip2)] = terms.map(|it| self.side(&it));

@@ -60,7 +60,7 @@ pub(super) async fn create(
     Ok(Json(body))
 }
 
-/// A game with two free seats, for the first two who accept it, here or on the page.
+/// A game with two free seats, for the first two players that accept it, here or on the page.
 pub(super) async fn open(
     State(web): State<Web>,
     caller: Caller,
@@ -158,7 +158,7 @@ pub(super) async fn accept(
     Ok(ok())
 }
 
-/// By whom it was made to: declined; by whom it was made: withdrawn.
+/// Declines a challenge by the player that it was made to, or withdraws it by the player that made it.
 pub(super) async fn decline(
     State(web): State<Web>,
     Path(id): Path<String>,

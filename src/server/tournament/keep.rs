@@ -1,5 +1,5 @@
-//! The task that sees to tournaments: games that were drawn are made, those that are over are counted, and those that
-//! nobody comes to are called off.
+//! The task that runs tournaments: games that were drawn are made, those that are over are counted, and those that
+//! no player comes to are called off.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -24,7 +24,7 @@ use crate::server::time::millis;
 /// How often a node looks after all tournaments. Results of games that it has in memory it hears of at once.
 const LOOK: Duration = Duration::from_secs(3);
 /// A game in which nothing has happened for so long is asked whether a clock has fallen, in milliseconds: after a
-/// restart nobody else may ask.
+/// restart there may be no other request for it.
 const QUIET: u64 = 60_000;
 /// How often a change is tried while others change the same tournament.
 const TRIES: usize = 8;

@@ -90,7 +90,7 @@ pub(super) struct Seen {
     pub(super) text: String,
     pub(super) table: Table,
     pub(super) games: Vec<(Pairing, Found)>,
-    /// Who blocks whom, of those who wait.
+    /// Pairs of waiting players one of which blocks the other.
     pub(super) blocks: Blocks,
 }
 

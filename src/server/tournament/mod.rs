@@ -1,9 +1,9 @@
 //! Tournaments of accounts: arenas and Swisses, whose games are games like any other.
 //!
-//! `pairs` says who plays whom, `table` what time and results do to a tournament; both are pure. `kept` has the table in
+//! `pairs` finds opponents, `table` what time and results do to a tournament; both are pure. `kept` has the table in
 //! the store, `keep` its games at the host. A table is one record, which changes from what it is: so a result counts
-//! once and a round is drawn once, whatever node does it; a game has its id before it is made, and who finds it missing
-//! makes it. Deliberately absent: teams, knock-outs, guests, uploaded rules.
+//! once and a round is drawn once, whatever node does it; a game has its id before it is made, and a node that finds it
+//! missing makes it. Deliberately absent: teams, knock-outs, guests, uploaded rules.
 
 mod keep;
 mod kept;

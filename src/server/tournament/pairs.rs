@@ -1,4 +1,4 @@
-//! Who plays whom, and with which side: a round of a Swiss, or the free players of an arena.
+//! Pairs players and gives them sides: for a round of a Swiss, or of the free players of an arena.
 //!
 //! Both are the pairing of least cost among all that there are (`integer-blossom`): costs of one rank outweigh all
 //! that those below can add up to. Nothing is read or drawn here, so that the same players are always paired alike.
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use integer_blossom::max_weight_matching;
 
-/// How long a free player of an arena waits for somebody other than the last opponent, in milliseconds.
+/// Time that a free player of an arena waits for another opponent than the last one, in milliseconds.
 pub const PATIENCE: u64 = 30_000;
 
 /// A player who may be paired.
@@ -17,7 +17,7 @@ pub struct Contender {
     /// What the player is called here.
     pub who: usize,
     pub points: u32,
-    /// The rating at the start: the order of those who have as many points.
+    /// The rating at the start: the order of players with equal points.
     pub seed: i32,
     /// The number of games with the first side, less those with the second.
     pub balance: i32,
@@ -25,20 +25,20 @@ pub struct Contender {
     pub had_first: Option<bool>,
     /// The number of rounds without an opponent.
     pub byes: u32,
-    /// Those who were played against: all of a Swiss, the last one of an arena.
+    /// Earlier opponents: all of them in a Swiss, the last one in an arena.
     pub met: Vec<usize>,
-    /// Those whom the player blocks, or who block the player.
+    /// Players that this one blocks, or that block this one.
     pub blocked: Vec<usize>,
     /// How long the player has been free, in milliseconds.
     pub waited: u64,
 }
 
-/// Who plays whom.
+/// The pairs of a round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Drawn {
     /// The players of each game, by side.
     pub pairs: Vec<[usize; 2]>,
-    /// Those who have no opponent.
+    /// Players without an opponent.
     pub left: Vec<usize>,
 }
 
@@ -50,10 +50,10 @@ const fn rank(number: u32) -> i128 {
 
 /// Draws a round of a Swiss. One player is left if their number is odd.
 ///
-/// First of all nobody meets who blocks or is blocked, if that can be; then the one who is left has had the fewest
-/// byes; then nobody meets again, if that can be; then sides
-/// are as even as they can be (two more games with one side than with the other at most); then opponents have equal
-/// points; last, sides alternate, and the upper half of those with equal points meets the lower half.
+/// The aims, the most important one first: no player meets one that blocks or is blocked; the player without an opponent
+/// has had the fewest byes; no pair meets twice; sides are as even as possible (two more games with one side than with
+/// the other at most); opponents have equal points; sides alternate, and the upper half of the players with equal points
+/// meets the lower half.
 pub fn swiss(mut all: Vec<Contender>) -> Drawn {
     sort(&mut all);
     let half = |at: usize| all.iter().filter(|it| it.points == all[at].points).count() / 2;
@@ -66,7 +66,7 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
             _ => 0,
         };
         let uneven = i128::from(tilt(a, b).saturating_sub(2));
-        // More than all byes add up to, and less than one who is left for nothing.
+        // More than all byes add up to, and less than a bye that is not needed.
         let blocked = i128::from(a.blocked.contains(&b.who)) * (rank(5) << 10);
         blocked
             + repeats * rank(4)
@@ -83,9 +83,9 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
     matched(&all, |one, other| Some(cost(one, other)), lonely)
 }
 
-/// Pairs the free players of an arena, those with points alike; who has waited for longest does not wait again.
-/// Nobody meets the last opponent again who has not waited for [`PATIENCE`], unless nobody else plays (`others`); and
-/// nobody meets at all who blocks or is blocked.
+/// Pairs the free players of an arena, by points that are alike; the player that has waited for longest does not wait
+/// again. A player meets the last opponent again only after waiting for [`PATIENCE`], or if no other players take part
+/// (`others`). Players never meet if one blocks the other.
 pub fn arena(mut all: Vec<Contender>, others: bool) -> Drawn {
     sort(&mut all);
     let cost = |one: usize, other: usize| {
@@ -121,7 +121,7 @@ fn clash(one: &Contender, other: &Contender) -> i128 {
     i128::from((one.balance + other.balance).unsigned_abs() * 2 + u32::from(same_again))
 }
 
-/// Whether the first of two players gets the first side: the one who has had it less often, or not the last time.
+/// Whether the first of two players gets the first side: the one that has had it less often, or not the last time.
 fn has_first(one: &Contender, other: &Contender) -> bool {
     let wish = |it: &Contender| (it.balance, it.had_first == Some(true));
     match wish(one).cmp(&wish(other)) {
@@ -132,7 +132,7 @@ fn has_first(one: &Contender, other: &Contender) -> bool {
     }
 }
 
-/// The pairing of least cost, of those who come in order; staying alone costs more than any pair.
+/// The pairing of least cost, of players in their order; staying alone costs more than any pair.
 fn matched(
     all: &[Contender],
     cost: impl Fn(usize, usize) -> Option<i128>,

@@ -163,7 +163,7 @@ impl Web {
         let (wanted, now) = (id.to_owned(), self.host.now());
         let look = move |store: &mut dyn Store| {
             let Some((_, mut table)) = read(store, &wanted)? else { return Ok(None) };
-            // A game that was drawn a moment ago may not be made yet: nobody is sent there.
+            // A game that was drawn a moment ago may not be made yet: no player is sent there.
             let mut playing = Vec::new();
             for it in std::mem::take(&mut table.playing) {
                 if it.at + MAKING < now || !matches!(store.summary(&it.game), Ok(None)) {
@@ -336,7 +336,7 @@ impl Web {
     }
 }
 
-/// Ends a tournament, whoever made it: false if there is none that is not over.
+/// Ends a tournament of any account. False if there is none, or it is over already.
 ///
 /// # Errors
 /// The store is away.

@@ -1,5 +1,4 @@
-//! The table of a tournament: who is in it, who plays whom, how many points each has; and what time and results do
-//! to it. All of it is in here, so that a store that changes one record changes a tournament whole.
+//! The table of a tournament: its players, their games and points; and what time and results do to it. All of it is in here, so that a store that changes one record changes a tournament whole.
 //!
 //! Times are passed in, and ids of games follow from the table, so that every node comes to the same. Deliberately
 //! absent: how games are made and how they end.
@@ -28,7 +27,7 @@ const WIN: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Whoever is free is paired again, for so many minutes.
+    /// Free players are paired again and again, for so many minutes.
     Arena(u32),
     /// So many rounds; each player has one game a round.
     Swiss(u32),
@@ -71,7 +70,7 @@ pub struct Table {
     pub made: u64,
     pub phase: Phase,
     pub began: Option<u64>,
-    /// When it was ended early: nobody is paired any more.
+    /// When it was ended early: no players are paired after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stopped: Option<u64>,
     pub ended: Option<u64>,
@@ -100,7 +99,7 @@ pub struct Entrant {
     pub byes: u32,
     balance: i32,
     had_first: Option<bool>,
-    /// Those who were played against; in an arena the last one alone.
+    /// Earlier opponents; in an arena the last one alone.
     met: Vec<usize>,
     /// The player has withdrawn, or did not come to a game.
     pub away: bool,
@@ -132,7 +131,7 @@ pub enum Verdict {
     Unreadable,
 }
 
-/// Pairs of accounts, by their ids, one of whom blocks the other.
+/// Pairs of ids of accounts one of which blocks the other.
 pub type Blocks = BTreeSet<(String, String)>;
 
 /// A game that has been counted.
@@ -158,7 +157,7 @@ pub struct Counted {
 pub type News = Vec<Counted>;
 
 impl Table {
-    /// A tournament that nobody has joined. Whoever knows `seed` knows the ids of its games.
+    /// A tournament without players. The ids of its games can be worked out from `seed`, which is a secret.
     pub fn new(terms: Terms, seed: String, now: u64) -> Self {
         Self {
             terms,
@@ -181,7 +180,7 @@ impl Table {
         self.players.iter().position(|it| it.id == id)
     }
 
-    /// From when on nobody is paired: an arena lasts so long, and any tournament may be ended early.
+    /// The time after which no players are paired: an arena lasts so long, and any tournament may be ended early.
     pub fn ends(&self) -> Option<u64> {
         match self.terms.kind {
             Kind::Arena(minutes) => {
@@ -256,7 +255,7 @@ impl Table {
         }
     }
 
-    /// Ends early: nobody is paired any more, games under way are played to their end and count, then it is over. One
+    /// Ends early: no players are paired any more, games under way are played to their end and count, then it is over. One
     /// that has not begun is over at once.
     ///
     /// # Errors
@@ -289,7 +288,7 @@ impl Table {
         (self.phase, self.ended) = (Phase::Over, Some(now));
     }
 
-    /// Takes in how a game has ended: once, whoever tells it.
+    /// Takes in how a game has ended. Later reports of the same game change nothing.
     pub fn count(&mut self, game: &str, verdict: Verdict, now: u64) -> News {
         let Some(at) = self.playing.iter().position(|it| it.game == game) else {
             return News::new();
@@ -319,7 +318,7 @@ impl Table {
         vec![Counted { number, game: Some(game), round, players, winner, forfeit, unreadable }]
     }
 
-    /// Those who may be paired next: of them it is to be known who blocks whom.
+    /// Players that may be paired next: it has to be known which of them block each other.
     pub(super) fn waiting(&self) -> Vec<String> {
         if self.phase == Phase::Over || self.stopped.is_some() {
             return Vec::new();
@@ -395,7 +394,7 @@ impl Table {
         news
     }
 
-    /// Those who can be paired now.
+    /// Players that can be paired now.
     fn free(&self, now: u64, blocks: &Blocks) -> Vec<Contender> {
         let is_arena = matches!(self.terms.kind, Kind::Arena(_));
         let plays = |who: usize| self.playing.iter().any(|it| it.players.contains(&who));
@@ -426,7 +425,7 @@ impl Table {
         self.players.iter().enumerate().filter(is_free).map(contender).collect()
     }
 
-    /// Puts pairs at boards; who is left.
+    /// Puts pairs at boards, and returns the players without an opponent.
     fn seat(&mut self, drawn: Drawn, now: u64) -> Vec<usize> {
         let is_arena = matches!(self.terms.kind, Kind::Arena(_));
         for players in drawn.pairs {
@@ -448,13 +447,13 @@ impl Table {
         drawn.left
     }
 
-    /// The sum of the points of those whom a player of a Swiss has met (Buchholz).
+    /// The sum of the points of the opponents of a player of a Swiss (Buchholz).
     pub fn buchholz(&self, player: &Entrant) -> u32 {
         player.met.iter().filter_map(|&it| self.players.get(it)).map(|it| it.points).sum()
     }
 
     /// The players in order, the best first. With equal points a Swiss has those first whose opponents have more
-    /// (Buchholz), an arena those who have won more games; then who has a lower rating and came as far.
+    /// (Buchholz), an arena those that have won more games; then those with a lower rating.
     pub fn order(&self) -> Vec<&Entrant> {
         let mut all: Vec<&Entrant> = self.players.iter().collect();
         all.sort_by_key(|it| {

@@ -79,7 +79,7 @@ pub(in super::super) struct Maintained {
 /// Maintained rows that a block must be in to be of concern.
 pub(in super::super) type Guards = SmallVec<[u32; 2]>;
 
-/// Whom a relation tells of a tuple that comes or goes.
+/// What is updated when a tuple of a relation comes or goes.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct Readers {
     /// Consumers whose block is the first column, with guards.
