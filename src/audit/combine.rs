@@ -185,7 +185,7 @@ fn names<'c>(
     (alone.into_iter().map(name).collect(), sharing.into_iter().map(name).collect())
 }
 
-/// So many threes on chess, drawn with their scopes.
+/// This number of sets of three presets on chess, drawn at random with their scopes.
 pub fn triples(catalogue: &Catalogue, count: usize) -> Sample {
     let Some(game) = games(catalogue).into_iter().next() else { return Sample::default() };
     let (alone, sharing) = names(catalogue, game, |_| true);

@@ -22,7 +22,7 @@ pub(super) struct Metered<'r> {
 }
 
 impl<'r> Metered<'r> {
-    /// So many looks and rows may be had of the rows, if the request may take so many still.
+    /// A reader with a budget of steps (lookups, and rows found), or with what is left of the request's if that is less.
     pub(super) fn new(rows: &'r dyn Rows, steps: u64) -> Self {
         let program = rows.program();
         let steps = allowance::left_of(steps);

@@ -518,10 +518,10 @@ impl World {
         Leaves { over, counted, odd, batches, unheard }
     }
 
-    /// The number of leaves so many plies below a position that is not over (two or more), no action of which is
-    /// taken. The actions that have to be taken for it are added to the list and not counted. `None` if that is all of
-    /// them: the reference evaluator has no other way, nor have programs before they are machine code, nor
-    /// positions with rows of `odd`.
+    /// The number of leaves `depth` plies (two or more) below a position that is not over, without taking an action.
+    /// Actions that have to be taken to count below them are added to `rest`, and their leaves are not counted. `None` if
+    /// every action has to be taken: under the reference evaluator, before a program is machine code, and in positions
+    /// with rows of `odd`.
     pub fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,

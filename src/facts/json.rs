@@ -1,5 +1,5 @@
-//! JSON from strangers: as deep as our own trees go, but no deeper, and no more values than fit in
-//! memory. Both are counted before anything is read.
+//! Reads JSON from outside, with limits on its depth (as deep as our own trees go) and on the number of values.
+//! Both are counted before anything is read.
 
 use serde::de::DeserializeOwned;
 

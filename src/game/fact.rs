@@ -18,7 +18,7 @@ pub(super) struct Asked {
     pub(super) patterns: Vec<Vec<Option<i64>>>,
 }
 
-/// As many members of a domain as are listed.
+/// Maximum number of members of a domain that are listed.
 const LISTED: usize = 12;
 
 /// Why a question cannot be asked.

@@ -40,7 +40,7 @@ pub struct Told {
 /// One solution of one reaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToldStep {
-    /// Whose reaction it is; none for the core and the game.
+    /// The preset that has the reaction; none for the core and the game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     /// The stage of the reaction.

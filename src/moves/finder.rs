@@ -322,7 +322,7 @@ impl Finder<'_> {
         }
     }
 
-    /// As much of a side's name as no other's begins with tells sides apart, so none begins another.
+    /// Checks that no side's name begins with the name of another: sides are told apart by the first letters of their names.
     pub(super) fn sides_are_told_apart(&mut self) {
         let Some(id) = self.domain(Slot::Side) else {
             return;

@@ -1,5 +1,5 @@
-//! How far an action can go at most: how many events it may lead to, how deep they nest, and how many
-//! entities it may make. What stays within the limits of a transaction cannot fail, so a count need not
+//! Upper bounds on what an action can lead to: the number of events, how deep they nest, and the number of
+//! entities that it makes. What stays within the limits of a transaction cannot fail, so a count need not
 //! take such an action to know that it can be taken.
 //!
 //! The bounds hold for whatever the facts are: a body has at most as many solutions as its variables
@@ -420,7 +420,7 @@ go(p, t) :- at(p, _), at(_, t).
             ("on go(p, t) when near(t, s) do raise hit(p), note \"{s}\".", (4, 1, 0)),
             ("on go(p, _) when worth(p, n) do raise hit(p), note \"{n}\".", (2, 1, 0)),
             ("on go(p, _) when total(n) do raise hit(p), note \"{n}\".", (1, 1, 0)),
-            // As many loads as men; numbers without end.
+            // There are as many loads as men, and no limit on numbers.
             ("on go(p, _) when weight(n) do raise hit(p), note \"{n}\".", (6, 1, 0)),
             ("on go(p, _) when at(q, _), at(r, _) do raise hit(p), note \"{q} {r}\".", (36, 1, 0)),
             ("on go(p, _) when load(_, n) do raise hit(p), note \"{n}\".", (6, 1, 0)),

@@ -31,7 +31,7 @@ pub(super) enum Much {
 }
 
 impl Much {
-    /// So much of a square's name: its file is a letter.
+    /// This part of a square's name. Its file is a letter.
     pub(super) fn of(self, name: &str) -> &str {
         let rank = name.find(|it: char| it.is_ascii_digit()).unwrap_or(name.len());
         match self {

@@ -237,7 +237,7 @@ fn wins(choice: &Choice) -> Option<u32> {
 /// The part of the budget of samples that looks for a win by force.
 const FORCED: u64 = 8;
 
-/// As many turns as this, on average, are too many for alpha-beta.
+/// Average number of turns in a position from which on there are too many for alpha-beta.
 const MANY: f32 = 1_000.0;
 
 /// Maximum number of requests whose steps a search may take together.

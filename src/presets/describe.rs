@@ -1,4 +1,4 @@
-//! What a preset takes and where it takes hold, read from its checked rules: for lists and pages.
+//! Options and scopes of a preset, read from its checked rules: for lists and pages.
 //!
 //! Deliberately absent: what it does in a game, and whatever needs plans.
 

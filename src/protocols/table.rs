@@ -1,4 +1,4 @@
-//! The game on the table: which variant is chosen, the position, and what a client may ask of it.
+//! The game that a client plays: which variant is chosen, the position, and what a client may ask of it.
 //!
 //! Both protocols speak to a table in the client's letters; everything below it is in ours.
 

@@ -266,7 +266,7 @@ pub(super) enum Effect<'t> {
     Set(Atom<'t>),
     Retract(Atom<'t>),
     Remove(Expr<'t>),
-    /// `forget x of p`: a preset, and whose facts of its.
+    /// `forget x of p`: a preset, and the entity or member that the facts are about.
     Forget {
         preset: Name<'t>,
         of: Option<Name<'t>>,

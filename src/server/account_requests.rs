@@ -1,4 +1,4 @@
-//! Requests about accounts: made, logged in to, renewed, closed, and whose a token is.
+//! Requests about accounts: making them, logging in and out, new codes, and the account of a token.
 //!
 //! Deliberately absent: how accounts are stored (`accounts`).
 

@@ -26,7 +26,7 @@ pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
     Ok(game.to_pgn())
 }
 
-/// Whose the first action is.
+/// The side that took the first action.
 fn first_side(log: &[LogEntry]) -> Option<usize> {
     log.iter().find_map(|it| match it.event {
         Event::Played { side, .. } => Some(side),

@@ -1,4 +1,4 @@
-//! Counting leaves: what can be done after actions, which are not taken.
+//! Counting leaves: the number of actions that are possible after other actions, without taking these.
 //!
 //! Machine code does all of it (`native`), in the frame that a write would open. Above the last ply it leaves its writes in
 //! the rows, so that they are those of the next position, until that is counted; no fact changes. Deliberately absent:

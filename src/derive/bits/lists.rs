@@ -99,11 +99,12 @@ impl Sparse {
     }
 }
 
-/// Room for so many tuples is kept for the next time.
+/// Maximum number of tuples that memory is kept for when a list is emptied.
 const IDLE: usize = 256;
 
-/// So many orders of a static are shared, and so many tables; and so many bytes of each.
+/// Maximum number of orders of a static that programs share, and of tables.
 const SHARED: usize = 16;
+/// Maximum size of all shared orders of a static, and of all its tables, in bytes.
 const SHARED_BYTES: usize = 1 << 19;
 
 /// The rows of a static, ascending, which programs share with the copies that they made.

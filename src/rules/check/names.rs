@@ -1,4 +1,4 @@
-//! Whose names are whose: the core, families, modules and layouts share theirs with all files, a preset or
+//! Scopes of names: the core, families, modules and layouts share theirs with all files, a preset or
 //! game has names of its own.
 //!
 //! A name is looked for among those of the file's own preset or game, then among the shared ones, then

@@ -1,4 +1,4 @@
-//! One clause: whose variables are whose, and of what types.
+//! Checks one clause: which variables belong to which aggregates, and of what types they are.
 //!
 //! A first walk over the tree (here) finds variables and types; a second (`lower`) builds the
 //! checked rule. Deliberately absent: whether every variable is bound (`safety`).
@@ -11,7 +11,7 @@ use super::super::mistake;
 use super::super::program::{EventId, Fold, RelId, Role, Rule, RuleId, Span, Type, Var, VarId};
 use super::{Checker, Info, Types};
 
-/// So many variables of a rule are found by looking through them.
+/// Maximum number of variables of a rule that are searched one by one; more are indexed.
 const FEW: usize = 24;
 
 /// Variables outside all aggregates.

@@ -59,7 +59,7 @@ const PREFLIGHT: Duration = Duration::from_secs(3600);
 )]
 struct Description;
 
-/// How requests say whose they are.
+/// How requests carry the tokens of seats and accounts.
 struct Tokens;
 
 impl utoipa::Modify for Tokens {

@@ -59,7 +59,7 @@ pub(super) async fn upgrade(
     Ok(ok())
 }
 
-/// Whose the tokens are, which come as text with commas between them: 1,000 at most, as on lichess.
+/// The accounts of tokens, which come as text with commas between them: 1,000 at most, as on lichess.
 pub(super) async fn test(State(web): State<Web>, body: String) -> Result<Json<Value>, Plain> {
     const MOST: usize = 1000;
     let tokens: Vec<&str> = body.split(',').map(str::trim).collect();

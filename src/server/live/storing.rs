@@ -13,7 +13,7 @@ use super::{Live, frame};
 
 /// A snapshot is taken every so many actions, and at the end.
 const KEEP: usize = 64;
-/// As many actions are played again rather than kept.
+/// Minimum number of actions that make a snapshot worth its cost: fewer are played again.
 const WORTH: usize = 4;
 
 impl Live {

@@ -1,4 +1,5 @@
-//! The table of a tournament: its players, their games and points; and what time and results do to it. All of it is in here, so that a store that changes one record changes a tournament whole.
+//! The table of a tournament: its players, their games and points, and how time and results change it. All of it is
+//! one record of the store, so that a change of it is whole.
 //!
 //! Times are passed in, and ids of games follow from the table, so that every node comes to the same. Deliberately
 //! absent: how games are made and how they end.

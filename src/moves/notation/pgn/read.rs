@@ -10,7 +10,7 @@ use super::token::{Bare, Token, token};
 use super::window::Window;
 use super::{DEEPEST, FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
-/// As much of the file is at hand before a word is read; only tags and comments may be longer.
+/// Number of bytes of the file that are read ahead of a word; only tags and comments may be longer.
 const AHEAD: usize = 1024;
 /// A word that ends closer than this to the end of what is at hand might go on.
 const MARGIN: usize = 16;

@@ -217,7 +217,7 @@ impl Spelt {
     }
 }
 
-/// As much of a square as tells it from others: its file, else its rank, else both.
+/// The shortest part of a square's name that tells it from others: its file, else its rank, else both.
 fn much_of(own: &str, others: &[&String]) -> Much {
     let shared = |much: Much| others.iter().any(|it| much.of(it) == much.of(own));
     match others.is_empty() {
@@ -296,7 +296,7 @@ impl Usual {
         })
     }
 
-    /// As much of the origin as tells the piece from the others: file, else rank, else both.
+    /// The shortest part of the origin that tells the piece from the others: file, else rank, else both.
     fn origin(
         &self,
         contract: &Contract,
