@@ -222,7 +222,7 @@ impl Combination {
         let rules = match catalogue.load(&self.game, &catalogue.with_required(&self.presets)) {
             Ok(rules) => rules,
             Err(LoadError::Set(why)) => return Outcome::Refused(why.to_string()),
-            // A game without squares, and a preset that speaks of them.
+            // A game without squares, and a preset whose rules name them.
             Err(why @ LoadError::NeedsSquares { .. }) => return Outcome::Refused(why.to_string()),
             Err(other) => return Outcome::Failed(other.to_string()),
         };

@@ -1,4 +1,4 @@
-//! The board of an explanation as SVG: the squares that its proofs or refutations speak of are
+//! The board of an explanation as SVG: the squares that its proofs or refutations mention are
 //! marked, the strongest those of the row that was asked for.
 
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ fn label(svg: &mut String, x: usize, y: usize, size: usize, text: impl std::fmt:
     let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>");
 }
 
-/// Collects the squares that an explanation speaks of, those of pieces included.
+/// Collects the squares that an explanation mentions, those of pieces included.
 struct SquareReader<'g> {
     game: &'g mut Game,
     marks: Marks,

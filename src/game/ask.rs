@@ -2,7 +2,7 @@
 //! the game over, does this fact hold, what is true of this square, and why.
 //!
 //! An explanation is a sentence and what was found out. An answer is the same for every display: the
-//! lines of the tree, each with its depth, its place in the rules and the squares it speaks of. How
+//! lines of the tree, each with its depth, its place in the rules and the squares that it mentions. How
 //! findings come about is the business of `finding` and `derive`.
 
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub struct Because {
     /// What it goes back to if not to a rule: `fact`, `always`, `but e4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// The squares that the line speaks of.
+    /// The squares that the line mentions.
     pub squares: Vec<String>,
 }
 

@@ -190,7 +190,7 @@ impl<'p> View<'p> {
         meta.any(|it| it.key == "legality" && it.value == "rules")
     }
 
-    /// An input of a preset whose facts go by themselves, and safety depends on them, with nothing said
+    /// An input of a preset whose facts expire, and safety depends on them, with nothing said
     /// about it.
     pub(super) fn expires_unforeseen(&self, action: &Action) -> Option<&'p Relation> {
         let Expiry { until_turn, until_action, .. } = &self.program.expiry;

@@ -138,7 +138,7 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// Argument: `activation`.
     fn on_activate(&self, _now: &mut Moment<'_>) {}
 
-    /// Argument: `activation`. What the file states about pieces goes by itself after it.
+    /// Argument: `activation`. What the file states about pieces is retracted after it.
     fn on_deactivate(&self, _now: &mut Moment<'_>) {}
 
     /// Arguments: the columns of the action, `piece` and `to` of a move. A veto makes the action

@@ -489,7 +489,7 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Takes back every fact of some attributes, which go by themselves, and says which these were.
+    /// Takes back every fact of attributes that expire, and returns the facts.
     fn expire(&mut self, attrs: &[AttrId]) -> Vec<Effect> {
         let mut gone = Vec::new();
         for &attr in attrs {

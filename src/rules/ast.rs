@@ -145,7 +145,7 @@ pub(super) struct InputDecl<'t> {
     pub(super) attr: Name<'t>,
     /// A rewind of the game leaves it as it is.
     pub(super) lasting: bool,
-    /// `until turn`, `until action`: when its facts go by themselves, and where that stands.
+    /// `until turn`, `until action`: when its facts expire, and where that stands.
     pub(super) until: Option<(Until, Span)>,
     pub(super) default: Option<Default<'t>>,
     /// `= d4+e4`: the members after the first, of a list.

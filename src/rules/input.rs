@@ -57,7 +57,7 @@ impl Input {
     }
 }
 
-/// When the facts of an input go by themselves.
+/// When the facts of an input expire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     /// As soon as an effect gives the input `turn` another value, or none.

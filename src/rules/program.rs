@@ -52,7 +52,7 @@ pub struct Program {
     pub repetition: Vec<RelId>,
     /// `.input ... lasting`: the attributes that a rewind of the game leaves as they are.
     pub lasting: Vec<AttrId>,
-    /// `.input ... until turn` and `until action`: the attributes whose facts go by themselves.
+    /// `.input ... until turn` and `until action`: the attributes whose facts expire.
     pub expiry: Expiry,
     /// What reactions ask for by `was`; each has an input of its own, which no rule can name.
     pub was: Vec<Was>,
@@ -85,7 +85,7 @@ pub struct Was {
     pub before: AttrId,
 }
 
-/// The attributes whose facts go by themselves.
+/// The attributes whose facts expire.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expiry {
     /// The attribute that says whose turn it is, if some facts go with the turn.

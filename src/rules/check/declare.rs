@@ -364,7 +364,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Notes that the facts of an input go by themselves.
+    /// Notes that the facts of an input expire.
     fn expires(
         &mut self,
         decl: &RelationDecl<'t>,

@@ -39,7 +39,7 @@ const RECENT: usize = 16;
 /// How often the owner of a game is looked up when it does not answer.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
-/// Where the room of a game is: at home, but while the threads that rules run on have it. The game's
+/// The room of a game, unless it is lent to the threads that rules run on. The game's
 /// task waits for it then. Should they lose it, the task ends at once.
 struct Home(Option<Box<Room<Board>>>);
 

@@ -21,7 +21,7 @@ use crate::server::problem::Problem;
 use crate::server::store::{GameState, Store};
 use crate::server::time::millis;
 
-/// How often a node looks after all tournaments. Results of games that it has in memory it hears of at once.
+/// How often a node looks after all tournaments. It learns the results of games in its memory at once.
 const LOOK: Duration = Duration::from_secs(3);
 /// A game in which nothing has happened for so long is asked whether a clock has fallen, in milliseconds: after a
 /// restart there may be no other request for it.
