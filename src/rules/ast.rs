@@ -290,3 +290,33 @@ pub(super) enum Effect<'t> {
         args: Vec<Name<'t>>,
     },
 }
+
+/// The names of variables of a body.
+pub(super) fn names_of<'t>(body: &[Literal<'t>], names: &mut Vec<&'t str>) {
+    for literal in body {
+        match literal {
+            Literal::Atom { atom, .. } => atom.args.iter().for_each(|it| names_in(it, names)),
+            Literal::Compare { lhs, rhs, .. } => {
+                [lhs, rhs].iter().for_each(|it| names_in(it, names))
+            }
+        }
+    }
+}
+
+fn names_in<'t>(expr: &Expr<'t>, names: &mut Vec<&'t str>) {
+    match &expr.kind {
+        ExprKind::Var(name) => {
+            names.push(name);
+        }
+        ExprKind::Binary(_, lhs, rhs) => {
+            names_in(lhs, names);
+            names_in(rhs, names);
+        }
+        ExprKind::Tuple(all) => all.iter().for_each(|it| names_in(it, names)),
+        ExprKind::Aggregate(it) => {
+            it.exprs.iter().for_each(|it| names_in(it, names));
+            names_of(&it.body, names);
+        }
+        ExprKind::Wild | ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Text(_) => {}
+    }
+}

@@ -7,7 +7,7 @@
 use super::ast::{
     Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File, InputDecl,
     InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
-    StageDecl, StagesDecl, TrialDecl,
+    StageDecl, StagesDecl, TrialDecl, names_of,
 };
 use super::diagnostic::Diagnostic;
 use super::input::Until;
@@ -769,34 +769,4 @@ fn trial_reaction<'t>(
     let (name, args) = (relation.name, relation.columns.iter().map(param).collect());
     let event = Some(Atom { name, was: None, args, span: name.span });
     Reaction { event, stage: None, body, effects: vec![Effect::Stop(name.span)], span }
-}
-
-/// The names of variables of a body.
-fn names_of<'t>(body: &[Literal<'t>], names: &mut Vec<&'t str>) {
-    for literal in body {
-        match literal {
-            Literal::Atom { atom, .. } => atom.args.iter().for_each(|it| names_in(it, names)),
-            Literal::Compare { lhs, rhs, .. } => {
-                [lhs, rhs].iter().for_each(|it| names_in(it, names))
-            }
-        }
-    }
-}
-
-fn names_in<'t>(expr: &Expr<'t>, names: &mut Vec<&'t str>) {
-    match &expr.kind {
-        ExprKind::Var(name) => {
-            names.push(name);
-        }
-        ExprKind::Binary(_, lhs, rhs) => {
-            names_in(lhs, names);
-            names_in(rhs, names);
-        }
-        ExprKind::Tuple(all) => all.iter().for_each(|it| names_in(it, names)),
-        ExprKind::Aggregate(it) => {
-            it.exprs.iter().for_each(|it| names_in(it, names));
-            names_of(&it.body, names);
-        }
-        ExprKind::Wild | ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Text(_) => {}
-    }
 }
