@@ -66,7 +66,7 @@ pub trait Nodes: Send {
     /// The store is away.
     fn retire(&mut self, node: &str) -> Result<(), StoreError>;
 
-    /// Sends something to a node, or to [`ALL_NODES`]; it is not known whether it arrives. False if it
+    /// Sends something to a node, or to all of them (`ALL_NODES`); it is not known whether it arrives. False if it
     /// is too long.
     ///
     /// # Errors
