@@ -65,6 +65,12 @@ def around_the_game(base, ann, ben):
     token = post(f"{base}/api/v1/accounts", {"name": "cleo"})["token"]
     tested = ann.oauth.test_tokens(token, "nonsense")
     assert tested[token]["userId"] == "cleo" and tested["nonsense"] is None, tested
+    slow = ben.challenges.create_ai(level=1, color="black", days=2)
+    stream = ben.board.stream_game_state(slow["id"])
+    full = next(stream)
+    assert (full["speed"], full["daysPerTurn"]) == ("correspondence", 2), full
+    assert 0 <= 2 * 86_400_000 - full["state"]["btime"] < 60_000, full
+    stream.close()
     against = ben.challenges.create_ai(level=1, color="white", variant="knightmate")
     assert against["source"] == "ai", against
     stream = ben.board.stream_game_state(against["id"])

@@ -13,7 +13,7 @@ use super::stream::lines;
 use super::words::{speed, variant};
 use super::{Plain, ok};
 use crate::server::api::guard::Caller;
-use crate::server::core::{Act, Input, OfferKind, TIMEOUT};
+use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
 use crate::server::feed::Feed;
 use crate::server::live::command::Lines;
 use crate::server::problem::Problem;
@@ -108,26 +108,45 @@ fn full(id: &str, state: &Value, titles: &[Option<&str>]) -> Value {
         let title = titles.get(at).copied().flatten();
         json!({ "id": name.to_ascii_lowercase(), "name": name, "title": title, "rating": null })
     };
-    let clock = state["clock"]
-        .as_object()
-        .map(|it| json!({ "initial": it["initial"], "increment": it["increment"] }));
-    let control = serde_json::from_value(state["clock"].clone()).ok();
-    json!({
+    let control = control(state);
+    let days = control.and_then(|it| it.days_a_turn());
+    let timed = control.filter(|_| days.is_none());
+    let clock = timed.map(|it| json!({ "initial": it.initial, "increment": it.increment }));
+    let mut told = json!({
         "type": "gameFull", "id": id, "rated": state["rated"],
         "variant": variant(state["game"].as_str().unwrap_or_default()),
         "clock": clock, "speed": speed(control), "perf": { "name": "Variant" },
         "createdAt": state["now"], "white": person(0), "black": person(1),
         "initialFen": state["start_fen"].as_str().unwrap_or("startpos"),
         "state": game_state(state),
-    })
+    });
+    if let Some(days) = days {
+        told["daysPerTurn"] = json!(days);
+    }
+    told
+}
+
+fn control(state: &Value) -> Option<Control> {
+    serde_json::from_value(state["clock"].clone()).ok()
+}
+
+/// Milliseconds that a side has left.
+fn time_left(state: &Value, side: usize) -> u64 {
+    // lichess has no games without time: theirs have about a month.
+    let Some(control) = control(state) else { return 2_147_483_647 };
+    if control.days_a_turn().is_none() {
+        return state["clocks"][side].as_u64().unwrap_or_default();
+    }
+    match (state["deadline"].as_u64(), state["now"].as_u64()) {
+        (Some(deadline), Some(now)) if state["turn"] == side => deadline.saturating_sub(now),
+        _ => control.delay,
+    }
 }
 
 fn game_state(state: &Value) -> Value {
     let moves = state["moves"]
         .as_array()
         .map(|all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
-    // lichess has no games without time: theirs have about a month.
-    let left = |at: usize| state["clocks"][at].as_u64().unwrap_or(2_147_483_647);
     let increment = state["clock"]["increment"].as_u64().unwrap_or(0);
     let offers = &state["offers"];
     let offered = |by: u64, kind: &str| {
@@ -135,7 +154,7 @@ fn game_state(state: &Value) -> Value {
     };
     let mut told = json!({
         "type": "gameState", "moves": moves.unwrap_or_default(),
-        "wtime": left(0), "btime": left(1), "winc": increment, "binc": increment,
+        "wtime": time_left(state, 0), "btime": time_left(state, 1), "winc": increment, "binc": increment,
         "status": status(&state["result"]),
         "wdraw": offered(0, "draw"), "bdraw": offered(1, "draw"),
         "wtakeback": offered(0, "takeback"), "btakeback": offered(1, "takeback"),

@@ -36,11 +36,12 @@ impl Terms {
             let started = web.host.pool.run(web.host.slow_lane(&rules), start).await?;
             started.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
         }
-        let clock = number(fields, "clock.limit").map(|limit| Control {
+        let timed = number(fields, "clock.limit").map(|limit| Control {
             initial: limit.saturating_mul(1000),
             increment: number(fields, "clock.increment").unwrap_or(0).saturating_mul(1000),
             delay: 0,
         });
+        let clock = timed.or_else(|| number(fields, "days").map(Control::correspondence));
         if let Some(fault) = clock.and_then(|it| it.fault()) {
             return Err(Problem::unprocessable("bad_clock", fault));
         }

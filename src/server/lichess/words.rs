@@ -15,18 +15,20 @@ pub(super) fn seat_of(account: &Account) -> Seat {
 }
 
 pub(super) fn time_control(clock: Option<Control>) -> Value {
-    match clock {
-        None => json!({ "type": "unlimited" }),
-        Some(it) => json!({
-            "type": "clock", "limit": it.initial / 1000, "increment": it.increment / 1000,
-            "show": format!("{}+{}", it.initial / 60_000, it.increment / 1000),
-        }),
+    let Some(it) = clock else { return json!({ "type": "unlimited" }) };
+    if let Some(days) = it.days_a_turn() {
+        return json!({ "type": "correspondence", "daysPerTurn": days });
     }
+    json!({
+        "type": "clock", "limit": it.initial / 1000, "increment": it.increment / 1000,
+        "show": format!("{}+{}", it.initial / 60_000, it.increment / 1000),
+    })
 }
 
 /// How fast a game is, in lichess' words: by the time that a side has for forty moves.
 pub(super) fn speed(clock: Option<Control>) -> &'static str {
-    let Some(clock) = clock else { return "correspondence" };
+    let timed = clock.filter(|it| it.days_a_turn().is_none());
+    let Some(clock) = timed else { return "correspondence" };
     match clock.initial.saturating_add(clock.increment.saturating_mul(40)) / 1000 {
         0..30 => "ultraBullet",
         30..180 => "bullet",

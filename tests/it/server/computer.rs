@@ -60,6 +60,7 @@ fn the_computer_accepts_challenges() {
             (ai, json!({ "level": 1, "rated": true }), "cannot_be_rated"),
             (ai, json!({ "level": 1, "variant": "nonsense" }), "no_such_game_name"),
             ("/api/challenge/computer-9", json!({}), "no_such_user"),
+            ("/api/challenge/computer-2", json!({ "days": 15 }), "bad_clock"),
         ] {
             let (status, answer) = challenge(path, asked).await;
             assert!(status.is_client_error(), "{answer}");
@@ -74,8 +75,10 @@ fn the_computer_accepts_challenges() {
         assert_eq!(server.post(&path, &ann, json!({})).await.0, StatusCode::OK);
         let state = until(server, id, |it| played(it) == 2).await;
         assert_eq!(state["seats"], json!(["ann", "Computer, level 1"]));
-        let asked = json!({ "color": "black" });
+        let asked = json!({ "color": "black", "days": 3 });
         let (status, made) = challenge("/api/challenge/Computer-2", asked).await;
+        let time = json!({ "type": "correspondence", "daysPerTurn": 3 });
+        assert_eq!((&made["speed"], &made["timeControl"]), (&json!("correspondence"), &time));
         assert_eq!((status, &made["status"]), (StatusCode::OK, &json!("accepted")), "{made}");
         let state = until(server, made["id"].as_str().expect("an id"), |it| played(it) == 1).await;
         assert_eq!(state["seats"], json!(["Computer, level 2", "ann"]));
