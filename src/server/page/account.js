@@ -1,7 +1,7 @@
 // Accounts: logging in and out, a player's page, and what the head of the page says of it. All of it is optional.
 
 import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
-import { announce, begin, clear, confirmed, h, plural, timeLeft, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, standing, timeLeft, words } from "./dom.js";
 import { makeStudy } from "./study.js";
 
 /** In how many games under way one's page says whose turn it is. */
@@ -137,7 +137,7 @@ function ratingsOf({ ratings, name }, titled) {
 function gamesOf(games, titled) {
   const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/game/${it.id}` }, titled(it.game)), it.rated ? ", rated" : ""),
     h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
-    h("td", { "data-under-way": it.state === "playing" ? it.id : null }, it.result ?? (it.state === "waiting" ? "waiting for a player" : plural(it.ply, "move"))));
+    h("td", { "data-under-way": it.state === "playing" ? it.id : null }, standing(it)));
   const open = games.filter((it) => it.state !== "over");
   const over = games.filter((it) => it.state === "over");
   return h("section", { class: "panel games mine", "aria-label": "My games" }, h("h2", {}, "My games"), games.length

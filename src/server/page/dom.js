@@ -26,6 +26,11 @@ export function clear(element, ...children) {
 
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
+/** Where a game of a list stands, or how it ended: a game without an outcome was `none by aborted`. */
+export function standing({ result, state, ply }) {
+  return result?.replace(/^none by /, "") ?? (state === "waiting" ? "waiting for a player" : plural(ply, "move"));
+}
+
 /** Milliseconds. */
 export const DAY = 86400000;
 

@@ -1,7 +1,7 @@
 // The lobby: a game in two clicks, all else behind a fold, and the games that are there.
 
 import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { DAY, announce, clear, h, words } from "./dom.js";
+import { DAY, announce, clear, h, standing, words } from "./dom.js";
 import { Form } from "./form.js";
 import { tournaments } from "./tournament.js";
 
@@ -140,7 +140,7 @@ function list(games, catalogue, older = false) {
   const row = (it) => h("tr", {},
     h("td", {}, h("a", { href: `/game/${it.id}` }, title(it.game)), it.presets.length ? ` with ${it.presets.map(named).join(", ")}` : ""),
     h("td", {}, players(it), it.rated ? " · rated" : ""),
-    h("td", {}, it.result ?? (it.state === "waiting" ? "waiting for a player" : `${it.ply} moves`)));
+    h("td", {}, standing(it)));
   return h("section", { class: "panel games", "aria-label": "Games", "data-older": older ? "yes" : null }, h("h2", {}, "Games"),
     games.length
       ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, games.map(row)))
