@@ -15,7 +15,7 @@ use super::output::{OrFix, Out, report, say};
 use crate::presets::load_with_included;
 use crate::rules::Source;
 
-/// How long nothing may change before a change is taken to be over.
+/// Time without another change after which a change counts as complete.
 const QUIET: Duration = Duration::from_millis(100);
 /// How often the files are looked at if the system tells of no change.
 const LOOK: Duration = Duration::from_secs(2);

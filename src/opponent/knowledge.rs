@@ -250,7 +250,7 @@ impl Knowledge {
 
 /// Passes over all samples.
 const PASSES: usize = 6;
-/// How many positions' worth of evidence the prior has.
+/// Number of positions that the prior counts for as evidence.
 const CAUTION: f32 = 4.0;
 
 /// The probability that such a score stands for.

@@ -17,7 +17,7 @@ use super::sides;
 /// Maximum size of the cache of compiled programs, in bytes.
 const CACHED: usize = 96 << 20;
 
-/// Bytes of all programs together, those included that are in use and not kept.
+/// Maximum size of all programs together, in bytes, those included that are in use and not cached.
 const IN_USE: usize = 512 << 20;
 
 /// A program with everything that is worked out from it alone.
@@ -101,7 +101,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Lets those go that were not asked for the longest, until the rest is small enough.
+    /// Evicts the programs that were not asked for the longest, until the rest is small enough.
     fn evict(&mut self) {
         let mut kept: usize =
             self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();

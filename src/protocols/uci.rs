@@ -16,7 +16,7 @@ use crate::presets::Catalogue;
 const IGNORED: &[&str] =
     &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
 
-/// How long is thought when a search without end is stopped.
+/// Time for a move when a search without limit is stopped.
 const AT_STOP: Duration = Duration::from_millis(200);
 
 /// A conversation.

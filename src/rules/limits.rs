@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Files of one program.
 pub const FILES: usize = 256;
-/// Bytes of one file.
+/// Maximum size of one file, in bytes.
 pub const FILE_BYTES: usize = 64 * 1024;
 /// Clauses with a body, and reactions, of one program.
 pub const RULES: usize = 4096;
@@ -39,11 +39,11 @@ pub const EVENTS: usize = 128;
 pub const TRIALS: usize = 32;
 /// How deep events may raise events.
 pub const RAISED_DEEP: usize = 32;
-/// How many events one action may raise.
+/// Maximum number of events that one action raises.
 pub const RAISED: usize = 1024;
 /// Mistakes that are reported before the rest is only counted.
 pub const DIAGNOSTICS: usize = 200;
-/// Bytes of mistakes that are shown with their lines, before the rest is only counted.
+/// Maximum size of mistakes that are shown with their lines, in bytes; the rest is only counted.
 pub const RENDERED: usize = 256 * 1024;
 
 /// Something that there is too much of.

@@ -32,10 +32,10 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// among all: a proxy may be there.
 const ALL: usize = 16_000;
 const OF_ONE: usize = 100;
-/// How long to wait when the system has no more connections to give.
+/// Time to wait when the system has no more connections to give.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The place of a connection, for what lives on after its request.
+/// The place of a connection, for sockets and streams that outlive their request.
 #[derive(Debug, Clone)]
 pub(super) struct Connected(#[allow(dead_code, reason = "it is held to be dropped")] Arc<Place>);
 

@@ -22,7 +22,7 @@ pub(super) const PREFIX: &str = "rma_";
 /// The maximum number of devices of one account, and the number of its recovery codes.
 pub(super) const DEVICES: usize = 20;
 pub(super) const CODES: usize = 8;
-/// Characters of what a device is called.
+/// Maximum number of characters of the name of a device.
 const LABEL: usize = 40;
 /// Names that would be taken for something else.
 pub(super) const RESERVED: [&str; 3] = ["anonymous", "computer", "ai"];

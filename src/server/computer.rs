@@ -20,7 +20,7 @@ use crate::game::Game;
 use crate::moves::action_texts;
 use crate::opponent::Level;
 
-/// How often an action is thought about again where there was no room, and after what time.
+/// Maximum number of times that the search for an action is repeated where there was no room, and the time between.
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_secs(3);
 
@@ -119,7 +119,7 @@ impl Attention {
     }
 }
 
-/// Does what is to be done.
+/// Carries out a duty of the computer.
 async fn attend(host: Arc<Host>, id: String, Duty { token, what }: Duty) {
     let done = match what {
         What::Act(act) => answer(&host, &id, token, act).await,
@@ -175,7 +175,7 @@ async fn take_turn(
         Some(found) => found,
         None => {
             tracing::error!(game = id, "the computer could not think: it takes any action");
-            // Where there is no chat, the move says it all.
+            // In games without chat the message is refused, and the move follows alone.
             let said = Act::Say(DAZED.to_owned());
             let _ =
                 host.step(id, Input::Act { token: Some(token.clone()), id: None, act: said }).await;
@@ -189,7 +189,7 @@ async fn take_turn(
     host.step(id, Input::Act { token: Some(token), id: None, act }).await.map(|_| ())
 }
 
-/// How many requests' steps one action may take.
+/// Maximum number of requests whose steps one action may take.
 pub(super) const THOUGHT: usize = 512;
 
 /// What the computer says when it could not think.

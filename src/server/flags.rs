@@ -14,7 +14,7 @@ use super::parked::{Due, Running};
 const LOOK: Duration = Duration::from_secs(5);
 
 impl Host {
-    /// Remembers the clocks of a game that leaves memory, and sees to it that a flag falls in time.
+    /// Remembers the clocks of a game that leaves memory, and makes sure that its flag falls in time.
     pub(super) fn park(self: &Arc<Self>, id: &str, running: Running) {
         let mut games = lock(&self.parked.games);
         games.put(id, running.deadline, running);

@@ -24,7 +24,7 @@ use super::store::{Journal, Reads, Store, StoreError, Writer};
 use super::time::{Clock, DAY};
 use super::webhooks::WebhookQueues;
 
-/// How many ends of games wait to be heard of.
+/// Capacity of the channel that announces ends of games.
 const ENDINGS: usize = 1_024;
 /// What a server may be told.
 #[derive(Debug, Clone)]

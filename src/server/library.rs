@@ -257,7 +257,7 @@ impl Library {
     }
 }
 
-/// A lock that a panic elsewhere does not take away: what is behind it is valid at any time.
+/// Locks a mutex even if a thread panicked while holding it: what it protects is valid at any time.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -115,7 +115,7 @@ impl Meter {
 
     fn admit(&self, payer: &Payer) -> Result<(), Duration> {
         if self.counts.len() >= PAYERS {
-            // What has been quiet for long may save up no more: it counts like new.
+            // A client that was quiet for long has saved up the maximum, as a new one has.
             self.counts.retain_recent();
             self.crowd.retain_recent();
         }
@@ -130,7 +130,7 @@ impl Meter {
 }
 
 fn quota(rate: Rate) -> Quota {
-    // From a billion a second to one in a day; what is no rate is the least.
+    // Between one a day and a billion a second; a value that is no rate counts as the lowest.
     let slowest = 86_400.0;
     let is_rate = rate.per_second > 0.0;
     let seconds = if is_rate { (1.0 / rate.per_second).clamp(1e-9, slowest) } else { slowest };

@@ -137,7 +137,7 @@ impl Web {
         Ok(self.host.reads().ask(move |store| blocked_by(store, &id)).await?)
     }
 
-    /// Blocks an account, or does so no more.
+    /// Blocks or unblocks an account.
     ///
     /// # Errors
     /// There is no such account, or too many are blocked.

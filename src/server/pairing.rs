@@ -18,13 +18,13 @@ use super::rating;
 use super::store::{Change, Store, StoreError};
 use super::web::Web;
 
-/// How long a request holds, in milliseconds: a client that still waits asks again.
+/// Time that a request holds, in milliseconds: a client that still waits asks again.
 const PATIENCE: u64 = 10 * 60 * 1000;
 /// After this time, in milliseconds, the difference of ratings no longer matters.
 const EAGER: u64 = 60 * 1000;
 /// The difference of ratings up to which players meet at once.
 const NEAR: f64 = 300.0;
-/// The maximum number of those that are looked at.
+/// Maximum number of requests that are looked at.
 const LOOKED_AT: usize = 200;
 /// How often a free seat is looked for: those that are found may be taken.
 const TRIES: usize = 5;

@@ -19,7 +19,7 @@ use super::library::lock;
 const GAMES: usize = 500_000;
 /// The maximum number of games whose flags are looked after at a time.
 const AT_ONCE: usize = 8;
-/// How long to wait after a flag could not be stored, in milliseconds.
+/// Time to wait after a flag could not be stored, in milliseconds.
 const AGAIN: u64 = 5_000;
 
 /// A game's clocks as they run.

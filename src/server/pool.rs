@@ -67,7 +67,7 @@ impl Lane {
     }
 }
 
-/// How long a job may wait for its turn.
+/// Maximum time that a job waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often deadlines are looked at.
 const LOOK: Duration = Duration::from_millis(20);

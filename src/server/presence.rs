@@ -16,7 +16,7 @@ use super::library::lock;
 pub(super) const TELL: Duration = Duration::from_millis(500);
 /// How often it tells everything.
 const REPEAT: Duration = Duration::from_secs(20);
-/// How long others believe it.
+/// Time that other nodes rely on it.
 const STALE: Duration = Duration::from_secs(50);
 
 /// The sockets of all games.

@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 
 use super::store::{Reads, StoreError};
 
-/// How long what was found holds: asking often costs nothing.
+/// Time that a result is used again, so that frequent requests cost nothing.
 const HOLDS: Duration = Duration::from_secs(1);
 
 /// What was found last.

@@ -17,7 +17,7 @@ use crate::game::{Answer as Finding, Game};
 
 /// Maximum number of requests that wait for one game.
 const INBOX: usize = 256;
-/// How often a game that was just evicted is asked for again.
+/// Maximum number of attempts to reach a game that is evicted at the same moment.
 const TRIES: usize = 3;
 
 /// Where commands for a game go, and a place there that is taken already.

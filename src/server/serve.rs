@@ -22,11 +22,11 @@ use super::web::Web;
 use super::webhooks::Hooks;
 use crate::presets::{CatalogueError, Source};
 
-/// How long requests under way may take when the server stops.
+/// Maximum time that requests under way take when the server stops.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long the runtime's tasks may take to go then.
 const END: Duration = Duration::from_millis(500);
-/// How long rule files that could not be offered wait for the next try.
+/// Time after which rule files that could not be offered are tried again.
 const OFFER_AGAIN: Duration = Duration::from_secs(10);
 
 /// What a server is started with.

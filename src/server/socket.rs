@@ -35,10 +35,10 @@ const RATE: u32 = 20;
 /// How often the server asks whether the client is there, and how long it waits.
 const PING: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_secs(40);
-/// How long one message may take to be taken by the network.
+/// Maximum time that the network takes to accept one message.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// How long a client may take to say that it is a player, where too many watch already.
+/// Time for a client to show that it is a player, where too many watch already.
 const AUTH: Duration = Duration::from_secs(10);
 /// Too many watch a game.
 pub(super) const FULL: &str = "too_many_watchers";

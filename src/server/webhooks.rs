@@ -26,9 +26,9 @@ use super::time::wall_clock;
 /// The maximum number of requests that wait for one address, and of addresses.
 const QUEUE: usize = 1_000;
 const ADDRESSES: usize = 16;
-/// How often a request is tried. Each wait is four times the one before.
+/// Maximum number of attempts at a request. Each wait is four times the one before.
 const TRIES: u32 = 5;
-/// The time that one try may take.
+/// Maximum time of one attempt.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Minimum number of characters of a secret.
 const SECRET: usize = 16;

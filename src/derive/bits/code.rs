@@ -11,7 +11,7 @@ use crate::rules::{Arith, EventId, Fold, Op as Comparison};
 
 /// A register. Variables count up from 0; constants of the whole program live at the top.
 pub(super) type Reg = u8;
-/// How many registers there are; indexing by [`Reg`] needs no check.
+/// Number of registers; indexing by [`Reg`] needs no check.
 pub(super) const REGS: usize = 256;
 
 /// Where rows live.

@@ -23,7 +23,7 @@ use super::run::State;
 use super::tries::Tries;
 use super::word::Word;
 
-/// How much room for tuples to be checked a session keeps for the next change.
+/// Maximum number of tuples to be checked that a session keeps memory for until the next change.
 const MAX_IDLE_SUSPECTS: usize = 16;
 
 /// What it costs to check a tuple, loops in the rules aside.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 /// A set of small numbers with the operations that joins are made of.
 pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'static {
-    /// How many members a row can hold.
+    /// Maximum number of members of a row.
     const WIDTH: usize;
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;

@@ -39,9 +39,9 @@ use super::{page, socket};
 
 /// The maximum number of bytes of a body.
 const BODY: usize = 64 * 1024;
-/// The time that a request may take.
+/// Maximum time that a request takes.
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a browser remembers what pages of another origin may do.
+/// Time that a browser remembers what pages of another origin may do.
 const PREFLIGHT: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, OpenApi)]

@@ -17,7 +17,7 @@ use crate::server::tournament::table::Counted;
 use crate::server::tournament::{Listed, NewTournament, Tournament};
 use crate::server::web::Web;
 
-/// How many games are told at a time, and at most.
+/// Number of games in an answer unless another is asked for, and the maximum.
 const PAGE: usize = 100;
 const LONGEST: usize = 500;
 

@@ -16,15 +16,15 @@ use crate::presets::is_printable;
 /// The maximum number of events of a game. With this many but for [`RESERVE`] it is over: a draw by
 /// the limit of moves. What is not a move cannot bring it there (see [`Ledger`]).
 pub(in crate::server) const EVENTS: u64 = 20_000;
-/// Events that are left for the end of a game and for what is said after it.
+/// Number of events that are reserved for the end of a game and for chat after it.
 const RESERVE: u64 = 400;
-/// Characters of what people type.
+/// Maximum number of characters of what people type.
 pub(super) const NAME: usize = 40;
 const ID: usize = 64;
 const CHAT: usize = 300;
-/// Bytes of the presets that are asked for at a time, as JSON.
+/// Maximum size of the presets that are asked for at a time as JSON, in bytes.
 const PRESETS: usize = 1024;
-/// Characters of each word of an outcome.
+/// Maximum number of characters of each word of an outcome.
 const WORD: usize = 80;
 /// Before this many actions nothing has been lost: the game can be called off.
 const ABORTABLE: usize = 2;

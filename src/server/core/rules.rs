@@ -119,7 +119,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// A sentence, and no more.
+    /// A sentence alone.
     pub fn plain(sentence: impl Into<String>) -> Self {
         Self { reason: None, sentence: sentence.into(), because: Vec::new() }
     }

@@ -13,7 +13,7 @@ const OFFERS: u32 = 20;
 const MESSAGES: u32 = 300;
 /// The maximum number of events, of all sides, that are neither moves on the board nor an end.
 const ALL: u64 = 6_000;
-/// How many of them there is room for after the end, whatever was used before.
+/// Number of them that are reserved for the time after the end.
 const AFTER: u64 = 300;
 
 /// What one side has used.

@@ -18,13 +18,13 @@ use crate::server::library::lock;
 use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
 
-/// How long a challenge waits for an answer.
+/// Time that a challenge waits for an answer.
 const LIFE: Duration = Duration::from_secs(3600);
 
 /// Open challenges, and the event streams that are told of them.
 #[derive(Debug)]
 pub struct Challenges {
-    /// How long a challenge waits for an answer.
+    /// Time that a challenge waits for an answer.
     life: Duration,
     pub(super) waiting: Mutex<HashMap<String, Challenge>>,
     pub(super) listeners: Mutex<HashMap<String, Vec<Listener>>>,

@@ -16,9 +16,9 @@ use super::super::problem::Problem;
 use super::super::store::Claim;
 use super::{Home, LOOK, Live, frame};
 
-/// How often a step is tried while other nodes are faster.
+/// Maximum number of attempts at a step while other nodes are faster.
 const TRIES: usize = 4;
-/// How long another node is waited for.
+/// Maximum time to wait for the answer of another node.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 impl Live {
@@ -79,7 +79,7 @@ impl Live {
         }
     }
 
-    /// Others may have the game from here on.
+    /// Other nodes may claim the game from here on.
     pub(super) fn release(&mut self) {
         if let (Some(cluster), Some((lease, _))) = (self.host.cluster(), self.lease.take()) {
             cluster.leases.release(&self.id, lease);
@@ -128,7 +128,7 @@ impl Live {
             match tokio::time::timeout(LOOK, &mut asked.answer).await {
                 Ok(done) => {
                     let answer = done.map_or(None, Done::answer);
-                    // A client that hears the answer has heard what led to it.
+                    // A client that gets the answer has got the events that led to it.
                     if answer.is_some() {
                         self.catch_up().await?;
                     }

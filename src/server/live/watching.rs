@@ -15,7 +15,7 @@ use super::{Lines, Live, RECENT, frame};
 
 /// Maximum number of events that are read from the log for them; a client that missed more gets the whole state.
 const MISSED: u64 = 256;
-/// How many of the last actions are sent with the whole state.
+/// Number of the last actions that are sent with the whole state.
 const RESYNC: usize = 100;
 /// Maximum number of messages that wait for one watcher; a slower one is dropped.
 const BACKLOG: usize = 64;

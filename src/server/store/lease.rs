@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 
 use super::StoreError;
 
-/// How long a node owns its games after it was last heard of.
+/// Time that a node owns its games after it last renewed its lease.
 pub(super) const LEASE: Duration = Duration::from_millis(1200);
-/// How often a node says that it lives.
+/// Time after which a node renews its lease.
 const RENEW: Duration = Duration::from_millis(300);
 
 /// The name under which [`Nodes::send`] reaches every node, the sender among them.
@@ -47,7 +47,7 @@ pub trait Nodes: Send {
     /// The store is away.
     fn renew(&mut self, node: &str) -> Result<(), StoreError>;
 
-    /// Makes a node the owner of a game, if it has no owner that lives. None if there is no such
+    /// Makes a node the owner of a game, if it has no live owner. `None` if there is no such
     /// game.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ pub trait Nodes: Send {
     /// The store is away.
     fn release(&mut self, game: &str, lease: &Lease) -> Result<(), StoreError>;
 
-    /// Lets all games of a node go, and says that it lives no more.
+    /// Releases all games of a node, and marks the node as gone.
     ///
     /// # Errors
     /// The store is away.
@@ -189,7 +189,7 @@ impl Leases {
 impl Alive {
     /// The node has said that it lives; `now` is the time before it did.
     fn go_on(&mut self, now: Instant) {
-        // Was it late, others may have had its games meanwhile: claims from before count no more.
+        // If it was late, other nodes may have had its games meanwhile: its earlier claims are void.
         if self.last.elapsed() >= LEASE {
             self.since = now;
         }

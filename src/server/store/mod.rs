@@ -179,7 +179,7 @@ pub enum StoreError {
     Taken { url: String, process: Option<String> },
 }
 
-/// The number of times that a change is tried while others change the same records.
+/// Maximum number of attempts at a change while others change the same records.
 const TRIES: usize = 8;
 
 /// Changes records from what they are: `edit` reads them, and gives its answer and the changes, or why nothing is

@@ -78,11 +78,11 @@ pub struct Postgres {
     url: String,
     /// What is done on it need not be on disk when it is done.
     quick: bool,
-    /// None after it broke: the next question connects anew.
+    /// `None` after it broke: the next request connects again.
     client: Option<Connected>,
 }
 
-/// A connection with what is said on it again and again.
+/// A connection with its prepared statements.
 struct Connected {
     client: Client,
     /// None until the tables are there.
@@ -135,7 +135,7 @@ impl Postgres {
         Ok(store)
     }
 
-    /// A connection for what is said between nodes. A claim comes before the appends that it allows, in
+    /// A connection for messages between nodes. A claim comes before the appends that it allows, in
     /// the database's log too, and so is on disk with them.
     ///
     /// # Errors

@@ -26,9 +26,9 @@ const LOOK: Duration = Duration::from_secs(3);
 /// A game in which nothing has happened for so long is asked whether a clock has fallen, in milliseconds: after a
 /// restart there may be no other request for it.
 const QUIET: u64 = 60_000;
-/// How often a change is tried while others change the same tournament.
+/// Maximum number of attempts at a change while other nodes change the same tournament.
 const TRIES: usize = 8;
-/// How many looks in a row have to fail for a game to be given up.
+/// Number of looks in a row that have to fail before a game is given up.
 const FAULTS: u32 = 5;
 
 /// How a game has ended, for the tournament that it belongs to.

@@ -23,11 +23,11 @@ use crate::server::web::Web;
 
 /// The maximum number of tournaments of one account that are not over.
 const OWN: usize = 3;
-/// How many of those that are over are listed.
+/// Maximum number of tournaments that are over in a list.
 const LISTED: usize = 20;
 /// Within so many milliseconds the games of a round are made.
 const MAKING: u64 = 10_000;
-/// Characters of a title.
+/// Maximum number of characters of a title.
 const TITLE: usize = 60;
 /// The longest arena in minutes, the longest Swiss in rounds, and how far ahead a tournament is made.
 const MINUTES: u32 = 360;

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// How many bytes are decoded at a time, where a line is longer than that.
+/// Number of bytes that are decoded at a time, where a line is longer than that.
 const PIECE: usize = 64 * 1024;
 
 /// Text that goes by.
