@@ -1,52 +1,51 @@
-//! How much rule text may ask for. Presets come from strangers: running out is an error with a
-//! name, never a crash.
+//! Limits on rule text. Presets come from strangers: text beyond a limit is an error with a name, never a crash.
 //!
 //! Deliberately absent: the cost of running rules, which the evaluators budget.
 
 use thiserror::Error;
 
-/// Files of one program.
+/// Maximum number of files of one program.
 pub const FILES: usize = 256;
 /// Maximum size of one file, in bytes.
 pub const FILE_BYTES: usize = 64 * 1024;
-/// Clauses with a body, and reactions, of one program.
+/// Maximum number of clauses with a body, and reactions, of one program.
 pub const RULES: usize = 4096;
-/// Clauses without a body, of one program.
+/// Maximum number of clauses without a body, of one program.
 pub const FACTS: usize = 8192;
-/// Relations of one program.
+/// Maximum number of relations of one program.
 pub const RELATIONS: usize = 1024;
-/// Domains of one program.
+/// Maximum number of domains of one program.
 pub const DOMAINS: usize = 128;
-/// Columns of one relation.
+/// Maximum number of columns of one relation.
 pub const COLUMNS: usize = 8;
-/// Atoms of one body, those inside aggregates included.
+/// Maximum number of atoms of one body, those inside aggregates included.
 pub const BODY_ATOMS: usize = 16;
-/// Comparisons and aggregates of one body, and effects of one reaction.
+/// Maximum number of comparisons and aggregates of one body, and effects of one reaction.
 pub const BODY_COMPARISONS: usize = 32;
-/// Operators of one expression, and how deep parentheses and braces nest.
+/// Maximum number of operators of one expression, and maximum depth of parentheses and braces.
 pub const DEPTH: usize = 24;
-/// Files, and ranks, of a board.
+/// Maximum number of files, and ranks, of a board.
 pub const BOARD_SIDE: usize = 16;
-/// Entities of a session.
+/// Maximum number of entities of a session.
 pub const ENTITIES: usize = 128;
-/// Members of one domain.
+/// Maximum number of members of one domain.
 pub const MEMBERS: usize = 256;
-/// Stages of one program.
+/// Maximum number of stages of one program.
 pub const STAGES: usize = 64;
-/// Events that one program declares.
+/// Maximum number of events that one program declares.
 pub const EVENTS: usize = 128;
-/// Trials of one program.
+/// Maximum number of trials of one program.
 pub const TRIALS: usize = 32;
-/// How deep events may raise events.
+/// Maximum depth to which events raise events.
 pub const RAISED_DEEP: usize = 32;
 /// Maximum number of events that one action raises.
 pub const RAISED: usize = 1024;
-/// Mistakes that are reported before the rest is only counted.
+/// Maximum number of mistakes that are reported; the rest is only counted.
 pub const DIAGNOSTICS: usize = 200;
 /// Maximum size of mistakes that are shown with their lines, in bytes; the rest is only counted.
 pub const RENDERED: usize = 256 * 1024;
 
-/// Something that there is too much of.
+/// Something of which there is too much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LimitError {
     #[error("a program may have {FILES} files, this one has {0}")]
