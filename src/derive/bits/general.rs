@@ -5,57 +5,16 @@
 
 use foldhash::{HashSet, HashSetExt};
 
-use crate::rules::RelId;
-
 use super::super::budget::{ROWS, Resource};
 use super::super::rows::Tuple;
-use super::assemble::Assembler;
-use super::code::StoreId;
 use super::compile::{Compiled, refill};
-use super::error::PlanError;
+use super::fixpoint::{Fixpoint, Member};
 use super::lists;
 use super::run::State;
 use super::word::Word;
 
-/// One relation of the stratum: all its tuples, and those of the last round.
-#[derive(Debug, Clone)]
-pub(super) struct Member {
-    pub(super) rel: RelId,
-    pub(super) full: StoreId,
-    pub(super) delta: StoreId,
-    /// The sizes of its columns, if they are finite and few tuples can be at all.
-    pub(super) space: Option<Vec<u32>>,
-}
-
-/// One plan of a rule. `first`: it reads nothing of the stratum and runs once.
-#[derive(Debug, Clone)]
-pub(super) struct Variant {
-    pub(super) pc: u32,
-    pub(super) first: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Fixpoint {
-    pub(super) relations: Vec<Member>,
-    pub(super) variants: Vec<Variant>,
-}
-
 /// Steps that were taken out of the budget, by owner, in the order of the taking.
 pub(super) type Spent = Vec<(u32, i64)>;
-
-impl Fixpoint {
-    /// Lowers the plans: from now on they are places in the machine.
-    pub(super) fn assemble(&mut self, assembler: &mut Assembler<'_>) -> Result<(), PlanError> {
-        for variant in &mut self.variants {
-            variant.pc = assembler.stretch(&[variant.pc])?;
-        }
-        Ok(())
-    }
-}
-
-/// Relations with more possible tuples than this are no bits: making the bits would cost more than
-/// most strata have tuples.
-pub(super) const SPACE: usize = 1 << 17;
 
 /// Which tuples of a relation were found already.
 enum Seen<'f> {

@@ -20,6 +20,7 @@ mod read;
 mod run;
 mod scan;
 mod effects;
+mod fixpoint;
 mod general;
 mod frames;
 mod live;

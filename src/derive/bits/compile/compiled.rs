@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use smallvec::SmallVec;
 
 use super::super::code::{Op, Reg, StoreId};
-use super::super::general;
+use super::super::fixpoint::Fixpoint;
 use super::super::layout::{Statics, Store};
 use super::super::leaves::LeafPlan;
 use super::super::lists::{Fixed, Sparse};
@@ -136,7 +136,7 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) inputs: Vec<Vec<(RelId, u16)>>,
     /// By batch of the schedule.
     pub(in super::super) batches: Vec<Vec<ReactionPlan>>,
-    pub(in super::super) general: Vec<general::Fixpoint>,
+    pub(in super::super) general: Vec<Fixpoint>,
     pub(in super::super) indexes: Vec<Option<u32>>,
     /// What the planner expected, by relation.
     pub(in super::super) estimates: Vec<f64>,

@@ -27,8 +27,8 @@ use super::super::rows::Tuple;
 use super::super::schedule::Schedule;
 use super::code::{Reg, StoreId};
 use super::error::PlanError;
+use super::fixpoint::Fixpoint;
 use super::fuel::Fuel;
-use super::general;
 use super::inline::Rules;
 use super::layout::{Store, size};
 use super::machine::Turn;
@@ -95,7 +95,7 @@ struct Compiler<'p, W> {
     hot: BTreeSet<RelId>,
     deltas: Vec<Vec<Delta>>,
     maintained: Vec<RelId>,
-    general: Vec<general::Fixpoint>,
+    general: Vec<Fixpoint>,
     /// Statics that other programs have computed already.
     memo: Memo,
     /// For each relation that is known, what its rows are called there.

@@ -8,7 +8,7 @@ use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
 use super::super::code::StoreId;
 use super::super::error::PlanError;
-use super::super::general::{self, SPACE, Variant};
+use super::super::fixpoint::{Fixpoint, Member, SPACE, Variant};
 use super::super::layout::{Store, size};
 use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
@@ -163,11 +163,8 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// Plans the semi-naive fixpoint of a stratum: every rule once, then once per recursive atom
     /// with that atom reading only what is new.
-    pub(super) fn plan_fixpoint(
-        &mut self,
-        relations: &[RelId],
-    ) -> Result<general::Fixpoint, PlanError> {
-        let stores: Vec<general::Member> = relations
+    pub(super) fn plan_fixpoint(&mut self, relations: &[RelId]) -> Result<Fixpoint, PlanError> {
+        let stores: Vec<Member> = relations
             .iter()
             .map(|&rel| {
                 let columns = &self.program.relation(rel).columns;
@@ -177,7 +174,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let all = |sizes: &Vec<u32>| {
                     sizes.iter().try_fold(1, |all: usize, &it| all.checked_mul(it as usize))
                 };
-                general::Member {
+                Member {
                     rel,
                     full: self.planner.layout.new_sparse(arity, false),
                     delta: self.planner.layout.new_sparse(arity, false),
@@ -220,6 +217,6 @@ impl<'p, W: Word> Compiler<'p, W> {
                 }
             }
         }
-        Ok(general::Fixpoint { relations: stores, variants })
+        Ok(Fixpoint { relations: stores, variants })
     }
 }
