@@ -5,6 +5,7 @@ mod abilities_proofs;
 mod agreement;
 mod boards;
 mod budgets;
+mod circles;
 mod cli;
 mod code_map;
 mod cli_explain;

@@ -85,7 +85,7 @@ fn imports(text: &str) -> BTreeSet<String> {
 }
 
 /// The first segments of the paths in a braced `use` tree.
-fn heads_of_tree(tree: &str) -> Vec<String> {
+pub(crate) fn heads_of_tree(tree: &str) -> Vec<String> {
     let mut depth = 0;
     let mut res = Vec::new();
     for (at, c) in tree.char_indices() {
@@ -104,7 +104,7 @@ fn heads_of_tree(tree: &str) -> Vec<String> {
     res
 }
 
-fn ident(text: &str) -> String {
+pub(crate) fn ident(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
