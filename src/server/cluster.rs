@@ -1,6 +1,5 @@
-//! Messages between nodes that share a store: a request for a game that another node owns, its
-//! answer, and which players are present. They travel with the news of the store, so nodes need not reach each
-//! other.
+//! Messages between nodes that share a store: a request for a game that another node owns, its answer, and which
+//! players are present. They travel with the news of the store, so nodes need not reach each other.
 //!
 //! A message may be lost, and its node may die over it. So a request that is passed on has a name
 //! that its events carry: a second attempt finds that it was done.

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 
 use super::begin::{bring_back, start};
 use super::board::Board;
-use super::core::{Event, LogEntry, Room};
+use super::core::{Event, LogEntry, Room, created};
 use super::host::Host;
 use super::problem::Problem;
 use super::store::{Store, StoreError, StoredEvent};
@@ -28,7 +28,7 @@ impl Host {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
             Problem::new(status, "log_damaged", format!("game {id}: {what}"))
         };
-        let Some(Event::Created(setup)) = log.first().map(|it| &it.event) else {
+        let Some(setup) = created(&log) else {
             return Err(damaged("the log has no beginning".to_owned()));
         };
         self.know_rules(&setup.rules).await?;

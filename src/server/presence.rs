@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use super::library::lock;
 
@@ -42,10 +43,14 @@ struct Present {
     sides: HashMap<usize, usize>,
 }
 
-/// What a node knows of the sockets of a game.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The players and watchers that are connected, to any node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = Present)]
 pub(super) struct Seen {
+    /// The sides whose players have a socket open.
+    #[schema(value_type = Vec<usize>)]
     sides: BTreeSet<usize>,
+    /// The number of open sockets, those of players among them.
     sockets: usize,
 }
 
@@ -73,13 +78,20 @@ impl Presence {
             all.repeated = Some(now);
             all.forget_stale(now);
         }
-        let seen: HashMap<String, Seen> =
-            all.here.iter().map(|(game, it)| (game.clone(), it.seen())).collect();
-        let gone = all.told.keys().filter(|it| !seen.contains_key(*it));
-        let gone: Vec<_> = gone.map(|it| (it.clone(), Seen::default())).collect();
-        let changed = seen.iter().filter(|(game, it)| repeat || all.told.get(*game) != Some(*it));
-        let news = changed.map(|(game, it)| (game.clone(), it.clone())).chain(gone).collect();
-        all.told = seen;
+        let Sockets { here, told, .. } = &mut *all;
+        let mut news = Vec::new();
+        for (game, present) in &*here {
+            let seen = present.seen();
+            if repeat || told.get(game) != Some(&seen) {
+                news.push((game.clone(), seen));
+            }
+        }
+        for (game, seen) in &news {
+            told.insert(game.clone(), seen.clone());
+        }
+        for (game, _) in told.extract_if(|game, _| !here.contains_key(game)) {
+            news.push((game, Seen::default()));
+        }
         news
     }
 

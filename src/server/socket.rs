@@ -24,7 +24,7 @@ use super::core::{Act, Answer, Input, TokenHash};
 use super::feed::Feed;
 use super::live::FRAME;
 use super::live::command::Lines;
-use super::presence::Place;
+use super::presence::{Place, Seen};
 use super::problem::{Problem, ProblemBody};
 use super::web::Web;
 
@@ -83,17 +83,7 @@ pub(super) enum FromServer {
     /// What was asked is not done.
     Error { a: Value, d: ProblemBody },
     /// The answer to `ping`, with the players and watchers that are connected.
-    Pong { a: Value, d: Present },
-}
-
-/// The players and watchers that are connected, to any node.
-#[derive(Debug, Serialize, ToSchema)]
-#[allow(dead_code, reason = "a description; what is sent is made in `presence`")]
-pub(super) struct Present {
-    /// The sides whose players have a socket open.
-    sides: Vec<usize>,
-    /// The number of open sockets, those of players among them.
-    sockets: usize,
+    Pong { a: Value, d: Seen },
 }
 
 #[derive(Debug, Serialize, ToSchema)]

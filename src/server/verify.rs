@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 
 use super::begin::start;
-use super::core::{Event, LogEntry, Outcome, Played, Refused, Room, Rules, Setup};
+use super::core::{LogEntry, Outcome, Played, Refused, Room, Rules, Setup, created};
 use super::library::{Library, Texts};
 use super::loader::entries;
 use super::state::summary;
-use super::store::{Store, StoreError, Whole};
+use super::store::{Store, StoreError, StoredEvent, Whole};
 
 /// The result of verifying summaries or snapshots.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Verified, S
     let mut known = HashMap::new();
     for game in store.games()? {
         let Some(whole) = store.whole(&game)? else { continue };
-        let found = match log(&game, &whole) {
+        let found = match log(&game, &whole.rows) {
             Ok((log, setup)) => match learn(store, library, &mut known, &setup.rules)? {
                 true => summary_of(&game, &whole, &log, setup),
                 false => Err(format!("there are no rules {}", setup.rules)),
@@ -50,12 +50,10 @@ pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Verified, S
     Ok(verified)
 }
 
-fn log(game: &str, whole: &Whole) -> Result<(Vec<LogEntry>, Setup), String> {
-    let log = entries(game, &whole.rows).map_err(|it| it.message)?;
-    let Some(Event::Created(setup)) = log.first().map(|it| &it.event) else {
-        return Err("its log has no beginning".to_owned());
-    };
-    let setup = setup.clone();
+/// The log of a game, and how the game began.
+fn log(game: &str, rows: &[StoredEvent]) -> Result<(Vec<LogEntry>, Setup), String> {
+    let log = entries(game, rows).map_err(|it| it.message)?;
+    let setup = created(&log).cloned().ok_or("its log has no beginning")?;
     Ok((log, setup))
 }
 
@@ -147,12 +145,9 @@ fn one(
         Err(StoreError::Damaged { .. }) => return Ok(Err("its log is damaged".to_owned())),
         Err(other) => return Err(other),
     };
-    let log = match entries(game, &rows) {
-        Ok(log) => log,
-        Err(problem) => return Ok(Err(problem.message)),
-    };
-    let Some(Event::Created(setup)) = log.first().map(|it| &it.event) else {
-        return Ok(Err("its log has no beginning".to_owned()));
+    let (log, setup) = match log(game, &rows) {
+        Ok(found) => found,
+        Err(fault) => return Ok(Err(fault)),
     };
     if !learn(store, library, known, &setup.rules)? {
         return Ok(Err(format!("there are no rules {}", setup.rules)));

@@ -218,7 +218,8 @@ async function byPost(ann, ben) {
     await waitFor("one's own games say whose turn it is", async () => says.test(await page.locator('[aria-label="My games"] tbody').innerText()));
   }
   await shot(black, "by-post");
-  check("a game that was called off says no more", /aborted/.test(await black.locator('[aria-label="My games"]').innerText()) && !/none by/.test(await black.locator('[aria-label="My games"]').innerText()));
+  const listed = await black.locator('[aria-label="My games"]').innerText();
+  check("a game that was called off says no more", /aborted/.test(listed) && !/none by/.test(listed));
 }
 
 run("accounts", async () => {

@@ -152,7 +152,7 @@ async function dragsAndTouches() {
 
 /** A drag during which the other side moves. */
 async function dragOverAMove(page, from, to, move) {
-  await waitFor("the turn is the other's", async () => (await page.locator(".state .verdict").innerText()).startsWith("White"));
+  await waitFor("the turn is the other's", async () => (await verdict(page)).startsWith("White"));
   const count = await moves(page);
   const [[x, y], [u, v]] = [await middle(page, from), await middle(page, to)];
   await page.mouse.move(x, y);

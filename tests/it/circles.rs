@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::tidy::{files, folders, heads_of_tree, ident, read, root, shown};
+use crate::tidy::{code, files, folders, heads, read, root, shown};
 
 /// The circles that there are, each with its folder. One that is cut leaves the list.
 const CIRCLES: &[(&str, &[&str])] =
@@ -38,7 +38,8 @@ fn imports_within(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in files(folder, "rs").iter().filter(|it| it.parent() == Some(folder)) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let text = code(&read(path));
+        let text = read(path);
+        let text = code(text.split("#[cfg(test)]\nmod ").next().unwrap_or_default());
         let used = heads(&text, "super::").into_iter().chain(heads(&text, &module));
         imports.insert(name, used.collect());
     }
@@ -48,30 +49,6 @@ fn imports_within(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
         used.retain(|it| it != name && names.contains(it));
     }
     imports
-}
-
-/// A file without its comments and its unit tests, in one line.
-fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    let lines: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap()).collect();
-    lines.join(" ")
-}
-
-/// The names that stand right behind a path, in `use` trees too.
-fn heads(code: &str, path: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices(path) {
-        // A longer path ends in it.
-        if code[..at].ends_with([':', '_']) || code[..at].ends_with(char::is_alphanumeric) {
-            continue;
-        }
-        let rest = &code[at + path.len()..];
-        match rest.starts_with('{') {
-            true => found.extend(heads_of_tree(rest)),
-            false => found.push(ident(rest)),
-        }
-    }
-    found
 }
 
 /// The groups of names that reach each other.

@@ -70,22 +70,36 @@ fn every_layer_is_in_the_table() {
 
 /// The first path segment after every `crate::`, in `use` trees too.
 fn imports(text: &str) -> BTreeSet<String> {
-    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap()).collect();
-    let code = code.join(" ");
-    let mut res = BTreeSet::new();
-    for rest in code.split("crate::").skip(1) {
-        if rest.starts_with('{') {
-            res.extend(heads_of_tree(rest));
-        } else {
-            res.insert(ident(rest));
-        }
-    }
+    let mut res: BTreeSet<String> = heads(&code(text), "crate::").into_iter().collect();
     res.remove("");
     res
 }
 
+/// A text without its comments, in one line.
+pub(crate) fn code(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap()).collect();
+    lines.join(" ")
+}
+
+/// The names that stand right behind a path, in `use` trees too.
+pub(crate) fn heads(code: &str, path: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices(path) {
+        // A longer path ends in it.
+        if code[..at].ends_with([':', '_']) || code[..at].ends_with(char::is_alphanumeric) {
+            continue;
+        }
+        let rest = &code[at + path.len()..];
+        match rest.starts_with('{') {
+            true => found.extend(heads_of_tree(rest)),
+            false => found.push(ident(rest)),
+        }
+    }
+    found
+}
+
 /// The first segments of the paths in a braced `use` tree.
-pub(crate) fn heads_of_tree(tree: &str) -> Vec<String> {
+fn heads_of_tree(tree: &str) -> Vec<String> {
     let mut depth = 0;
     let mut res = Vec::new();
     for (at, c) in tree.char_indices() {
@@ -104,7 +118,7 @@ pub(crate) fn heads_of_tree(tree: &str) -> Vec<String> {
     res
 }
 
-pub(crate) fn ident(text: &str) -> String {
+fn ident(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 

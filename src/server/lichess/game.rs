@@ -131,9 +131,9 @@ fn control(state: &Value) -> Option<Control> {
 }
 
 /// Milliseconds that a side has left.
-fn time_left(state: &Value, side: usize) -> u64 {
+fn time_left(state: &Value, control: Option<Control>, side: usize) -> u64 {
     // lichess has no games without time: theirs have about a month.
-    let Some(control) = control(state) else { return 2_147_483_647 };
+    let Some(control) = control else { return 2_147_483_647 };
     if control.days_a_turn().is_none() {
         return state["clocks"][side].as_u64().unwrap_or_default();
     }
@@ -147,14 +147,15 @@ fn game_state(state: &Value) -> Value {
     let moves = state["moves"]
         .as_array()
         .map(|all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
-    let increment = state["clock"]["increment"].as_u64().unwrap_or(0);
+    let control = control(state);
+    let increment = control.map_or(0, |it| it.increment);
     let offers = &state["offers"];
     let offered = |by: u64, kind: &str| {
         offers[kind].as_u64() == Some(by) || offers[kind][0].as_u64() == Some(by)
     };
     let mut told = json!({
         "type": "gameState", "moves": moves.unwrap_or_default(),
-        "wtime": time_left(state, 0), "btime": time_left(state, 1), "winc": increment, "binc": increment,
+        "wtime": time_left(state, control, 0), "btime": time_left(state, control, 1), "winc": increment, "binc": increment,
         "status": status(&state["result"]),
         "wdraw": offered(0, "draw"), "bdraw": offered(1, "draw"),
         "wtakeback": offered(0, "takeback"), "btakeback": offered(1, "takeback"),

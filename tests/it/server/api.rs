@@ -372,7 +372,7 @@ fn what_is_exported_has_a_name_and_its_clocks() {
         for uci in ["e2e4", "e7e5", "g1f3"] {
             assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
         }
-        let export = async |format: &str| {
+        let export = async |id: &str, format: &str| {
             let path = format!("/api/v1/games/{id}/export?format={format}");
             let request = Request::get(path).body(Body::empty()).unwrap();
             let answer = router(server.web.clone()).oneshot(request).await.unwrap();
@@ -381,12 +381,12 @@ fn what_is_exported_has_a_name_and_its_clocks() {
             let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
             (heads, String::from_utf8(bytes.to_vec()).unwrap())
         };
-        let ((kind, shown), pgn) = export("pgn").await;
+        let ((kind, shown), pgn) = export(&id, "pgn").await;
         assert_eq!(kind, "application/x-chess-pgn; charset=utf-8");
         assert_eq!(shown, format!("attachment; filename=\"rulemate-{id}.pgn\""));
         assert!(pgn.contains("[TimeControl \"60+2\"]"), "{pgn}");
         assert_eq!(pgn.matches("[%clk 0:0").count(), 3, "{pgn}");
-        let ((kind, _), fen) = export("fen").await;
+        let ((kind, _), fen) = export(&id, "fen").await;
         assert_eq!(kind, "text/plain; charset=utf-8");
         assert!(fen.starts_with("rnbqkbnr/pppp1ppp/"), "{fen}");
 
@@ -397,13 +397,7 @@ fn what_is_exported_has_a_name_and_its_clocks() {
         let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
         let left = state["deadline"].as_u64().unwrap() - state["now"].as_u64().unwrap();
         assert!((2 * 86_400_000..=3 * 86_400_000).contains(&left), "{state}");
-        let export = format!("/api/v1/games/{id}/export?format=pgn");
-        let answer = router(server.web.clone())
-            .oneshot(Request::get(export).body(Body::empty()).unwrap())
-            .await
-            .unwrap();
-        let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
-        let pgn = String::from_utf8(bytes.to_vec()).unwrap();
+        let (_, pgn) = export(&id, "pgn").await;
         assert!(pgn.contains("[TimeControl \"1/259200\"]") && !pgn.contains("%clk"), "{pgn}");
     });
 }
