@@ -40,7 +40,7 @@ pub struct Combination {
     pub plies: u32,
 }
 
-/// What became of a combination.
+/// The result of a combination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Played(Played),
@@ -50,7 +50,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// What was looked at.
+/// What was examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Played {
     pub plies: u64,
@@ -360,7 +360,7 @@ fn take_and_take_back(game: &mut Game, mv: &Move) -> Result<(), String> {
     }
 }
 
-/// The save of the game is the save of the game that comes of it.
+/// Saving the game, loading it and saving it again gives the same save.
 fn comes_back(
     catalogue: &Catalogue,
     rules: &Ruleset,

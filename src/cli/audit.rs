@@ -22,7 +22,7 @@ use crate::presets::save::{Difference, RestoreError};
 use crate::proof::{Checker, Report};
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 
-/// What became of one game, as `--json` prints it.
+/// The result of one game, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Audited {
     name: String,
@@ -291,7 +291,7 @@ fn supports(answer: &Answer) -> bool {
         // A game that is over is proved to be so where a move is asked for that is not legal.
         Finding::Proved(all) => !all.is_empty() && (answer.holds || all[0].relation == "over"),
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
-        // Of several actions that are asked for at once, the first that keeps the turn is told.
+        // Of several requested actions, the first that keeps the turn is reported.
         Finding::Turned(it) => it.keeps() || !answer.holds,
         Finding::Tried(it) => answer.holds == matches!(it.outcome, Outcome::Tenable { .. }),
         Finding::Unfounded => !answer.holds,

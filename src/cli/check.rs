@@ -90,7 +90,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
     let mut catalogue = setup::catalogue(&RulesArgs::default())?;
     for source in included {
-        // One that makes no sense is missed by the files that include it, and they are told so.
+        // An entry that makes no sense is reported as missing in the files that include it.
         let _ = catalogue.add(source);
     }
     let clashes: Vec<Option<CatalogueError>> =
@@ -161,8 +161,8 @@ fn fit_alone(
     fit(&catalogue, &includes, source)
 }
 
-/// Compiles the games that tell whether a file fits. What is noted of others than the one that is asked about is
-/// told where they are checked.
+/// Compiles the games that tell whether a file fits. Notes about games other than the one asked about are
+/// reported where those are checked.
 fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, Fault> {
     let metas = metas(source);
     if let Some(module) = metas.iter().find(|it| it.key == "module") {
@@ -244,7 +244,7 @@ fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String
             return Err(fault(told.span.line, why.into()));
         }
     }
-    // What a layout's start has to leave out is told of the layout.
+    // What a layout's start leaves out is reported for the layout.
     let warnings = set_up.warnings().iter().filter(|_| start.is_some());
     Ok(warnings.map(|it| format!("line {}: {it}", told.span.line)).collect())
 }

@@ -18,7 +18,7 @@ use super::setup::{self, Library};
 use crate::game::{Finding, Game, GameResult, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnResult};
 
-/// What became of one game.
+/// The result of one game.
 #[derive(Debug, Serialize)]
 struct Judged {
     file: String,

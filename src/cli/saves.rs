@@ -52,13 +52,13 @@ pub(crate) fn write(
     Ok(out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", file.display()))?)
 }
 
-/// What became of a save that was read, as `--json` prints it.
+/// The result of a save that was read, as `--json` prints it.
 #[derive(Serialize)]
 struct State {
     game: String,
     presets: Vec<String>,
     fen: String,
-    /// What the FEN does not tell.
+    /// What the FEN does not state.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fen_leaves_out: Vec<String>,
     side: Option<String>,

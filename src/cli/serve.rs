@@ -58,7 +58,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
 }
 
-/// Webhooks that are told of games. The secret is not an argument, which other users of the machine could read.
+/// Webhooks that are notified of games. The secret is not an argument, which other users of the machine could
+/// read.
 fn hooks(addresses: &[String]) -> anyhow::Result<Option<Hooks>> {
     if addresses.is_empty() {
         return Ok(None);

@@ -291,7 +291,7 @@ impl Library {
     }
 }
 
-/// [`start`], which tells what had to be left out of the position.
+/// [`start`], which also returns what had to be left out of the position.
 fn start_told(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
     Ok(told(start(rules, fen)?))
 }
@@ -308,7 +308,7 @@ fn told(game: Game) -> Game {
     game
 }
 
-/// A game that a PGN tells, from where it begins.
+/// A game of a PGN, from its start position.
 pub(crate) fn start_recorded(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
     let sides = rules.sides();
     if sides.len() != 2 {

@@ -17,10 +17,10 @@ use crate::rules::Source;
 
 /// Time without another change after which a change counts as complete.
 const QUIET: Duration = Duration::from_millis(100);
-/// How often the files are looked at if the system tells of no change.
+/// How often the files are checked if the system reports no change.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Rule files, and the system's watcher that tells when they change.
+/// Rule files, and the system's watcher, which reports when they change.
 pub(crate) struct Watched {
     paths: Vec<PathBuf>,
     /// The texts when they were last read; none if they could not be.
@@ -60,7 +60,7 @@ impl Watched {
             let texts = read(&self.paths);
             if texts != self.texts {
                 self.texts = texts;
-                // The folder may be another by the same name. If it cannot be watched, it is looked at.
+                // The folder may be another by the same name. If it cannot be watched, it is polled.
                 for path in &self.paths {
                     let _ = watch(&mut self.watcher, path);
                 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::budget::{REQUEST_STEPS, Resource};
 
-/// Number of steps that are taken out of the allowance at a time. After each slice the [`Stop`] is looked at.
+/// Number of steps that are taken out of the allowance at a time. After each slice the [`Stop`] is examined.
 const SLICE: i64 = 1 << 14;
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! Code that reactions call: what it is told, and what it may do.
+//! Code that reactions call: its arguments, and what it may do.
 //!
 //! `call bite(p, n)` hands a [`Moment`] to the code that has registered `bite` for the preset. What it does
 //! there are the effects of reactions, written to the same journal: a veto, or an end of the
@@ -101,7 +101,7 @@ impl Call<'_> {
     }
 }
 
-/// What code that a reaction calls is told, and what it may do. Names are those of the rules.
+/// The arguments of code that a reaction calls, and what it may do. Names are those of the rules.
 ///
 /// Whatever is asked of it that cannot be (a name that the rules do not have, a value of another
 /// type) refuses the whole action, and says so; the code need not look.
@@ -377,7 +377,7 @@ impl Moment<'_> {
         instead
     }
 
-    /// The first fault is what is told.
+    /// The first fault is reported.
     fn failed(&mut self, fault: CallFault) {
         self.fault.get_or_insert(fault);
     }

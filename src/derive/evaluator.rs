@@ -1,4 +1,4 @@
-//! The interface of evaluators: what a world tells them, and what it asks them for.
+//! The interface of evaluators: the changes that a world reports to them, and the rows that it asks them for.
 //!
 //! The bit evaluator (`bits`) and the reference evaluator (`reference`) implement it, and must give the same answers.
 //! Deliberately absent: when rows are read, and what becomes of the facts (`world`).
@@ -43,8 +43,8 @@ pub(super) struct EvaluatorMark {
 
 /// The rows that follow from the facts of one session.
 ///
-/// It is told each change of the facts and of rows that are handed over. What it is asked for it may derive then, from
-/// what it was told or from the [`Basis`], which is the same.
+/// It is notified of each change of the facts and of rows that are handed over. What it is asked for it may
+/// derive then, from those changes or from the [`Basis`], which agree.
 pub(super) trait Evaluator: Debug + Send + Sync {
     /// Facts have changed, in this order.
     fn follow(&mut self, changes: &[Change]);

@@ -1,5 +1,5 @@
 //! Rows that are read on a budget. Explanations and questions search finished rows, and rule text
-//! comes from strangers: a reader that has read too much finds nothing more, and is told so at the end.
+//! comes from strangers: a reader that has read too much finds nothing more, and gets an error at the end.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;

@@ -180,7 +180,7 @@ impl Snapshot {
     }
 
     /// Bytes that this snapshot does not share with the one before it: an estimate, as the
-    /// map does not tell; it is held against the allocator's figures in the tests of memory.
+    /// map does not report; it is held against the allocator's figures in the tests of memory.
     pub fn own_bytes(&self) -> usize {
         self.own_bytes as usize
     }

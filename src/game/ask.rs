@@ -1,9 +1,9 @@
 //! Questions about the position, answered as plain data: is this move legal and what would it do, is
 //! the game over, does this fact hold, what is true of this square, and why.
 //!
-//! An explanation is a sentence and what was found out. An answer is the same for every display: the
-//! lines of the tree, each with its depth, its place in the rules and the squares that it mentions. How
-//! findings come about is the business of `finding` and `derive`.
+//! An explanation is a summary sentence with its proof, refutation or trial. An answer is the same as lines
+//! for display: each with its depth in the tree, its place in the rules and the squares that it mentions. How
+//! findings are made is in `finding` and `derive`.
 
 use serde::Serialize;
 
@@ -24,16 +24,16 @@ use super::view::squares_told;
 /// Maximum number of rows that are listed for a square.
 const ROWS: usize = 60;
 
-/// What was found out about a question.
+/// The explanation that answers a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The question as it was asked.
     pub question: String,
     /// Whether the move is legal, the fact holds, or the game is over.
     pub holds: bool,
-    /// The answer in a line.
+    /// The answer in one line.
     pub summary: String,
-    /// The name that rules have for why they refuse the move.
+    /// The code that the rules declare for refusing the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The proof, refutation or trial.
@@ -47,11 +47,11 @@ pub struct Answer {
     pub question: String,
     /// Whether the move is legal, or the fact holds.
     pub holds: bool,
-    /// The answer in a line.
+    /// The answer in one line.
     pub summary: String,
     /// The summary as sentences for players, three at most.
     pub sentences: Vec<String>,
-    /// The name that rules have for why they refuse the move.
+    /// The code that the rules declare for refusing the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The whole answer.
@@ -61,20 +61,20 @@ pub struct Answer {
 /// One line of a proof or refutation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Because {
-    /// How deep it stands in the tree; the answer itself has 0.
+    /// Its depth in the tree; the answer itself has 0.
     pub depth: usize,
     /// The line itself.
     pub text: String,
-    /// The file and line of the rule that says so: `rules/chess/attack.dl:12`.
+    /// The file and line of the rule behind it: `rules/chess/attack.dl:12`.
     pub place: Option<String>,
-    /// What it goes back to if not to a rule: `fact`, `always`, `but e4`.
+    /// The ground of the line if it is not a rule: `fact`, `always`, `but e4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
     /// The squares that the line mentions.
     pub squares: Vec<String>,
 }
 
-/// A row that holds, as something to ask about.
+/// A row that holds, as a question that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeldFact {
     /// As [`Game::why_fact`] reads it.
@@ -127,7 +127,7 @@ impl Game {
         self.at_last_action(text, &mut |game, text| game.effects_of(text, limits))
     }
 
-    /// Asks about the last action of a turn, with those before it played meanwhile.
+    /// Asks about the last action of a turn, while those before it are played.
     fn at_last_action(
         &mut self,
         text: &str,
@@ -140,7 +140,8 @@ impl Game {
             !matches!(read, Err(it) if matches!(it.reason, MoveFault::Malformed { .. }))
         };
         let mut refused = None;
-        // A text may have commas of its own (`swap:#1,#2`): what stands behind the others is one action.
+        // The text of an action may contain commas (`swap:#1,#2`), so what follows the separating commas is
+        // one action.
         for (at, _) in text.rmatch_indices(BETWEEN) {
             let (before, last) = (&text[..at], &text[at + BETWEEN.len_utf8()..]);
             let played = self.history().len();
@@ -188,7 +189,8 @@ impl Game {
                 Some(mv) => (mv, error.reason.to_string()),
                 None => {
                     let code = self.fault_code(&error.reason);
-                    // What is no move at all is no question, unless the rules have a name for it.
+                    // A text that is not a move at all is not a question, unless the rules declare a code for
+                    // it.
                     if code.is_none() && matches!(error.reason, MoveFault::Malformed { .. }) {
                         return Err(error.into());
                     }
@@ -207,7 +209,7 @@ impl Game {
         let said = objection.as_ref().map(|it| it.sentence.clone());
         let reason = said.or_else(|| self.teller().reason(&finding)).unwrap_or(otherwise);
         let verdict = format!("is not legal: {reason}");
-        // What the rules have a name for says more than that the action cannot be derived.
+        // A refusal that the rules declare says more than that the action cannot be derived.
         let (code, finding) = match objection {
             Some(it) => (Some(it.code), Finding::Proved(vec![it.proof])),
             None => (None, finding),
@@ -215,7 +217,8 @@ impl Game {
         Ok(Explanation { code, ..explanation(text, false, &verdict, finding) })
     }
 
-    /// That the game is over because the side to move has no action, where that had to be seen.
+    /// Explains that the game is over because the side to move has no action, where that was found by playing
+    /// actions out.
     fn stuck(&mut self, contract: &Contract, limits: Limits) -> Result<Vec<Proof>, Exhausted> {
         let Some(stuck) = contract.stuck.filter(|_| self.result().is_some()) else {
             return Ok(Vec::new());
@@ -246,7 +249,7 @@ impl Game {
         })
     }
 
-    /// Why the game is over, and with that result, or why it is not.
+    /// Explains why the game is over with its result, or why it is not over.
     ///
     /// # Errors
     /// Finding it out took more than the limits allow.
@@ -276,8 +279,8 @@ impl Game {
         told(false, format!("the game is not over: {side} has {moves} legal moves"), finding)
     }
 
-    /// Whether the side to move keeps the turn after an action, or after its next action whichever that
-    /// is, and why. The rules are asked about the facts that the action has left by then.
+    /// Explains whether the side to move keeps the turn after an action, or after any next action. The rules
+    /// are evaluated on the facts after the action.
     ///
     /// # Errors
     /// The text is no legal move, or finding it out took more than the limits allow.
@@ -298,7 +301,7 @@ impl Game {
             }
         };
         let (mut keep, mut pass): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        // The first of each answer is told.
+        // Only the first of each answer is listed.
         let mut told: [Option<Turning>; 2] = [None, None];
         for (text, mv) in moves {
             let Some(turning) = turn_after(self.world_mut(), &contract, &mv, limits)? else {
@@ -332,7 +335,7 @@ impl Game {
         Ok(Explanation { question, holds: all_keep, summary, code: None, finding })
     }
 
-    /// Why a fact holds, or why it does not; see [`Game::why_fact`].
+    /// Explains why a fact holds, or why it does not; see [`Game::why_fact`].
     ///
     /// # Errors
     /// The text is no fact of these rules.
@@ -372,12 +375,12 @@ impl Game {
         Ok(explanation(text, false, &verdict, finding))
     }
 
-    /// A finding as an indented tree; pieces go by their squares.
+    /// A finding as an indented tree; pieces are named by their squares.
     pub fn tree(&self, finding: &Finding) -> String {
         self.teller().tree(finding)
     }
 
-    /// What a value is called: `the white knight on b1`, everything but pieces by its own name.
+    /// The name of a value: of a piece `the white knight on b1`, of everything else its own name.
     pub fn name(&self, ty: Type, raw: i64) -> String {
         let facts = |entity, attr| self.facts().get_raw(entity, attr);
         value_name(self.program(), &facts, self.contract(), ty, raw)
@@ -394,7 +397,7 @@ impl Game {
         Teller { world: self.world(), contract: self.contract() }
     }
 
-    /// What holds of a square and of what stands on it: derived rows with a sentence.
+    /// The derived rows, with their sentences, about a square and the pieces on it.
     ///
     /// # Errors
     /// There is no such square.
@@ -462,11 +465,11 @@ impl Game {
     }
 }
 
-/// Maximum number of sentences that players are told.
+/// Maximum number of sentences that players are shown.
 const SENTENCES: usize = 3;
 
-/// A summary as sentences: what follows a colon is the reason for what stands before it. Where in the rules it is
-/// said is left out.
+/// A summary as sentences: what follows a colon is the reason for what precedes it. Places in the rules are
+/// left out.
 fn sentences(summary: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut depth = 0;
@@ -484,7 +487,7 @@ fn sentences(summary: &str) -> Vec<String> {
     parts.map(end).filter(|it| !it.is_empty()).map(|it| begun(&it)).collect()
 }
 
-/// As a sentence begins, and ends. The text of a move stays as it is.
+/// Capitalises a sentence and ends it. The text of a move at its beginning stays as it is.
 fn begun(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
@@ -500,8 +503,8 @@ fn explanation(question: &str, holds: bool, verdict: &str, finding: Finding) -> 
     Explanation { question: question.to_owned(), holds, summary, code: None, finding }
 }
 
-/// The move that was meant by a text that means no legal one: the likeliest that rules have a name for
-/// refusing, or else the likeliest.
+/// The move that was probably meant by a text that means no legal one: the likeliest that the rules declare a
+/// refusal for, or else the likeliest.
 fn meant(
     world: &mut World,
     contract: &Contract,
@@ -527,7 +530,7 @@ impl Because {
     }
 }
 
-/// Reads a move as UCI, and if it has not that form, as SAN.
+/// Reads a move as UCI, or as SAN if it does not have that form.
 fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     match parse_uci(world, contract, text) {
         Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {

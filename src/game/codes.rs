@@ -1,4 +1,4 @@
-//! The names that the rules have for why something is not played, for programs.
+//! Error codes for refused actions, which the rules declare and programs read.
 
 use crate::derive::explain::Limits;
 use crate::moves::notation::{MoveError, MoveFault};
@@ -7,7 +7,7 @@ use super::play::Game;
 use super::refusal::{Objection, PlayError};
 
 impl Game {
-    /// The name that the rules have for why something is not played, for programs.
+    /// The error code that the rules declare for a refused action, if they do.
     pub fn code_of(&mut self, why: &PlayError) -> Option<String> {
         match why {
             PlayError::Over { .. } => self.fault_code(&MoveFault::Over),
@@ -23,7 +23,7 @@ impl Game {
         }
     }
 
-    /// The name that the rules have for a text that means no action: `.meta fault "WHICH NAME"`. WHICH is `text` for
+    /// The error code for a text that means no action: `.meta fault "WHICH CODE"`. WHICH is `text` for
     /// a text that fits no action, or several; `piece` for one that names no piece; and `over` for any text after the
     /// end of the game.
     pub(super) fn fault_code(&self, fault: &MoveFault) -> Option<String> {
@@ -33,7 +33,7 @@ impl Game {
             MoveFault::Over => "over",
             _ => return None,
         };
-        let mut told = self.program().meta.iter().filter(|it| it.key == "fault");
-        told.find_map(|it| Some(it.value.strip_prefix(which)?.strip_prefix(' ')?.to_owned()))
+        let mut faults = self.program().meta.iter().filter(|it| it.key == "fault");
+        faults.find_map(|it| Some(it.value.strip_prefix(which)?.strip_prefix(' ')?.to_owned()))
     }
 }

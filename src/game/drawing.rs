@@ -1,8 +1,8 @@
 //! Pictures of pieces that an author writes into rules: `.meta drawing "camel: <path d='M10 50h40z'/>"`, a part of SVG
 //! in a square of 60.
 //!
-//! Nothing of the text gets to a browser as markup. It is read into shapes and numbers, of a list of what is harmless;
-//! anything else (scripts, links, styles, text) is a mistake, and the piece is drawn by its letter.
+//! The text never reaches a browser as markup. It is parsed into shapes and numbers from an allow-list;
+//! anything else (scripts, links, styles, text) is a mistake, and the piece is drawn as its letter.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::rules::Program;
 /// One shape of a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stroke {
-    /// What SVG calls it: `path`, `circle`.
+    /// The SVG element: `path`, `circle`.
     pub shape: String,
     /// Its attributes in SVG, by name.
     pub attributes: BTreeMap<String, String>,
@@ -55,7 +55,7 @@ const FUNCTIONS: [&str; 6] = ["translate", "scale", "rotate", "matrix", "skewX",
 /// The shapes of a picture.
 ///
 /// # Errors
-/// What of the text is not of the harmless part of SVG.
+/// The part of the text that is outside the allowed subset of SVG.
 pub fn read(text: &str) -> Result<Vec<Stroke>, String> {
     let mut strokes = Vec::new();
     let mut rest = text.trim_start();
@@ -73,10 +73,10 @@ pub fn read(text: &str) -> Result<Vec<Stroke>, String> {
     Ok(strokes)
 }
 
-/// Looks at all pictures that rules bring along.
+/// Checks all pictures that the rules contain.
 ///
 /// # Errors
-/// Where the first one stands that cannot be drawn, and why not.
+/// The place of the first picture that cannot be drawn, and why.
 pub fn inspect(program: &Program) -> Result<(), String> {
     for meta in program.meta.iter().filter(|it| it.key == "drawing") {
         let (kind, text) = meta.value.split_once(": ").unwrap_or((&meta.value, ""));
@@ -114,7 +114,7 @@ fn stroke(tag: &str) -> Result<Stroke, String> {
     }
 }
 
-/// Numbers, letters of paths, colours; of functions, transformations alone.
+/// Whether a value has only numbers, letters of paths and colours; and no functions except transformations.
 fn is_harmless(value: &str) -> bool {
     let known = |it: char| it.is_ascii_alphanumeric() || " .,+-#%()".contains(it);
     let before = |part: &str| {
@@ -122,7 +122,7 @@ fn is_harmless(value: &str) -> bool {
         word.is_some_and(|it| FUNCTIONS.contains(&it))
     };
     let mut parts: Vec<&str> = value.split('(').collect();
-    // What stands behind the last bracket is called by nothing.
+    // The text after the last bracket is not an argument of a function.
     parts.pop();
     value.chars().all(known) && parts.into_iter().all(before)
 }

@@ -10,8 +10,8 @@ use crate::rules::{Column, Program, RelId, Type};
 use super::play::Game;
 use super::refusal::PlayError;
 
-/// A question about a relation: patterns of rows (`None` is anything), any of which may hold. There
-/// is none if a square was given for a piece and nothing stands there.
+/// A question about a relation: patterns of rows (`None` matches anything), any of which may hold. The list
+/// is empty if a square was given for a piece and is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) rel: RelId,
@@ -74,7 +74,8 @@ impl Game {
     /// Reads a fact.
     ///
     /// # Errors
-    /// The text is no fact of this program: no such relation, not its columns, no such value.
+    /// The text is not a fact of this program: there is no such relation, it has other columns, or there is
+    /// no such value.
     pub(super) fn read_fact(&mut self, text: &str) -> Result<Asked, QuestionError> {
         let program = self.program().clone();
         let (name, args) = split(text).ok_or_else(|| QuestionError::Fact(text.into()))?;
@@ -136,7 +137,7 @@ impl Game {
     }
 }
 
-/// The relation's name and the arguments, blanks removed. A flag may be written without brackets.
+/// The relation's name and the arguments, trimmed. A flag may be written without brackets.
 fn split(text: &str) -> Option<(&str, Vec<&str>)> {
     let text = text.trim().trim_end_matches('.');
     let Some((name, rest)) = text.split_once('(') else {

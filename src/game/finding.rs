@@ -1,5 +1,5 @@
 //! Decisions about moves: a proof, a refutation, or the trial of an action that its rules do
-//! not decide alone; and findings in words, with the names that the game has for things.
+//! not decide alone; and findings in words, with the game's names for things.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(super) fn prove(
     rows.iter().filter_map(|row| why_within(&all, rel, row, limits).transpose()).collect()
 }
 
-/// What decides a move of a position that is not over: whether it is legal, and why.
+/// Decides a move in a position that is not over: whether it is legal, and why.
 ///
 /// # Errors
 /// Finding it out took more than the limits allow.
@@ -140,7 +140,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What stands against a move, in a line.
+    /// What forbids a move, in one line.
     pub(super) fn reason(&self, finding: &Finding) -> Option<String> {
         match finding {
             Finding::Proved(_) | Finding::Unfounded => None,
@@ -153,7 +153,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What an action that was tried does that is more than facts: notes, events, what is stopped.
+    /// What an action that was tried does besides changing facts: notes, events, stopped events.
     pub(super) fn told(&self, finding: &Finding) -> Vec<String> {
         match finding {
             Finding::Tried(it) => self.now(|view| it.told(view)),

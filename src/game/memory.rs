@@ -8,14 +8,14 @@ use super::record::Record;
 pub struct Memory {
     /// The facts on the board, their journal included.
     pub facts: usize,
-    /// Rows that follow from them, and what keeps these true.
+    /// Rows derived from them, and the state that maintains these.
     pub derived: usize,
     /// Records and snapshots of what was played.
     pub history: usize,
 }
 
 impl Memory {
-    /// Bytes for all purposes together.
+    /// The sum of all bytes.
     pub fn total(&self) -> usize {
         self.facts + self.derived + self.history
     }

@@ -7,8 +7,8 @@ use crate::rules::{Program, Type};
 /// The raw value of a fact, now or at another time.
 pub(super) type Lookup<'a> = &'a dyn Fn(EntityId, AttrId) -> Option<i64>;
 
-/// What a raw value is called: a piece on the board `the white knight on b1`, everything else by
-/// its own name.
+/// The name of a raw value: of a piece on the board `the white knight on b1`, of everything else its own
+/// name.
 pub fn value_name(
     program: &Program,
     facts: Lookup<'_>,

@@ -1,7 +1,8 @@
 //! A game that can be played: every action is one transaction over the facts.
 //!
-//! Whether an action is legal, what it changes, whose turn follows and how the game ends is said by rules. What is done
-//! here is what rules cannot see: the history. It counts how often a position has stood and states that as a fact.
+//! Rules decide whether an action is legal, what it changes, whose turn follows and how the game ends. This
+//! file keeps what rules cannot see, the history: it counts how often a position has occurred and states that
+//! as a fact.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,12 +39,12 @@ pub struct Game {
     result: Option<GameResult>,
 }
 
-/// Number of the last positions that are held whole; earlier ones are made again from what changed.
+/// Number of the last positions that are kept whole; earlier ones are recomputed from the changes.
 const AT_HAND: usize = 4;
-/// A game in memory grows by so many actions at a time.
+/// Number of actions by which the history's memory grows at a time.
 const GROWTH: usize = 16;
 
-/// Rules that a game is played by for a while.
+/// A period of the game under one set of rules.
 #[derive(Debug, Clone)]
 struct Era {
     plan: Arc<Plan>,
@@ -63,8 +64,8 @@ impl Game {
         self.turn_start.is_some()
     }
 
-    /// The last position with nothing to tell of a turn under way, if it is known and was played by these rules. A
-    /// turn of several actions may have ended one such part and begun another.
+    /// The last position without a turn under way, if it is known and was played by these rules. A turn of
+    /// several actions may end one such part and begin another.
     fn turn_start(&mut self) -> Option<Snapshot> {
         let terms = Arc::clone(&self.terms);
         for at in self.line().collect::<Vec<_>>() {
@@ -79,7 +80,7 @@ impl Game {
         self.turn_start.as_deref().cloned()
     }
 
-    /// What is read from other facts than those of the position, which stay as they are.
+    /// Reads something from other facts than those of the position, which are restored afterwards.
     fn among<T>(&mut self, facts: &Snapshot, read: impl FnOnce(&mut World) -> T) -> T {
         let mark = self.world.mark();
         for change in self.world.facts().changes_to(facts) {
@@ -95,7 +96,7 @@ impl Game {
         Self::from_world(world, terms, Vec::new())
     }
 
-    /// A game that starts from the facts as they are, set up with such warnings.
+    /// A game that starts from the facts as they are, with the warnings of its setup.
     pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
         let _paid = Allowance::open();
         world.commit();
@@ -128,7 +129,7 @@ impl Game {
         }
     }
 
-    /// The game was not played by the same rules all the time.
+    /// Whether the rules were changed during the game.
     pub(super) fn has_changed_rules(&self) -> bool {
         let switched = |it: &Record| !it.switches().is_empty();
         !self.switches.is_empty() || self.history.iter().any(switched)
@@ -153,12 +154,12 @@ impl Game {
         self.world.plan()
     }
 
-    /// What games under these rules read and write by name.
+    /// The relations and attributes that games under these rules read and write by name.
     pub fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
 
-    /// What the layer of moves reads by name.
+    /// The relations that the layer of moves reads by name.
     pub fn contract(&self) -> &Arc<Contract> {
         &self.terms.moves
     }
@@ -168,7 +169,7 @@ impl Game {
         self.world.facts()
     }
 
-    /// The facts with what follows from them, for questions. A caller that writes takes it back.
+    /// The facts with what follows from them, for questions. A caller that writes must take that back.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
@@ -178,12 +179,11 @@ impl Game {
         &self.world
     }
 
-    /// Goes on by other rules, from the facts of a world that keeps to them. Earlier positions are
-    /// kept with the rules of their time. What the new rules are called is kept for questions.
+    /// Goes on under other rules, from the facts of a world of these rules. Earlier positions are kept with
+    /// the rules of their time. The names of the new rules are kept for questions.
     ///
     /// # Errors
-    /// The game has changed its rules too often, or the new ones take too much here. Nothing has
-    /// changed.
+    /// The game has changed its rules too often, or the new ones exceed a budget here. Nothing has changed.
     pub fn switch(
         &mut self,
         mut world: World,
@@ -197,7 +197,7 @@ impl Game {
             return Err(SwitchError::TooOften);
         }
         let plan = Arc::clone(world.plan());
-        // A game that goes back and forth between two sets of rules holds two.
+        // A game that switches back and forth between two sets of rules keeps two.
         let known = self.eras.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
         if known.is_none() && self.eras.len() >= RULE_SETS {
             return Err(SwitchError::TooMany);
@@ -239,7 +239,8 @@ impl Game {
         position
     }
 
-    /// The facts that an action started from, or will start from: also after a change of rules before it.
+    /// The facts that an action started from, or will start from, those after a change of rules before it
+    /// included.
     pub fn position_before(&self, action: usize) -> Snapshot {
         let switched = self.switches_before(action).last();
         switched.map_or_else(|| self.position(action), |it| it.facts.clone())
@@ -250,8 +251,7 @@ impl Game {
         self.history.get(action).map_or(&self.switches, Record::switches)
     }
 
-    /// The facts right after a change of rules of this game, under these rules, with what is to be
-    /// known about them.
+    /// The facts right after a change of rules of this game, in a world of the new rules, with their terms.
     pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
         let Era { plan, terms } = self.eras[switch.era as usize].clone();
         let mut world = World::new(plan, self.world.backend());
@@ -274,8 +274,8 @@ impl Game {
         self.world.facts().hash()
     }
 
-    /// The position as FEN, in the style of the game. In the middle of a turn, games whose rules have a text for it
-    /// tell the position that it began from, and what was done of it.
+    /// The position as FEN, in the style of the game. In the middle of a turn, games whose rules have a text
+    /// for it write the position that it began from and the actions taken since.
     pub fn fen(&mut self) -> String {
         let _paid = Allowance::open();
         let terms = Arc::clone(&self.terms);
@@ -288,7 +288,7 @@ impl Game {
         format!("{position} {done}")
     }
 
-    /// The board as a FEN tells it, its last rank first: of each square the letter of what stands there.
+    /// The board in FEN order, last rank first: for each square the letter of the piece there.
     pub fn cells(&mut self) -> Vec<Vec<Option<String>>> {
         cells(&mut self.world, &self.terms.moves)
     }
@@ -349,7 +349,7 @@ impl Game {
         self.refuse_if_over()?;
         let (world, contract) = (&mut self.world, &self.terms.moves);
         let found = parse_either(world, contract, text);
-        // Whether there is such a move is not known where rows are missing.
+        // If rows are missing, it is not known whether there is such a move.
         self.check()?;
         Ok(found?)
     }
@@ -386,7 +386,7 @@ impl Game {
     /// Plays a move: all that it changes, or nothing.
     ///
     /// # Errors
-    /// The game is over, or the move is not legal, or its rules take too much. Nothing has changed.
+    /// The game is over, or the move is not legal, or its rules exceed a budget. Nothing has changed.
     pub fn play(&mut self, mv: &Move) -> Result<&Record, PlayError> {
         let _paid = Allowance::open();
         self.refuse_if_over()?;
@@ -415,14 +415,14 @@ impl Game {
         self.remember(record);
         if let Err(limit) = self.check() {
             self.takeback();
-            // Taking it back has asked the rules as well; what is read from here on is another matter.
+            // Taking it back evaluates rules as well; rows are read afresh from here on.
             self.world.forget_rows();
             return Err(limit.into());
         }
         Ok(&self.history[self.history.len() - 1])
     }
 
-    /// What ran out is told by its own name, and the rows at hand are forgotten.
+    /// An exhausted budget is reported by its own name, and the computed rows are dropped.
     fn refused(&mut self, error: PlayError) -> PlayError {
         match (self.check(), error) {
             (_, PlayError::Refused(Refusal::Limit(limit))) => (*limit).into(),
@@ -441,10 +441,10 @@ impl Game {
         self.history.push(record);
     }
 
-    /// What was read of this game so far is true.
+    /// Checks that what was read of this game so far is complete.
     ///
     /// # Errors
-    /// Its rules take more than a query may; what was read since the last check may be wrong.
+    /// Its rules have exceeded a budget; what was read since the last check may be wrong.
     pub fn check(&mut self) -> Result<(), Exhausted> {
         let checked = self.world.check();
         if checked.is_err() {
@@ -492,8 +492,8 @@ impl Game {
         })
     }
 
-    /// What the rules say about an action, pieces by their names before it. Where it is taken back by a
-    /// rewind, what is said of that is all that is left to say.
+    /// The notes of the rules on an action, with the names of pieces before it. If a rewind takes the action
+    /// back, only the notes on the rewind are left.
     fn notes(&self, trace: &Trace, since: Mark) -> Vec<Box<str>> {
         let (program, contract) = (self.world.program(), &self.terms.moves);
         if !trace.done().any(|it| matches!(it.1, Done::Noted { .. })) {
@@ -517,8 +517,8 @@ impl Game {
         left.filter_map(|it| note(it.1)).collect()
     }
 
-    /// Writes the facts as they were so many whole turns ago, the turn under way included, but for
-    /// those that last. Returns how many actions had been taken then.
+    /// Restores the facts of that many whole turns ago, the turn under way included, except those that
+    /// persist. Returns how many actions had been taken then.
     fn rewind(&mut self, turns: i64) -> usize {
         let line = self.line_by_these_rules();
         let mut left = turns;
@@ -564,8 +564,7 @@ impl Game {
         })
     }
 
-    /// Of these actions those since the rules were last changed: by other rules, nothing is taken
-    /// back.
+    /// Those of these actions since the rules were last changed: earlier ones cannot be taken back.
     fn line_by_these_rules(&self) -> Vec<usize> {
         let mut line = Vec::new();
         let mut switched = !self.switches.is_empty();
@@ -579,11 +578,11 @@ impl Game {
         line
     }
 
-    /// States how often the position on the board has stood, this time included.
+    /// States how often the position on the board has occurred, this time included.
     fn count_occurrences(&mut self, key: u64) {
         let Some(occurrences) = self.terms.moves.occurrences else { return };
         let earlier = self.line().filter(|&it| self.history[it].key == key).count() as i64;
-        // A game that goes on from a save may start from a position that has stood before.
+        // A game that goes on from a save may start from a position that has occurred before.
         let at_start = self.start.get_raw(GAME, occurrences.attr).unwrap_or(1);
         let count = 1 + earlier + if self.start_key == key { at_start } else { 0 };
         self.world.set_raw(GAME, occurrences.attr, Some(count));
@@ -600,8 +599,8 @@ impl Game {
         Some(record)
     }
 
-    /// Takes back what an action changed. False if something else was stated after it: then this is
-    /// not the position before it.
+    /// Takes back the changes of an action. False if something else was stated after it: then this does not
+    /// give the position before it.
     fn unplay(&mut self, record: &Record) -> bool {
         let before = self.switches.last().map(|it| it.facts.hash());
         let before = before.or_else(|| self.history.last().map(Record::hash));
@@ -616,7 +615,7 @@ impl Game {
         true
     }
 
-    /// A game of its own that goes on from the position after the first `plies` actions.
+    /// A copy of the game that goes on from the position after the first `plies` actions.
     pub fn branch(&self, plies: usize) -> Option<Self> {
         if plies > self.history.len() {
             return None;
@@ -625,12 +624,12 @@ impl Game {
         Some(if plies < self.history.len() { self.cut(plies) } else { self.clone() })
     }
 
-    /// A game of its own that starts anew from the first position, by the rules of then.
+    /// A new game from the first position, under the rules of that time.
     pub fn anew(&self) -> Self {
         self.cut(0)
     }
 
-    /// The game right after so many actions, and nothing of what followed.
+    /// A copy of the game right after that many actions, without what followed.
     fn cut(&self, plies: usize) -> Self {
         let mut cut = self.clone();
         cut.history.truncate(plies);
@@ -654,25 +653,25 @@ impl Game {
         self.result = self.result_before();
     }
 
-    /// The result of a position that was played on from. There is none, unless other rules call it
-    /// over; where working it out takes too much, there is none either.
+    /// The result of a position from which the game went on: `None`, unless later rules call it over. `None`
+    /// also if finding it exceeds a budget.
     fn result_before(&mut self) -> Option<GameResult> {
         let result = GameResult::read(&mut self.world, &self.terms);
         result.filter(|_| !self.world.has_run_out())
     }
 
-    /// A side gives up. What follows from it is for the rules.
+    /// A side resigns; the rules decide the result.
     ///
     /// # Errors
-    /// The game is over, there is no such side, or the rules know nothing of resigning.
+    /// The game is over, there is no such side, or the rules do not know resigning.
     pub fn resign(&mut self, side: i64) -> Result<&GameResult, EndError> {
         self.end_by(side, self.terms.resigned)
     }
 
-    /// A side has run out of time. What follows from it is for the rules.
+    /// A side has run out of time; the rules decide the result.
     ///
     /// # Errors
-    /// The game is over, there is no such side, or the rules know nothing of time.
+    /// The game is over, there is no such side, or the rules do not know time.
     pub fn flag(&mut self, side: i64) -> Result<&GameResult, EndError> {
         self.end_by(side, self.terms.flagged)
     }
@@ -724,7 +723,7 @@ impl Game {
             .collect()
     }
 
-    /// States what ends the game, and takes it back if the rules do not end it then.
+    /// States a fact that ends the game, and takes it back if the rules do not end the game by it.
     fn end(&mut self, attr: Option<AttrId>, raw: i64) -> Result<&GameResult, EndError> {
         if let Some(result) = &self.result {
             return Err(EndError::Over { result: result.clone() });
@@ -746,8 +745,8 @@ impl Game {
     }
 }
 
-/// Makes a world's facts those of an earlier position, but for those that last: these stay with
-/// entities that there were then. Those that came later are gone, and their ids with them.
+/// Sets a world's facts to those of an earlier position, except those that persist: these stay if their
+/// entities existed then. Later entities are removed, and their ids freed.
 pub fn go_back(world: &mut World, earlier: &Snapshot) {
     let lasting = world.program().lasting.clone();
     let of_entities = |it: &(EntityId, AttrId, i64)| earlier.schema().owners(it.1).is_none();
@@ -761,7 +760,7 @@ pub fn go_back(world: &mut World, earlier: &Snapshot) {
     }
 }
 
-/// Makes a world's facts those of a snapshot.
+/// Sets a world's facts to those of a snapshot.
 fn write(world: &mut World, snapshot: &Snapshot) {
     for change in world.facts().changes_to(snapshot) {
         world.set_raw(change.entity, change.attr, change.new);

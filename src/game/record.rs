@@ -1,4 +1,4 @@
-//! What is kept of an action that was played, and of how a game ended.
+//! Records of the actions that were played, and of the game's result.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ pub struct Record {
     pub san: Box<str>,
     /// The side that took the action.
     pub side: i64,
-    /// The same side goes on: the turn has more than this action.
+    /// Whether the same side goes on: the turn has further actions.
     pub turn_goes_on: bool,
     /// The key of the position after it: equal for equal positions.
     pub key: u64,
-    /// What facts it changed.
+    /// The facts that it changed.
     pub delta: Delta,
     /// The facts after it, kept for the last few actions only. [`Game::position`] finds them for any.
     ///
@@ -32,7 +32,7 @@ pub struct Record {
     pub(super) snapshot: Option<Box<Snapshot>>,
     /// The number of the rules that it was played by, from 0.
     pub(super) era: u32,
-    /// What only few actions have, so that the others need no room for it.
+    /// The parts that only few actions have, boxed to keep the others small.
     pub(super) extra: Option<Box<Extra>>,
 }
 
@@ -47,7 +47,7 @@ pub struct Switch {
     pub(super) era: u32,
 }
 
-/// What is kept of an action besides, if there is anything.
+/// The parts of a record that only few actions have.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Extra {
     /// How the rules were changed since the action before.
@@ -58,7 +58,7 @@ pub(super) struct Extra {
 }
 
 impl Extra {
-    /// The same in a box, unless there is nothing.
+    /// Boxes it, unless it is empty.
     pub(super) fn boxed(self) -> Option<Box<Self>> {
         let is_empty = self.switches.is_empty()
             && self.rewound_to.is_none()
@@ -80,13 +80,13 @@ impl Record {
         self.extra.as_ref().map_or(&[], |it| &it.notes)
     }
 
-    /// What its reactions did, where there is more to it than facts that change: events, effects to
-    /// be shown, anything that a preset does.
+    /// The trace of its reactions, if they did more than change facts: events, effects to be shown, anything
+    /// that a preset does.
     pub fn trace(&self) -> Option<&Trace> {
         self.extra.as_ref()?.trace.as_deref()
     }
 
-    /// The action ended in a rewind: the position is the one after so many actions.
+    /// If the action ended in a rewind, the number of actions that the position goes back to.
     pub fn rewound_to(&self) -> Option<usize> {
         self.extra.as_ref()?.rewound_to
     }
@@ -101,7 +101,7 @@ impl Record {
         self.delta.hash()
     }
 
-    /// Bytes that this record holds and no other does.
+    /// Bytes that only this record holds.
     pub(super) fn heap_bytes(&self) -> usize {
         let spilled =
             if self.mv.args.spilled() { self.mv.args.capacity() * size_of::<i64>() } else { 0 };
@@ -112,7 +112,7 @@ impl Record {
     }
 }
 
-/// How a game ended, in the words of the rules.
+/// The result of a game, in the names of the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameResult {
     /// For example `white_wins` or `draw`.
@@ -148,7 +148,7 @@ impl GameResult {
     }
 }
 
-/// `white_wins by no_piece_left`, with blanks for underscores.
+/// `white wins by no piece left`: the names with spaces for underscores.
 impl fmt::Display for GameResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = format!("{} by {}", self.outcome, self.reason);

@@ -23,7 +23,7 @@ pub enum PlayError {
     Illegal(#[from] Box<IllegalMove>),
     #[error(transparent)]
     Text(#[from] MoveError),
-    /// The move is legal, and its reactions do not come to an end.
+    /// The move is legal, but its reactions cannot be carried out.
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(transparent)]
@@ -38,18 +38,18 @@ pub struct IllegalMove {
     pub mv: Move,
     /// The move in UCI.
     pub text: String,
-    /// Why, each in a sentence; the one that tells most comes first.
+    /// The reasons, each in a sentence; the most informative one comes first.
     pub reasons: Vec<String>,
-    /// What the rules say of it, if they have a name for why they refuse it.
+    /// The refusal that the rules declare, if they do.
     pub objection: Option<Objection>,
-    /// How far each rule for the move gets, or what it would lead to.
+    /// The refutation of the move, or its trial.
     pub finding: Finding,
 }
 
-/// A refusal that rules give a name and a sentence: a row of the action's `refusals`.
+/// A refusal that the rules declare, with a code and a sentence: a row of the action's `refusals`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Objection {
-    /// The reason by name, for programs.
+    /// The code, for programs.
     pub code: String,
     /// The reason as a sentence.
     pub sentence: String,
@@ -58,8 +58,8 @@ pub struct Objection {
 }
 
 impl Objection {
-    /// What the rules say of a move that is not legal: of several reasons the first, in the order of
-    /// their declaration.
+    /// The refusal that the rules declare for a move that is not legal: of several the first, in the order of
+    /// declaration.
     ///
     /// # Errors
     /// Finding it out takes too much.
@@ -84,7 +84,7 @@ impl Objection {
         Ok(Some(Self { code, sentence, proof }))
     }
 
-    /// The first of several moves that rules have a name for refusing, with that objection.
+    /// The first of several moves that the rules declare a refusal for, with that refusal.
     ///
     /// # Errors
     /// Finding it out takes too much.

@@ -1,11 +1,11 @@
 //! Snapshots of games: the first position, and what each action changed since. A game is restored from
 //! one without playing a move, so that a host can evict games and reload them cheaply.
 //!
-//! Base facts only: what follows from them is derived anew when asked for. A snapshot is
+//! Base facts only: what follows from them is derived again when needed. A snapshot is
 //! trusted if the program is the same and the facts hash to the stored value; otherwise the caller
 //! replays the moves.
 //! Deliberately absent: games whose rules were changed on the way, whose facts are texts, or which start in the
-//! middle of a turn: they have no snapshot, and are replayed.
+//! middle of a turn: these have no snapshot, and are replayed.
 
 use std::sync::Arc;
 
@@ -23,19 +23,19 @@ use super::play::Game;
 use super::record::{Extra, Record};
 use super::terms::Terms;
 
-/// The version of the form; others are not read.
+/// The version of the format; others are not read.
 const FORM: u32 = 1;
 
-/// A fact: what it is about, attribute, value.
+/// A fact: owner, attribute, value.
 type Row = (SavedOwner, String, SavedValue);
-/// A change: what it is about, attribute, the new value if there is one.
+/// A change: owner, attribute, the new value if there is one.
 type Changed = (SavedOwner, String, Option<SavedValue>);
 
 /// A snapshot of a game. See the module's head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GameSnapshot {
     form: u32,
-    /// What tells the program from others: the names of its attributes, members and actions.
+    /// What identifies the program: the names of its attributes, members and actions.
     program: String,
     start: Vec<Row>,
     start_key: u64,
@@ -84,8 +84,8 @@ impl GameSnapshot {
 }
 
 impl Game {
-    /// The game as facts, if it can be kept so. A resignation or a claim on top of the position is
-    /// not among them.
+    /// A snapshot of the game, if it can have one. A resignation or a claim after the last action is not
+    /// included.
     pub fn keep(&self) -> Option<GameSnapshot> {
         let schema = self.facts().schema();
         let has_texts = schema.attributes().iter().any(|it| it.ty == AttrType::Text);
@@ -110,7 +110,7 @@ impl Game {
         self.world_mut().reload();
     }
 
-    /// The game that was kept, in a world of its rules that has no facts yet. None if it was kept
+    /// The game of a snapshot, in a world of its rules that has no facts yet. `None` if the snapshot was made
     /// under another program, or is damaged.
     pub fn bring_back(mut world: World, terms: Arc<Terms>, kept: &GameSnapshot) -> Option<Self> {
         if kept.form != FORM || kept.program != fingerprint(world.program()) {
@@ -197,7 +197,7 @@ fn write(
     Some(())
 }
 
-/// A hash over all names that kept games mean something by.
+/// A hash over all names that snapshots depend on.
 fn fingerprint(program: &Program) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &str| {

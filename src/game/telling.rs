@@ -1,7 +1,7 @@
-//! What is told of an action that was played, as plain data with names: for event streams, comments in
-//! game files, and displays of effects. Nothing of it is made before it is asked for.
+//! The report on an action that was played, as plain data with names: for event streams, comments in
+//! game files, and displays of effects. It is made only on request.
 //!
-//! Deliberately absent: proofs of the action (saves have them), and what is kept (`record`).
+//! Deliberately absent: proofs of the action (saves have them), and the records themselves (`record`).
 
 use serde::Serialize;
 
@@ -20,13 +20,12 @@ pub struct Told {
     pub uci: String,
     /// Its text in SAN.
     pub san: String,
-    /// Facts that went as it began: those that last until the next action.
+    /// Facts that expired as it began: those that last until the next action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expired: Vec<ToldFact>,
-    /// What each reaction did, in its order; none where an action did what its core rules say and no
-    /// more.
+    /// What each reaction did, in order; empty if the action did only what the core rules say.
     pub steps: Vec<ToldStep>,
-    /// The facts that are other than before.
+    /// The facts that have changed.
     pub facts: Vec<ToldFact>,
     /// Effects for displays of the game.
     pub emitted: Vec<ToldEvent>,
@@ -45,11 +44,11 @@ pub struct ToldStep {
     pub preset: Option<String>,
     /// The stage of the reaction.
     pub stage: String,
-    /// What it reacted to.
+    /// The action or event that it reacted to.
     pub on: ToldEvent,
     /// The place of the reaction.
     pub place: String,
-    /// What it did, in its order.
+    /// What it did, in order.
     pub did: Vec<ToldEffect>,
 }
 
@@ -76,7 +75,7 @@ pub enum ToldEffect {
     Stopped,
     /// The event goes on with other arguments.
     Passed(ToldEvent),
-    /// Clients are told of an event.
+    /// An event that clients are notified of.
     Emitted(ToldEvent),
     /// A sentence was added to the record.
     Noted(String),
@@ -88,10 +87,10 @@ pub enum ToldEffect {
     Vetoed(String),
 }
 
-/// A fact that is other than before.
+/// A fact that has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToldFact {
-    /// The number of an entity, or the name of a side, square or whatever else has the fact.
+    /// The number of the entity that has the fact, or the name of a member of a domain (a side, a square).
     pub entity: SavedOwner,
     /// By name.
     pub attribute: String,
@@ -104,7 +103,7 @@ pub struct ToldFact {
 }
 
 impl Game {
-    /// What is told of the action of that number, the first being 0.
+    /// The report on the action of that number, the first being 0.
     pub fn told(&self, at: usize) -> Option<Told> {
         let record = self.history().get(at)?;
         let before = self.position_before(at);
@@ -183,7 +182,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Pieces by their names before the action; those that are new, by what they are after it.
+    /// Names pieces as before the action, and new pieces as after it.
     fn name(&self, ty: Type, raw: i64) -> String {
         let facts = |entity, attr| {
             let then = self.before.get_raw(entity, attr);

@@ -1,7 +1,7 @@
 //! The relations and attributes that a game reads and writes by name: the one place where rules and this layer meet.
 //!
-//! The relations of boards and notation are in [`Contract`]; here are those that only a game has.
-//! All are looked up once, when a game's rules are loaded, and their shapes are checked.
+//! The relations of boards and notation are in [`Contract`]; here are those about playing a game. All are
+//! looked up once, when a game's rules are loaded, and their shapes are checked.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::rules::{Input, Program, RelId, Role, Type};
 pub struct Terms {
     /// What the layer of moves reads by name.
     pub moves: Arc<Contract>,
-    /// `resigned(side)`: set by [`Game::resign`](super::Game::resign); what follows is for rules.
+    /// `resigned(side)`: set by [`Game::resign`](super::Game::resign); the rules decide the result.
     pub resigned: Option<AttrId>,
     /// `claimed(reason)`: set by [`Game::claim_draw`](super::Game::claim_draw).
     pub claimed: Option<AttrId>,
     /// `flagged(side)`: set by [`Game::flag`](super::Game::flag).
     pub flagged: Option<AttrId>,
-    /// How fields of a FEN are written that have two forms.
+    /// The style of the FEN fields that have two forms.
     pub style: FenStyle,
 }
 

@@ -1,19 +1,19 @@
-//! Whole turns of a game as text: as one word, where the rules have words for turns.
+//! Whole turns of a game as text, where the rules declare texts for turns ("words").
 //!
-//! Deliberately absent: what such a word is made of, and how it is read, which `moves` knows.
+//! Deliberately absent: how such a word is written and read (`moves`).
 
 use super::play::Game;
 use super::record::Record;
 use crate::moves::{Move, turn_word};
 
 impl Game {
-    /// The last turn as one word, if the rules have words for turns and one that means no other turn.
+    /// The last turn as one word, if the rules have words for turns and the word is unambiguous.
     pub fn last_turn(&self) -> Option<String> {
         self.contract().turn_words.as_ref()?;
         let (last, earlier) = self.history().split_last().filter(|it| !it.0.turn_goes_on)?;
         let count = 1 + of_open_turn(earlier);
         let turn = &self.history()[self.history().len() - count..];
-        // A turn under other rules than it began by has no word.
+        // A turn during which the rules changed has no word.
         if last.rewound_to().is_some() || turn.iter().skip(1).any(|it| !it.switches().is_empty()) {
             return None;
         }
@@ -32,7 +32,7 @@ impl Game {
     }
 }
 
-/// How many of the last records are of a turn that goes on after them.
+/// Number of records at the end that belong to an unfinished turn.
 fn of_open_turn(records: &[Record]) -> usize {
     records.iter().rev().take_while(|it| it.turn_goes_on).count()
 }

@@ -1,5 +1,5 @@
-//! The position as plain data for drawing it: what stands where, what may be done, and what
-//! the rules mark on the board. Names only; nothing here can be used to change the game.
+//! The position as plain data for drawing it: pieces, legal actions, and what the rules mark on the board. It
+//! has names only; nothing here can be used to change the game.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct View {
     /// The lines that join points, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<(String, String)>,
-    /// Its squares are hexagons, each rank half a square to the right of the one below.
+    /// Whether its squares are hexagons, each rank half a square to the right of the one below.
     #[serde(skip_serializing_if = "is_false")]
     pub hexagons: bool,
     /// The position as FEN, as far as FEN can say it.
@@ -37,7 +37,7 @@ pub struct View {
     pub turn: usize,
     /// What stands on the board.
     pub pieces: Vec<PieceView>,
-    /// Every kind of piece that the game knows.
+    /// All kinds of piece of the game.
     pub kinds: Vec<KindView>,
     /// Squares that the rules mark (`.meta mark "relation"`): terrain, zones.
     pub marks: Vec<Mark>,
@@ -48,15 +48,15 @@ pub struct View {
     pub checks: Vec<String>,
     /// The legal actions of the side to move.
     pub legal: Vec<ActionView>,
-    /// What may be said with an action beside what the list has, and what that adds to its text: a promotion that is
-    /// chosen in advance.
+    /// The values of unlisted arguments, with the suffix that each adds to an action's text: for example a
+    /// promotion that is chosen in advance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<GivenView>,
     /// The reasons for which a draw can be claimed.
     pub claims: Vec<String>,
     /// Facts of the game itself, in words.
     pub facts: BTreeMap<String, String>,
-    /// Facts of sides, squares and whatever else has some, by attribute, then by what they are about.
+    /// Facts of sides, squares and other members of domains, by attribute, then by member.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub facts_of: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -64,18 +64,18 @@ pub struct View {
 /// A point of a board without files and ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PointView {
-    /// As actions name it.
+    /// The name that actions use.
     pub name: String,
-    /// To the right.
+    /// The coordinate to the right.
     pub x: i64,
-    /// Up.
+    /// The coordinate upwards.
     pub y: i64,
 }
 
 /// Something that stands on the board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PieceView {
-    /// The entity: the same as long as the piece is in the game.
+    /// The entity, which stays the same as long as the piece is in the game.
     pub id: u32,
     /// By name.
     pub square: String,
@@ -83,14 +83,14 @@ pub struct PieceView {
     pub kind: String,
     /// As FEN writes the kind, lower case.
     pub letter: String,
-    /// By number; none for what belongs to no side.
+    /// The side's number; `None` if it belongs to no side.
     pub side: Option<usize>,
-    /// What else is true of it, in words.
+    /// Its further facts, in words.
     pub facts: BTreeMap<String, String>,
-    /// What it has or is, where the rules list such (`.meta trait "relation"`): abilities, elements.
+    /// Its traits, such as abilities and elements, where the rules list them (`.meta trait "relation"`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traits: Vec<Trait>,
-    /// Its side depends on it: the relation that `.meta vital` names has it.
+    /// Whether its side depends on it: it is in the relation that `.meta vital` names.
     #[serde(skip_serializing_if = "is_false")]
     pub vital: bool,
 }
@@ -98,7 +98,7 @@ pub struct PieceView {
 /// A member of a domain that a piece has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trait {
-    /// The relation that says so.
+    /// The relation that it comes from.
     pub of: String,
     /// The member, by name.
     pub name: String,
@@ -106,7 +106,7 @@ pub struct Trait {
     pub told: String,
 }
 
-/// A kind of piece, as far as drawing needs it. A file with a kind of its own says more by
+/// A kind of piece, with what drawing needs. A file that adds a kind can declare more by
 /// `.meta piece "camel: Camel"` and `.meta image "camel white: camel-w.svg"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KindView {
@@ -116,15 +116,15 @@ pub struct KindView {
     pub letter: String,
     /// For people.
     pub name: String,
-    /// Where there are pictures of it, by side.
+    /// The addresses of its pictures, by side.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, String>,
-    /// A picture that the rules bring along (`.meta drawing "camel: <path .../>"`), in a square of 60.
+    /// A picture that the rules contain (`.meta drawing "camel: <path .../>"`), in a square of 60.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drawing: Vec<Stroke>,
 }
 
-/// Squares of one kind.
+/// Squares that one relation marks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mark {
     /// The relation that marks them.
@@ -136,7 +136,7 @@ pub struct Mark {
 /// Squares of one piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Zone {
-    /// The relation that says so.
+    /// The relation that it comes from.
     pub name: String,
     /// The piece, by its entity.
     pub piece: u32,
@@ -147,11 +147,11 @@ pub struct Zone {
 /// A field of a FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldView {
-    /// What stands before `=`.
+    /// The key before `=`.
     pub key: String,
     /// What its values are about: the `game`, `pieces`, or `members` of a domain.
     pub about: &'static str,
-    /// The values to choose from; none of numbers.
+    /// The values to choose from; empty for numbers.
     pub values: Vec<String>,
 }
 
@@ -159,18 +159,18 @@ fn is_false(it: &bool) -> bool {
     !it
 }
 
-/// A value of an argument that actions are not listed by.
+/// A value of an unlisted argument of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GivenView {
-    /// What the rules call the argument.
+    /// The argument's name in the rules.
     pub name: String,
     /// The value, by name.
     pub value: String,
-    /// What follows the text of an action to say so.
+    /// The suffix that it adds to an action's text.
     pub suffix: String,
 }
 
-/// Something that the side to move may do.
+/// A legal action of the side to move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ActionView {
     /// Its text in UCI.
@@ -179,18 +179,18 @@ pub struct ActionView {
     pub from: Option<String>,
     /// As `from`.
     pub to: Option<String>,
-    /// What kind of action the rules call it.
+    /// The kind of action, by its name in the rules.
     pub action: String,
-    /// The piece that acts, if one does: the first that the action is about.
+    /// The piece that acts, if one does: the first piece among the action's arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub piece: Option<u32>,
-    /// What it is about beside pieces and squares, in words: a kind to promote to, a manner.
+    /// Its arguments besides pieces and squares, in words: a kind to promote to, a manner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice: Vec<String>,
-    /// What it is, in a sentence, where others go from and to the same squares.
+    /// The action as a sentence, if others have the same two squares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
-    /// Why it cannot be played though it is legal: there is no room for what it makes.
+    /// Why it cannot be played although it is legal: there is no room for an entity that it makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -224,8 +224,8 @@ impl Game {
         }
     }
 
-    /// The points of a board without files and ranks, where the relation `drawn_at(point, x, y)` has them; those
-    /// that it leaves out stand side by side below. None of a board of squares.
+    /// The points of a board without files and ranks, where the relation `drawn_at(point, x, y)` has them;
+    /// the others are placed side by side below. Empty for a board of squares.
     pub fn points(&mut self) -> Vec<PointView> {
         let board = self.contract().board;
         if board.is_grid {
@@ -252,7 +252,8 @@ impl Game {
         (0..domain.size() as i64).map(&mut point).collect()
     }
 
-    /// The lines between points, as the relation `adjacent(point, point)` has them. None of a board of squares.
+    /// The lines between points, as the relation `adjacent(point, point)` has them. Empty for a board of
+    /// squares.
     fn lines(&mut self) -> Vec<(String, String)> {
         let board = self.contract().board;
         if board.is_grid {
@@ -281,7 +282,7 @@ impl Game {
         (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
     }
 
-    /// The manifest of the kinds of piece.
+    /// All kinds of piece, with what drawing needs.
     pub fn kinds(&mut self) -> Vec<KindView> {
         let (program, contract) = (self.program().clone(), self.contract().clone());
         let texts = |key: &'static str| {
@@ -327,7 +328,7 @@ impl Game {
         pieces
     }
 
-    /// What the relations of `.meta trait` have of each entity.
+    /// The traits of each entity, from the relations of `.meta trait`.
     fn traits(&mut self) -> BTreeMap<u32, Vec<Trait>> {
         let program = self.program().clone();
         let entities = self.contract().entity_type(&program);
@@ -364,7 +365,7 @@ impl Game {
         self.world_mut().tuples(rel).iter().map(|it| it[at]).collect()
     }
 
-    /// What a FEN tells beside the usual parts, to be asked for one by one.
+    /// What a FEN states besides the usual parts, field by field.
     pub fn fen_fields(&self) -> Vec<FieldView> {
         let (program, contract) = (self.program(), self.contract());
         let field = |it: &Field| {
@@ -385,7 +386,7 @@ impl Game {
         contract.fields.iter().map(field).collect()
     }
 
-    /// What stands on one square comes in the order in which stacks are written: carriers first.
+    /// Sorts the pieces of each square in the order in which stacks are written: carriers first.
     fn in_order_of_stacks(&mut self, places: &mut [Tuple]) {
         let contract = self.contract().clone();
         let Some(written) = contract.stack else { return };
@@ -399,7 +400,7 @@ impl Game {
             .sort_by_cached_key(|it| (it.get(1).copied(), kind(it).and_then(|it| order.get(&it))));
     }
 
-    /// What stands on a square, of all facts in the order of their entities.
+    /// A piece on a square. `facts` are all facts, in the order of their entities.
     fn piece(&self, id: u32, square: i64, facts: &[Fact], kinds: &[KindView]) -> PieceView {
         let (contract, program) = (self.contract(), self.program());
         let entity = EntityId(id);
@@ -432,7 +433,7 @@ impl Game {
         of_game.map(|it| (name(it), self.in_words(it))).collect()
     }
 
-    /// Facts of sides, squares and whatever else has some, by attribute, then by what they are about.
+    /// Facts of sides, squares and other members of domains, by attribute, then by member.
     fn facts_of_members(&self, facts: &[Fact]) -> BTreeMap<String, BTreeMap<String, String>> {
         let schema = &self.program().schema;
         let mut all: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -529,7 +530,7 @@ impl Game {
         self.reachable()
     }
 
-    /// What may be given with actions: as the first action says that takes something.
+    /// The values of unlisted arguments, as the first action that has some gives them.
     fn given(&mut self) -> Vec<GivenView> {
         let (program, contract) = (self.program().clone(), self.contract().clone());
         let takes = |it: &crate::rules::Action| !it.unlisted.is_empty();
@@ -551,7 +552,7 @@ impl Game {
         given.collect()
     }
 
-    /// What the side to move could do if it did not matter whether the game is over.
+    /// The actions of the side to move, even if the game is over.
     pub fn reachable(&mut self) -> Vec<ActionView> {
         let contract = self.contract().clone();
         let texts = open_listing(self.world_mut(), &contract);
@@ -575,7 +576,7 @@ impl Game {
             let says = None;
             actions.push((ActionView { uci, from, to, action, piece, choice, says, refused }, mv));
         }
-        // Where the squares alone leave a choice, each says what it is.
+        // Actions with the same two squares get a sentence each.
         let mut ways: HashMap<Ends<'_>, usize> = HashMap::with_capacity(actions.len());
         for (it, _) in &actions {
             *ways.entry(ends(it)).or_default() += 1;
@@ -600,7 +601,7 @@ fn ends(action: &ActionView) -> Ends<'_> {
     (action.from.as_deref(), action.to.as_deref())
 }
 
-/// How a kind is written.
+/// The letter of a kind.
 fn letter(world: &mut World, rel: RelId, kind: i64) -> String {
     let row = world.first(rel, &[Some(kind), None]);
     let program: &Program = world.program();
@@ -644,7 +645,7 @@ fn squares_of_grid(text: &str, board: &Domain) -> Vec<String> {
     found
 }
 
-/// The names of squares in a sentence: of points only those that are words by themselves.
+/// The names of squares in a sentence: names of points only where they are whole words.
 pub(super) fn squares_told(text: &str, board: &Domain) -> Vec<String> {
     let Shape::Members(_) = &board.shape else { return squares_of_grid(text, board) };
     let words = text.split(|it: char| !(it.is_alphanumeric() || "_-".contains(it)));

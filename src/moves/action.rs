@@ -1,10 +1,9 @@
-//! What a player may do now: the rows of the action relations as moves, and what decides them.
+//! The legal moves: the rows of the action relations as moves, and how their legality is decided.
 //!
 //! A move is an action of the program with its arguments. Whether it leaves royal pieces safe is
 //! either derived by the rules (the action's own relation) or found by playing it out (whether the
-//! position after a pseudo-legal one is `untenable`; see `safety`). [`LegalityMode`] lets tests hold the two against
-//! each other.
-//! Deliberately absent: how moves are written (`notation`) and what a game makes of them.
+//! position after a pseudo-legal one is `untenable`; see `safety`). [`LegalityMode`] lets tests compare the
+//! two. Deliberately absent: how moves are written (`notation`) and played (`game`).
 
 use foldhash::{HashSet, HashSetExt};
 
@@ -15,7 +14,7 @@ use super::contract::Contract;
 use super::reach::Room;
 use super::safety::Decision;
 
-/// One thing that a player may do: an action and its arguments, in raw values. Arguments that are not listed are
+/// A move: an action and its arguments, in raw values. Arguments that are not listed are
 /// there only where one of them is not the default.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move {
@@ -39,7 +38,7 @@ pub(super) fn column_of(program: &Program, action: ActionId, column: &str) -> Op
     relation.columns.iter().position(|it| it.name == column)
 }
 
-/// How it is decided whether a move leaves royal pieces safe.
+/// How to decide whether a move leaves royal pieces safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LegalityMode {
     /// As each action declares.
@@ -62,7 +61,7 @@ impl LegalityMode {
         }
     }
 
-    /// Whether counting rows is counting legal moves.
+    /// Whether the number of rows is the number of legal moves.
     pub fn is_counted(self, contract: &Contract) -> bool {
         match self {
             Self::Declared => {
@@ -74,7 +73,7 @@ impl LegalityMode {
     }
 }
 
-/// The rules call the game over (draws by counter, repetition and material aside).
+/// Whether the rules call the game over (apart from draws by counter, repetition and material).
 pub fn is_over(world: &mut World, contract: &Contract) -> bool {
     world.any(contract.over)
 }
@@ -132,15 +131,15 @@ fn add_moves(
     }
 }
 
-/// What one action adds to the count of legal moves: their number, or the moves themselves where one
-/// of them may turn out to be impossible when it is taken.
+/// The contribution of one action to the count of legal moves: their number, or the moves themselves if
+/// taking one of them may fail.
 pub(super) enum OfAction {
     Counted(u64),
     ToTake(Vec<Move>),
 }
 
-/// The legal moves of one action, in a position that is known not to be over, as a count wants them:
-/// where rules decide all rows, they are not even listed.
+/// The legal moves of one action, in a position that is known not to be over, for a count: where rules decide
+/// all rows, they are not even listed.
 pub(super) fn leaves_of(
     world: &mut World,
     contract: &Contract,
@@ -165,8 +164,8 @@ pub(super) fn leaves_of(
     if is_fallible { OfAction::ToTake(moves) } else { OfAction::Counted(moves.len() as u64) }
 }
 
-/// What the leaves after an action are, where counting rows is counting them: what [`leaves_of`] would find of each
-/// action in a position in which nothing has to be played out.
+/// How the leaves after an action can be counted as rows: what [`leaves_of`] would find for each action in a
+/// position in which nothing has to be played out.
 pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> Option<Leaves> {
     let (mut counted, mut odd) = (Vec::new(), Vec::new());
     for action in &world.program().actions {
@@ -210,8 +209,8 @@ pub(super) fn has_move(world: &mut World, contract: &Contract) -> bool {
     })
 }
 
-/// How many of the moves that may be tried in a position rules decide without playing them out, and how many there
-/// are.
+/// Number of pseudo-legal moves of a position that rules decide without playing them out, and their total
+/// number.
 pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
     let program = world.program().clone();
     let (mut all, mut played) = (0, 0);
@@ -230,7 +229,7 @@ pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
     [all - played, all]
 }
 
-/// The moves that are legal but for the safety of royal pieces; also after the game's end.
+/// The pseudo-legal moves, which need not leave royal pieces safe; also after the game's end.
 pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let program = world.program().clone();
     let mut moves = Vec::new();
@@ -249,7 +248,7 @@ pub fn is_pseudo(world: &mut World, mv: &Move) -> bool {
     world.contains(rel, &mv.args[..args])
 }
 
-/// The row of its action's relation that a move is, without the arguments that are not listed.
+/// The row of the action's relation for a move, without its unlisted arguments.
 pub fn row<'m>(world: &World, mv: &'m Move) -> &'m [i64] {
     world.program().action(mv.action).row(&mv.args)
 }
@@ -277,17 +276,18 @@ fn columns_before<'m>(
     if program.relation(from).columns.len() == 1 { &[] } else { action.row(args) }
 }
 
-/// The first unlisted argument that is not allowed: the relation that says what is, and the row that it lacks.
+/// The first unlisted argument that is not allowed: the relation of allowed values, and the row that it
+/// lacks.
 pub fn refused_argument(world: &mut World, mv: &Move) -> Option<(RelId, Tuple)> {
     let rows = argument_rows(world.program(), mv);
     rows.into_iter().find(|(rel, row)| !world.contains(*rel, row))
 }
 
-/// Maximum number of combinations of unlisted arguments that are looked at where the defaults are not legal.
+/// Maximum number of combinations of unlisted arguments that are examined where the defaults are not legal.
 const VARIANTS: usize = 64;
 
 /// A listed action with every combination of its unlisted arguments, the defaults first: at most
-/// `VARIANTS`; an argument whose values neither a relation nor a domain lists has its default alone.
+/// `VARIANTS`; an argument whose values neither a relation nor a domain lists has only its default.
 pub fn argument_variants(world: &mut World, mv: &Move) -> Vec<Move> {
     let program = world.program().clone();
     let action = program.action(mv.action);
@@ -360,16 +360,16 @@ pub fn is_played_out(world: &mut World, contract: &Contract, mv: &Move) -> bool 
     }
 }
 
-/// Plays the move as far as its action says (`until STAGE`), looks whether the mover may leave the position
-/// so, and takes it back. A move that a reaction refuses, in whatever stage, is not safe either. A move that cannot be
-/// taken for other reasons (no room for another entity, events without end, code that is called in vain) is not illegal
-/// for that, or sides would be mated by it: it stays on the list, [`refusal`] says why it cannot be taken, and so does
-/// playing it.
+/// Plays the move up to the stage that its action declares (`until STAGE`), checks whether the mover may
+/// leave the position so, and takes it back. A move that a reaction refuses, in any stage, is not safe
+/// either. A move that cannot be taken for other reasons (no room for another entity, endless events, missing
+/// code) still counts as legal, or a lack of room could mate a side: it stays on the list, and [`refusal`]
+/// and playing it say why it cannot be taken.
 pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let Some(mover) = contract.mover(world.facts()) else {
         return true;
     };
-    // Where rows are missing already, nothing that is played out tells anything.
+    // Where rows are missing already, the result of playing actions out means nothing.
     if world.has_run_out() {
         return false;
     }
@@ -383,7 +383,7 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 
-/// Whether a legal move of an action may turn out impossible to take here.
+/// Whether taking a legal move of an action may fail here.
 fn may_fail(world: &World, contract: &Contract, action: ActionId) -> bool {
     let Room { always, apart } = contract.rooms[usize::from(action.0)];
     let is_there = |it: Option<u32>| it.is_some_and(|it| it == 0 || it <= world.facts().room());
@@ -400,8 +400,8 @@ fn all_apart(world: &World, contract: &Contract) -> bool {
     })
 }
 
-/// Why a legal move cannot be played all the same. Rules cannot know it: there is no room for
-/// another entity, events raise each other without end, or code is called in vain.
+/// Why a legal move cannot be played, for reasons that rules cannot know: there is no room for another
+/// entity, events raise each other endlessly, or code is missing.
 pub fn refusal(world: &mut World, contract: &Contract, mv: &Move) -> Option<Refusal> {
     if !may_fail(world, contract, mv.action) {
         return None;

@@ -1,9 +1,9 @@
-//! What this layer asks of a program: the relations it reads by name, found once and checked.
+//! What this layer requires of a program: the relations that it reads by name, looked up once and checked.
 //!
 //! Rules are free to say anything, but boards, piece letters and results can only be read and
 //! written if the rules say where a piece stands and whose turn it is. Those relations are *roles*.
-//! Relations that only some games have are optional, and those that only the texts of some families
-//! have a form for are found by `notation`. Deliberately absent: any name of a kind, a preset or a game.
+//! Relations that only some games have are optional, and those that only some families' notation uses are
+//! found by `notation`. Deliberately absent: any name of a kind, a preset or a game.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,60 +18,60 @@ use super::safety::{Decision, decisions, refused_late};
 use crate::facts::{DomainId, GAME};
 use crate::rules::{Program, RelId, Type};
 
-/// The relations that moves and notation read, by the names that the rules give them.
+/// The relations that moves and notation read.
 #[derive(Debug, Clone)]
 pub struct Contract {
-    /// Of pieces: `at(piece, square)`, `kind(piece, kind)`, `color(piece, side)`.
+    /// Facts of pieces: `at(piece, square)`, `kind(piece, kind)`, `color(piece, side)`.
     pub at: Fact,
     pub kind: Fact,
     pub color: Fact,
-    /// Of the game. Counters that the rules do not keep are in no text.
+    /// Facts of the game. Counters that the rules do not keep are not written.
     pub turn: Fact,
     pub fullmove: Option<Fact>,
     pub occurrences: Option<Fact>,
     /// The fields that the game's FEN has after the usual ones, in order.
     pub fields: Vec<Field>,
-    /// Signs beside a piece's letter on the board: flags of pieces.
+    /// Signs next to a piece's letter on the board: flags of pieces.
     pub marks: Vec<Mark>,
     /// Squares that are taken out of the board.
     pub walls: Option<Walls>,
-    /// Numbers of the sides, in a field of their own.
+    /// A number per side, in a field of their own.
     pub counters: Option<Counters>,
-    /// Pieces that stand nowhere are in a player's hand, which the FEN tells in brackets.
+    /// Pieces without a square are in a player's hand, which a FEN gives in brackets.
     pub pocket: bool,
-    /// In what order the pieces of a square are written, where a square may hold several.
+    /// The order in which the pieces of a square are written, where a square may hold several.
     pub stack: Option<RelId>,
-    /// How many fields follow the side to move that are a dash in every position.
+    /// Number of fields after the side to move that are always a dash.
     pub dashes: usize,
-    /// What a FEN tells of a turn that is under way, after the position that it began from.
+    /// What a FEN states of a turn that is under way, after the position that it began from.
     pub turn_text: Option<Vec<TurnPart>>,
-    /// What whole turns are called, if they have words.
+    /// The templates for whole turns, if the rules declare texts ("words") for them.
     pub turn_words: Option<TurnWords>,
-    /// A FEN is read only as it would be written.
+    /// Whether a FEN must be exactly as it would be written.
     pub strict: bool,
-    /// No signs of check or mate follow a move in SAN.
+    /// Whether SAN has no signs of check and mate.
     pub unmarked: bool,
     pub letter: RelId,
-    /// The letters, once they were read of rows that never change.
+    /// The letters, cached if they come from static rows.
     pub(super) letters: OnceLock<Arc<Letters>>,
-    /// What moves write for a kind, where that is another letter.
+    /// The letters of kinds in moves, where they differ.
     pub san_letter: Option<RelId>,
-    /// Kinds that are written without their letter.
+    /// The kinds that are written without a letter.
     pub marches: Option<RelId>,
-    /// What only some games have, and their texts with them.
+    /// The roles that only some families have.
     pub notation: Roles,
-    /// About the position: no side may leave it so; a side is threatened.
+    /// Rows about the position: a side may not leave it so; a side is threatened.
     pub untenable: RelId,
     pub exposed: Option<RelId>,
     pub over: RelId,
-    /// What it means that the side to move has no action, where rules alone cannot see that.
+    /// The outcome if the side to move has no action, where rules alone cannot see that.
     pub stuck: Option<RelId>,
-    /// The side to move keeps the turn after its next action, in games that know such a thing.
+    /// Whether the side to move keeps the turn after its next action, in games where that is possible.
     pub keeps_turn: Option<RelId>,
-    /// The turn under way may not stop here, as the family and each preset say, in games that know such a thing.
+    /// Relations of the family and of presets that say that the turn under way may not stop here.
     pub unfinished: Vec<RelId>,
     pub result: RelId,
-    /// A position with such a row is none of the game's, as the family and each preset say.
+    /// Relations of the family and of presets that say that a position is not possible in the game.
     pub misplaced: Vec<RelId>,
     pub claim: RelId,
     pub wins: RelId,
@@ -82,9 +82,9 @@ pub struct Contract {
     pub kinds: DomainId,
     /// How each action is decided, by its number.
     pub decisions: Vec<Decision>,
-    /// What it takes that each action can be taken for sure whenever it is legal, by its number.
+    /// The room that guarantees that an action can be taken whenever it is legal, by the action's number.
     pub rooms: Vec<Room>,
-    /// Actions that may be refused in a stage that is no part of playing them out, by their number.
+    /// Whether an action may be refused in a stage after those that are played out, by its number.
     pub refused_late: Vec<bool>,
 }
 
@@ -114,7 +114,7 @@ impl Contract {
         }
     }
 
-    /// The type of the columns that pieces stand in.
+    /// The type of columns for pieces.
     pub fn entity_type(&self, program: &Program) -> Option<Type> {
         program.relation(self.at.rel).columns.first().map(|it| it.ty)
     }
@@ -124,7 +124,7 @@ impl Contract {
         program.schema.domain(self.sides).size() as i64
     }
 
-    /// The side that is to move, if the game says so.
+    /// The side to move, if the facts state one.
     pub fn mover(&self, facts: &crate::facts::Session) -> Option<i64> {
         facts.get_raw(GAME, self.turn.attr)
     }
@@ -152,7 +152,7 @@ impl Finder<'_> {
         let marches = self.if_there("marches", &[Kind]);
         let notation = Roles::find(self);
         let exposed = self.if_there("exposed", &[Side]);
-        // Rules of older saves know only what stands exposed.
+        // Rules of older saves have only `exposed`.
         let untenable = match (self.program.relation_named("untenable"), exposed) {
             (None, Some(_)) => exposed,
             _ => self.rules("untenable", &[Side]),

@@ -1,5 +1,5 @@
-//! What files declare of the texts of their game, each a line `.meta fen "..."` or `.meta san "..."`: further fields,
-//! marks beside letters, walls, counters, stacks, what a turn is called. Found with the relations that they name.
+//! The notation that files declare, by lines `.meta fen "..."` or `.meta san "..."`: further fields, marks
+//! next to letters, walls, counters, stacks, the text of a turn; with the relations that they name.
 
 use crate::facts::{AttrId, BOOL, Shape};
 use crate::rules::{Input, RelId, Role, Type};
@@ -10,7 +10,7 @@ use super::finder::{
 };
 use super::notes::{called, fen_lines, fen_notes};
 
-/// Maximum number of signs that may follow letters: one for each sign of punctuation.
+/// Maximum number of signs next to letters: one for each punctuation character.
 const MARKS: usize = 32;
 
 impl Finder<'_> {
@@ -38,7 +38,7 @@ impl Finder<'_> {
         fields
     }
 
-    /// Two files mean different things by one word of the FEN.
+    /// Notes that two files give one word of the FEN different meanings.
     fn taken(&mut self, what: &str, first: RelId, second: RelId) {
         let name = |it| self.program.relation(it).name.clone();
         let (what, first, second) = (what.to_owned(), name(first), name(second));
@@ -66,7 +66,7 @@ impl Finder<'_> {
             Some(domain) => (it.0, it.1, About::Members(domain)),
             None => it,
         });
-        // A piece is told by its square, so only once.
+        // A piece is written as its square, so only once.
         let is_value = |ty: Type, about: About| match ty {
             Type::Int => true,
             Type::Text => false,
@@ -141,7 +141,7 @@ impl Finder<'_> {
         self.find(name, Source::Rules, &[Slot::Kind, Slot::Int])
     }
 
-    /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and what stands between them.
+    /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and the text between them.
     pub(super) fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
         let (line, file) = fen_notes(program).find(|it| it.0.starts_with("turn "))?;
@@ -190,7 +190,7 @@ impl Finder<'_> {
         Some(TurnWords { texts, hold: hold.attr })
     }
 
-    /// The parts of a text that tells of a turn.
+    /// The parts of the text of a turn under way.
     fn turn_parts(&mut self, template: &str, file: u16) -> Vec<TurnPart> {
         let program = self.program;
         let mut parts = Vec::new();
@@ -220,7 +220,7 @@ impl Finder<'_> {
         parts
     }
 
-    /// `.meta fen "wall SIGN=RELATION"`: a flag of squares, which stands on the board as the sign.
+    /// `.meta fen "wall SIGN=RELATION"`: a flag of squares, written on the board as the sign.
     pub(super) fn walls(&mut self) -> Option<Walls> {
         let program = self.program;
         let (line, file) = fen_notes(program).find(|it| it.0.starts_with("wall "))?;
@@ -239,7 +239,8 @@ impl Finder<'_> {
         Some(Walls { sign, fact })
     }
 
-    /// `.meta fen "counters RELATION"`: a number of each side; with `+` before the relation they are written `+1+0`.
+    /// `.meta fen "counters RELATION"`: a number per side; with `+` before the relation they are written
+    /// `+1+0`.
     pub(super) fn counters(&mut self) -> Option<Counters> {
         let program = self.program;
         let (line, file) = fen_notes(program).find(|it| it.0.starts_with("counters "))?;

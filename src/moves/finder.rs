@@ -1,7 +1,7 @@
-//! Looks up relations by the names and columns that this layer expects, and remembers what is wrong with them.
+//! Looks up relations by the names and columns that this layer expects, and collects what is wrong with them.
 //!
-//! Here are also the parts that a contract is made of. Deliberately absent: which relations there are to be (`contract`,
-//! `declared`).
+//! Here are also the parts that a contract is made of. Deliberately absent: which relations are looked up
+//! (`contract`, `declared`).
 
 use std::fmt;
 
@@ -30,38 +30,39 @@ pub enum About {
 pub struct Field {
     pub key: String,
     pub fact: Fact,
-    /// Of what type its values are: numbers, or members of a domain.
+    /// The type of its values: numbers, or members of a domain.
     pub ty: Type,
     pub about: About,
-    /// It is left out where it is as at the start.
+    /// Whether it is left out while it has its default value.
     pub quiet: bool,
 }
 
-/// A part of what a FEN tells of a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
+/// A part of what a FEN states of a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnPart {
     Text(String),
     /// The rows of a relation that has a text.
     Rows(RelId),
-    /// The same with commas between them: what was done, which only grows.
+    /// The same with commas between them: a list of what was done, which only grows.
     List(RelId),
-    /// What is left out if none of its relations has a row; of words alone.
+    /// A part that is left out if none of its relations has a row; only in words.
     Optional(Vec<TurnPart>),
 }
 
-/// What whole turns are called, `.meta san "turn [{staying}<]{made,}"`, the first first.
+/// The templates for the text ("word") of a whole turn, `.meta san "turn [{staying}<]{made,}"`, in order of
+/// preference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnWords {
     pub texts: Vec<Vec<TurnPart>>,
-    /// A flag of the game that keeps a turn from ending by itself.
+    /// A flag of the game that keeps a turn from ending by itself while it is written.
     pub hold: AttrId,
 }
 
-/// What a sign beside a piece's letter means.
+/// A sign next to a piece's letter, and the flag that it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     pub sign: char,
-    /// It stands before the letter.
+    /// Whether it precedes the letter.
     pub before: bool,
     /// A flag of pieces.
     pub fact: Fact,
@@ -74,11 +75,11 @@ pub struct Walls {
     pub fact: Fact,
 }
 
-/// A number of each side, all in one field of the FEN.
+/// A number per side, all in one field of the FEN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
     pub fact: Fact,
-    /// `+1+0`, as the last of the usual fields; else `3+3`, before the counters of moves.
+    /// Whether they are written `+1+0`, after the usual fields; else `3+3`, before the move counters.
     pub signed: bool,
 }
 
@@ -86,10 +87,10 @@ pub struct Counters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board {
     pub domain: DomainId,
-    /// A board of points has them all in one rank.
+    /// A board of points has them all on one rank.
     pub files: u8,
     pub ranks: u8,
-    /// Its squares have files and ranks. Else they are points, which have names only.
+    /// Whether its squares have files and ranks. Otherwise they are points, which have only names.
     pub is_grid: bool,
 }
 
@@ -110,7 +111,7 @@ impl Board {
     }
 }
 
-/// One thing that the rules do not say, or say otherwise than this layer can read.
+/// A declaration that is missing, or that this layer cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     Missing {
@@ -121,13 +122,13 @@ pub enum Fault {
         expected: String,
         found: String,
     },
-    /// A sign or word of the FEN is meant for two relations.
+    /// A sign or word of the FEN is declared for two relations.
     Taken {
         what: String,
         first: String,
         second: String,
     },
-    /// A turn under way would be written so that it is not told from the other fields of a FEN.
+    /// The text of a turn under way could not be distinguished from the other fields of a FEN.
     TurnText {
         template: String,
     },
@@ -157,7 +158,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a column is about. Columns of one slot must be of one domain.
+/// The role of a column. Columns of one slot must have the same domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     Entity,
@@ -166,7 +167,7 @@ pub(super) enum Slot {
     Kind,
     Outcome,
     Reason,
-    /// What the texts of some families are about, by its name.
+    /// A role in the notation of some families, by its name.
     Named(&'static str),
     Int,
     Text,
@@ -181,7 +182,7 @@ impl fmt::Display for Slot {
     }
 }
 
-/// How a relation comes by its rows.
+/// The sources of a relation's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     Piece,
@@ -194,7 +195,7 @@ pub(super) enum Source {
 pub(super) struct Finder<'a> {
     pub(super) program: &'a Program,
     pub(super) faults: Vec<Fault>,
-    /// The domain of each slot that a column has shown.
+    /// The domain of each slot that has had a column.
     slots: Vec<(Slot, DomainId)>,
 }
 
@@ -205,7 +206,7 @@ impl<'a> Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The domain that columns of a slot are of, if there was one.
+    /// The domain of a slot, if it has had a column.
     pub(super) fn domain(&self, slot: Slot) -> Option<DomainId> {
         self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
     }
@@ -278,7 +279,7 @@ impl Finder<'_> {
         None
     }
 
-    /// Whether a column of that type may stand in the slot; the first to ask settles its domain.
+    /// Whether a column of that type fits the slot; the first column determines its domain.
     pub(super) fn fits(&mut self, slot: Slot, ty: Type) -> bool {
         match (slot, ty) {
             (Slot::Int, Type::Int) | (Slot::Text, Type::Text) => true,

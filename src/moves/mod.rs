@@ -1,4 +1,4 @@
-//! What a player may do: derived rows as moves, moves and positions as text, and the move count.
+//! Moves: derived rows as legal moves, moves and positions as text, and perft counts.
 //!
 //! This layer knows squares, sides and pieces by their roles in the rules (`contract`); it must
 //! not know any kind of piece, preset or game by name.

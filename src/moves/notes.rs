@@ -1,4 +1,4 @@
-//! What files declare of the texts of their game: the lines `.meta fen "..."` and `.meta san "..."` of a program.
+//! The lines `.meta fen "..."` and `.meta san "..."` of a program, by which files declare notation.
 
 use crate::rules::Program;
 
@@ -18,7 +18,7 @@ pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
     program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
 }
 
-/// What the relation is called in the program that a file calls so.
+/// The full name of a relation that a file names.
 pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
     let rel = program.relation_in(file, name);
     rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())

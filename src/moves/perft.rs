@@ -1,9 +1,9 @@
 //! Counting the tree of moves: the yardstick of move generators.
 //!
-//! Leaves are legal moves at the last ply; a finished game has no children. The last ply is counted
-//! without playing it; where the rules decide legality, from the relations, without listing a move. A
-//! legal move that cannot be taken (there is no room for what it makes) makes the count wrong: the caller that
-//! hands it on asks `World::check`.
+//! Leaves are legal moves at the last ply; a finished game has no children. The last ply is counted without
+//! playing it; if the rules decide legality, from the relations, without listing a move. A legal move that
+//! cannot be taken (there is no room for an entity that it makes) makes the count wrong: the caller must call
+//! `World::check`.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub fn perft_by(
     Tree { contract, mode, bulk, leaves }.count(world, depth)
 }
 
-/// What is found after a move, which is taken back. None if it cannot be taken, which is noted.
+/// Plays a move, looks, and takes the move back. `None` if it cannot be taken, which the world notes.
 fn after<T>(world: &mut World, mv: &Move, look: impl FnOnce(&mut World) -> T) -> Option<T> {
     let mark = world.mark();
     let found = match world.fire(mv.action, &mv.args) {
@@ -64,11 +64,12 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
     rows
 }
 
-/// The number of sequences of that many whole turns, the first of which is under way: the position is one
-/// right after an action of `mover`. None if a turn goes on for too long.
+/// The number of sequences of that many whole turns, the first of which is under way: the position is right
+/// after an action of `mover`. `None` if a turn is too long.
 ///
 /// A turn ends as in [`turns`](super::turns): when another side is to move, when the game is over, or when
-/// there is no action and the rules let it stop. Only the position after an action says which, so all of them are played.
+/// there is no action and the rules let it stop. Only the position after an action shows that, so all of them
+/// are played.
 pub fn perft_in_turns(
     world: &mut World,
     contract: &Contract,
@@ -95,7 +96,7 @@ impl TurnTree<'_> {
         self.below(world, &moves, 1, depth)
     }
 
-    /// The count after so many actions of a turn of `mover`.
+    /// The count after that many actions of a turn of `mover`.
     fn after_action(
         &self,
         world: &mut World,
@@ -108,7 +109,7 @@ impl TurnTree<'_> {
         }
         let moves = open_moves(world, self.contract, LegalityMode::Declared);
         match moves.is_empty() {
-            // The turn ends here, if it may, and nothing follows it.
+            // The turn ends here, if it may, and no turn follows it.
             true => Some(u64::from(depth == 1 && may_stop(world, self.contract))),
             false if actions >= LONGEST => None,
             false => self.below(world, &moves, actions + 1, depth),
@@ -131,7 +132,7 @@ struct Tree<'a> {
     contract: &'a Contract,
     mode: LegalityMode,
     bulk: bool,
-    /// What the leaves after an action are, where they can be counted without taking it.
+    /// How the leaves after an action are counted without taking it, if they can be.
     leaves: Option<Arc<Leaves>>,
 }
 
@@ -180,7 +181,7 @@ impl Tree<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerftRecord {
     pub id: String,
-    /// Four fields or more of a FEN.
+    /// The first four fields of a FEN, or more.
     pub epd: String,
     /// Depth and nodes, in the order of the list.
     pub counts: Vec<(u32, u64)>,
@@ -188,7 +189,7 @@ pub struct PerftRecord {
     pub line: usize,
 }
 
-/// A line of a perft list that says nothing known.
+/// A malformed line of a perft list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: found {found:?}, expected {expected}")]
 pub struct PerftListError {
@@ -200,7 +201,7 @@ pub struct PerftListError {
 /// Reads a `.perft` list: `id NAME`, `epd FEN`, then `perft DEPTH NODES` lines; `#` comments.
 ///
 /// # Errors
-/// The first line that is none of these.
+/// The first line that has none of these forms.
 pub fn read_perft_list(text: &str) -> Result<Vec<PerftRecord>, PerftListError> {
     let mut records: Vec<PerftRecord> = Vec::new();
     let mut id = String::new();

@@ -1,10 +1,10 @@
 //! Upper bounds on what an action can lead to: the number of events, how deep they nest, and the number of
-//! entities that it makes. What stays within the limits of a transaction cannot fail, so a count need not
-//! take such an action to know that it can be taken.
+//! entities that it makes. An action that stays within the limits of a transaction cannot fail, so a count
+//! need not take it to know that.
 //!
-//! The bounds hold for whatever the facts are: a body has at most as many solutions as its variables
-//! have combinations of values, once those are left out that others determine. Deliberately absent: whether an
-//! action is legal (`safety`).
+//! The bounds hold for all facts: a body has at most as many solutions as its variables have combinations of
+//! values, leaving out variables that others determine. Deliberately absent: whether an action is legal
+//! (`safety`).
 
 use std::collections::HashMap;
 
@@ -15,23 +15,23 @@ use crate::rules::{
     Program, Reaction, RelId, Role, Rule, Term, Type, Var, VarId, term_vars,
 };
 
-/// What it takes that nothing can keep a legal action from being taken. `None`: it may fail all the same,
-/// for its events may be too many, or it calls code.
+/// The room in which a legal action can certainly be taken. `None` if it may fail anyway, since its events
+/// may be too many, or it calls code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// Room for so many new entities.
+    /// The number of free entities that is always enough.
     pub always: Option<u32>,
-    /// The same where no two entities stand on one place.
+    /// The same if no two entities have the same place.
     pub apart: Option<u32>,
 }
 
-/// The room that each action takes. Entities stand where `at` says.
+/// The room that each action takes. `at` gives the place of an entity.
 pub(super) fn rooms(program: &Program, at: AttrId) -> Vec<Room> {
     let mut bounds = Bounds::of(program, at);
     program.actions.iter().map(|it| bounds.room(it.id)).collect()
 }
 
-/// What comes of an action or event at most.
+/// Upper bounds on the consequences of an action or event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Reach {
     events: u64,
@@ -48,7 +48,7 @@ impl Reach {
         u32::try_from(self.entities).ok().filter(|_| ends && !self.calls)
     }
 
-    /// Adds what so many events of a kind lead to.
+    /// Adds the consequences of that many events of a kind.
     fn add(&mut self, times: u64, event: Self) {
         let events = event.events.saturating_add(1).saturating_mul(times);
         self.events = self.events.saturating_add(events);
@@ -61,23 +61,23 @@ impl Reach {
 #[derive(Debug, Clone, Copy)]
 enum Known {
     Unasked,
-    /// It is being looked at: coming here again is a cycle.
+    /// It is being computed: to get here again is a cycle.
     Open,
     Is(Reach),
 }
 
-/// Columns of a relation, a bit each.
+/// A set of columns of a relation, as bits.
 type Columns = u8;
 
 struct Bounds<'p> {
     program: &'p Program,
     depends: Dependencies,
     at: AttrId,
-    /// No two entities stand on one place in the facts that are looked at.
+    /// Whether no two entities have the same place in the facts that are considered.
     apart: bool,
-    /// How many values some columns have at most, for each of others, by whether entities stand apart.
+    /// Maximum number of values of some columns for each value of others, by whether entities stand apart.
     fans: HashMap<(RelId, Columns, Columns, bool), u64>,
-    /// Relations whose rules are being looked at.
+    /// Relations whose rules are being examined.
     busy: Vec<RelId>,
     events: Vec<Known>,
 }
@@ -100,14 +100,14 @@ impl<'p> Bounds<'p> {
         Room { always, apart }
     }
 
-    /// `apart`: no two entities stand on one place as the action begins.
+    /// `apart`: no two entities have the same place as the action begins.
     fn of_action(&mut self, action: ActionId, apart: bool) -> Reach {
         let program = self.program;
         let concerns = |it: &&Reaction| it.event == Event::Action(action) || it.event == Event::Any;
         let own: Vec<&Reaction> = program.reactions.iter().filter(concerns).collect();
         let mut reach = Reach::default();
         for reaction in &own {
-            // The facts are still the first ones if no batch before moves anything.
+            // The facts are unchanged if no earlier batch moves anything.
             let before = |it: &&&Reaction| (it.stage, it.owner) < (reaction.stage, reaction.owner);
             self.apart = apart && !own.iter().filter(before).any(|it| self.may_move(it));
             self.add_reaction(reaction, &mut reach);
@@ -116,7 +116,7 @@ impl<'p> Bounds<'p> {
         reach
     }
 
-    /// Whether something may stand elsewhere after a reaction and what comes of it.
+    /// Whether an entity may have moved after a reaction and its consequences.
     fn may_move(&self, reaction: &Reaction) -> bool {
         let moves = |it: &Reaction| {
             let mut effects = it.effects.iter();
@@ -174,7 +174,7 @@ impl<'p> Bounds<'p> {
         }
     }
 
-    /// How many solutions a reaction's body has at most.
+    /// Maximum number of solutions of a reaction's body.
     fn solutions(&mut self, reaction: &Reaction) -> u64 {
         let mut known = vec![false; reaction.vars.len()];
         let params = term_vars(&reaction.params);
@@ -182,7 +182,7 @@ impl<'p> Bounds<'p> {
         self.body(&reaction.body, &reaction.vars, known, &reaction.named())
     }
 
-    /// How many values some variables of a body have at most, for each of those that are known.
+    /// Maximum number of values of some variables of a body, for each value of those that are known.
     fn body(
         &mut self,
         body: &[Literal],
@@ -220,7 +220,7 @@ impl<'p> Bounds<'p> {
         }
     }
 
-    /// Marks the variables as known that have one value at most for those that are.
+    /// Marks the variables as known that the known ones determine.
     fn determine(&mut self, body: &[Literal], known: &mut [bool]) {
         loop {
             let before = known.iter().filter(|it| **it).count();
@@ -259,7 +259,7 @@ impl<'p> Bounds<'p> {
         }
     }
 
-    /// How many values the free columns of a relation have at most, for each of the bound ones.
+    /// Maximum number of values of the free columns of a relation, for each value of the bound ones.
     fn fan(&mut self, rel: RelId, bound: Columns, free: Columns) -> u64 {
         if let Some(&known) = self.fans.get(&(rel, bound, free, self.apart)) {
             return known;
@@ -280,7 +280,7 @@ impl<'p> Bounds<'p> {
             Role::Input(Input::Key(_)) => {
                 any.min(relation.columns.first().map_or(1, |it| self.size(it.ty)))
             }
-            // Only statics are held to their promise as they are loaded.
+            // Only for statics is `key` checked when they are loaded.
             Role::Static | Role::Builtin(_) if relation.functional && determined => 1,
             Role::Input(_) | Role::Builtin(_) | Role::Given(_) => any,
             Role::Static | Role::Derived if self.busy.contains(&rel) => return any,
@@ -295,7 +295,7 @@ impl<'p> Bounds<'p> {
         fan
     }
 
-    /// The same for a relation that rules conclude: what its rules add up to, or else `any`.
+    /// The same for a relation that rules conclude: the sum over its rules, or `any`.
     fn by_rules(&mut self, rel: RelId, [bound, free]: [Columns; 2], any: u64) -> u64 {
         let program = self.program;
         let mut rows: u64 = 0;
@@ -336,7 +336,7 @@ fn atoms(body: &[Literal]) -> impl Iterator<Item = &Atom> {
     })
 }
 
-/// The columns of an atom that are bound, and those with variables that are not known and asked for.
+/// The columns of an atom that are bound, and those with variables that are unknown and wanted.
 fn columns(atom: &Atom, known: &[bool], asked: impl Fn(VarId) -> bool) -> (Columns, Columns) {
     let (mut bound, mut free) = (0, 0);
     for (at, term) in atom.args.iter().enumerate() {
@@ -356,7 +356,7 @@ fn is_known(expr: &Expr, known: &[bool]) -> bool {
     vars.iter().all(|it| known[usize::from(it.0)])
 }
 
-/// Whether all variables are known that an aggregate shares with the rest of its body.
+/// Whether all variables that an aggregate shares with the rest of its body are known.
 fn is_grouped(aggregate: &Aggregate, known: &[bool]) -> bool {
     aggregate.shared_vars().iter().all(|it| known[usize::from(it.0)])
 }

@@ -1,12 +1,11 @@
-//! What decides whether an action leaves a position that its side may leave: the rules, or playing
-//! it out.
+//! How the safety of an action is decided: by rules, or by playing it out.
 //!
-//! An action that declares `legality rules` is decided by its own relation, but for the rows of its
-//! `simulates` relation. All of it is played out where rules cannot know the outcome: a reaction may
-//! refuse it, or a preset's reaction writes what safety depends on and the preset's file says
-//! nothing of it. A file says something by a clause of the `simulates` relation, or by
-//! `.meta legality "rules"`; where it says nothing, conditions of its reactions may (`split`). Deliberately absent:
-//! playing it out (`action`).
+//! An action that declares `legality rules` is decided by its own relation, except for the rows of its
+//! `simulates` relation. All of its rows are played out if rules cannot know the outcome: a reaction may
+//! refuse it, or a preset's reaction writes what safety depends on and the preset's file makes no statement
+//! about that. A file makes one by a clause of the `simulates` relation, or by `.meta legality "rules"`;
+//! otherwise the conditions of its reactions may serve as one (`split`). Deliberately absent: playing it out
+//! (`action`).
 
 use std::collections::BTreeSet;
 
@@ -21,11 +20,11 @@ use crate::rules::{
 pub enum Decision {
     /// By its own relation.
     Rules,
-    /// By its own relation, but for the rows of this one.
+    /// By its own relation, except for the rows of this one, which are played out.
     Except(RelId),
-    /// By playing every try out.
+    /// By playing every pseudo-legal row out.
     Simulation,
-    /// It is never legal: only trials play it out.
+    /// Never: it is not legal, and only trials play it out.
     Never,
 }
 
@@ -36,9 +35,8 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
     program.actions.iter().map(|it| view.decision(it)).collect()
 }
 
-/// Why actions that declare `legality rules` are played out all the same, each with the number of the file
-/// that has it so and a sentence: it costs many times as much, and often one line of the author's makes the
-/// difference.
+/// Why actions that declare `legality rules` are played out all the same: for each cause the number of the
+/// file and a sentence. Playing out costs many times as much, and one line in the file often avoids it.
 pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     let depends = Dependencies::of(program);
     let view = View::new(program, &depends, untenable);
@@ -46,7 +44,8 @@ pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     declared.filter_map(|it| view.why_played_out(it)).collect()
 }
 
-/// Which actions a reaction may refuse in a stage that is no part of playing them out (`until STAGE`).
+/// Whether a reaction may refuse an action in a stage after those that are played out (`until STAGE`), for
+/// each action.
 pub(super) fn refused_late(program: &Program) -> Vec<bool> {
     let depends = Dependencies::of(program);
     let view = View { program, matters: Attributes::default(), depends: &depends };
@@ -57,7 +56,7 @@ pub(super) fn refused_late(program: &Program) -> Vec<bool> {
     program.actions.iter().map(refused).collect()
 }
 
-/// A reaction to an action that is no part of playing it out.
+/// Whether a reaction to an action comes after the stages that are played out.
 fn is_late(action: &Action, reaction: &Reaction) -> bool {
     action.until.is_some_and(|it| reaction.stage > it)
 }
@@ -65,7 +64,7 @@ fn is_late(action: &Action, reaction: &Reaction) -> bool {
 pub(super) struct View<'p> {
     pub(super) program: &'p Program,
     pub(super) depends: &'p Dependencies,
-    /// What the safety of a position depends on.
+    /// The attributes that the safety of a position depends on.
     matters: Attributes,
 }
 
@@ -110,7 +109,7 @@ impl<'p> View<'p> {
         });
         vetoes.or(expires).or_else(|| {
             let whole = own.iter().find(|it| self.is_unforeseen(action, it));
-            // Rules that were read off a reaction stand where it does (`split`).
+            // Rules that were made from a reaction have its place (`split`).
             let is_read = |it: &&&Reaction| {
                 let mut rules = action.simulates.iter().flat_map(|&rel| &self.program.relation(rel).rules);
                 rules.any(|&rule| self.program.rule(rule).span == it.span)
@@ -134,7 +133,7 @@ impl<'p> View<'p> {
         })
     }
 
-    /// An attribute that a reaction writes and safety depends on.
+    /// An attribute that a reaction writes and that safety depends on.
     fn matter_of(&self, reaction: &Reaction) -> Option<&'p str> {
         let written = writes(self.program, reaction);
         let schema = &self.program.schema;
@@ -147,7 +146,7 @@ impl<'p> View<'p> {
         Some(schema.attribute(found).name.as_str())
     }
 
-    /// The reactions to such events that can do something.
+    /// The reactions to fitting events that can have an effect.
     pub(super) fn reactions(&self, fits: impl Fn(Event) -> bool) -> Vec<&'p Reaction> {
         let all = self.program.reactions.iter();
         all.filter(|it| fits(it.event) && self.depends.can_hold(&it.body)).collect()
@@ -167,7 +166,7 @@ impl<'p> View<'p> {
         found
     }
 
-    /// What code does that is called is not known, unless the preset's file speaks for it.
+    /// It is not known what called code does, unless the preset's file makes a statement about it.
     pub(super) fn may_veto(&self, reaction: &'p Reaction) -> bool {
         let vetoes = |it: &Reaction, effect: &Effect| match effect {
             Effect::Veto { .. } => true,
@@ -183,15 +182,15 @@ impl<'p> View<'p> {
         self.program.owners.get(usize::from(source)).copied().flatten()
     }
 
-    /// The preset's file says that the rules are right all the same.
+    /// Whether the preset's file declares that the rules are right all the same.
     fn is_trusted(&self, owner: u16) -> bool {
         let own = |it: &&Meta| self.owner_of(it.span.source) == Some(owner);
         let mut meta = self.program.meta.iter().filter(own);
         meta.any(|it| it.key == "legality" && it.value == "rules")
     }
 
-    /// An input of a preset whose facts expire, and safety depends on them, with nothing said
-    /// about it.
+    /// An input of a preset whose facts expire and affect safety, without a statement of the preset about
+    /// that.
     pub(super) fn expires_unforeseen(&self, action: &Action) -> Option<&'p Relation> {
         let Expiry { until_turn, until_action, .. } = &self.program.expiry;
         let mut all = self.program.relations.iter();
@@ -205,7 +204,7 @@ impl<'p> View<'p> {
         })
     }
 
-    /// A preset's file says how its doings bear on an action.
+    /// Whether a preset's file makes a statement about its effect on an action.
     fn speaks(&self, action: &Action, owner: u16) -> bool {
         let concludes = |rel: RelId| {
             let rules = &self.program.relation(rel).rules;
@@ -214,7 +213,8 @@ impl<'p> View<'p> {
         self.is_trusted(owner) || action.simulates.is_some_and(concludes)
     }
 
-    /// A preset's reaction that may change what safety depends on, with nothing said about it.
+    /// Whether a preset's reaction may change what safety depends on, without a statement of the preset about
+    /// that.
     pub(super) fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
         let Some(owner) = reaction.owner else { return false };
         if is_late(action, reaction) || self.speaks(action, owner) {

@@ -1,23 +1,25 @@
-//! Writes rules that say which rows of an action need not be played out, although presets have reactions to it.
+//! Generates rules for which rows of an action need not be played out, although presets have reactions to it.
 //!
-//! A preset's reaction that writes what safety depends on has every row of an action played out, unless the preset
-//! itself concludes the action's `simulates` relation for the rows concerned (see `safety`). Such rules can often be
-//! read off the bodies of the reactions: a row that does not meet the condition of a reaction is one to which that
-//! reaction does nothing. It is done for a preset if each of its reactions has a condition that some rows meet and
-//! others do not.
+//! If a preset's reaction writes what safety depends on, every row of an action is played out, unless the
+//! preset itself concludes the action's `simulates` relation for the rows concerned (see `safety`). Such
+//! rules can often be made from the bodies of the reactions: a reaction does nothing to a row that does not
+//! meet its condition. This is done for a preset if each of its reactions has a condition that some rows meet
+//! and others do not.
 //!
-//! The rules are asked before the action, but the reaction is solved in the middle of it, when others have written
-//! facts. So a literal of the body is kept only if it held before the action whenever it holds then:
+//! The rules are evaluated before the action, but the reaction is solved in the middle of it, when others
+//! have written facts. So a literal of the body is kept only if it held before the action whenever it holds
+//! then:
 //!
 //! * a literal of any kind, if nothing that it depends on has been written by then;
 //! * a positive atom whose facts can only have become fewer, or that follows from such facts without negation;
 //! * `was R(...)`, as `R(...)`.
 //!
 //! All other literals are left out. The condition is then weaker, so more rows are played out than necessary, never
-//! fewer. A condition that is the same for all rows is kept if it may not hold: then all rows are played out, or none.
+//! fewer. A condition that is the same for all rows is kept if it can fail: then all rows are played out, or
+//! none.
 //!
-//! Deliberately absent: what a reaction does to a row that meets its condition (it is played out); aggregates over what
-//! may have been written, which may have been more or less than they are.
+//! Deliberately absent: what a reaction does to a row that meets its condition (it is played out); aggregates
+//! over what may have been written, whose values may have been higher or lower.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +32,7 @@ use crate::rules::{
 
 use super::safety::View;
 
-/// Maximum number of literals that are kept of a body.
+/// Maximum number of literals kept of a body.
 const KEPT: usize = 12;
 
 /// Adds the rules for all actions whose safety is decided by rules. See the module's head.
@@ -47,7 +49,7 @@ pub fn split(program: &mut Program) {
     }
 }
 
-/// The rules for one action. A preset with a reaction that may concern every row has none.
+/// The rules for one action; none for a preset with a reaction that may affect every row.
 fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
     let (Some(simulates), Some(pseudo_legal)) = (action.simulates, action.pseudo_legal) else {
         return Vec::new();
@@ -70,7 +72,8 @@ fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
     rules
 }
 
-/// What may have been written between the beginning of the action and the solving of a reaction.
+/// The attributes that may have been written between the beginning of the action and the solving of a
+/// reaction.
 struct Earlier {
     /// Attributes that may have new facts.
     set: Attributes,
@@ -78,7 +81,7 @@ struct Earlier {
     written: Attributes,
 }
 
-/// What the reactions before this one may write; `None` if they call code, which may write anything.
+/// The attributes that earlier reactions may write; `None` if they call code, which may write anything.
 fn earlier(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Earlier> {
     let program = view.program;
     let (mut set, mut written) = (Attributes::default(), expired(program));
@@ -109,7 +112,7 @@ fn earlier(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Ea
     Some(Earlier { set, written })
 }
 
-/// The attributes whose facts go as an action begins.
+/// The attributes whose facts expire as an action begins.
 fn expired(program: &Program) -> Attributes {
     let mut gone = Attributes::default();
     program.expiry.until_action.iter().for_each(|&it| gone.insert(it));
@@ -142,8 +145,8 @@ fn conditions(
     kept
 }
 
-/// A literal as it is asked before the action, if it held then whenever it holds when the reaction is solved. All but
-/// positive atoms need their variables bound.
+/// A literal to evaluate before the action, if it held then whenever it holds when the reaction is solved.
+/// All but positive atoms need their variables bound.
 fn as_before(
     view: &View<'_>,
     literal: &Literal,
@@ -183,8 +186,8 @@ fn as_before(
     }
 }
 
-/// An atom as it is asked before the action: nothing that it depends on is written before the reaction is solved, or
-/// it is a `was`.
+/// An atom to evaluate before the action: nothing that it depends on is written before the reaction is
+/// solved, or it is a `was`.
 fn unchanged(view: &View<'_>, atom: &Atom, earlier: &Earlier) -> Option<Literal> {
     let program = view.program;
     let is_same = |rel: RelId, but: &Attributes| !view.depends.reads(rel).intersects(but);
@@ -208,7 +211,7 @@ fn was(program: &Program, rel: RelId) -> Option<RelId> {
     }
 }
 
-/// `simulates(p, t) :- pseudo_legal(p, t), CONDITION.`; none if all rows meet the condition, for all that is known.
+/// `simulates(p, t) :- pseudo_legal(p, t), CONDITION.`; `None` if all rows may meet the condition.
 fn rule(
     view: &View<'_>,
     action: &Action,

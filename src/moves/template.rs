@@ -10,8 +10,7 @@ use crate::derive::{Tuple, World};
 use crate::facts::Shape;
 use crate::rules::{Action, ActionId, Column, Program, Template, TemplatePart, Type};
 
-/// The text of an action. A lookup that finds nothing is written `?`; an optional part that says nothing is
-/// left out.
+/// The text of an action. A lookup that finds nothing is written `?`; an empty optional part is left out.
 pub(super) fn render(
     world: &mut World,
     template: &Template,
@@ -21,7 +20,7 @@ pub(super) fn render(
     render_so(world, template, action, args, Much::Whole)
 }
 
-/// How much of a square is written that tells an action from others.
+/// How much of a square is written to disambiguate an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Much {
     Nothing,
@@ -43,7 +42,7 @@ impl Much {
     }
 }
 
-/// The text of an action with so much of the square that tells it from others.
+/// The text of an action with the given part of the square that disambiguates it.
 pub(super) fn render_so(
     world: &mut World,
     template: &Template,
@@ -104,15 +103,15 @@ pub(super) fn render_row(
     text
 }
 
-/// What tells an action from others in its text: the square, and what those that it is told from have in common
-/// with it.
+/// What disambiguates an action in its text: the square, and what the actions that it must differ from have
+/// in common with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Apart {
     pub(super) square: String,
     pub(super) keys: Vec<Option<i64>>,
 }
 
-/// What tells an action from others, if its template says so.
+/// What disambiguates an action, if its template says so.
 pub(super) fn apart(
     world: &mut World,
     template: &Template,
@@ -151,8 +150,8 @@ fn write(
     }
 }
 
-/// Whether an optional part is written: everything in it has a value, and if it tells arguments that are not
-/// listed, not all of them are the defaults.
+/// Whether an optional part is written: everything in it has a value, and if it has unlisted arguments, not
+/// all of them are the defaults.
 fn says(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
     let told = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
     let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| told(it.1));
@@ -161,7 +160,7 @@ fn says(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]
     is_news && parts.iter().all(|it| value_of(world, action, it, args).is_some())
 }
 
-/// The column that a part starts from.
+/// The column that a part reads.
 fn column_in(part: &TemplatePart) -> Option<usize> {
     match part {
         TemplatePart::Text(_) | TemplatePart::Optional(_) | TemplatePart::Row(..) => None,
@@ -223,8 +222,8 @@ pub(super) struct Stop {
     pub(super) expected: String,
 }
 
-/// A way in which a text spells a template: its parts, without the optional parts that are left out, and the
-/// values of those that have one, by their numbers.
+/// A match of a text against a template: the template's parts, without optional parts that are left out, and
+/// the values of parts that have one, by their numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Spelling<'t> {
     pub(super) parts: Vec<&'t TemplatePart>,
@@ -247,10 +246,10 @@ fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
     all
 }
 
-/// All ways in which the text spells the template.
-///
-/// # Errors
-/// There is none: the furthest point that a spelling reached.
+/// All matches of the text against the template.
+    ///
+    /// # Errors
+    /// There is none; the value is the furthest point that a match reached.
 pub(super) fn spell<'t>(
     world: &mut World,
     template: &'t Template,
@@ -324,7 +323,7 @@ impl TemplateReader<'_> {
         }
     }
 
-    /// Keeps the furthest failure, and at one place everything that would have done.
+    /// Keeps the furthest failure, with everything that was expected there.
     fn fail(&mut self, offset: usize, expected: &str) {
         if offset > self.stop.offset || self.stop.expected.is_empty() {
             self.stop = Stop { offset, expected: expected.into() };
@@ -333,8 +332,8 @@ impl TemplateReader<'_> {
         }
     }
 
-    /// What the text may begin with of a square: all of it, its rank, its file, nothing. Only the whole is known
-    /// for a value.
+    /// The parts of a square's name that the text may begin with: all of it, its rank, its file, nothing.
+    /// Only the whole name gives a value.
     fn parts_of_square(
         &self,
         world: &mut World,
@@ -437,8 +436,8 @@ fn texts(
         .collect()
 }
 
-/// The argument tuples that give a spelling. Rows of the tries, or else of the refusals, supply columns that the text
-/// does not tell; arguments that are not listed are the defaults where it does not tell them.
+/// The argument tuples of a match. Columns that the text does not give are taken from rows of `tries`, or
+/// else of `refusals`; unlisted arguments that it does not give are the defaults.
 pub(super) fn arguments(
     world: &mut World,
     action: ActionId,
@@ -469,7 +468,8 @@ pub(super) fn arguments(
             };
             let mut rows = world.listed(action.candidates());
             rows.retain(is_meant);
-            // What cannot even be tried is still understood where the rules say why they refuse it.
+            // An action that is not even pseudo-legal is still understood if the rules declare why they
+            // refuse it.
             if let (true, Some(refusals)) = (rows.is_empty(), action.refusals) {
                 rows = world.listed(refusals);
                 rows.iter_mut().for_each(|it| it.truncate(action.listed()));
@@ -485,14 +485,14 @@ pub(super) fn arguments(
     rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
 }
 
-/// Runs a part backwards: the column it starts from, and the values there that give `values`.
+/// Runs a part backwards: the column that it reads, and the values there that give `values`.
 pub(super) fn keys_of(
     world: &mut World,
     part: &TemplatePart,
     values: BTreeSet<i64>,
 ) -> (Option<usize>, BTreeSet<i64>) {
     match part {
-        // What several columns tell together, none of them tells alone.
+        // Several columns may disambiguate only together, so no single one is taken from a row.
         TemplatePart::Text(_) | TemplatePart::Optional(_) | TemplatePart::Row(..) => (None, values),
         TemplatePart::Column(at) => (Some(*at), values),
         TemplatePart::Among(inner, _) => keys_of(world, inner, values),

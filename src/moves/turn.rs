@@ -1,4 +1,5 @@
-//! Turns of several actions: whether one goes on, whether it may stop, and whether the side to move has any.
+//! Turns of several actions: whether one goes on, whether it may stop, and whether the side to move has a
+//! turn.
 //!
 //! The rules say after each action whether the turn goes on: the side to move then goes on. Where they say
 //! that a turn may not stop (`unfinished()`), a sequence of actions that ends there is no turn.
@@ -10,16 +11,16 @@ use crate::derive::World;
 use super::action::{LegalityMode, has_move, is_over, open_moves};
 use super::contract::Contract;
 
-/// Maximum number of actions of a turn that are looked at; it may have more.
+/// Maximum number of actions of a turn that are examined; it may have more.
 pub(super) const LONGEST: usize = 32;
 
-/// A turn may stop at this position.
+/// Whether a turn may stop at this position.
 pub(crate) fn may_stop(world: &mut World, contract: &Contract) -> bool {
     !contract.unfinished.iter().any(|&it| world.any(it))
 }
 
-/// Whether the side to move has a turn that it can finish. Always so where rules let every turn stop, and in the
-/// middle of a turn that may not stop: the side may take that one back.
+/// Whether the side to move has a turn that it can finish. Always true if the rules let every turn stop, and
+/// in the middle of a turn that may not stop, which the side may take back.
 pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;
@@ -28,7 +29,7 @@ pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     can_finish(world, contract, mover, 0, &mut HashSet::new())
 }
 
-/// Whether some sequence of actions ends the turn. A position that was looked at is not looked at again.
+/// Whether some sequence of actions ends the turn. Positions examined before are skipped.
 fn can_finish(
     world: &mut World,
     contract: &Contract,
@@ -55,13 +56,13 @@ fn can_finish(
     })
 }
 
-/// The same side is to move, and the game is not over.
+/// Whether the same side is to move, and the game is not over.
 pub(super) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>) -> bool {
     contract.mover(world.facts()) == mover && !is_over(world, contract)
 }
 
-/// Whether rules call the side to move able to act where every action, once played out, is not legal, or
-/// where no turn of it can be finished. Nothing is played out in games whose rules decide everything.
+/// Whether the side to move has no legal action, or no turn that it can finish, although the rules alone do
+/// not show it. Nothing is played out in games whose rules decide everything.
 pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
     let played = !LegalityMode::Declared.is_counted(contract);
     if is_over(world, contract) {

@@ -10,15 +10,15 @@ use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uc
 use super::turn::{LONGEST, goes_on, may_stop};
 use super::words::{read_word, told, told_of_last};
 
-/// What stands between the actions of a turn in text.
+/// The separator between the actions of a turn.
 pub const BETWEEN: char = ',';
 
-/// Whole turns, and whether these are all.
+/// Whole turns, and whether the list is complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Turns {
     /// The text of each turn, with its actions; in the order of the texts of the actions.
     pub turns: Vec<(String, Vec<Move>)>,
-    /// No turn was left out.
+    /// Whether no turn was left out.
     pub complete: bool,
 }
 
@@ -57,7 +57,7 @@ impl Search<'_> {
                 return;
             }
             let mark = world.mark();
-            // A legal action that cannot be taken begins no turn here: some turns are missing.
+            // A legal action that cannot be taken: its turns are missing from the list.
             if let Err(why) = world.fire(mv.action, &mv.args) {
                 world.rollback(mark);
                 world.note_refusal(&text, &why);
@@ -87,7 +87,7 @@ pub fn turn_text(world: &mut World, actions: &[Move]) -> String {
     action_texts(world, actions).join(&BETWEEN.to_string())
 }
 
-/// The texts of actions that follow each other, in UCI.
+/// The texts of consecutive actions, in UCI.
 pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
     let mark = world.mark();
     let mut texts = Vec::new();
@@ -102,10 +102,10 @@ pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
 }
 
 /// The legal actions that a text with commas means, in UCI or SAN; all of them of one turn. The turn
-/// may go on after them. A whole turn may be told by one word as well, if the rules have words for turns.
+/// may go on after them. A whole turn may be written as one word as well, if the rules have words for turns.
 ///
 /// # Errors
-/// The first part of the text that means no legal action, or that comes after the end of the turn.
+/// The first part of the text that does not mean a legal action, or that comes after the end of the turn.
 pub fn parse_turn(
     world: &mut World,
     contract: &Contract,
@@ -134,7 +134,7 @@ fn parse_actions(
         at += taken;
         let refused = world.fire(mv.action, &mv.args).is_err();
         actions.push(mv);
-        // Playing it tells why; there is no position to read the rest in.
+        // Playing it explains why; there is no position to read the rest in.
         if refused {
             break;
         }
@@ -145,8 +145,8 @@ fn parse_actions(
 /// Maximum number of commas in the text of an action.
 const COMMAS: usize = 8;
 
-/// The first action of what stands between commas, and how many of the parts it took: a text of an action may have
-/// commas of its own (`swap:#1,#2`).
+/// The first action of comma-separated parts, and the number of parts that it took: the text of an action may
+/// contain commas (`swap:#1,#2`).
 ///
 /// # Errors
 /// No text that begins here means a legal action.
@@ -162,7 +162,7 @@ fn parse_first(
             Ok(mv) => return Ok((mv, taken)),
             Err(error) => {
                 let is_text = !matches!(error.reason, MoveFault::Malformed { .. });
-                // The fault of a text that is written like an action says more than that of another.
+                // The fault of a text that has the form of an action is more informative.
                 let is_better = refused
                     .as_ref()
                     .is_none_or(|it| is_text && matches!(it.reason, MoveFault::Malformed { .. }));
@@ -179,7 +179,7 @@ fn parse_first(
 /// The legal move that a text means in UCI or SAN.
 ///
 /// # Errors
-/// There is none; the fault is that of the form that the text has.
+/// There is none; the fault is that of the format that the text has.
 pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     let uci = match parse_uci(world, contract, text) {
         Ok(mv) => return Ok(mv),
@@ -193,12 +193,12 @@ pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Resul
     Err(if is_uci { uci } else { san })
 }
 
-/// The word for a turn that begins here, if the rules have one that means no other.
+/// The word for a turn that begins here, if the rules have one and it is unambiguous.
 pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Option<String> {
     let words = contract.turn_words.as_ref()?;
     let (last, first) = actions.split_last()?;
     let start = world.mark();
-    // A turn that does something else besides has no word.
+    // A turn with an action of which the templates write nothing has no word.
     let is_played = first.iter().all(|it| {
         world.fire(it.action, &it.args).is_ok() && told(world, words).iter().any(Option::is_some)
     });

@@ -1,11 +1,13 @@
 //! Whole turns as one word: `T<I>e5`, the tank stays and the infantry goes to e5.
 //!
-//! The rules say what a turn is called (`.meta san "turn [{staying}<]{made,}"`): of each relation the texts of its rows,
-//! of a list (`{made,}`) with commas between them; what stands in brackets is left out if a relation in it has no row.
-//! What ends by itself is told as it is before: a flag of the game, which the rules name as well (`.meta san "hold
-//! RELATION"`), keeps a turn open while it is told. Reading plays turns out, and looks for the text.
+//! The rules declare the text of a turn (`.meta san "turn [{staying}<]{made,}"`): the texts of each
+//! relation's rows, for a list (`{made,}`) with commas between them; a part in brackets is left out if a
+//! relation in it has no row. The text must be read off before the turn ends: a flag of the game, which the
+//! rules name as well (`.meta san "hold RELATION"`), keeps a turn from ending by itself meanwhile. Reading
+//! plays turns out, and searches for the text.
 //!
-//! A word need not tell all that was done. It is written (`turn_text`) only where it means no turn that ends otherwise.
+//! A word need not mention everything that was done. It is written (`turn_text`) only if it does not also
+//! mean a turn that ends differently.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +20,10 @@ use super::finder::{TurnPart, TurnWords};
 use super::notation::rows_as_text;
 use super::turn::{LONGEST, goes_on};
 
-/// Maximum number of actions that are tried to read a word.
+/// Maximum number of actions tried to read a word.
 const TRIES: usize = 20_000;
 
-/// What a turn under way is called, by each of the templates; `None` if it has done nothing that they tell.
+/// The text of the turn under way by each of the templates; `None` if they have nothing to write.
 pub(super) fn told(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
     words.texts.iter().map(|parts| written(world, parts)).collect()
 }
@@ -49,7 +51,7 @@ fn written(world: &mut World, parts: &[TurnPart]) -> Option<String> {
     says.then_some(text)
 }
 
-/// The lists that templates tell.
+/// The lists in templates.
 fn lists(world: &mut World, parts: &[TurnPart], found: &mut Vec<String>) {
     for part in parts {
         match part {
@@ -60,7 +62,7 @@ fn lists(world: &mut World, parts: &[TurnPart], found: &mut Vec<String>) {
     }
 }
 
-/// What a turn is called that this action ends. `before` is what it was called until then.
+/// The text of a turn that this action ends. `before` is its text until then.
 pub(super) fn told_of_last(
     world: &mut World,
     words: &TurnWords,
@@ -77,7 +79,7 @@ pub(super) fn told_of_last(
     told.into_iter().zip(before).map(|(now, before)| now.or_else(|| before.clone())).collect()
 }
 
-/// The turn that a word means. None if it means none, or turns that end in different positions.
+/// The turn that a word means. `None` if it means none, or turns that end in different positions.
 pub(super) fn read_word(world: &mut World, contract: &Contract, text: &str) -> Option<Vec<Move>> {
     let words = contract.turn_words.as_ref()?;
     let text = text.trim().trim_end_matches(['+', '#', '!', '?']);
@@ -137,7 +139,8 @@ impl Search<'_> {
         }
     }
 
-    /// What was done so far is told, and may become the text: an action may add signs to a list, and takes none away.
+    /// Whether the text so far may grow into the wanted one: an action may append to a list, and never
+    /// shortens it.
     fn may_become(&self, world: &mut World) -> bool {
         let mut told = Vec::new();
         for parts in &self.words.texts {
@@ -147,7 +150,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a text has the signs of another, in their order.
+/// Whether a text contains the characters of another, in order.
 pub(super) fn is_within(signs: &str, text: &str) -> bool {
     let mut rest = text.chars();
     signs.chars().all(|sign| rest.any(|it| it == sign))

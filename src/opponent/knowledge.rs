@@ -18,7 +18,7 @@ use super::Chance;
 /// How much is learned before the first move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lessons {
-    /// Maximum number of actions of all games together, those included that are looked at and not taken.
+    /// Maximum number of actions of all games together, those included that are examined and not taken.
     pub actions: usize,
     /// Maximum number of actions of one game.
     pub longest: usize,
@@ -191,7 +191,7 @@ impl Knowledge {
             }
             rate *= 0.8;
         }
-        // A few games tell little of single kinds, and less of single squares.
+        // A few games say little about single kinds, and less about single squares.
         let games = self.games as f32;
         let (of_kinds, of_places) = (games / (games + 40.0), games / (games + 200.0));
         for (worth, prior) in self.worth.iter_mut().zip(&prior) {
@@ -238,7 +238,8 @@ impl Knowledge {
         for it in &sample.standing {
             let share = if it.side == sample.winner { 1.0 } else { -1.0 / others };
             let push = rate * missing * share;
-            // Many squares share what a few games tell: each goes a smaller step, and back towards nothing.
+            // Many squares share the evidence of a few games: each takes a smaller step, and decays towards
+            // zero.
             self.worth[it.kind] +=
                 0.05 * push + rate * 0.002 * (prior[it.kind] - self.worth[it.kind]);
             if let Some(at) = it.square.and_then(|square| self.at(it, square)) {

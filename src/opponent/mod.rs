@@ -22,7 +22,7 @@ use search::Search;
 /// How much may be thought about one action. Whichever ends first ends the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Maximum number of positions looked at.
+    /// Maximum number of positions examined.
     pub nodes: u64,
     /// Maximum number of actions looked ahead, captures and the like beyond them aside.
     pub depth: u32,

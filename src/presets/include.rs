@@ -135,7 +135,8 @@ pub fn load_with_included(path: &Path) -> io::Result<(Vec<Source>, Vec<Source>)>
     let mut more = Vec::new();
     while let Some(source) = next.pop() {
         for (name, _) in includes(&source) {
-            // What is not next to the file is of the package, or missing: that is told when a game is loaded.
+            // A file that is not next to this one is part of the package, or missing: that is reported when a
+            // game is loaded.
             let Some([path, ..]) = included(&source.path, &name) else { continue };
             if known.contains(&path) || !Path::new(&path).is_file() {
                 continue;

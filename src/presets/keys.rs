@@ -1,5 +1,5 @@
 //! The keys of `.meta` lines that mean something here. The language leaves all others to other programs, so a
-//! slip of the pen would go unnoticed: `check` tells of them.
+//! typing error would go unnoticed: `check` reports them.
 
 use crate::facts::nearest;
 use crate::rules::{Source, metas};

@@ -1,9 +1,9 @@
-//! The sides that scopes of activations take in, as the rules say.
+//! Which sides the scope of an activation includes, as the rules declare.
 
 use crate::derive::World;
 use crate::rules::Program;
 
-/// For each scope by name, the sides that it takes in, as the rules say.
+/// For each scope by name, the sides that it includes, as the rules declare.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scopes(Vec<(String, Vec<i64>)>);
 

@@ -65,7 +65,7 @@ fn fault(names: &[&str]) -> Option<String> {
     if let Some((_, name)) = twice {
         return Some(format!("the side {name} is named twice"));
     }
-    // A FEN tells a side by as much of its name as no other's begins with.
+    // A FEN writes a side as the shortest prefix of its name that no other side's name has.
     let clash = names.iter().find_map(|it| {
         let longer = names.iter().find(|other| *other != it && other.starts_with(it))?;
         Some((*it, *longer))

@@ -1,8 +1,8 @@
 //! Changes of presets in the middle of a game: all of a change is made, or none of it.
 //!
-//! What goes is told first, in the order of its activation, and reactions take back what it stated;
-//! then the facts move to the program that the new set needs; then what comes is told, in the order
-//! of the requests. Everything happens on a copy of the game's world.
+//! Presets that are switched off are notified first, in the order of their activation, and reactions take
+//! back what they stated; then the facts move to the program that the new set needs; then those that are
+//! switched on are notified, in the order of the requests. Everything happens on a copy of the game's world.
 //! Deliberately absent: when activations end by themselves, which rules say.
 
 use std::sync::Arc;

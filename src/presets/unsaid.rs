@@ -1,6 +1,6 @@
 //! Facts of a position that its FEN does not say.
 //!
-//! A FEN tells what its six fields and those that the rules declare can tell. Whatever else a game
+//! A FEN states what its six fields and those that the rules declare can express. Whatever else a game
 //! has become (how tired a piece is, which shield is gone) is lost by it, and then other actions are
 //! legal. So where a FEN is shown or handed on, that is said. It is found by setting the game up
 //! again and comparing, so no preset has to say anything.
@@ -42,7 +42,7 @@ impl Ruleset {
         attrs.into_iter().filter(differs).map(name).collect()
     }
 
-    /// The attributes that a game has otherwise than one that was set up from its FEN, although the FEN tells them or
+    /// The attributes that a game has otherwise than one that was set up from its FEN, although the FEN states them or
     /// `unsaid` does not: by name. History and what makes no difference is left aside.
     pub fn misread(&self, game: &mut Game, again: &Game) -> Vec<String> {
         let unsaid = self.unsaid(game);
@@ -71,7 +71,7 @@ impl Ruleset {
         names.filter(|it| !unsaid.contains(it)).collect()
     }
 
-    /// What [`Ruleset::unsaid`] finds as a sentence; none if the FEN tells it all.
+    /// What [`Ruleset::unsaid`] finds, as a sentence; `None` if the FEN states everything.
     pub fn unsaid_note(&self, game: &mut Game) -> Option<String> {
         let unsaid = self.unsaid(game);
         (!unsaid.is_empty()).then(|| {

@@ -327,7 +327,7 @@ pub(super) fn is_bound(compare: &Compare, bindings: &Bindings) -> bool {
     is_known(&compare.lhs, bindings) && is_known(&compare.rhs, bindings)
 }
 
-/// It can be told whether a comparison holds: all of its variables have values, or a side whose
+/// Whether a comparison can be decided: all of its variables have values, or a side whose
 /// variables do has none itself, for its arithmetic.
 pub(super) fn is_decided(compare: &Compare, bindings: &Bindings) -> bool {
     let is_void = |it: &Expr| is_known(it, bindings) && value(it, bindings).is_none();

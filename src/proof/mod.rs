@@ -6,7 +6,7 @@
 //! the list of facts. What is denied or counted has no finite proof in the tree: it is decided by a
 //! model of the facts, computed by the book, stratum by stratum. Refutations are checked in the
 //! same way: no row of the model matches the goal, and each rule fails where the tree says. What an
-//! action would do is found anew, by the letter of the rules, and must be what is told of it.
+//! action would do is found anew, by the letter of the rules, and must be what the proof states.
 //!
 //! This layer imports facts and rules only. Deliberately absent: finding proofs; moves; whether a
 //! refutation names the furthest match of a rule rather than another one that fails.

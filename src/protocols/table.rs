@@ -64,7 +64,7 @@ pub enum TableError {
     NotShuffled(String),
     #[error(transparent)]
     Add(#[from] AddError),
-    /// What is wrong is told in our letters.
+    /// Errors use our letters.
     #[error("{0} (clients write {1})")]
     Spelled(Box<TableError>, String),
     #[error("the letters of {0} for clients are wrong: {1}")]
@@ -295,7 +295,7 @@ impl EngineGame {
         self.dialect().fen_to_theirs(&fen)
     }
 
-    /// The board as a FEN tells it, its last rank first, in the client's letters.
+    /// The board in FEN order, last rank first, in the client's letters.
     pub fn cells(&mut self) -> Vec<Vec<Option<String>>> {
         let cells = self.game.cells();
         let theirs = |it: &String| self.dialect().fen_to_theirs(it);
@@ -303,7 +303,7 @@ impl EngineGame {
         cells.into_iter().map(row).collect()
     }
 
-    /// What the FEN does not tell of the position, in words.
+    /// What the FEN does not state about the position, in words.
     pub fn unsaid(&mut self) -> Option<String> {
         self.rules.unsaid_note(&mut self.game)
     }

@@ -11,7 +11,7 @@ use super::program::{
 use crate::facts::Shape;
 
 /// What a program declares, as Markdown: per file its relations with columns and sentences, then
-/// domains, actions and what tells positions apart.
+/// domains, actions and the attributes that distinguish positions.
 pub fn document(program: &Program) -> String {
     let mut out = String::new();
     out.push_str("# Relations\n\n");

@@ -355,7 +355,7 @@ impl Reaction {
         self.body.iter().any(|it| matches!(it, Literal::Atom(atom) if atom.rel == rel))
     }
 
-    /// The variables that tell the solutions of the body apart, ascending: those of parameters and
+    /// The variables that distinguish the solutions of the body, ascending: those of parameters and
     /// those that effects need, without the ones that effects make.
     pub fn named(&self) -> Vec<VarId> {
         let mut vars: Vec<VarId> = self.effects.iter().flat_map(Effect::needs).collect();

@@ -1,5 +1,5 @@
-//! Connections: how many there may be, and how long a request may take to arrive. One on which nothing
-//! is said, or only letter by letter, is closed.
+//! Connections: their maximum number, and the time within which a request must arrive. A connection that
+//! sends nothing, or sends very slowly, is closed.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,25 +21,25 @@ use tower::Service;
 use super::net::Net;
 use super::places::{Place, Places};
 
-/// The time that the head of a request may take to arrive, and a connection may be without one.
+/// Maximum time for the head of a request to arrive, and for a connection to have no request.
 const HEAD: Duration = Duration::from_secs(10);
-/// How long the network may take none of what is written: then the connection is closed, and the
-/// answer, stream or socket that waits to be read is dropped.
+/// Maximum time for which nothing can be written: then the connection is closed, and the answer, stream or
+/// socket that waits to be read is dropped.
 const SLOW: Duration = Duration::from_secs(10);
-/// The maximum number of bytes of a head.
+/// Maximum number of bytes of a head.
 const HEAD_BYTES: usize = 16 * 1024;
-/// The maximum number of connections, of all and of one network. This machine's own are counted only
-/// among all: a proxy may be there.
+/// Maximum number of connections, in all and per network. Those of this machine itself have only the first
+/// limit, since they may come from a proxy.
 const ALL: usize = 16_000;
 const OF_ONE: usize = 100;
-/// Time to wait when the system has no more connections to give.
+/// Time to wait when the system can open no more connections.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The place of a connection, for sockets and streams that outlive their request.
+/// A connection's share of the limits, for sockets and streams that outlive their request.
 #[derive(Debug, Clone)]
 pub(super) struct Connected(#[allow(dead_code, reason = "it is held to be dropped")] Arc<Place>);
 
-/// Takes connections until it is told to stop; then waits for the requests under way.
+/// Accepts connections until it is told to stop; then waits for the requests under way.
 pub(super) async fn accept(listener: TcpListener, app: Router, stop: impl Future<Output = ()>) {
     let (stopping, stops) = watch::channel(());
     let places = Places::new(ALL, OF_ONE);

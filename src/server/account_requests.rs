@@ -17,10 +17,11 @@ use super::store::{Change, Store, Summary, edited};
 use super::web::Web;
 
 impl Web {
-    /// What the seats have that a token may act for: those of its account, or the one seat that it is the token of.
+    /// The hash of the seats that a token may act for: those of its account, or the one seat that it is the
+    /// token of.
     ///
     /// # Errors
-    /// The token is made like that of an account, but no account has it.
+    /// The token has the form of an account's, but no account has it.
     pub(super) async fn credential(&self, token: &str) -> Result<TokenHash, Problem> {
         match self.account_of(token).await? {
             Some(account) => Ok(account.token),
@@ -28,10 +29,10 @@ impl Web {
         }
     }
 
-    /// The account of a token; none for a token that is not made like one.
+    /// The account of a token; `None` for a token that does not have the form of an account's.
     ///
     /// # Errors
-    /// It is made like one, but no account has it.
+    /// It has that form, but no account has it.
     pub(super) async fn account_of(&self, token: &str) -> Result<Option<Account>, Problem> {
         if !token.starts_with(PREFIX) {
             return Ok(None);
@@ -41,10 +42,10 @@ impl Web {
         found.map(Some).ok_or_else(gone)
     }
 
-    /// The games that an account has a seat in, those first in which it sat down last.
+    /// The games that an account has a seat in, the most recently joined first.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub(super) async fn games_of(&self, id: &str, limit: usize) -> Result<Vec<Summary>, Problem> {
         let prefix = seats_of(id);
         let list = move |store: &mut dyn Store| {
@@ -59,7 +60,7 @@ impl Web {
         Ok(self.host.reads().ask(list).await?)
     }
 
-    /// Makes an account and lets its first device in.
+    /// Makes an account and logs its first device in.
     ///
     /// # Errors
     /// The name is not allowed, or is taken.
@@ -107,7 +108,7 @@ impl Web {
         Ok(Entrance { name, token, codes_left: codes.len(), codes })
     }
 
-    /// Lets a device in by a recovery code, which is used up by that.
+    /// Logs a device in by a recovery code, which is used up by that.
     ///
     /// # Errors
     /// There is no such account, or it has no such code.
@@ -134,7 +135,7 @@ impl Web {
             let at = record.codes.iter().position(|it| same(it, &hash)).ok_or_else(not_let_in)?;
             record.codes.remove(at);
             while record.devices.len() >= DEVICES {
-                // The one that has been there for longest is not used any more, or logs in again.
+                // The oldest device is logged out: it is no longer in use, or can log in again.
                 let old = record.devices.remove(0);
                 changes.push(removal(&old, id));
             }
@@ -162,7 +163,7 @@ impl Web {
         Ok(codes)
     }
 
-    /// Logs a device out: the one that asks for `this`.
+    /// Logs a device out; `this` is the device that sends the request.
     ///
     /// # Errors
     /// There is no such device.
@@ -182,10 +183,10 @@ impl Web {
         self.change_account(&account.id(), leave).await
     }
 
-    /// An account says that a program plays for it, for good.
+    /// Marks an account as played by a program, for good.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub(super) async fn be_a_bot(&self, account: &Account) -> Result<(), Problem> {
         if account.device.is_none() {
             let (key, name) = (format!("bot-{}", account.id()), account.name.clone());
@@ -198,7 +199,7 @@ impl Web {
         self.change_account(&account.id(), be).await
     }
 
-    /// What the holder of an account sees of it.
+    /// An account as its holder sees it.
     ///
     /// # Errors
     /// The account is of an earlier version.

@@ -1,10 +1,10 @@
-//! Accounts: a name that lasts, tokens for some devices, and codes that let the holder in again. There is no
+//! Accounts: a permanent name, tokens for some devices, and recovery codes. There is no
 //! e-mail and no password: without a device and without a code, an account is lost.
 //!
 //! An account is a record of the store, and a record for each of its tokens; both change together or not at all.
-//! Tokens and codes are kept as hashes, codes by Argon2. A seat of an account is known by the account, not by a
-//! token, so any of its devices plays it. Accounts of earlier versions, which are two texts that never change, have
-//! their one token and no codes. Deliberately absent: requests (`account_requests`).
+//! Tokens and codes are kept as hashes, codes by Argon2. A seat of an account belongs to the account, not to
+//! a token, so any of its devices can play it. Accounts of earlier versions, which are two texts that never
+//! change, have their one token and no codes. Deliberately absent: requests (`account_requests`).
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use axum::http::StatusCode;
@@ -17,16 +17,16 @@ use super::ids::new_token;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError};
 
-/// What the token of an account begins with: a request that sends another one is not looked up.
+/// The prefix of account tokens; a token without it is not looked up.
 pub(super) const PREFIX: &str = "rma_";
-/// The maximum number of devices of one account, and the number of its recovery codes.
+/// Maximum number of devices of one account, and the number of its recovery codes.
 pub(super) const DEVICES: usize = 20;
 pub(super) const CODES: usize = 8;
 /// Maximum number of characters of the name of a device.
 const LABEL: usize = 40;
-/// Names that would be taken for something else.
+/// Names that would be mistaken for something else.
 pub(super) const RESERVED: [&str; 3] = ["anonymous", "computer", "ai"];
-/// What the computer's names begin with, by which it is challenged. A level follows.
+/// The prefix of the names by which the computer is challenged. A level follows.
 pub(super) const COMPUTER: &str = "computer-";
 
 /// The holder of an account.
@@ -40,7 +40,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// What lichess calls the id of a user.
+    /// The user id in lichess' terms.
     pub(super) fn id(&self) -> String {
         self.name.to_ascii_lowercase()
     }
@@ -51,11 +51,11 @@ impl Account {
 pub(super) struct AccountRecord {
     pub(super) name: String,
     pub(super) since: u64,
-    /// A program plays for it.
+    /// Whether a program plays for it.
     #[serde(default)]
     pub(super) bot: bool,
     pub(super) salt: String,
-    /// The hashes of codes that were not used yet.
+    /// The hashes of unused codes.
     pub(super) codes: Vec<String>,
     pub(super) devices: Vec<Device>,
 }
@@ -72,7 +72,7 @@ pub(super) struct Device {
 /// there is no such account.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 pub fn close_account(store: &mut dyn Store, name: &str) -> Result<bool, StoreError> {
     let id = name.to_ascii_lowercase();
     while let Some((before, mut record)) = stored(store, &id)? {
@@ -86,13 +86,13 @@ pub fn close_account(store: &mut dyn Store, name: &str) -> Result<bool, StoreErr
     Ok(false)
 }
 
-/// An account that was made, or a device that was let in: what is told this once.
+/// An account that was made, or a device that was logged in: what the client is sent this once.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Entrance {
     pub(super) name: String,
     /// The token of this device: `Authorization: Bearer TOKEN`.
     pub(super) token: String,
-    /// Recovery codes, each good for one log-in: of a new account. They are not told again.
+    /// Recovery codes of a new account, each good for one log-in. They are not sent again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) codes: Vec<String>,
     /// The number of codes that are left.
@@ -117,9 +117,9 @@ pub(super) struct OwnDevice {
     /// The id to log it out with.
     pub(super) id: String,
     pub(super) label: String,
-    /// When it was let in, in milliseconds since 1970.
+    /// When it was logged in, in milliseconds since 1970.
     pub(super) since: u64,
-    /// Whether it is the one that asks.
+    /// Whether it is the device that sends the request.
     pub(super) this: bool,
 }
 
@@ -131,7 +131,7 @@ pub(super) fn device_key(hash: &str) -> String {
     format!("token {hash}")
 }
 
-/// The key of the record that an account sat down in a game; the keys of later ones come first.
+/// The key of the record that an account has a seat in a game; keys of later games sort first.
 pub(super) fn seat_key(id: &str, at: u64, game: &str) -> String {
     format!("{}{:016x} {game}", seats_of(id), u64::MAX - at)
 }
@@ -186,8 +186,8 @@ pub(super) fn is_bot(store: &mut dyn Store, id: &str) -> Result<bool, StoreError
     }
 }
 
-/// Codes are random, 75 bits each: what a password needs in memory and time is not needed here, so that the
-/// check costs a stranger's server little.
+/// Codes are random, 75 bits each, so they do not need the memory and time that hashing a password takes, and
+/// checking one costs the server little.
 pub(super) fn hash_of_code(code: &str, salt: &str) -> Option<String> {
     let params = Params::new(4096, 2, 1, Some(32)).ok()?;
     let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -196,7 +196,7 @@ pub(super) fn hash_of_code(code: &str, salt: &str) -> Option<String> {
     Some(HEXLOWER.encode(&hash))
 }
 
-/// Compares without telling by its duration how much is equal.
+/// Compares in constant time.
 pub(super) fn same(one: &str, other: &str) -> bool {
     let pairs = one.bytes().zip(other.bytes());
     one.len() == other.len() && pairs.fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
@@ -214,7 +214,8 @@ pub(super) fn removal(device: &Device, id: &str) -> Change {
     Change { key: device_key(&device.token), from: Some(id.to_owned()), to: None }
 }
 
-/// What a device is called by its account: part of the hash of its token, of which nothing can be made.
+/// The id of a device within its account: part of the hash of its token, from which the token cannot be
+/// found.
 pub(super) fn device_id(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }

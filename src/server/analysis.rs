@@ -1,5 +1,5 @@
-//! Analysis of a position by the computer: the best actions, each with reasons in plain sentences. Not while two
-//! people play: that would be help from outside.
+//! Analysis of a position by the computer: the best actions, each with reasons in plain sentences. Refused
+//! while two people play, since it would help one of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(super) struct Advice {
     san: String,
     /// How likely the side to move wins after it, in percent.
     chance: i64,
-    /// After how many actions it wins; if below 0, loses.
+    /// Number of actions after which it wins, or loses if negative.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided: Option<i64>,
     /// A sentence each.
@@ -64,7 +64,7 @@ impl Host {
         let learned = Arc::clone(&self.learned);
         let think = move || {
             let known = learned.of(rules, &ruleset, &game);
-            // The presets may have been others then.
+            // The presets may have been different at that position.
             match known.fits(&game) {
                 true => advice(*game, &known),
                 false => Vec::new(),
@@ -74,7 +74,7 @@ impl Host {
     }
 }
 
-/// Whether advice wrongs no other person: the game is over, or the others are computers.
+/// Whether advice is fair to everyone: the game is over, or the other players are computers.
 fn is_alone(state: &Value) -> bool {
     let sides = state["sides"].as_array().map_or(0, Vec::len);
     let own = |side: usize| {

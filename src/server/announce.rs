@@ -1,4 +1,4 @@
-//! Tells webhooks of games that begin and end.
+//! Notifies webhooks of games that begin and end.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::state::summary;
 use super::webhooks::{Hooks, WebhookQueues};
 
 impl Host {
-    /// Tells these addresses from now on.
+    /// Notifies these addresses from now on.
     ///
     /// # Errors
     /// An address has `https`, and this machine has no root certificates.
@@ -20,7 +20,7 @@ impl Host {
         Ok(())
     }
 
-    /// Tells webhooks of events of a game that are stored.
+    /// Notifies webhooks of stored events of a game.
     pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
         let Some(queues) = self.hooks.get() else { return };
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));

@@ -1,5 +1,5 @@
-//! Games as they begin: as they are asked for, with what was played of them elsewhere, or as a snapshot
-//! has them. All of it asks rules, and is done where rules run (`pool`).
+//! The start of games: new ones, imported ones, and those restored from a snapshot. All of it evaluates
+//! rules, so it runs on the threads for rules (`pool`).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::transcript::two_sides_only;
 use crate::presets::{Catalogue, Ruleset};
 
-/// A game that begins as it is asked for, with its first events.
+/// A new game, with its first events.
 pub(super) fn begin(
     now: u64,
     ruleset: &Ruleset,
@@ -41,7 +41,7 @@ pub(super) fn begin(
     lead_in(room, entries, options.import)
 }
 
-/// A game with what was played of it elsewhere.
+/// Replays what was played of a game elsewhere.
 fn lead_in(
     mut room: Room<Board>,
     mut entries: Vec<LogEntry>,
@@ -66,7 +66,7 @@ fn lead_in(
     Ok((room, entries))
 }
 
-/// The game that a log tells, from a snapshot and what came after it. None if the snapshot is not
+/// The game of a log, from a snapshot and the events after it. None if the snapshot is not
 /// of this log or not of these rules.
 pub(super) fn bring_back(
     snapshot: Option<(u64, String)>,
@@ -100,7 +100,7 @@ pub(super) fn start(
     let bad =
         |it: crate::presets::StartError| Problem::unprocessable("bad_position", it.to_string());
     let mut game = game.map_err(bad)?;
-    // Rules that take more than an evaluator gives show it at the first look for moves.
+    // Rules that exceed a budget do so when moves are first listed.
     game.legal_moves();
     let spent =
         |it: crate::game::Exhausted| Problem::unprocessable("rules_exhausted", it.to_string());

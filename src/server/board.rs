@@ -1,4 +1,4 @@
-//! A game of this engine as the core sees one.
+//! Adapts a game of the engine to the interface of the core.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ToldEvent
 use crate::moves::{BETWEEN, action_texts, parse_turn};
 use crate::presets::{Catalogue, Ruleset};
 
-/// A position with its rules, and where other presets for it come from.
+/// A game with its rules, and the catalogue that other presets come from.
 #[derive(Debug)]
 pub struct Board {
     game: Game,
@@ -37,18 +37,18 @@ impl Board {
         &self.rules
     }
 
-    /// What the FEN of the position does not tell: names of attributes.
+    /// The names of the attributes that the FEN of the position does not state.
     pub fn unsaid(&mut self) -> Vec<String> {
         self.rules.unsaid(&mut self.game)
     }
 
-    /// What people call a game.
+    /// The title of a game.
     pub fn title_of(&self, game: &str) -> String {
         let known = self.catalogue.games().iter().find(|it| it.name == game);
         known.map_or_else(|| game.to_owned(), |it| it.title.clone())
     }
 
-    /// What people call the presets of activations, by preset.
+    /// The titles of the presets of activations, by preset.
     pub fn names_of(&self, activations: &[String]) -> BTreeMap<String, String> {
         let meant = |preset: &str| {
             activations.iter().any(|it| it.split(':').next().is_some_and(|it| it == preset))
@@ -58,7 +58,7 @@ impl Board {
         named.map(|it| (it.preset.clone(), it.name.clone())).collect()
     }
 
-    /// For questions and views. A caller that changes something takes it back.
+    /// The game, for questions and views. A caller that changes something must take it back.
     pub fn game_mut(&mut self) -> &mut Game {
         &mut self.game
     }
@@ -76,7 +76,7 @@ impl Rules for Board {
     fn play(&mut self, text: &str) -> Result<Played, Refused> {
         let before = self.game.history().len();
         let error = match self.game.play_text(text) {
-            // It is legal, and cannot be taken: why it would be legal is no answer.
+            // The action is legal but cannot be played: explaining why it is legal would not help.
             Err(error @ (PlayError::Refused(_) | PlayError::Limit(_))) => {
                 return Err(Refused::plain(error.to_string()));
             }
@@ -96,7 +96,7 @@ impl Rules for Board {
                 sentence: answer.summary,
                 because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
             },
-            // It is not even written like a move.
+            // It does not have the form of a move.
             Err(_) => {
                 Refused { reason: self.game.code_of(&error), ..Refused::plain(error.to_string()) }
             }
@@ -135,7 +135,7 @@ impl Rules for Board {
     fn flag(&mut self, side: usize) -> Result<Outcome, Refused> {
         let raw = i64::try_from(side).unwrap_or(-1);
         match self.game.flag(raw) {
-            // Rules of their own, which know nothing of time.
+            // Uploaded rules, which do not know about time.
             Err(EndError::Unknown) => {
                 self.resign(side).map(|it| Outcome { reason: TIMEOUT.into(), ..it })
             }
@@ -174,7 +174,7 @@ impl Board {
         })
     }
 
-    /// What is to be shown of the last action.
+    /// The effects of the last action that clients show.
     fn effects(&self) -> Vec<Effect> {
         let told = self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it));
         let emitted = told.map(|it| it.emitted).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Messages between nodes that share a store: a request for a game that another node owns, its answer, and which
-//! players are present. They travel with the news of the store, so nodes need not reach each other.
+//! players are present. They are sent through the store's notifications, so nodes need no connections to each
+//! other.
 //!
-//! A message may be lost, and its node may die over it. So a request that is passed on has a name
-//! that its events carry: a second attempt finds that it was done.
+//! A message may be lost, or its node may die before answering. So a request that is passed on has an id that
+//! its events carry: a second attempt finds that it was done.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -19,7 +20,7 @@ use super::presence::Seen;
 use super::problem::Problem;
 use super::store::{ALL_NODES, Leases};
 
-/// What one node sends another.
+/// A message from one node to another.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Message {
     Ask {
@@ -42,7 +43,7 @@ pub(super) enum Message {
 /// Maximum number of games in one message about presence, which is of limited size.
 const GAMES: usize = 60;
 
-/// What came of a request that was passed on.
+/// The result of a request that was passed on.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Done {
     Did(Answer),
@@ -52,11 +53,11 @@ pub(super) enum Done {
         message: String,
         more: Option<Value>,
     },
-    /// The game belongs to another node by now.
+    /// The game now belongs to another node.
     NotHere,
 }
 
-/// How this node asks others, and answers them.
+/// This node's side of the exchange: its requests to others, and their answers.
 #[derive(Debug)]
 pub(super) struct Cluster {
     pub(super) leases: Leases,
@@ -73,7 +74,7 @@ impl Cluster {
     /// Passes a request on.
     ///
     /// # Errors
-    /// The store is away, or the request is too long.
+    /// The store cannot be reached, or the request is too long.
     pub(super) async fn ask(
         &self,
         node: &str,
@@ -99,21 +100,21 @@ impl Cluster {
         Ok(self.leases.send(node, text).await?)
     }
 
-    /// Tells all nodes which sockets have opened and closed.
+    /// Sends all nodes which sockets have opened and closed.
     pub(super) async fn tell_presence(&self, news: &[(String, Seen)]) {
         for games in news.chunks(GAMES) {
             let (from, games) = (self.leases.node().to_string(), games.to_vec());
             match self.send(ALL_NODES, &Message::Present { from, games }).await {
                 Ok(true) => {}
                 Ok(false) => tracing::warn!("who is present is too long to be told"),
-                // It is told again after a while.
+                // It is sent again after a while.
                 Err(problem) => tracing::debug!(problem.message, "who is present is not told"),
             }
         }
     }
 
     pub(super) fn answered(&self, number: u64, done: Done) {
-        // The asking side may have found another way since.
+        // The caller may have stopped waiting.
         if let Some(waiting) = lock(&self.waiting).remove(&number) {
             let _ = waiting.send(done);
         }
@@ -128,7 +129,7 @@ pub(super) struct Asked<'o> {
     pub(super) answer: oneshot::Receiver<Done>,
 }
 
-/// Its answer is no longer waited for.
+/// Nothing waits for the answer any more.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         lock(&self.cluster.waiting).remove(&self.number);
@@ -146,7 +147,7 @@ impl Done {
         }
     }
 
-    /// The answer, unless another node is to be asked.
+    /// The answer, unless another node must be asked.
     pub(super) fn answer(self) -> Option<Result<Answer, Problem>> {
         match self {
             Self::Did(answer) => Some(Ok(answer)),

@@ -1,7 +1,8 @@
-//! Rules as a host has them: offered by the machine, uploaded by strangers, found in the store by their hash, compiled.
+//! The rules of a host: offered from files of this machine, uploaded, or found in the store by their hash;
+//! and compiled.
 //!
-//! All of it is done on the threads of `pool`, beside the games. Deliberately absent: which rules are known and compiled
-//! already (`library`).
+//! All of it runs on the threads of `pool`, in parallel with the games. Deliberately absent: which rules are
+//! known and compiled already (`library`).
 
 use std::sync::Arc;
 
@@ -15,12 +16,12 @@ use super::store::{Store, Upload};
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
 impl Host {
-    /// Where moves and views of games by these rules are worked out.
+    /// The lane for moves and views of games by these rules.
     pub(super) fn lane(&self, rules: &str) -> Lane {
         if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Play }
     }
 
-    /// Where what takes longer is.
+    /// The lane for slower work by these rules.
     pub(super) fn slow_lane(&self, rules: &str) -> Lane {
         if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Work }
     }
@@ -28,7 +29,7 @@ impl Host {
     /// Offers other files of this machine, on top of the package's, for games that begin from now on.
     ///
     /// # Errors
-    /// Their metadata makes no sense, or the store is away: then what was offered before still is.
+    /// Their metadata makes no sense, or the store cannot be reached: then the previous offer stays.
     pub async fn offer(&self, files: Vec<Source>) -> Result<(), Problem> {
         let library = Arc::clone(&self.library);
         let make = move || library.offer_of(&files);
@@ -42,7 +43,7 @@ impl Host {
     /// Keeps rules for their owner and makes them known. None if the owner has too many already.
     ///
     /// # Errors
-    /// Their metadata makes no sense, or the store is away.
+    /// Their metadata makes no sense, or the store cannot be reached.
     pub async fn keep_rules(
         &self,
         texts: Texts,
@@ -59,11 +60,11 @@ impl Host {
         Ok(self.reads().ask(keep).await?.then_some(hash))
     }
 
-    /// Whether rules from outside compile with what they build on: the name of the game or preset
-    /// that they are, or what is wrong. Compiling is done beside the games.
+    /// Checks whether uploaded rules compile with what they build on: returns the name of the game or preset,
+    /// or what is wrong. Compiling runs in parallel with the games.
     ///
     /// # Errors
-    /// It could not be tried.
+    /// The check could not be run.
     pub async fn check_rules(
         self: &Arc<Self>,
         texts: Texts,
@@ -79,7 +80,7 @@ impl Host {
     /// Makes the rules of a hash known, from the store if need be.
     ///
     /// # Errors
-    /// There are none, or the store is away.
+    /// There are no such rules, or the store cannot be reached.
     pub async fn know_rules(&self, hash: &str) -> Result<(), Problem> {
         let mut missing = vec![hash.to_owned()];
         let mut found: Vec<Texts> = Vec::new();
@@ -109,7 +110,7 @@ impl Host {
         self.library.catalogue(rules).ok_or_else(unknown)
     }
 
-    /// A compiled game. Compiling is done beside the games.
+    /// A compiled game. Compiling runs in parallel with the games.
     ///
     /// # Errors
     /// The game cannot be loaded.
@@ -130,7 +131,7 @@ impl Host {
     }
 }
 
-/// What is wrong with the game that is asked for.
+/// What is wrong with the game that was requested.
 pub(super) fn load_problem(error: &LoadError) -> Problem {
     if let LoadError::Full { .. } = error {
         let status = StatusCode::SERVICE_UNAVAILABLE;

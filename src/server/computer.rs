@@ -1,7 +1,8 @@
-//! The computer as a player: it thinks beside the games, in a lane of its own, and takes its actions like any
-//! player. It grants what others ask back, declines draws and other presets, and plays again.
+//! The computer as a player: it thinks in a lane of its own, in parallel with the games, and takes its
+//! actions like any player. It grants takebacks, declines draws and other presets, and accepts rematches.
 //!
-//! Deliberately absent: how it thinks (`opponent`); when it has something to do, which the game's task knows.
+//! Deliberately absent: how it thinks (`opponent`), and when it has something to do, which the game's task
+//! knows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +25,7 @@ use crate::opponent::Level;
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// A seat that the computer has. Its token is told to no client.
+/// A seat that the computer has. Its token is sent to no client.
 ///
 /// # Errors
 /// The system has no random numbers.
@@ -34,7 +35,7 @@ pub(super) fn seat(level: Level) -> Result<Seat, Problem> {
     Ok(Seat { name, token, computer: Some(level.number()) })
 }
 
-/// What the computer has to do in a game.
+/// A task of the computer in a game.
 #[derive(Debug)]
 struct Duty {
     /// Of its seat.
@@ -43,8 +44,8 @@ struct Duty {
 }
 
 impl Duty {
-    /// What the computer has to do in a game, if it has a seat there: answers to what others ask of it first.
-    /// `next` names the game that follows.
+    /// The next task of the computer in a game, if it has a seat there: first the answers to offers. `next`
+    /// gives the id of a rematch.
     fn of(room: &Room<Board>, next: impl FnOnce() -> String) -> Option<Self> {
         let seats = room.seats().iter().enumerate();
         let computers: Vec<(usize, &Seat)> = seats
@@ -90,12 +91,13 @@ enum What {
     Act(Act),
 }
 
-/// What the computer is at in a game: after how many actions it began, at what, and whether it is done.
+/// The current task of the computer in a game: the number of actions after which it began, the task, and
+/// whether it is done.
 #[derive(Debug, Default)]
 pub(super) struct Attention(Option<(usize, What, JoinHandle<()>)>);
 
 impl Attention {
-    /// Has the computer do its part, if it has any and is not at it.
+    /// Starts the computer's task, if there is one and it is not under way.
     pub(super) fn attend(&mut self, host: &Arc<Host>, id: &str, room: &Room<Board>) {
         if host.is_draining() {
             return;
@@ -107,7 +109,7 @@ impl Attention {
             if is_same && !task.is_finished() {
                 return;
             }
-            // A thought about a position that is not there any more is given up; answers are not.
+            // Thinking about a position that has changed is abandoned; answers are not.
             if matches!(what, What::Move { .. }) {
                 task.abort();
             }
@@ -161,7 +163,7 @@ async fn take_turn(
             Ok((Some(found), _)) => break Some(found),
             // It has ended meanwhile.
             Ok((None, None)) => return Ok(()),
-            // There was no time for any action, or the engine has died.
+            // There was no time to find an action, or the engine has panicked.
             Ok((None, Some(_))) => break None,
             Err(problem) if problem.status == StatusCode::INTERNAL_SERVER_ERROR => break None,
             Err(_) if tries < TRIES => {
@@ -189,10 +191,10 @@ async fn take_turn(
     host.step(id, Input::Act { token: Some(token), id: None, act }).await.map(|_| ())
 }
 
-/// Maximum number of requests whose steps one action may take.
+/// The budget for one action, as a number of requests.
 pub(super) const THOUGHT: usize = 512;
 
-/// What the computer says when it could not think.
+/// The computer's chat message when it could not think.
 const DAZED: &str = "I could not think that through, so I take the first action that there is.";
 
 /// The first action that is legal.

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// What happens in a game, for one watcher: the events that were missed, then new ones.
+/// The feed of one watcher: the events that were missed, then new ones.
 #[derive(Debug)]
 pub struct Feed {
     pub missed: Vec<Arc<str>>,
-    /// Ends when the game is evicted, or when too much waits to be read.
+    /// Ends when the game is evicted, or when the watcher falls too far behind.
     pub coming: mpsc::Receiver<Arc<str>>,
 }
 
-/// Sends a message to all feeds, and drops those that take no more: returns the number of feeds that are too slow.
+/// Sends a message to all feeds, and drops those that are full or closed: returns the number of full ones.
 pub(super) fn tell(feeds: &mut Vec<mpsc::Sender<Arc<str>>>, frame: &Arc<str>) -> usize {
     let mut slow = 0;
     feeds.retain(|it| match it.try_send(Arc::clone(frame)) {

@@ -1,4 +1,5 @@
-//! Games that leave memory: how long they stay, and that the flags of those whose clocks run fall in time.
+//! Eviction of idle games: how long they stay in memory, and how the flags of those whose clocks run still
+//! fall in time.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use super::host::Host;
 use super::library::lock;
 use super::parked::{Due, Running};
 
-/// Maximum time between two looks whether an idle game is to be evicted.
+/// Maximum time between two checks whether an idle game is to be evicted.
 const LOOK: Duration = Duration::from_secs(5);
 
 impl Host {
@@ -25,7 +26,7 @@ impl Host {
         self.parked.changed.notify_one();
     }
 
-    /// How long a game stays in memory that nothing asks for: the less, the fuller it is.
+    /// How long an idle game stays in memory: the fuller the memory, the shorter.
     pub(super) fn patience(&self) -> Duration {
         let (live, most) = (self.live_games(), self.config.live.max(1));
         match live <= most / 2 {
@@ -34,13 +35,13 @@ impl Host {
         }
     }
 
-    /// The time until an idle game looks again whether it is to be evicted.
+    /// The time until an idle game checks again whether it is to be evicted.
     pub(super) fn next_look(&self) -> Duration {
         self.config.idle.min(LOOK)
     }
 }
 
-/// Waits for flags to fall, as long as there are any and the server is there.
+/// Waits for flags to fall, as long as there are any and the server runs.
 async fn watch(host: Weak<Host>) {
     loop {
         let Some(host) = host.upgrade().filter(|it| !it.is_draining()) else { return };

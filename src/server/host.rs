@@ -1,4 +1,4 @@
-//! The host: what all live games share, and which games there are in memory.
+//! The host: the state that all live games share, and the games in memory.
 //!
 //! A game is loaded from its log at the first request for it, and evicted when there are no more of them. At any time
 //! there is at most one owner of a game here, and the store refuses a second. Deliberately absent: how a game is asked
@@ -26,7 +26,7 @@ use super::webhooks::WebhookQueues;
 
 /// Capacity of the channel that announces ends of games.
 const ENDINGS: usize = 1_024;
-/// What a server may be told.
+/// The options of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// How long a game stays in memory without a request for it.
@@ -35,14 +35,13 @@ pub struct Config {
     pub wait: Duration,
     /// Maximum number of games in memory.
     pub live: usize,
-    /// Whether strangers' rules are compiled and played.
+    /// Whether uploaded rules are compiled and played.
     pub uploads: bool,
-    /// The number of milliseconds after which a game that is not over, and in which nothing happens, is
-    /// listed no more.
+    /// Milliseconds without an event after which an unfinished game is no longer listed.
     pub abandoned: u64,
     /// Time for the first turn of a game of a tournament, during which no clock runs. A player that takes longer has lost.
     pub first_turn: Duration,
-    /// What thinks for the computer.
+    /// The engine of the computer player.
     pub engine: Engine,
 }
 
@@ -62,7 +61,7 @@ impl Default for Config {
     }
 }
 
-/// All that a server has.
+/// The state of a server.
 #[derive(Debug)]
 pub struct Host {
     pub library: Arc<Library>,
@@ -76,15 +75,15 @@ pub struct Host {
     pub(super) parked: Parked,
     pub(super) ready: Ready,
     pub(super) presence: Presence,
-    /// Where other nodes share the store.
+    /// Set if other nodes share the store.
     pub(super) cluster: OnceLock<Cluster>,
-    /// Where rules run.
+    /// The threads that rules run on.
     pub(super) pool: Pool,
-    /// What the computer knows of games.
+    /// What the computer has learned about games.
     pub(super) learned: Arc<Learned>,
     /// The ids of games as they end.
     pub(super) ended: broadcast::Sender<String>,
-    /// Webhooks that are told of games.
+    /// Webhooks that are notified of games.
     pub(super) hooks: OnceLock<WebhookQueues>,
 }
 
@@ -92,7 +91,7 @@ impl Host {
     /// A server on a store: the host, and the journal to finish when it is gone.
     ///
     /// # Errors
-    /// The store is away, or the machine is out of threads.
+    /// The store cannot be reached, or the machine is out of threads.
     pub fn start(
         library: Library,
         mut writing: Box<dyn Store>,
@@ -144,24 +143,24 @@ impl Host {
         lock(&self.live).len()
     }
 
-    /// Whether the server takes no new games any more.
+    /// Whether the server no longer accepts games.
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Takes no new games from here on, and evicts all games that are in memory.
+    /// Stops accepting new games, and evicts all games in memory.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.pool.close();
         lock(&self.live).clear();
     }
 
-    /// Where to send what is for a game, if it is in memory.
+    /// The inbox of a game, if it is in memory.
     pub(super) fn inbox_of(&self, id: &str) -> Option<mpsc::Sender<Box<Command>>> {
         lock(&self.live).get(id).cloned()
     }
 
-    /// The same of every game that is in memory.
+    /// The inboxes of all games in memory.
     pub(super) fn inboxes(&self) -> Vec<mpsc::Sender<Box<Command>>> {
         lock(&self.live).values().cloned().collect()
     }
@@ -173,8 +172,8 @@ impl Host {
         }
     }
 
-    /// Unloads a game if no message is under way to it; of clocks that run it knows when one falls.
-    /// Otherwise it has to go on.
+    /// Evicts a game if its inbox is empty, and remembers running clocks, so that their flags fall in time.
+    /// If it returns false, the game must go on.
     pub(super) fn evict(
         self: &Arc<Self>,
         id: &str,
@@ -194,7 +193,7 @@ impl Host {
         true
     }
 
-    /// Forgets a game whatever is in its inbox: it cannot go on.
+    /// Drops a game that cannot go on, whatever is in its inbox.
     pub(super) fn drop_game(&self, id: &str, inbox: &mut mpsc::Receiver<Box<Command>>) {
         inbox.close();
         self.forget_closed(id);

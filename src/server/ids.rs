@@ -1,12 +1,12 @@
-//! Names that cannot be guessed: ids of games and studies, tokens, codes that people copy by hand. What they open is
-//! decided elsewhere.
+//! Names that cannot be guessed: ids of games and studies, tokens, codes that people copy by hand. What they
+//! give access to is decided elsewhere.
 
 use data_encoding::HEXLOWER;
 
 use super::pool::failed;
 use super::problem::Problem;
 
-/// What ids and codes are spelled with: nothing that is taken for another letter.
+/// The alphabet of ids and codes: no letters that are easily confused.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// The number of letters of an id.
@@ -31,7 +31,7 @@ pub(super) fn new_token() -> Result<String, Problem> {
     Ok(HEXLOWER.encode(&bytes))
 }
 
-/// One of so many numbers from 0, drawn by a token, which is random already.
+/// A number below `count`, derived from a token, which is random already.
 pub(super) fn drawn_by(token: &str, count: usize) -> usize {
     usize::from(token.bytes().last().unwrap_or_default()) % count.max(1)
 }

@@ -1,4 +1,4 @@
-//! What the computer learns of games, and how it finds its actions.
+//! What the computer learns about games, and the engine that it uses.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,11 +13,11 @@ use crate::presets::Ruleset;
 /// Maximum number of rule sets whose lessons are remembered.
 const REMEMBERED: usize = 32;
 
-/// What is learned of a game before its first action here.
+/// The lessons about a game before its first action here.
 const LESSONS: Lessons =
     Lessons { actions: 200_000, longest: 200, time: Some(Duration::from_secs(2)) };
 
-/// What a game is played by: the hash of its rules, its name, its presets.
+/// The key of a rule set: the hash of its rules, the game's name, its presets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Played {
     pub(super) hash: String,
@@ -25,19 +25,19 @@ pub(super) struct Played {
     pub(super) presets: Vec<String>,
 }
 
-/// What was learned of games, by their rules; the oldest is forgotten first.
+/// What was learned about games, by rule set; the oldest is dropped first.
 #[derive(Debug, Default)]
 pub(super) struct Learned(Mutex<VecDeque<(Played, Arc<Knowledge>)>>);
 
 impl Learned {
-    /// What is known of a game, learned if need be: from its usual start, wherever this one began.
+    /// The knowledge about a game, learned if need be, always from its usual start position.
     pub(super) fn of(&self, rules: Played, ruleset: &Ruleset, game: &Game) -> Arc<Knowledge> {
         if let Some((_, known)) = lock(&self.0).iter().find(|it| it.0 == rules) {
             return Arc::clone(known);
         }
         let start = ruleset.start(None).unwrap_or_else(|_| game.clone());
         let knowledge = Arc::new(Knowledge::learn(&start, LESSONS, 1));
-        // What was cut short is learned again.
+        // Knowledge that was cut short by the budget is not kept.
         if Allowance::exhausted().is_some() {
             return knowledge;
         }
@@ -50,7 +50,7 @@ impl Learned {
     }
 }
 
-/// What finds the computer's action: its text, and how many were taken before it; none if the game is over.
+/// Finds the computer's action: its text, and the number of actions before it; `None` if the game is over.
 pub type Engine = fn(Game, &Knowledge, Level) -> Option<(String, usize)>;
 
 /// The engine that is used if no other is: `opponent`.

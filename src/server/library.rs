@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
-/// Bytes of compiled rule sets that are kept, a game in play holds its own; and of catalogues.
+/// Maximum size of the caches of compiled rule sets and of catalogues, in bytes. A game in play keeps its own
+/// alive.
 const COMPILED: usize = 96 << 20;
 const CATALOGUES: usize = 32 << 20;
-/// What a catalogue takes beside its texts: all but the texts of those below it is copied.
+/// Bytes of a catalogue besides its texts: everything except the texts of the catalogue below it is copied.
 const ENTRIES: usize = 256 << 10;
 
-/// A cache, up to a number of bytes: then what was not asked for the
-/// longest goes.
+/// A cache of limited size in bytes, which evicts the least recently used entries.
 #[derive(Debug)]
 struct Cache<K, V> {
     entries: HashMap<K, Cached<V>>,
@@ -68,7 +68,7 @@ pub struct Texts {
     pub base: Option<String>,
     /// Paths and texts.
     pub files: Vec<(String, String)>,
-    /// They are of a folder of the machine that serves, not from outside.
+    /// Whether they come from a folder of this machine, not from an upload.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trusted: bool,
 }
@@ -80,13 +80,13 @@ impl Texts {
         (blake3::hash(text.as_bytes()).to_hex().to_string(), text)
     }
 
-    /// What a catalogue of them takes, as an estimate.
+    /// The estimated size of a catalogue of them, in bytes.
     fn bytes(&self) -> usize {
         ENTRIES + self.files.iter().map(|it| it.1.len()).sum::<usize>()
     }
 }
 
-/// What makes a compiled rule set: the hash of its texts, the game, the presets.
+/// The key of a compiled rule set: the hash of its texts, the game, the presets.
 type Key = (String, String, Vec<String>);
 
 /// Rules that the server offers, with their hash.
@@ -109,9 +109,9 @@ impl Offer {
 pub struct Library {
     /// The rules of this package.
     package: Arc<Offer>,
-    /// What games are played by that name no rules: the package's, with the files of this machine on top.
+    /// The rules of games that name none: the package's, with the files of this machine on top.
     own: Mutex<Arc<Offer>>,
-    /// The catalogues of other texts, and whether they are from outside.
+    /// The catalogues of other texts, and whether they were uploaded.
     catalogues: Mutex<Cache<String, (Arc<Catalogue>, bool)>>,
     compiled: Mutex<Cache<Key, Arc<Ruleset>>>,
 }
@@ -186,15 +186,15 @@ impl Library {
         }
     }
 
-    /// Whether rules are from outside, and not those of this package or of an earlier one. What is not
-    /// known is taken to be.
+    /// Whether rules were uploaded, rather than part of this package or an earlier one. Unknown rules count
+    /// as uploaded.
     pub fn is_foreign(&self, hash: &str) -> bool {
         hash != self.package.hash
             && hash != self.own().hash
             && lock(&self.catalogues).get(&hash.to_owned()).is_none_or(|it| it.1)
     }
 
-    /// Makes texts known; those that they build on are.
+    /// Makes texts known; those that they build on must be known already.
     ///
     /// # Errors
     /// Metadata that makes no sense.
@@ -204,13 +204,13 @@ impl Library {
             return Ok((hash, known));
         }
         let catalogue = Arc::new(self.catalogue_with(texts)?);
-        // The store has them all: what is asked for comes back.
+        // The store has all texts, so an evicted one can be loaded again.
         let known = (Arc::clone(&catalogue), texts.base.is_some() && !texts.trusted);
         lock(&self.catalogues).put(hash.clone(), known, texts.bytes());
         Ok((hash, catalogue))
     }
 
-    /// The games and presets of texts, which stay unknown.
+    /// The games and presets of texts, without making them known.
     ///
     /// # Errors
     /// Metadata that makes no sense.

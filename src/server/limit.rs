@@ -1,5 +1,5 @@
-//! Rate limits: how often one client may ask, by the network that it asks from or by its account. The counting is
-//! `governor`'s; here is what is counted together, and how much of it there may be.
+//! Rate limits: how often a client may send requests, by its network or its account. The counting is
+//! `governor`'s; this file has the kinds of requests and their limits.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use super::net::Net;
 use super::places::Places;
 
-/// The maximum number of payers that are remembered one by one, for each kind of request.
+/// Maximum number of payers that are counted one by one, for each kind of request.
 const PAYERS: usize = 50_000;
-/// The maximum number of sockets and streams that one network may have open.
+/// Maximum number of open sockets and streams per network.
 const OPEN: usize = 100;
 
-/// A rate: requests a second, and the number that may be saved up.
+/// A rate: requests per second, and the maximum burst.
 #[derive(Debug, Clone, Copy)]
 pub struct Rate {
     pub per_second: f64,
@@ -26,17 +26,17 @@ pub struct Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cost {
     Little,
-    /// It makes a game, in whatever way.
+    /// It makes a game.
     Game,
     /// It compiles rules.
     Compiling,
     /// It makes an account.
     Account,
-    /// It tries a code, or is to be read by a person.
+    /// It tries a recovery code, or must be read by a person.
     Care,
 }
 
-/// What a request is counted for.
+/// The client that a request is counted for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Payer {
     Net(Net),
@@ -54,7 +54,7 @@ pub struct Limits {
     care: Meter,
     /// Whether a proxy on this machine says whose requests it passes on.
     pub(super) behind_proxy: bool,
-    /// Sockets and streams, which live on after their requests.
+    /// The open sockets and streams, which outlive their requests.
     pub(super) open: Places,
 }
 
@@ -78,7 +78,7 @@ impl Limits {
     /// Counts a request.
     ///
     /// # Errors
-    /// It is one too many; after this time it is not.
+    /// The rate is exceeded; the value is the time to wait.
     pub fn admit(&self, payer: &Payer, cost: Cost) -> Result<(), Duration> {
         let meter = match cost {
             Cost::Little => &self.little,
@@ -99,11 +99,11 @@ impl Default for Limits {
     }
 }
 
-/// One rate, for every payer.
+/// The meter of one kind of request, for all payers.
 #[derive(Debug)]
 struct Meter {
     counts: DefaultKeyedRateLimiter<Payer>,
-    /// Networks beyond those that are remembered, by neighbourhood: their number is small.
+    /// Networks beyond those counted one by one, by neighbourhood, of which there are few.
     crowd: DefaultKeyedRateLimiter<Payer>,
 }
 
@@ -115,7 +115,7 @@ impl Meter {
 
     fn admit(&self, payer: &Payer) -> Result<(), Duration> {
         if self.counts.len() >= PAYERS {
-            // A client that was quiet for long has saved up the maximum, as a new one has.
+            // A client that was quiet for long has its full burst again, like a new one.
             self.counts.retain_recent();
             self.crowd.retain_recent();
         }
@@ -130,11 +130,11 @@ impl Meter {
 }
 
 fn quota(rate: Rate) -> Quota {
-    // Between one a day and a billion a second; a value that is no rate counts as the lowest.
+    // Between one a day and a billion a second; an invalid rate counts as the lowest.
     let slowest = 86_400.0;
     let is_rate = rate.per_second > 0.0;
     let seconds = if is_rate { (1.0 / rate.per_second).clamp(1e-9, slowest) } else { slowest };
-    // The time in which all is saved up has to fit the nanoseconds that it is counted in.
+    // The time to refill the whole burst must fit the nanoseconds that it is counted in.
     let most = u64::MAX as f64 / 4e9 / seconds;
     let burst = NonZeroU32::new(rate.burst.min(most) as u32).unwrap_or(NonZeroU32::MIN);
     let period = Duration::from_secs_f64(seconds);

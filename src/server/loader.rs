@@ -1,6 +1,6 @@
 //! Games from the store: a room made of a snapshot and the log, or of the log alone.
 //!
-//! Deliberately absent: when a game is loaded (`host`), and what is stored of it afterwards (`live`).
+//! Deliberately absent: when a game is loaded (`host`), and what it stores afterwards (`live`).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::store::{Store, StoreError, StoredEvent};
 
 impl Host {
-    /// A game as its log tells it.
+    /// A game as its log records it.
     pub(super) async fn load(
         self: &Arc<Self>,
         id: &str,
@@ -49,13 +49,13 @@ impl Host {
             let room = Room::replay(board, setup, &log);
             Ok((room, log))
         };
-        // What took all that one request may take takes no more when it is done again.
+        // A step that was within the budget of one request once is within it when it is replayed.
         let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
         let (room, log) = ran_out.map_or(replayed, Err)?;
         let mut room = room.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
         match self.parked.timing(id, room.v()) {
             Some(timing) => room.go_on(timing),
-            // Reading it may have taken a while.
+            // Loading it may have taken a while.
             None => room.resume(self.now()),
         }
         Ok((room, log))

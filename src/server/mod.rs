@@ -1,9 +1,8 @@
 //! Hosting: games that people play over the network, kept in a store.
 //!
-//! `core` is one game as a function without input or output; `store` keeps what happened; `host`
-//! owns the live games, each a task (`live`); `api`, `socket` and `page` are what people and
-//! programs see. This layer knows games through `game` and `presets` alone and must not know facts
-//! or rules.
+//! `core` is one game as a pure function; `store` keeps the events; `host` owns the live games, each a task
+//! (`live`); `api`, `socket` and `page` are the interfaces for people and programs. This layer knows games
+//! through `game` and `presets` alone and must not know facts or rules.
 
 mod accept;
 mod web;

@@ -1,5 +1,5 @@
 //! Moderation: players report games to the operator and block each other; the operator closes accounts.
-//! Players switch the chat of a game off by themselves, as an act of the game.
+//! Players can switch the chat of a game off themselves, by a request to the game.
 //!
 //! Deliberately absent: deciding anything. Reports are kept for a person to read, with `rulemate moderate`.
 
@@ -12,10 +12,10 @@ use super::problem::Problem;
 use super::store::{Change, Store, StoreError};
 use super::web::Web;
 
-/// The maximum number of reports that wait to be read, and the number of characters of one.
+/// Maximum number of unread reports, and of characters of one.
 const REPORTS: usize = 1_000;
 const REPORT: usize = 500;
-/// The maximum number of accounts that one account blocks.
+/// Maximum number of accounts that one account blocks.
 const BLOCKS: usize = 200;
 
 /// A report about a game.
@@ -32,10 +32,10 @@ pub struct Report {
 
 const KEY: &str = "report ";
 
-/// The reports that wait to be read, by game.
+/// The unread reports, by game.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 pub fn reports(store: &mut dyn Store) -> Result<Vec<Report>, StoreError> {
     let found = store.records(KEY, "", REPORTS)?;
     let read = |(key, text): (String, String)| {
@@ -45,10 +45,10 @@ pub fn reports(store: &mut dyn Store) -> Result<Vec<Report>, StoreError> {
     Ok(found.into_iter().filter_map(read).collect())
 }
 
-/// Forgets the reports of a game, which were read: their number.
+/// Removes the reports of a game, which were read. Returns their number.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 pub fn read_reports(store: &mut dyn Store, game: &str) -> Result<usize, StoreError> {
     let mut count = 0;
     for (key, text) in store.records(&format!("{KEY}{game} "), "", REPORTS)? {
@@ -86,10 +86,10 @@ pub(super) fn blocked_by(store: &mut dyn Store, id: &str) -> Result<Vec<String>,
 }
 
 impl Web {
-    /// Stores a report: of each reporter of a game, the last one.
+    /// Stores a report; for each reporter of a game, only the last one is kept.
     ///
     /// # Errors
-    /// There is no such game, the text says nothing, or too many reports wait.
+    /// There is no such game, the text is empty, or there are too many unread reports.
     pub(super) async fn report(
         &self,
         game: &str,
@@ -102,7 +102,7 @@ impl Web {
             let message = format!("a report says what is wrong, in {REPORT} characters at most");
             return Err(Problem::bad("bad_report", message));
         }
-        // Guests are told apart by where they come from, which is not kept.
+        // Guests are distinguished by their address, which is not stored.
         let who = by.clone().unwrap_or_else(|| {
             let hash = blake3::hash(format!("{game} {from}").as_bytes()).to_hex();
             format!("~{}", &hash.as_str()[..12])
@@ -121,17 +121,17 @@ impl Web {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 return Ok(Err(Problem::new(status, "too_many_reports", message)));
             }
-            // Two at once are as good as one.
+            // Of two reports at once, one is enough.
             store.change(&[Change { key, from, to }])?;
             Ok(Ok(()))
         };
         self.host.reads().ask(keep).await?
     }
 
-    /// The accounts that one blocks.
+    /// The accounts that an account blocks.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub(super) async fn blocked(&self, account: &Account) -> Result<Vec<String>, Problem> {
         let id = account.id();
         Ok(self.host.reads().ask(move |store| blocked_by(store, &id)).await?)
@@ -170,10 +170,10 @@ impl Web {
         self.host.reads().ask(block).await?
     }
 
-    /// Whether an account may play with others: none of them blocks it.
+    /// Checks that an account may play with others.
     ///
     /// # Errors
-    /// One of them does.
+    /// One of them blocks it.
     pub(super) async fn may_play_with(
         &self,
         account: &Account,

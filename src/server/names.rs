@@ -1,15 +1,15 @@
-//! The names that the server answers to, and the origins whose pages may use it.
+//! The host names that the server answers to, and the origins whose pages may use it.
 //!
-//! A browser sends the name that its user went to. A page of another site can make its own name lead
-//! to this machine (DNS rebinding), and would then be of this server's origin: so names are a list.
-//! Addresses need not be on it: they lead where they say.
+//! A browser sends the host name of the page's address. Another site can make its own name resolve to this
+//! machine (DNS rebinding), and its pages would then have this server's origin: so only listed names are
+//! accepted. IP addresses need not be listed, since they cannot be rebound.
 
 use std::net::IpAddr;
 
 use axum::http::HeaderValue;
 use axum::http::uri::{Authority, Uri};
 
-/// Names and origins that are let in, beside this machine's own.
+/// The accepted names and origins, besides this machine's own.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     hosts: Vec<String>,
@@ -17,7 +17,7 @@ pub struct Names {
     frames: Vec<String>,
 }
 
-/// Something on a list that makes no sense.
+/// An entry of a list that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     #[error(
@@ -50,7 +50,7 @@ impl Names {
     /// Lets pages of these origins show games in frames.
     ///
     /// # Errors
-    /// One of them is no origin.
+    /// One of them is not an origin.
     pub fn framed_by(mut self, origins: &[String]) -> Result<Self, NameError> {
         for origin in origins {
             let wrong = || NameError::Origin(origin.clone());
@@ -59,20 +59,21 @@ impl Names {
         Ok(self)
     }
 
-    /// The origins that may show games in frames, as a policy has them; none if there are none.
+    /// The origins that may show games in frames, as written in a content security policy; `None` if there
+    /// are none.
     pub(super) fn frames(&self) -> Option<String> {
         (!self.frames.is_empty()).then(|| self.frames.join(" "))
     }
 
-    /// Whether the server answers to what a request says it is for: a name or an address, with a port
-    /// or without.
+    /// Whether the server answers to a host that a request names: a name or an address, with a port or
+    /// without.
     pub(super) fn knows(&self, authority: &str) -> bool {
         let Some(name) = name_of(authority) else { return false };
         let address = name.trim_start_matches('[').trim_end_matches(']');
         name == "localhost" || address.parse::<IpAddr>().is_ok() || self.hosts.contains(&name)
     }
 
-    /// Whether pages of an origin may use the server that was asked under a name.
+    /// Whether pages of an origin may use the server, which they address by `host`.
     pub(super) fn welcomes(&self, origin: &str, host: Option<&str>) -> bool {
         let own = origin.split_once("://").map(|it| it.1);
         (host.is_some() && own == host) || self.origins.iter().any(|it| it == origin)
@@ -84,8 +85,8 @@ impl Names {
     }
 }
 
-/// The host of an origin, and the origin in small letters; none if it is no origin. A policy would take letters
-/// that are none of an origin's for more than one word.
+/// The host of an origin, and the origin in lower case; `None` if it is not an origin. Other characters could
+/// add further words to a content security policy.
 fn origin_of(text: &str) -> Option<(String, String)> {
     let uri: Uri = text.parse().ok()?;
     let (scheme, authority) = uri.scheme_str().zip(uri.authority())?;
@@ -96,12 +97,12 @@ fn origin_of(text: &str) -> Option<(String, String)> {
     is_origin.then(|| (name, format!("{scheme}://{authority}").to_lowercase()))
 }
 
-/// The host of `HOST` or `HOST:PORT`, in small letters.
+/// The host of `HOST` or `HOST:PORT`, in lower case.
 fn name_of(authority: &str) -> Option<String> {
     let read: Authority = authority.parse().ok()?;
     let host = read.host().to_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
-    // A name in front of the host is for other protocols.
+    // A user name before the host belongs to other protocols.
     (!host.is_empty() && !authority.contains('@')).then(|| host.to_owned())
 }
 

@@ -1,10 +1,9 @@
-//! Networks: the addresses of one subscriber, which are counted as one.
+//! Networks: the addresses of one subscriber, which rate limits count as one.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What one subscriber has of the net: an address of IPv4, 64 bits of IPv6. All of it is counted as
-/// one.
+/// The network of one subscriber: an IPv4 address, or a /64 of IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Net {
     first: IpAddr,
@@ -19,7 +18,7 @@ impl Net {
         }
     }
 
-    /// The neighbourhood that it is in: what a provider has.
+    /// The wider network that it belongs to, as of a provider.
     pub(super) fn wide(self) -> Self {
         match self.first {
             IpAddr::V4(it) => {

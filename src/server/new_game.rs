@@ -1,4 +1,4 @@
-//! New games: of options, and as rematches of others.
+//! New games: from options, and as rematches.
 //!
 //! A game is stored, and owned by this node, before its id is returned. Deliberately absent: what its first facts are
 //! (`begin`), and the requests for it (`api`, `pairing`, `tournament`).
@@ -21,12 +21,12 @@ impl Host {
     /// Makes a game. It is durable when its id is returned.
     ///
     /// # Errors
-    /// The game cannot be made of these options, or the store is away.
+    /// The options are not valid, or the store cannot be reached.
     pub async fn create(self: &Arc<Self>, options: GameOptions) -> Result<String, Problem> {
         self.create_as(new_id()?, options).await
     }
 
-    /// Makes a game of a certain id.
+    /// Makes a game with a given id.
     ///
     /// # Errors
     /// As [`Host::create`], or there is such a game.
@@ -73,18 +73,17 @@ impl Host {
         Ok(id)
     }
 
-    /// The id of the game that would follow: always the same, so that two requests at once get
-    /// one game.
+    /// The id of the rematch: always the same, so that two requests at once get one game.
     pub fn rematch_id(&self, id: &str) -> String {
         // The first game's log is chained to its id, which cannot be guessed: nor can this one.
         let hash = blake3::hash(format!("rematch of {id}").as_bytes());
         spelled(&hash.as_bytes()[..ID_LETTERS])
     }
 
-    /// Makes the rematch of a game: the same, with the seats turned.
+    /// Makes the rematch of a game: the same game, with the seats exchanged.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub async fn make_rematch(self: &Arc<Self>, id: &str, game: &str) -> Result<(), Problem> {
         let log = self.log(id).await?;
         let Some(setup) = created(&log) else { return Err(Problem::no_game(id)) };

@@ -1,5 +1,5 @@
-//! What a host does as one of several nodes on a store: it takes in what others append, answers what they ask, tells them
-//! which players are present, and leaves its games to them when it goes.
+//! A host as one of several nodes on a store: it reads what others append, answers their requests, sends them
+//! which players are present, and releases its games when it stops.
 //!
 //! Deliberately absent: the messages (`cluster`), and which node owns a game (`store::lease`, `live`).
 
@@ -17,8 +17,8 @@ use super::presence::TELL;
 use super::store::{Membership, News};
 
 impl Host {
-    /// Makes this server one of several that share the store, and listens to the others until they
-    /// are gone.
+    /// Makes this server one of several that share the store, and handles messages from the others until it
+    /// stops.
     pub async fn join(self: Arc<Self>, others: Membership) {
         let Membership { leases, mut news } = others;
         if self.cluster.set(Cluster::new(leases)).is_err() {
@@ -40,7 +40,7 @@ impl Host {
                 News::Appended { game, seq } => {
                     self.inbox_of(&game).into_iter().for_each(|it| pass_on(it, seq));
                 }
-                // Every game looks for itself.
+                // Every game checks the store for itself.
                 News::Missed => {
                     self.inboxes().into_iter().for_each(|it| pass_on(it, u64::MAX));
                 }
@@ -49,14 +49,14 @@ impl Host {
         }
     }
 
-    /// Tells the other nodes which players have come and gone here.
+    /// Sends the other nodes which players have connected and disconnected here.
     async fn tell_presence(&self) {
         if let Some(cluster) = self.cluster() {
             cluster.tell_presence(&self.presence.news(Instant::now())).await;
         }
     }
 
-    /// What another node has sent.
+    /// Handles a message from another node.
     fn open(self: &Arc<Self>, text: &str) {
         let Some(cluster) = self.cluster() else { return };
         match serde_json::from_str(text) {
@@ -65,7 +65,7 @@ impl Host {
                 let host = Arc::clone(self);
                 tokio::spawn(async move { host.serve_other(&from, number, &game, input).await });
             }
-            // A node hears what it tells all.
+            // A node also receives what it sends to all.
             Ok(Message::Present { from, .. }) if *from == **cluster.leases.node() => {}
             Ok(Message::Present { from, games }) => {
                 self.presence.hear(&from, games, Instant::now());
@@ -74,7 +74,7 @@ impl Host {
         }
     }
 
-    /// Does what another node asks, if the game is here.
+    /// Carries out a request of another node, if the game is here.
     async fn serve_other(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
         let answer = self.ask(game, |reply| Command::Asked { input, reply }).await;
         let done = Done::of(answer.and_then(|it| it).transpose());
@@ -85,7 +85,7 @@ impl Host {
         }
     }
 
-    /// Lets others have the games of this node at once.
+    /// Releases the games of this node, so that others can claim them at once.
     pub async fn retire(&self) {
         if let Some(cluster) = self.cluster()
             && let Err(error) = cluster.leases.retire().await
@@ -95,12 +95,12 @@ impl Host {
     }
 }
 
-/// Tells a game that there may be events up to this one. Nothing waits for it: it may itself wait for
-/// what other nodes say.
+/// Notifies a game that there may be events up to this one. It is not waited for, since it may itself wait
+/// for other nodes.
 fn pass_on(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
     let news = Box::new(Command::News { seq });
     if let Err(mpsc::error::TrySendError::Full(news)) = inbox.try_send(news) {
-        // A game that was evicted at this moment is read anew anyway.
+        // A game that was evicted at this moment is read again anyway.
         tokio::spawn(async move { drop(inbox.send(news).await) });
     }
 }

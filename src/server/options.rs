@@ -1,8 +1,8 @@
-//! What a new game is made of, and what was played of it elsewhere.
+//! The options of a new game, and what was played of it elsewhere.
 
 use super::core::{Control, Past, Recorded, Seat};
 
-/// What a new game is made of.
+/// The options of a new game.
 #[derive(Debug, Clone, Default)]
 pub struct GameOptions {
     pub game: String,
@@ -20,7 +20,7 @@ pub struct GameOptions {
     pub tournament: Option<String>,
     /// The seats that are taken from the start, by side.
     pub seats: Vec<(usize, Seat)>,
-    /// What was played elsewhere already.
+    /// The part that was played elsewhere.
     pub import: Import,
 }
 

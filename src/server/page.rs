@@ -1,4 +1,5 @@
-//! The page: a few files and the language of rules, embedded, without a build chain or anything from elsewhere.
+//! The web page: a few embedded files and the documentation of the rule language, without a build chain or
+//! external resources.
 
 use axum::Router;
 use axum::http::header;
@@ -7,7 +8,7 @@ use axum::routing::get;
 
 use super::web::Web;
 
-/// Address, type, text.
+/// Path, content type, text.
 const FILES: &[(&str, &str, &str)] = &[
     ("/page/style.css", STYLE, include_str!("page/style.css")),
     ("/page/board.css", STYLE, include_str!("page/board.css")),
@@ -45,7 +46,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/tournament.js", SCRIPT, include_str!("page/tournament.js")),
     ("/page/traits.js", SCRIPT, include_str!("page/traits.js")),
     ("/page/why.js", SCRIPT, include_str!("page/why.js")),
-    // What authors of rules look up, where there is no checkout to read it in.
+    // Documentation for authors of rules who have no checkout.
     ("/docs/rules.md", TEXT, include_str!("../../docs/rules.md")),
     ("/docs/relations.md", TEXT, include_str!("../../docs/relations.md")),
     ("/page/icon-turn.svg", "image/svg+xml", include_str!("page/icon-turn.svg")),
@@ -57,7 +58,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 const INDEX: &str = include_str!("page/index.html");
 
-/// What is below it may stand in frames of pages that are listed for that.
+/// Pages below this path may be framed by the listed origins.
 pub(super) const FRAMED: &str = "/embed/";
 
 pub(super) fn routes() -> Router<Web> {

@@ -1,8 +1,10 @@
-//! Pairing: an account that asks for a rated game meets the one nearest to it in rating that waits for the same.
+//! Pairing: an account that asks for a rated game is paired with the nearest in rating that waits for the
+//! same game.
 //!
-//! An account that waits has a game with a free seat, and a record that leads to it. It is met by changing the record,
-//! which only one can do, whatever node it is on. Two that begin to wait at the same moment find each other as well:
-//! each looks again once its own record stands, and changes both. Deliberately absent: guests, who have no ratings.
+//! A waiting account has a game with a free seat, and a record that names it. To pair with it is to change
+//! the record, which only one request can do, on whichever node. Two accounts that begin to wait at the same
+//! moment find each other as well: each looks again after writing its own record, and changes both.
+//! Deliberately absent: guests, who have no ratings.
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -18,15 +20,15 @@ use super::rating;
 use super::store::{Change, Store, StoreError};
 use super::web::Web;
 
-/// Time that a request holds, in milliseconds: a client that still waits asks again.
+/// Time for which a request is valid, in milliseconds: a client that still waits asks again.
 const PATIENCE: u64 = 10 * 60 * 1000;
-/// After this time, in milliseconds, the difference of ratings no longer matters.
+/// Waiting time after which the difference of ratings no longer matters, in milliseconds.
 const EAGER: u64 = 60 * 1000;
-/// The difference of ratings up to which players meet at once.
+/// The difference of ratings up to which players are paired at once.
 const NEAR: f64 = 300.0;
-/// Maximum number of requests that are looked at.
+/// Maximum number of requests that are examined.
 const LOOKED_AT: usize = 200;
-/// How often a free seat is looked for: those that are found may be taken.
+/// Maximum number of attempts to take a free seat: one that is found may be taken meanwhile.
 const TRIES: usize = 5;
 
 /// What is to be played.
@@ -37,7 +39,7 @@ pub(super) struct Terms {
     pub(super) clock: Option<Control>,
 }
 
-/// What became of a request for an opponent.
+/// The result of a request for an opponent.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Paired {
     /// The game: with an opponent, or with a free seat that waits for one.
@@ -53,7 +55,7 @@ struct Waiting {
     game: String,
     rating: f64,
     at: u64,
-    /// An opponent has sat down: to be told when it asks again.
+    /// An opponent has sat down: the account is sent it when it asks again.
     #[serde(default)]
     is_met: bool,
 }
@@ -64,7 +66,7 @@ impl Waiting {
         now.saturating_sub(self.at)
     }
 
-    /// The request no longer holds.
+    /// Whether the request is no longer valid.
     fn is_over(&self, now: u64) -> bool {
         self.waited(now) > PATIENCE
     }
@@ -84,7 +86,7 @@ impl Asking {
         format!("{}{}", self.prefix, self.id)
     }
 
-    /// The game that the account itself waits in, or was met in.
+    /// The record of the account's own waiting game, if it has one.
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
         let Some(text) = store.record(&self.key())? else { return Ok(None) };
         let own: Option<Waiting> = serde_json::from_str(&text).ok();
@@ -94,7 +96,7 @@ impl Asking {
         Ok(own.filter(|it| !it.is_over(self.now)))
     }
 
-    /// Meets the nearest one that waits, and takes the account itself off the list: the game to join.
+    /// Pairs with the nearest waiting account, and takes this account off the list. Returns the game to join.
     fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
         let rating = rating::now(store, &self.id, &self.rules)?;
         let mut near = Vec::new();
@@ -114,7 +116,7 @@ impl Asking {
         let own = store.record(&self.key())?;
         let known = own.as_deref().and_then(|it| serde_json::from_str::<Waiting>(it).ok());
         if known.is_some_and(|it| it.is_met) {
-            // Another one was faster: the account is told when it asks again.
+            // Another request was faster: the account is sent the game when it asks again.
             return Ok(None);
         }
         for (_, key, text, it) in near {
@@ -136,7 +138,7 @@ impl Asking {
         let rating = rating::now(store, &self.id, &self.rules)?;
         let kept = Waiting { game: game.to_owned(), rating, at: self.now, is_met: false };
         let to = serde_json::to_string(&kept).ok();
-        // If another device of the account was faster, its game is the one that waits.
+        // If another device of the account was faster, that device's game stays on the list.
         store.change(&[Change { key: self.key(), from: None, to }]).map(|_| ())
     }
 }
@@ -196,8 +198,8 @@ impl Web {
         }
     }
 
-    /// Aborts the game that an account has waited in, which is not needed. If another player has just sat down there
-    /// by its link, it goes on.
+    /// Aborts the game that an account has waited in, which is no longer needed. If another player has just
+    /// joined it by its link, it goes on.
     async fn leave(&self, account: &Account, id: &str) {
         let (token, act) = (Some(account.token.clone()), Act::Abort);
         if let Err(problem) = self.host.step(id, Input::Act { token, id: None, act }).await {
@@ -205,7 +207,7 @@ impl Web {
         }
     }
 
-    /// Takes the seat opposite a player that waits: the game.
+    /// Takes the seat opposite a waiting player. Returns the game.
     async fn met(&self, account: &Account, asking: &Asking) -> Result<Option<String>, Problem> {
         for _ in 0..TRIES {
             let looking = asking.clone();
@@ -218,7 +220,7 @@ impl Web {
                 Err(problem) if problem.status == StatusCode::SERVICE_UNAVAILABLE => {
                     return Err(problem);
                 }
-                // The seat is taken, or the request is over: the next one.
+                // The seat is taken, or the request is over: try the next one.
                 Err(_) => {}
             }
         }

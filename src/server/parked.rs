@@ -1,8 +1,7 @@
-//! Evicted games with a running clock: what the clocks are, and when each falls.
-//! A flag falls in time though nothing asks for the game, and a game that comes back goes on with its
-//! clocks as they were.
+//! Evicted games with a running clock: the clocks, and when each flag falls. A flag falls in time even if
+//! nothing requests the game, and a game that is loaded again goes on with its clocks as they were.
 //!
-//! A deadline is remembered for as long as the process lives. After a restart a game's clock goes on
+//! Deadlines are kept in memory only. After a restart a game's clock goes on
 //! when the game is next asked for: the time between is charged to neither side.
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,10 +13,10 @@ use tokio::sync::Notify;
 use super::core::Timing;
 use super::library::lock;
 
-/// The maximum number of games that are remembered: of more, those whose flags fall last are forgotten,
-/// as if the server had started anew.
+/// Maximum number of games that are remembered; beyond it those whose flags fall last are dropped, as after a
+/// restart.
 const GAMES: usize = 500_000;
-/// The maximum number of games whose flags are looked after at a time.
+/// Maximum number of games whose flags are handled at a time.
 const AT_ONCE: usize = 8;
 /// Time to wait after a flag could not be stored, in milliseconds.
 const AGAIN: u64 = 5_000;
@@ -25,7 +24,7 @@ const AGAIN: u64 = 5_000;
 /// A game's clocks as they run.
 #[derive(Debug, Clone)]
 pub(super) struct Running {
-    /// The event after which they run so.
+    /// The event since which they run.
     pub(super) v: u64,
     pub(super) timing: Timing,
     pub(super) deadline: u64,
@@ -40,7 +39,7 @@ pub(super) struct Parked {
 
 #[derive(Debug, Default)]
 pub(super) struct Games {
-    /// With the time at which each is to be looked at.
+    /// With the time at which each is to be checked.
     all: HashMap<String, (u64, Running)>,
     queue: BTreeSet<(u64, String)>,
     /// Whether a task waits for the first of the queue.
@@ -66,7 +65,7 @@ impl Games {
     }
 }
 
-/// What there is to do.
+/// What to do next.
 pub(super) enum Due {
     /// These flags may have fallen.
     Now(Vec<String>),
@@ -75,7 +74,7 @@ pub(super) enum Due {
 }
 
 impl Parked {
-    /// How time goes in a game after an event.
+    /// The clocks of a game, if its last event is still this one.
     pub(super) fn timing(&self, id: &str, v: u64) -> Option<Timing> {
         let games = lock(&self.games);
         games.all.get(id).filter(|it| it.1.v == v).map(|it| it.1.timing.clone())
@@ -94,7 +93,8 @@ impl Parked {
         Due::Now(fallen.map(|it| it.1.clone()).collect())
     }
 
-    /// A game was looked at. If that failed, it is looked at again after a while. It may have been parked anew since.
+    /// A game was checked. If that failed, it is checked again after a while. It may have been parked again
+    /// since.
     pub(super) fn done(&self, id: &str, now: u64, is_done: bool) {
         let mut games = lock(&self.games);
         if games.all.get(id).is_none_or(|it| it.0 > now) {

@@ -1,5 +1,5 @@
-//! Connection limits: how many connections there may be at a time, of all clients and of one network. A place is
-//! free again when what holds it is gone.
+//! Connection limits: the maximum number of connections at a time, in all and per network. A place is freed
+//! when its holder is dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ impl Places {
         Self { all, of_one, taken: Arc::default() }
     }
 
-    /// A place, if there is one. What comes from no network counts only among all.
+    /// Takes a place, if there is one. Connections without a network count only for the overall limit.
     pub(super) fn take(&self, net: Option<Net>) -> Option<Place> {
         let mut taken = lock(&self.taken);
         if taken.all >= self.all {

@@ -1,10 +1,10 @@
-//! The threads that rules run on. Rules may come from strangers, so nothing that compiles or evaluates
-//! them runs on the runtime's threads: there are a few threads for it, with queues that have an end, and
-//! every job has a deadline.
+//! The threads that rules run on. Rules may come from strangers, so nothing that compiles or evaluates them
+//! runs on the runtime's threads: a few threads are reserved for that, with bounded queues, and every job has
+//! a deadline.
 //!
 //! There are four lanes, so that short jobs do not wait for long ones: moves and views of games by the package's own
-//! rules; longer jobs by these rules (compiling, explaining, games from elsewhere); everything that is asked of rules
-//! from outside; and the computer's moves. A job has one allowance of steps. It ends when the allowance is used up,
+//! rules; longer jobs by these rules (compiling, explaining, games from elsewhere); everything about uploaded
+//! rules; and the computer's moves. A job has one allowance of steps. It ends when the allowance is used up,
 //! when its deadline has passed, or when its client no longer waits. Deliberately absent: what the jobs do.
 
 use std::collections::VecDeque;
@@ -25,9 +25,9 @@ use crate::game::{Allowance, Resource, Stop};
 pub(super) enum Lane {
     /// Moves and views by the package's own rules.
     Play,
-    /// What takes longer by the package's own rules.
+    /// Longer jobs by the package's own rules.
     Work,
-    /// Everything that is asked of rules from outside.
+    /// All jobs by uploaded rules.
     Foreign,
     /// The computer's moves.
     Think,
@@ -36,16 +36,16 @@ pub(super) enum Lane {
 const LANES: [Lane; 4] = [Lane::Play, Lane::Work, Lane::Foreign, Lane::Think];
 
 impl Lane {
-    /// The maximum number of jobs that wait.
+    /// Maximum number of jobs that wait.
     fn limit(self) -> usize {
         match self {
-            // Requests for games as the server starts wait for the same rules to be compiled once.
+            // After a start, requests for many games wait for the same rules to be compiled once.
             Self::Play | Self::Work => 4096,
             Self::Foreign | Self::Think => 64,
         }
     }
 
-    /// How long a job may take once it has begun.
+    /// Maximum time that a job takes once it has begun.
     fn time(self) -> Duration {
         match self {
             Self::Play => Duration::from_secs(5),
@@ -60,7 +60,7 @@ impl Lane {
         let cores = thread::available_parallelism().map_or(1, |it| it.get());
         match self {
             Self::Play => cores.max(2),
-            // A job may take much memory: there are few.
+            // A job may take much memory, so there are few threads.
             Self::Work => (cores / 2).clamp(1, 4),
             Self::Foreign | Self::Think => (cores / 4).clamp(1, 4),
         }
@@ -69,9 +69,9 @@ impl Lane {
 
 /// Maximum time that a job waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often deadlines are looked at.
+/// How often deadlines are examined.
 const LOOK: Duration = Duration::from_millis(20);
-/// Maximum number of requests whose steps one job may have: a game that is replayed counts as many.
+/// Maximum budget of one job, as a number of requests: replaying a game counts as many.
 const REQUESTS: u64 = 1024;
 
 /// Why a job was not done.
@@ -82,7 +82,7 @@ enum Undone {
 }
 
 struct Job {
-    /// It is told whether it may still be done, and answers its caller.
+    /// The job. It is passed an error if it must not run any more, and answers its caller.
     work: Box<dyn FnOnce(Result<(), Undone>) + Send>,
     stop: Stop,
     since: Instant,
@@ -91,7 +91,7 @@ struct Job {
 #[derive(Default)]
 struct Waiting {
     jobs: VecDeque<Job>,
-    /// No more jobs are taken.
+    /// Whether no more jobs are accepted.
     is_closed: bool,
 }
 
@@ -99,7 +99,7 @@ struct Queue {
     lane: Lane,
     waiting: Mutex<Waiting>,
     arrival: Condvar,
-    /// For each thread that has a job: its deadline, and what ends it.
+    /// For each thread that has a job: its deadline, and the handle to stop it.
     running: Mutex<Vec<Option<(Instant, Stop)>>>,
 }
 
@@ -117,7 +117,7 @@ impl Queue {
         }
     }
 
-    /// Does jobs until the queue is closed and empty.
+    /// Runs jobs until the queue is closed and empty.
     fn serve(&self, thread: usize) {
         while let Some(Job { work, stop, since }) = self.next() {
             let can = match since.elapsed() <= PATIENCE {
@@ -144,7 +144,7 @@ impl Queue {
     }
 }
 
-/// The threads, and what waits for them.
+/// The threads with their queues.
 pub(super) struct Pool(Vec<Arc<Queue>>);
 
 impl std::fmt::Debug for Pool {
@@ -169,7 +169,7 @@ impl Pool {
             for at in 0..threads {
                 let queue = Arc::clone(&queue);
                 let name = format!("rules-{lane:?}-{at}").to_lowercase();
-                // Parsers and proofs recurse: as much as the main thread has.
+                // Parsers and proofs recurse, so the stack is as large as the main thread's.
                 let builder = thread::Builder::new().name(name).stack_size(8 << 20);
                 builder.spawn(move || queue.serve(at))?;
             }
@@ -196,12 +196,12 @@ impl Pool {
         &self.0[lane as usize]
     }
 
-    /// How many jobs wait in a lane.
+    /// The number of jobs that wait in a lane.
     pub(super) fn waiting(&self, lane: Lane) -> usize {
         lock(&self.queue(lane).waiting).jobs.len()
     }
 
-    /// Takes no more jobs, and ends those under way, but for moves and views.
+    /// Accepts no more jobs, and stops those under way, except moves and views.
     pub(super) fn close(&self) {
         for queue in &self.0 {
             lock(&queue.waiting).is_closed = true;
@@ -215,7 +215,7 @@ impl Pool {
     /// Runs a job with the steps of one request, and returns its result.
     ///
     /// # Errors
-    /// Too much waits already, the deadline has passed, or the steps were used up.
+    /// Too many jobs wait already, the deadline has passed, or the steps were used up.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -228,11 +228,11 @@ impl Pool {
         }
     }
 
-    /// [`Pool::run`] for a job that counts as many requests. Its result is returned even if the steps were used up, with
-    /// the problem that says so.
+    /// [`Pool::run`] for a job with the budget of several requests. Its result is returned even if the steps
+    /// were used up, together with that problem.
     ///
     /// # Errors
-    /// Too much waits already.
+    /// Too many jobs wait already.
     pub(super) async fn run_all<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -279,7 +279,7 @@ impl Pool {
     }
 }
 
-/// Ends a job when no request waits for it any more.
+/// Stops a job when no request waits for it any more.
 struct Wanted(Stop);
 
 impl Drop for Wanted {

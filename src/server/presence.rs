@@ -1,6 +1,6 @@
 //! Presence: the players whose sockets are open, and the number of sockets, on this node and on the others of its store.
 //!
-//! A node tells the others what has changed, and everything every so often: what has not been told again
+//! A node sends the others what has changed, and everything at longer intervals: what has not been sent again
 //! for [`STALE`] is from a node that is gone, and is forgotten.
 
 use std::collections::{BTreeSet, HashMap};
@@ -13,11 +13,11 @@ use utoipa::ToSchema;
 
 use super::library::lock;
 
-/// How often a node tells the others what has changed.
+/// How often a node sends the others what has changed.
 pub(super) const TELL: Duration = Duration::from_millis(500);
-/// How often it tells everything.
+/// How often it sends everything.
 const REPEAT: Duration = Duration::from_secs(20);
-/// Time that other nodes rely on it.
+/// Time after which other nodes drop what was not repeated.
 const STALE: Duration = Duration::from_secs(50);
 
 /// The sockets of all games.
@@ -29,7 +29,7 @@ struct Sockets {
     here: HashMap<String, Present>,
     /// By game and node.
     elsewhere: HashMap<String, HashMap<String, (Seen, Instant)>>,
-    /// What the others were told last, of all games that have sockets here.
+    /// What the others were sent last, of all games that have sockets here.
     told: HashMap<String, Seen>,
     repeated: Option<Instant>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Seen {
     sockets: usize,
 }
 
-/// A socket that is open; when it is dropped, it is not.
+/// An open socket; it counts as closed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     all: Arc<Mutex<Sockets>>,
@@ -69,7 +69,7 @@ impl Presence {
         Place { all, game: game.to_owned(), sides: Vec::new() }
     }
 
-    /// What other nodes are to be told now, by game: what has changed since they were told last, or all
+    /// What to send to other nodes now, by game: what has changed since the last time, or all
     /// there is.
     pub(super) fn news(&self, now: Instant) -> Vec<(String, Seen)> {
         let mut all = lock(&self.0);
@@ -95,7 +95,7 @@ impl Presence {
         news
     }
 
-    /// What another node has told.
+    /// What another node has sent.
     pub(super) fn hear(&self, node: &str, news: Vec<(String, Seen)>, now: Instant) {
         let mut all = lock(&self.0);
         for (game, seen) in news {
@@ -109,7 +109,7 @@ impl Presence {
 }
 
 impl Sockets {
-    /// Drops what nodes said that have not said it again, and games without sockets.
+    /// Drops what other nodes have not repeated in time, and games without sockets.
     fn forget_stale(&mut self, now: Instant) {
         self.elsewhere.retain(|_, nodes| {
             nodes.retain(|_, (_, at)| now.duration_since(*at) < STALE);
@@ -119,7 +119,7 @@ impl Sockets {
 }
 
 impl Place {
-    /// The sides that the socket turns out to play.
+    /// Sets the sides that the socket plays, once they are known.
     pub(super) fn plays(&mut self, sides: Vec<usize>) {
         let mut all = lock(&self.all);
         if let Some(present) = all.here.get_mut(&self.game) {

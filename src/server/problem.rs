@@ -1,4 +1,5 @@
-//! Problems, as clients see errors: a status, a stable code, a sentence. Nothing has changed.
+//! Problems: errors as clients see them, with a status, a stable code and a sentence. A request that is
+//! answered by one has changed nothing.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,13 +15,13 @@ use utoipa::ToSchema;
 use super::core::{Refusal, Refused};
 use super::store::{Conflict, StoreError};
 
-/// Why a request was not done.
+/// Why a request was refused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     pub status: StatusCode,
     pub code: Cow<'static, str>,
     pub message: String,
-    /// More about it, by name.
+    /// Further details, by name.
     pub more: Option<Value>,
 }
 
@@ -31,8 +32,8 @@ pub struct ProblemBody {
     pub error: String,
     /// The sentence, for people.
     pub message: String,
-    /// More about it: `ply`, `v`, `because`, `diagnostics`; `reason`, the name that the rules of the game
-    /// have for why they refuse a move.
+    /// Further details: `ply`, `v`, `because`, `diagnostics`; `reason`, the code that the rules declare for
+    /// refusing a move.
     #[serde(flatten)]
     pub more: Option<Value>,
 }
@@ -64,7 +65,7 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
     }
 
-    /// A game that cannot be rated; `what` says which ones can.
+    /// The problem of a game that cannot be rated; `what` says which ones can.
     pub(super) fn not_rated(what: &str) -> Self {
         Self::unprocessable("cannot_be_rated", format!("rated games are {what}"))
     }
@@ -76,7 +77,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// A request over a rate; it may come again after a time.
+    /// The problem of a request that exceeds a rate; it may be repeated after `wait`.
     pub(super) fn too_many(wait: Duration) -> Self {
         let seconds = wait.as_secs() + 1;
         let message =
@@ -85,7 +86,7 @@ impl Problem {
             .with(json!({ "retry_after": seconds }))
     }
 
-    /// `Retry-After`, for what may be asked again.
+    /// The `Retry-After` header, if the request may be repeated.
     pub(super) fn wait(&self) -> Option<(HeaderName, String)> {
         let said = self.more.as_ref().and_then(|it| it["retry_after"].as_u64());
         let usual = match self.status {
@@ -125,7 +126,7 @@ impl From<Refusal> for Problem {
     }
 }
 
-/// The name that the rules have for a refusal, and what is behind it.
+/// The code that the rules declare for a refusal, and the refutation behind it.
 fn more_of(refused: &Refused) -> Option<Value> {
     let mut more = serde_json::Map::new();
     if let Some(reason) = &refused.reason {

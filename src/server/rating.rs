@@ -22,7 +22,7 @@ use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
 use super::time::DAY;
 
-/// How often a node looks for games that another one has left to be settled.
+/// How often a node looks for games that another node has left unsettled.
 const LOOK: Duration = Duration::from_secs(60);
 /// Maximum number of games that are read at a time.
 const AT_ONCE: usize = 100;
@@ -38,9 +38,9 @@ const PERIOD: u64 = 7 * DAY;
 const PERIODS: u64 = 200;
 /// Maximum number of leaders that are listed.
 const LEADERS: usize = 50;
-/// Maximum number of accounts that are looked at for them.
+/// Maximum number of accounts that are examined for them.
 const LOOKED_AT: usize = 500;
-/// Above this deviation a rating says little yet.
+/// A rating with a deviation above this one is provisional.
 const PROVISIONAL: f64 = 110.0;
 
 /// The rating of one account for one rule set, as it is kept.
@@ -53,7 +53,7 @@ struct RatingRecord {
     at: u64,
 }
 
-/// A rating as it is told.
+/// A rating as clients get it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct Rating {
     /// The rule set: the game and the presets on top of it.
@@ -63,7 +63,7 @@ pub(super) struct Rating {
     pub(super) deviation: i32,
     /// The number of rated games.
     pub(super) games: u32,
-    /// Whether the deviation is so high that the rating says little yet.
+    /// Whether the deviation is so high that the rating is not reliable yet.
     pub(super) provisional: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Leader {
     pub(super) games: u32,
 }
 
-/// What a rated game has done to ratings, as the store keeps it and as it is told.
+/// What a rated game has done to ratings, as the store keeps it and clients get it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct Settled {
     /// The rule set.
@@ -145,7 +145,7 @@ impl RatingRecord {
     }
 }
 
-/// A number as people read it.
+/// A number rounded for display.
 fn rounded(value: f64) -> i32 {
     value.round() as i32
 }
@@ -185,7 +185,7 @@ fn stored(
     Ok((text, record))
 }
 
-/// The accounts with the highest ratings for a rule set, of those whose ratings say something by now.
+/// The accounts with the highest ratings for a rule set, of those whose ratings are no longer provisional.
 pub(super) fn leaders(
     store: &mut dyn Store,
     rules: &str,
@@ -209,7 +209,8 @@ pub(super) fn settled(store: &mut dyn Store, game: &str) -> Result<Option<Settle
     Ok(store.record(&rated_key(game))?.and_then(|it| serde_json::from_str(&it).ok()))
 }
 
-/// What is rated together: a game with its presets, by the package's rules or by others, which a hash names.
+/// The name of a rule set: a game with its presets, by the package's rules or by others, which a hash
+/// identifies.
 pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) -> String {
     let mut words: Vec<&str> = presets.iter().map(String::as_str).collect();
     words.sort_unstable();
@@ -224,7 +225,7 @@ pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) ->
     }
 }
 
-/// What a log means for ratings: the players by side, and how it ended for the first of them.
+/// The rated result of a log: the players by side, and the outcome for the first of them.
 fn result(log: &[LogEntry]) -> Option<([String; 2], Outcomes)> {
     let mut players = [None, None];
     let mut result = None;
@@ -247,7 +248,7 @@ fn result(log: &[LogEntry]) -> Option<([String; 2], Outcomes)> {
     (first != second).then_some(([first, second], result?))
 }
 
-/// Settles games for as long as there is a server: those that were left first.
+/// Settles games for as long as the server runs, beginning with those that were left unsettled.
 pub async fn keep_ratings(host: Weak<Host>) {
     let Some(mut ended) = host.upgrade().map(|it| it.ended.subscribe()) else { return };
     loop {
@@ -270,7 +271,7 @@ pub async fn keep_ratings(host: Weak<Host>) {
     }
 }
 
-/// Settles every game that waits for it.
+/// Settles every game that is marked for it.
 async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
     let mut after = String::new();
     loop {
@@ -279,7 +280,7 @@ async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
         let found = host.reads().ask(read).await?;
         for (key, _) in &found {
             let Some(id) = key.strip_prefix(UNRATED) else { continue };
-            // One that cannot be settled does not hold up the others.
+            // A game that cannot be settled does not hold up the others.
             if let Err(problem) = settle(host, id).await {
                 tracing::warn!(game = id, problem.message, "a rated game cannot be settled");
             }
@@ -291,7 +292,7 @@ async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
     }
 }
 
-/// Settles a game, if it waits for it.
+/// Settles a game, if it is marked for it.
 async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     let mark = unrated_key(id);
     let looked = mark.clone();
@@ -335,7 +336,7 @@ fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result
     Ok(true)
 }
 
-/// The records that a game changes, beside its mark.
+/// The records that a game changes, besides its mark.
 fn rating_changes(
     store: &mut dyn Store,
     game: &str,

@@ -1,4 +1,5 @@
-//! Reading games: their states, the actions that were played, their logs, and how fresh an answer is.
+//! Reading games: their states, the actions that were played, their logs; and waiting until an answer is
+//! fresh enough.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,10 +15,10 @@ use super::loader::entries;
 use super::problem::Problem;
 
 impl Host {
-    /// The state of a game, as its board was after some actions, or as it is.
+    /// The state of a game as it is, or as it was after some number of actions.
     ///
     /// # Errors
-    /// There is no such game, or it has not come so far.
+    /// There is no such game, or it has fewer actions.
     pub async fn state(
         self: &Arc<Self>,
         id: &str,
@@ -28,7 +29,7 @@ impl Host {
         self.ask(id, |reply| Command::State { token, ply, lines, reply }).await?
     }
 
-    /// Some of the actions that were played, from one of them on.
+    /// A page of the actions that were played.
     ///
     /// # Errors
     /// There is no such game.
@@ -41,15 +42,15 @@ impl Host {
         self.ask(id, |reply| Command::Lines { from, limit, reply }).await?
     }
 
-    /// Makes sure that a game is known here up to an event. What was acknowledged is in the store: it
-    /// is read from there if another node has stored it and the news of it has not come yet. An event
-    /// that is not there either is waited for, for a while.
+    /// Makes sure that a game is known here up to an event. Acknowledged events are in the store: they are
+    /// read from there if another node has stored them and its notification has not arrived yet. An event
+    /// that is not there either is waited for, up to a limit.
     ///
     /// # Errors
-    /// There is no such game, it has no such event in time, or the store is away.
+    /// There is no such game, it has no such event in time, or the store cannot be reached.
     pub async fn know_version(self: &Arc<Self>, id: &str, v: Option<u64>) -> Result<(), Problem> {
         let Some(v) = v else { return Ok(()) };
-        // No game gets so far.
+        // No game has that many events.
         let wait = if v > EVENTS { Duration::ZERO } else { self.config.wait };
         let started = Instant::now();
         let have = loop {
@@ -59,10 +60,10 @@ impl Host {
             }
             let left = wait.saturating_sub(started.elapsed());
             let Some(mut later) = later.filter(|_| !left.is_zero()) else { break have };
-            // The store is asked again now and then: not every store tells what others write.
+            // The store is asked again at intervals: not every store notifies of what others write.
             let heard = timeout(left.min(LOOK), later.wait_for(|it| *it >= v)).await;
             if heard.is_ok_and(|it| it.is_err()) {
-                // The game was evicted at this very moment.
+                // The game was evicted at this moment.
                 tokio::time::sleep(left.min(LOOK)).await;
             }
         };
@@ -74,7 +75,7 @@ impl Host {
     /// The log of a game.
     ///
     /// # Errors
-    /// There is no such game, or the store is away.
+    /// There is no such game, or the store cannot be reached.
     pub async fn log(&self, id: &str) -> Result<Vec<LogEntry>, Problem> {
         self.log_after(id, 0).await
     }

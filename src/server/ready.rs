@@ -1,5 +1,5 @@
-//! Readiness of the store: something small is written, durably, now and then. A disk that is
-//! full still answers questions.
+//! Readiness of the store, found by writing something small durably at intervals. (A full disk can still be
+//! read.)
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use tokio::sync::Mutex;
 
 use super::store::{Reads, StoreError};
 
-/// Time that a result is used again, so that frequent requests cost nothing.
+/// Time for which a result is reused, so that frequent requests cost nothing.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// What was found last.
+/// The last result, and when it was found.
 #[derive(Debug, Default)]
 pub(super) struct Ready(Mutex<Option<(Instant, Result<(), StoreError>)>>);
 

@@ -20,22 +20,22 @@ const INBOX: usize = 256;
 /// Maximum number of attempts to reach a game that is evicted at the same moment.
 const TRIES: usize = 3;
 
-/// Where commands for a game go, and a place there that is taken already.
+/// Where commands for a game go, with a reserved place if there is one.
 type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>>);
 
 impl Host {
-    /// Does something in a game; the answer is durable.
+    /// Sends an input to a game; when the answer comes, its events are durable.
     ///
     /// # Errors
-    /// There is no such game, the game refuses, or the store is away.
+    /// There is no such game, the game refuses, or the store cannot be reached.
     pub async fn step(self: &Arc<Self>, id: &str, input: Input) -> Result<Answer, Problem> {
         self.ask(id, |reply| Command::Step { input, reply }).await?
     }
 
-    /// What happens in a game from an event on.
+    /// The feed of a game from an event on.
     ///
     /// # Errors
-    /// There is no such game, or too many watch it and the token is of no seat.
+    /// There is no such game, or it has too many watchers and the token is not that of a seat.
     pub async fn watch(
         self: &Arc<Self>,
         id: &str,
@@ -57,7 +57,7 @@ impl Host {
     ) -> Result<T, Problem> {
         let game = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
         let Branched { mut game, lane } = game;
-        // Proofs may take a while: they are found on a copy, beside the game.
+        // Proofs may take a while: they are found on a copy, in parallel with the game.
         self.pool.run(lane, move || question(&mut game)).await?
     }
 
@@ -74,7 +74,7 @@ impl Host {
         Ok(branched.game)
     }
 
-    /// Why a move is legal or not.
+    /// Explains why a move is legal or not.
     ///
     /// # Errors
     /// As [`Host::question`].
@@ -93,7 +93,7 @@ impl Host {
     /// Sends a command to a game and waits for the answer; the game is loaded if it has to be.
     ///
     /// # Errors
-    /// The game cannot be reached. What it answers itself is in the value.
+    /// The game cannot be reached. The game's own answer is in the value.
     pub(super) async fn ask<T>(
         self: &Arc<Self>,
         id: &str,
@@ -106,7 +106,7 @@ impl Host {
                 (inbox, None) => match inbox.reserve_owned().await {
                     Ok(place) => place,
                     Err(_) => {
-                        // The game was evicted at this very moment.
+                        // The game was evicted at this moment.
                         self.forget_closed(id);
                         continue;
                     }
@@ -120,8 +120,8 @@ impl Host {
         Err(Problem::unavailable())
     }
 
-    /// Where to send what is for a game; it is loaded if it has to be. Then there is a place in its
-    /// inbox already, which holds even if there turns out to be no such game.
+    /// The inbox of a game, which is loaded if need be. In that case a place in the inbox is reserved, even
+    /// if it turns out that there is no such game.
     fn inbox(self: &Arc<Self>, id: &str) -> Result<Inbox, Problem> {
         let mut live = lock(&self.live);
         if let Some(inbox) = live.get(id) {
@@ -138,7 +138,7 @@ impl Host {
         Ok((sender, place))
     }
 
-    /// Takes in a game that was just made.
+    /// Registers a game that was just made.
     pub(super) fn adopt(
         self: &Arc<Self>,
         id: &str,

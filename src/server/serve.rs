@@ -24,12 +24,12 @@ use crate::presets::{CatalogueError, Source};
 
 /// Maximum time that requests under way take when the server stops.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long the runtime's tasks may take to go then.
+/// Maximum time that the runtime's tasks take to end after that.
 const END: Duration = Duration::from_millis(500);
 /// Time after which rule files that could not be offered are tried again.
 const OFFER_AGAIN: Duration = Duration::from_secs(10);
 
-/// What a server is started with.
+/// The settings that a server is started with.
 #[derive(Debug)]
 pub struct Settings {
     pub listen: SocketAddr,
@@ -37,17 +37,17 @@ pub struct Settings {
     pub store: String,
     pub config: Config,
     pub limits: Limits,
-    /// Where counters are shown, if anywhere.
+    /// The address of the metrics, if they are served.
     pub metrics: Option<SocketAddr>,
-    /// The names that it answers to, and origins that browsers may come from.
+    /// The host names that it answers to, and the origins whose pages may use it.
     pub names: Names,
-    /// Rule files of this machine, now and whenever they change. They compile.
+    /// Rule files of this machine, now and whenever they change. All of them compile.
     pub files: watch::Receiver<Vec<Source>>,
-    /// Webhooks that are told of games, if any.
+    /// Webhooks that are notified of games, if any.
     pub hooks: Option<Hooks>,
 }
 
-/// Why a server does not start, or stops.
+/// Why a server does not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error(transparent)]
@@ -69,15 +69,15 @@ pub struct Addresses {
 
 /// Serves until the process is told to stop (SIGTERM, SIGINT), then lets what is under way finish.
 ///
-/// `ready` is told the addresses once connections are taken.
+/// `ready` is called with the addresses once connections are accepted.
 ///
 /// # Errors
-/// The store or the address cannot be had.
+/// The store cannot be opened, or the address cannot be listened on.
 pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), ServeError> {
     let library = Library::new()?;
     let mut files = settings.files;
     library.offer(library.offer_of(&files.borrow_and_update())?);
-    // Until the process ends.
+    // Held until the process ends.
     let _lock = store::lock_store(&settings.store)?;
     let writing = store::open(&settings.store)?;
     let reading = store::open(&settings.store)?;
@@ -101,7 +101,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         }
         let games = listener.local_addr()?;
         let metrics = counters.as_ref().map(TcpListener::local_addr).transpose()?;
-        // Signals are listened for before the address is told: a server that is known can be stopped.
+        // Signals are handled before the address is announced: from then on the server can be stopped.
         let signals = signals()?;
         tracing::info!(address = %games, "serving");
         ready(Addresses { games, metrics });
@@ -129,14 +129,15 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         host.retire().await;
         Ok(())
     });
-    // Tasks go first, with what they hold of the journal: then it can be finished.
+    // Tasks end first and drop their handles of the journal: then it can be finished.
     runtime.shutdown_timeout(END);
     drop(host);
     journal.finish();
     served
 }
 
-/// Offers rule files anew whenever they change, and again after a while if that fails for no fault of theirs.
+/// Offers rule files again whenever they change, and retries after a while if that fails for another reason
+/// than the files.
 async fn follow(host: Arc<Host>, mut files: watch::Receiver<Vec<Source>>) {
     let mut failed = false;
     loop {
@@ -167,7 +168,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
     listener.map_err(|error| ServeError::Listen { address, error })
 }
 
-/// A name that no server has or had.
+/// A node name that no server has or had.
 fn node_name() -> std::io::Result<Arc<str>> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|it| std::io::Error::other(it.to_string()))?;

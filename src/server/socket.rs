@@ -1,4 +1,4 @@
-//! The WebSocket of a game: what happens, as it happens, and moves the other way.
+//! The WebSocket of a game: its events as they happen, and the client's moves.
 //!
 //! The server sends events `{v, at, t, d}`, numbered without gaps; a client that reconnects says `?v=N` and
 //! gets what was missed, or `resync` with the whole state. A client may send
@@ -28,59 +28,59 @@ use super::presence::{Place, Seen};
 use super::problem::{Problem, ProblemBody};
 use super::web::Web;
 
-/// As large as a message may be.
+/// Maximum size of a message, in bytes.
 const MESSAGE: usize = 4096;
 /// Maximum number of messages that a client may send in a second.
 const RATE: u32 = 20;
-/// How often the server asks whether the client is there, and how long it waits.
+/// How often the server pings the client, and how long it waits for an answer.
 const PING: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_secs(40);
-/// Maximum time that the network takes to accept one message.
+/// Maximum time to write one message to the network.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// Time for a client to show that it is a player, where too many watch already.
+/// Time for a client to authenticate as a player, where the game has too many watchers.
 const AUTH: Duration = Duration::from_secs(10);
-/// Too many watch a game.
+/// The code for a game with too many watchers.
 pub(super) const FULL: &str = "too_many_watchers";
 
-/// Where a client stands.
+/// The last event that a client knows.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Have {
-    /// The last event that the client has. It is sent those after it; or `resync` with the whole state,
-    /// if there are too many, and without a number.
+    /// The number of the last event that the client has. It is sent the events after it; or `resync` with the
+    /// whole state, if there are too many, or if no number is given.
     v: Option<u64>,
 }
 
-/// What a client may send: text, in JSON, 4 KiB at most, 20 a second.
+/// A message from a client: JSON text, 4 KiB at most, 20 a second.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "t", rename_all = "snake_case")]
 #[allow(dead_code, reason = "a description; what is read is `Said`, which says what is missing")]
 pub(super) enum FromClient {
-    /// Authenticates what follows. The token of a seat goes here, never into the address.
+    /// Authenticates the messages that follow. The token of a seat is sent here, never in the address.
     Auth {
-        /// Whatever the client likes: the answer has the same.
+        /// Any value that the client chooses: the answer repeats it.
         a: Option<Value>,
         d: AuthSaid,
     },
-    /// A move, done once however often it is sent under one `client_move_id`.
+    /// A move, played once however often it is sent under one `client_move_id`.
     Move { a: Option<Value>, d: MoveSaid },
-    /// Whether the server is there.
+    /// Asks whether the server is alive.
     Ping { a: Option<Value> },
 }
 
-/// What a client is sent: these, and every event of the game as `{v, at, t, d}` without gaps in `v`,
+/// A message to a client: one of these, or an event of the game as `{v, at, t, d}` without gaps in `v`,
 /// as `/api/v1/games/{id}/events` lists them.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "t", rename_all = "snake_case")]
 #[allow(dead_code, reason = "a description; what is sent is made where it is known")]
 pub(super) enum FromServer {
-    /// The whole state, as `GET /api/v1/games/{id}?lines=100` has it: what was known before is of no
-    /// use. Without `d`, if it is longer than a message may be (256 KiB): then ask for it there.
+    /// The whole state, as `GET /api/v1/games/{id}?lines=100` has it: the client's earlier state is to be
+    /// dropped. Without `d`, if it is longer than a message may be (256 KiB): then ask for it there.
     Resync { v: u64, d: Option<Value> },
-    /// What was asked is done, and durable.
+    /// The request was carried out, and is durable.
     Ack { a: Value, d: Answer },
-    /// What was asked is not done.
+    /// The request was refused.
     Error { a: Value, d: ProblemBody },
     /// The answer to `ping`, with the players and watchers that are connected.
     Pong { a: Value, d: Seen },
@@ -106,13 +106,13 @@ struct Said {
 pub(super) struct MoveSaid {
     /// In UCI or SAN.
     uci: String,
-    /// How many actions the client has seen: another number is refused.
+    /// Number of actions that the client has seen; the request is refused if it is not the current number.
     expected_ply: Option<usize>,
-    /// What the client calls this request: the same one is done once and answered alike.
+    /// The client's id for this request: a repeated request is carried out once and answered alike.
     client_move_id: Option<String>,
 }
 
-/// A WebSocket: what happens in the game, as it happens, and moves the other way. Messages are
+/// A WebSocket: the events of the game as they happen, and the client's moves. Messages are
 /// `FromClient` and `FromServer`. The server closes with 4000 (come back with `?v=N`: it stops, or too
 /// many messages wait to be read), 4001 (silent for 40 seconds: answer pings), 4002 (more than 20
 /// messages in a second), 4003 (too many watch this game: players are let in if their first message is
@@ -150,7 +150,7 @@ pub(super) async fn open(
         .max_frame_size(MESSAGE)
         .read_buffer_size(MESSAGE)
         .write_buffer_size(0)
-        // One message is written at a time: this is what waits for a client that does not read.
+        // One message is written at a time: this is the buffer for a client that does not read.
         .max_write_buffer_size(FRAME + MESSAGE);
     Ok(upgrade.on_upgrade(move |socket| async move {
         web.host.metrics.socket_opened();
@@ -161,7 +161,7 @@ pub(super) async fn open(
             client.run(feed).await;
         }
         client.web.host.metrics.socket_closed();
-        // Until here this connection was one of those that there may be.
+        // Until here this connection was counted.
         drop((place, connected));
     }))
 }
@@ -181,8 +181,8 @@ struct Client {
 struct Gone;
 
 impl Client {
-    /// What there is to be seen; where too many watch already, for players alone, whose first message
-    /// says so.
+    /// The feed of the game; if it has too many watchers, only for players, whose first message must
+    /// authenticate them.
     async fn admitted(&mut self, feed: Option<Feed>, have: Option<u64>) -> Option<Feed> {
         if feed.is_some() {
             return feed;
@@ -284,7 +284,7 @@ impl Client {
     async fn sit(&mut self, token: TokenHash) {
         self.token = Some(token.clone());
         let state = self.web.host.state(&self.id, Some(token), None, Lines::Last(0)).await;
-        // What cannot be told now is not worth an error: the token is heeded all the same.
+        // If the state cannot be read now, that is no error: the token is accepted all the same.
         let sides = state.ok().and_then(|mut it| serde_json::from_value(it["you"].take()).ok());
         self.present.plays(sides.unwrap_or_default());
     }
@@ -311,7 +311,7 @@ impl Client {
 
     async fn close(&mut self, code: u16, reason: &'static str) {
         let frame = CloseFrame { code, reason: reason.into() };
-        // A client that has gone already needs no farewell.
+        // If the client is gone already, the close message need not be sent.
         let _ = self.put(Message::Close(Some(frame))).await;
     }
 }

@@ -33,11 +33,11 @@ pub(super) fn of(
             (board.game_mut().view(), board.unsaid())
         }
     };
-    // What ran out in a copy is told here alone.
+    // A budget exhausted in a copy is reported here alone.
     if let Some(game) = &mut past {
         game.check().map_err(|it| spent(it.resource))?;
     }
-    // How a game ends may be more than its rules know: by time, by agreement.
+    // A game may end in ways that its rules do not know: by time, by agreement.
     if room.outcome().is_some() && !is_past {
         position.legal.clear();
         position.claims.clear();
@@ -98,7 +98,7 @@ pub(super) fn of(
     }))
 }
 
-/// Some of the actions that were played in a game, from one of them on.
+/// A page of the actions that were played in a game.
 pub(super) fn lines(room: &Room<Board>, from: usize, limit: usize) -> Value {
     let all = room.lines();
     let from = from.min(all.len());

@@ -61,7 +61,7 @@ fn read(
     }))
 }
 
-/// What a study of a game begins with: the game as it was set up, and what was played of it.
+/// The start of a study of a game: its setup, and the actions played in it.
 fn of_log(log: &[super::core::LogEntry]) -> Result<(Setup, Vec<String>), Problem> {
     let setup = created(log).ok_or_else(no_node)?.clone();
     let mut played: Vec<String> = Vec::new();
@@ -81,7 +81,8 @@ fn of_log(log: &[super::core::LogEntry]) -> Result<(Setup, Vec<String>), Problem
 }
 
 impl Host {
-    /// Plays actions from the position that a study starts from: the board, and what came of each.
+    /// Plays actions from the start position of a study. Returns the board, and each action as it was played
+    /// with its side.
     async fn replayed(
         self: &Arc<Self>,
         study: &Study,
@@ -107,8 +108,8 @@ impl Host {
         ran_out.map_or(replayed, Err)
     }
 
-    /// A study with what a PGN tells.
-    async fn planted(
+    /// Adds the moves and comments of a PGN to a study.
+    async fn with_outline(
         self: &Arc<Self>,
         mut study: Study,
         outline: Outline,
@@ -116,7 +117,7 @@ impl Host {
         let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
         let catalogue = self.catalogue_of(&study.rules)?;
         let lane = self.slow_lane(&study.rules);
-        // What stands before variations is played twice.
+        // Moves before a variation are played again for it.
         let requests = 1 + 2 * outline.turns();
         let plant = move || {
             let mut board = start(&ruleset, catalogue, study.fen.as_deref(), None)?;
@@ -128,43 +129,43 @@ impl Host {
     }
 }
 
-/// What a study begins with.
+/// The source of a new study.
 #[derive(Debug)]
-pub(super) enum Begun {
-    /// A game here that is over, by its id.
-    Of(String),
-    /// A game that has not begun: chess, if no other is named.
-    New { game: Option<String>, presets: Vec<String> },
-    /// What a text tells; what it plays, where that is said here, is not looked for in it.
+pub(super) enum Source {
+    /// The id of a game on this server that is over.
+    Game(String),
+    /// The start position of a game: chess if no other is named.
+    Start { game: Option<String>, presets: Vec<String> },
+    /// The text of a PGN. A game or presets given here override its tags.
     Pgn { text: String, game: Option<String>, presets: Vec<String> },
 }
 
 impl Web {
-    /// Makes a study: of a game here, as far as it was played, of a game that has not begun, or of what a PGN tells.
+    /// Makes a study of a finished game on this server, of a start position, or of a PGN.
     ///
     /// # Errors
-    /// There is no such game, it goes on between others, the PGN cannot be read, or the account has too many studies.
+    /// There is no such game, it is not over, the PGN cannot be read, or the account has too many studies.
     pub(super) async fn make_study(
         &self,
         account: &Account,
         title: &str,
-        begun: Begun,
+        source: Source,
     ) -> Result<Study, Problem> {
         let mut title = printable(title, TITLE, "a title")?;
         let mut outline = None;
-        let (setup, played) = match begun {
-            Begun::Of(id) => {
+        let (setup, played) = match source {
+            Source::Game(id) => {
                 let id = id.as_str();
                 let log = self.host.log(id).await?;
-                // A study shows what may be played: that is no help for games under way.
+                // A study shows the legal moves, which would help a player in a game under way.
                 if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
                     let message = "the game is not over: study it when it is";
                     return Err(Problem::new(StatusCode::CONFLICT, "game_not_over", message));
                 }
                 of_log(&log)?
             }
-            Begun::New { game, presets } => (self.setup(None, game, presets).await?, Vec::new()),
-            Begun::Pgn { text, game, presets } => {
+            Source::Start { game, presets } => (self.setup(None, game, presets).await?, Vec::new()),
+            Source::Pgn { text, game, presets } => {
                 let read = move || Outline::read(&text);
                 let mut read = self.host.pool.run(Lane::Work, read).await??;
                 if title.is_empty() {
@@ -197,7 +198,7 @@ impl Web {
             next: 1,
         };
         if let Some(outline) = outline {
-            study = self.host.planted(study, outline).await?;
+            study = self.host.with_outline(study, outline).await?;
         } else {
             let (_, all) = self.host.replayed(&study, played).await?;
             let mut after = 0;
@@ -220,7 +221,7 @@ impl Web {
         }
     }
 
-    /// A game at its start, by rules that this server knows or by its own.
+    /// The setup of a new game, by the rules of that hash if this server knows them, else by its own.
     async fn setup(
         &self,
         hash: Option<String>,
@@ -239,10 +240,10 @@ impl Web {
         Ok(Setup { game, sides, presets, rules, ..Setup::default() })
     }
 
-    /// A study.
+    /// The study of that id.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such study, or the store cannot be reached.
     pub(super) async fn study(&self, id: &str) -> Result<Study, Problem> {
         let wanted = id.to_owned();
         let found = self.host.reads().ask(move |store| read(store, &wanted)).await?;
@@ -252,7 +253,7 @@ impl Web {
     /// The studies of an account.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub(super) async fn studies_of(&self, account: &Account) -> Result<Vec<Listed>, Problem> {
         let prefix = list_key(&account.id(), "");
         let list = move |store: &mut dyn Store| {
@@ -284,10 +285,10 @@ impl Web {
         Ok(json!({ "node": node, "title": title, "position": position, "result": result }))
     }
 
-    /// Plays an action after another one; its number in the study.
+    /// Adds an action after another one. Returns the study with the number of the new action.
     ///
     /// # Errors
-    /// It is not legal there, or there is no room.
+    /// It is not legal there, or the study is full.
     pub(super) async fn study_move(
         &self,
         account: &Account,
@@ -303,17 +304,17 @@ impl Web {
         let (_, mut all) = self.host.replayed(&study, path).await?;
         let (played, side) = all.pop().ok_or_else(no_node)?;
         let add = move |study: &mut Study| {
-            // What it follows may have been removed meanwhile.
+            // The action before it may have been removed meanwhile.
             study.path(after)?;
             study.add(after, &played, side)
         };
         self.change_study(account, id, add).await
     }
 
-    /// Says something of the position after an action.
+    /// Sets the comment on the position after an action.
     ///
     /// # Errors
-    /// There is no such action, or it is too long.
+    /// There is no such action, or the comment is too long.
     pub(super) async fn study_comment(
         &self,
         account: &Account,
@@ -341,7 +342,7 @@ impl Web {
     /// Removes a study.
     ///
     /// # Errors
-    /// There is none, or it is another's.
+    /// There is no such study, or it belongs to another account.
     pub(super) async fn drop_study(&self, account: &Account, id: &str) -> Result<(), Problem> {
         let (id, account) = (id.to_owned(), account.clone());
         let remove = move |store: &mut dyn Store| {

@@ -1,8 +1,8 @@
 //! Studies as PGN, and PGN as studies: variations, comments and glyphs go both ways.
 //!
-//! PGN has turns where a study has actions. What is said of an action in the middle of a turn is written with a
-//! command in front, as clocks are: `{[%action 1] It begins here.}`, with its glyphs (`[%action 1 $3]`). Deliberately
-//! absent: games of more than two sides; facts that a study starts from and that its FEN does not tell.
+//! PGN has turns where a study has actions. A comment on an action in the middle of a turn begins with a
+//! command, as clocks do: `{[%action 1] It begins here.}`, with its glyphs (`[%action 1 $3]`). Deliberately
+//! absent: games of more than two sides; facts of the start position that its FEN does not state.
 
 use super::board::Board;
 use super::core::Rules;
@@ -37,7 +37,7 @@ pub(super) fn write(study: &Study) -> Result<String, Problem> {
     Ok(game.to_pgn())
 }
 
-/// What follows an action: the first turn that was thought of, with the others as variations, and so on.
+/// The line after an action: the first turn, with its alternatives as variations, and so on.
 fn line(study: &Study, after: u32) -> Vec<PgnMove> {
     let mut moves = Vec::new();
     let mut at = after;
@@ -77,19 +77,19 @@ fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> 
     turns
 }
 
-/// What a comment begins with that belongs to an action within a turn.
+/// The beginning of a comment on an action within a turn.
 const ACTION: &str = "[%action ";
 
 fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
     Some(comment).filter(|it| !it.is_empty()).map(str::to_owned).into_iter()
 }
 
-/// A study as a PGN tells it.
+/// The contents of a PGN, to be made a study.
 #[derive(Debug)]
 pub(super) struct Outline {
     pub(super) of: Told,
     pub(super) title: Option<String>,
-    /// What is said of the position that it starts from.
+    /// The comment on the start position.
     pub(super) comment: String,
     pub(super) moves: Vec<PgnMove>,
 }
@@ -98,7 +98,7 @@ impl Outline {
     /// Reads the first game of a PGN.
     ///
     /// # Errors
-    /// There is none, it is malformed, or it is too long; the text says where.
+    /// There is no game, it is malformed, or it is too long; the message says where.
     pub(super) fn read(text: &str) -> Result<Self, Problem> {
         let bad = |it: String| Problem::unprocessable("bad_import", it);
         let game = first_game(text).map_err(bad)?;
@@ -109,15 +109,15 @@ impl Outline {
         Ok(Self { of: told(&game), title, comment: game.comments.join(" "), moves: game.moves })
     }
 
-    /// How many turns it has in all.
+    /// The number of turns, those of variations included.
     pub(super) fn turns(&self) -> usize {
         count(&self.moves)
     }
 
-    /// Plays all of it from the position on the board, which is left as it is, and writes it into a study.
+    /// Plays all of it from the position on the board, which is restored afterwards, and adds it to a study.
     ///
     /// # Errors
-    /// A turn is not legal, or there is no room; the text says on which line.
+    /// A turn is not legal, or the study is full; the message says on which line.
     pub(super) fn plant(&self, study: &mut Study, board: &mut Board) -> Result<(), Problem> {
         if !self.moves.is_empty() && study.sides.len() != 2 {
             return Err(two_sides_only("bad_import", &study.game, &study.sides));
@@ -132,7 +132,7 @@ fn count(moves: &[PgnMove]) -> usize {
     moves.iter().map(|it| 1 + of_variations(it)).sum()
 }
 
-/// Writes a line that follows an action into a study. `depth` is the number of actions up to there.
+/// Adds a line after an action to a study. `depth` is the number of actions before it.
 fn plant_line(
     study: &mut Study,
     board: &mut Board,
@@ -159,7 +159,7 @@ fn plant_line(
     Ok(())
 }
 
-/// Plays a turn, and writes it into a study with what is said of it. Returns the numbers of its actions.
+/// Plays a turn, and adds it to a study with its comments. Returns the numbers of its actions.
 fn plant_turn(
     study: &mut Study,
     board: &mut Board,
@@ -188,7 +188,7 @@ fn plant_turn(
     Ok(nodes)
 }
 
-/// The number of the action that a comment is about, its glyphs, and what is said of it.
+/// The number of the action that a comment is about, its glyphs, and the rest of the text.
 fn of_action(comment: &str) -> Option<(usize, Vec<u8>, &str)> {
     let (head, text) = comment.strip_prefix(ACTION)?.split_once(']')?;
     let mut words = head.split(' ');

@@ -35,11 +35,11 @@ pub(super) struct Study {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<String>,
     pub(super) sides: Vec<String>,
-    /// What is said of the position that it starts from.
+    /// The comment on the start position.
     pub(super) comment: String,
-    /// The actions, each after the one that it follows.
+    /// The actions, parents before children.
     pub(super) nodes: Vec<Node>,
-    /// The number that the next action gets.
+    /// The number of the next action to be added.
     pub(super) next: u32,
 }
 
@@ -75,7 +75,7 @@ impl Study {
         Ok(path)
     }
 
-    /// Adds an action; the number of the one that is there, if it is.
+    /// Adds an action, unless it is there already. Returns its number.
     pub(super) fn add(&mut self, after: u32, played: &Played, side: usize) -> Result<u32, Problem> {
         let is_same = |it: &&Node| it.after == after && it.uci == played.uci;
         if let Some(known) = self.nodes.iter().find(is_same) {
@@ -105,7 +105,7 @@ impl Study {
             return Err(no_node());
         }
         let mut gone = BTreeSet::from([node]);
-        // What follows comes behind.
+        // Descendants come later in the list.
         for it in &self.nodes {
             if gone.contains(&it.after) {
                 gone.insert(it.id);
@@ -126,7 +126,7 @@ impl Study {
         Ok(())
     }
 
-    /// Says something of an action beside what is said of it already.
+    /// Adds glyphs and a comment to those that an action has.
     pub(super) fn say(&mut self, node: u32, nags: &[u8], text: &str) -> Result<(), Problem> {
         let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
         for nag in nags {
@@ -134,7 +134,7 @@ impl Study {
                 found.nags.push(*nag);
             }
         }
-        // A turn that begins like another one tells it again.
+        // Turns with the same first actions repeat the comments on them.
         if text.is_empty() || found.comment == text {
             return Ok(());
         }
@@ -142,13 +142,13 @@ impl Study {
         self.comment(node, &all)
     }
 
-    /// The actions with such numbers, as text.
+    /// The actions of these numbers, as text.
     pub(super) fn ucis(&self, nodes: &[u32]) -> Vec<String> {
         let uci = |id: &u32| Some(self.nodes.iter().find(|it| it.id == *id)?.uci.clone());
         nodes.iter().filter_map(uci).collect()
     }
 
-    /// Whether an action may follow so many.
+    /// Checks that an action may follow that many.
     ///
     /// # Errors
     /// It may not.
@@ -168,7 +168,7 @@ impl Study {
     }
 }
 
-/// What is typed, with nothing that cannot be seen but ends of lines.
+/// Typed text without invisible characters, except line ends.
 pub(super) fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
     let text: String = text.trim().chars().filter(|it| !it.is_control() || *it == '\n').collect();
     match text.chars().count() <= limit {

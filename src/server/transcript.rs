@@ -4,8 +4,8 @@ use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIME
 use super::problem::Problem;
 use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 
-/// A log as PGN, in export format. A turn of several actions is one move: a word, if the rules have one
-/// for it, else its parts with commas between them.
+/// A log as PGN, in export format. A turn of several actions is one move: the rules' text for the turn if
+/// they have one, else its actions with commas between them.
 ///
 /// # Errors
 /// The game has more than two sides, which PGN has no results for.
@@ -67,7 +67,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
         match &entry.event {
             Event::Played { san, side, turn_goes_on, turn, notes, clocks, .. } => {
                 let left = clocks.as_ref().and_then(|it| it.get(*side));
-                // By correspondence no time is left over from turn to turn.
+                // Correspondence games carry no time over from turn to turn.
                 let left = left.filter(|it| !turn_goes_on && **it > 0);
                 let told = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
                 actions.push(Action {
@@ -110,7 +110,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     (before, turns)
 }
 
-/// `[%clk 0:04:59]`: what the side has left, in milliseconds, as sites of chess write it.
+/// `[%clk 0:04:59]`: the time that the side has left (given in milliseconds), as chess sites write it.
 fn clock_comment(left: u64) -> String {
     let seconds = left / 1000;
     format!("[%clk {}:{:02}:{:02}]", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -169,7 +169,7 @@ fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(
     ];
     tags.extend(tags_of_rules(&setup.game, &setup.presets, setup.fen.as_deref()));
     let mut add = |name: &str, value: String| tags.push((name.to_owned(), value));
-    // Time for so many moves, as the standard of PGN has it.
+    // Time per number of moves, as the PGN standard writes it.
     let control = |it: &Control| match it.days_a_turn() {
         Some(_) => format!("1/{}", it.delay / 1000),
         None => format!("{}+{}", it.initial / 1000, it.increment / 1000),
@@ -182,7 +182,7 @@ fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(
     tags
 }
 
-/// The tags for what is played, and from where.
+/// The tags for the game, its presets and its start position.
 pub(super) fn tags_of_rules(
     game: &str,
     presets: &[String],
@@ -221,7 +221,7 @@ pub(super) struct PgnContents {
     pub(super) ended: Option<Recorded>,
 }
 
-/// What is played, and from where, as the tags of a PGN have it.
+/// The game, its presets and its start position, as the tags of a PGN state them.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) game: Option<String>,
@@ -234,7 +234,7 @@ pub(super) struct Told {
 /// Reads the first game of a PGN.
 ///
 /// # Errors
-/// There is none, or it is malformed; the text says where.
+/// There is no game, or it is malformed; the message says where.
 pub(super) fn read(text: &str) -> Result<PgnContents, String> {
     let game = first_game(text)?;
     let mut past: Vec<Past> = switched(&game.comments).collect();
@@ -249,7 +249,7 @@ pub(super) fn read(text: &str) -> Result<PgnContents, String> {
 
 pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
     let game = PgnReader::new(text.as_bytes()).next();
-    // Of one game it is not said which.
+    // With a single game, its number is left out of the message.
     let told = |it: PgnError| format!("line {}, column {}: {}", it.line, it.column, it.fault);
     game.ok_or("there is no game in the PGN")?.map_err(told)
 }
@@ -283,7 +283,7 @@ fn recorded(result: PgnResult, termination: Option<String>) -> Option<Recorded> 
     Some(Recorded { winner, reason })
 }
 
-/// How PGN says that a game ended on time.
+/// The value of the tag `Termination` for a game that ended on time.
 const TIME_FORFEIT: &str = "time forfeit";
 
 /// A reason as PGN writes it.

@@ -1,6 +1,6 @@
 //! Verifies what is derived from the logs of a store. The store itself compares every row with its hash and its
-//! table's tally. Here every game's summary is compared with its log, its rules are looked for, and every snapshot is
-//! compared with one that is made anew, by playing the game again up to there.
+//! table's tally. Here every game's summary is compared with its log, its rules are looked up, and every
+//! snapshot is compared with a new one, made by playing the game again up to there.
 
 use std::collections::HashMap;
 
@@ -29,10 +29,10 @@ impl Verified {
     }
 }
 
-/// Looks at the summary of every game, and whether its rules are there.
+/// Verifies the summary of every game, and that its rules exist.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     let mut known = HashMap::new();
@@ -71,7 +71,7 @@ fn summary_of(game: &str, whole: &Whole, log: &[LogEntry], setup: Setup) -> Resu
     is_so.then_some(()).ok_or_else(|| "it is not what the log comes to".to_owned())
 }
 
-/// Rules of which only the number of sides is asked.
+/// Rules that only know their number of sides.
 struct Unplayed(usize);
 
 impl Rules for Unplayed {
@@ -114,10 +114,10 @@ fn unplayed() -> Refused {
     Refused::plain("it is not played here")
 }
 
-/// Looks at every snapshot of a store.
+/// Verifies every snapshot of a store.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     let mut known = HashMap::new();
@@ -128,7 +128,7 @@ pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Verified, S
     Ok(verified)
 }
 
-/// Whether the texts of a hash are known by now.
+/// Whether the texts of a hash are known.
 type Known = HashMap<String, bool>;
 
 fn one(

@@ -14,6 +14,6 @@ pub struct Web {
     pub limits: Arc<Limits>,
     /// Challenges, and their listeners.
     pub challenges: Arc<Challenges>,
-    /// The names that the server answers to, and origins that browsers may come from.
+    /// The host names that the server answers to, and the origins whose pages may use it.
     pub names: Arc<Names>,
 }

@@ -1,9 +1,10 @@
-//! Webhooks: addresses that the operator has named are told of games that begin and end, each by a signed request.
+//! Webhooks: addresses that the operator has named are notified of games that begin and end, by signed
+//! requests.
 //!
-//! An address has a queue and a task of its own, so that one which is slow holds up neither games nor other addresses.
-//! What cannot be delivered is tried a few times and then given up; what waits when the server stops is lost: a
-//! receiver that must not miss anything asks the API, too. Redirects are not followed, and no request of a client
-//! has a say in where anything is sent.
+//! An address has a queue and a task of its own, so that a slow one holds up neither games nor other
+//! addresses. A failed delivery is retried a few times and then dropped; those that wait when the server
+//! stops are lost: a receiver that must not miss anything polls the API, too. Redirects are not followed, and
+//! clients cannot influence the addresses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,10 +24,10 @@ use tokio::time::{sleep, timeout};
 
 use super::time::wall_clock;
 
-/// The maximum number of requests that wait for one address, and of addresses.
+/// Maximum number of requests that wait for one address, and of addresses.
 const QUEUE: usize = 1_000;
 const ADDRESSES: usize = 16;
-/// Maximum number of attempts at a request. Each wait is four times the one before.
+/// Maximum number of attempts at a request. Each wait is four times the previous one.
 const TRIES: u32 = 5;
 /// Maximum time of one attempt.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -62,7 +63,7 @@ pub enum HookError {
 
 impl Hooks {
     /// # Errors
-    /// An address is not one of the web, there are too many, or the secret is too short.
+    /// An address is not a web address, there are too many, or the secret is too short.
     pub fn new(addresses: &[String], secret: &str) -> Result<Self, HookError> {
         if secret.len() < SECRET {
             return Err(HookError::Secret);
@@ -88,7 +89,7 @@ impl Hooks {
     }
 }
 
-/// What an address is told.
+/// A notification to an address.
 #[derive(Debug, Clone)]
 struct News {
     kind: &'static str,
@@ -178,8 +179,8 @@ async fn deliver(sender: Sender, address: Uri, hooks: Hooks, mut inbox: mpsc::Re
     }
 }
 
-/// A signed request: the signature is over the time and the body, so that neither can be changed nor sent again later
-/// without being seen.
+/// A signed request: the signature is over the time and the body, so that neither can be changed, and a
+/// replay can be detected.
 fn request(address: &Uri, secret: &str, news: &News) -> Option<Request<Body>> {
     let at = wall_clock() / 1000;
     let signature = signature(secret, at, &news.body)?;

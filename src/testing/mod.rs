@@ -287,7 +287,7 @@ impl Session {
         }
     }
 
-    /// Does some work and tells what was derived anew for it, every relation being read after it.
+    /// Does some work and returns what was derived again for it, every relation being read after it.
     pub fn recomputed(&mut self, work: impl FnOnce(&mut Self)) -> Recomputed {
         let before = self.clone();
         let world = self.game.world_mut();

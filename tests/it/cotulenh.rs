@@ -74,7 +74,7 @@ fn positions_that_are_none_are_refused_with_the_reason() {
     }
 }
 
-/// A stack is taken apart step by step: the FEN tells what is open, and the turn passes with the last step.
+/// A stack is taken apart step by step: the FEN states what is open, and the turn passes with the last step.
 #[test]
 fn a_deployment_goes_step_by_step() {
     let fen = "6c4/11/11/11/11/11/11/4(FTI)6/11/11/11/2C8 r - - 0 1";
@@ -326,7 +326,7 @@ fn lost_arms_decide_where_that_is_agreed() {
     game.play_text("Fe1xe2").expect("it is legal");
     let result = game.result().expect("an arm is lost").to_string();
     assert!(result.contains("air_force_destroyed") || result.contains("air force"), "{result}");
-    // A FEN tells what was lost, and the game is over where it is read.
+    // A FEN states what was lost, and the game is over where it is read.
     assert!(game.fen().ends_with(" lost=-,blue:2"), "{}", game.fen());
     let again = with(&["lost-arms"], &game.fen());
     assert_eq!(again.result(), game.result());

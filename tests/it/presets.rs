@@ -319,7 +319,7 @@ fn particulars_name_what_is_added_to_once() {
 }
 
 /// What a move takes elsewhere makes it a capture, as it is written and as it is read; what it leaves behind,
-/// a FEN does not tell.
+/// a FEN does not state.
 #[test]
 fn what_presets_do_elsewhere_is_told() {
     let text = ".meta preset \"stings\"\n.domain Preset += { stings }\n\

@@ -18,7 +18,7 @@ pub(crate) struct Figures {
     pub(crate) facts: usize,
     pub(crate) derived: usize,
     pub(crate) history: usize,
-    /// Bytes that the process grew by for each game, where the system tells.
+    /// Bytes that the process grew by per game, where the system reports them.
     pub(crate) resident: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! A peer engine as a separate process: `go perft` over UCI, timed by the CPU time of that process.
 //!
-//! Nothing of a peer is linked. A peer that is not installed is left out of the tables, and so are games that it does
-//! not say it plays: engines count a game that they do not know as chess.
+//! Peers are never linked in. A peer that is not installed is left out of the tables, and so are games that
+//! it does not list: engines count a game that they do not know as chess.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ pub struct Peer {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// What the engine calls itself.
+    /// The name that the engine reports.
     pub name: String,
-    /// The games that it plays beside chess, by its own names.
+    /// The games that it plays besides chess, by its own names.
     variants: Vec<String>,
 }
 
-/// What a peer answered.
+/// The result of a perft run.
 #[derive(Debug, Clone, Copy)]
 pub struct Count {
     pub nodes: u64,
@@ -46,14 +46,14 @@ impl Peer {
         let name = command.to_owned();
         let output = BufReader::new(output);
         let mut peer = Self { child, input, output, name, variants: Vec::new() };
-        peer.introduce().ok()?;
+        peer.handshake().ok()?;
         Some(peer)
     }
 
-    fn introduce(&mut self) -> anyhow::Result<()> {
-        self.say("uci")?;
+    fn handshake(&mut self) -> anyhow::Result<()> {
+        self.send("uci")?;
         loop {
-            let line = self.hear()?;
+            let line = self.read_line()?;
             if let Some(name) = line.strip_prefix("id name ") {
                 self.name = name.trim().to_owned();
             }
@@ -75,31 +75,31 @@ impl Peer {
     /// Counts a tree. `variant` is the engine's own name for the game.
     ///
     /// # Errors
-    /// It does not play that game, or ends, or answers what is no number.
+    /// The engine does not play that game, exits, or answers something other than a number.
     pub fn perft(&mut self, variant: &str, fen: &str, depth: u32) -> anyhow::Result<Count> {
         ensure!(self.knows(variant), "{} does not play {variant}", self.name);
         if !self.variants.is_empty() {
-            self.say(&format!("setoption name UCI_Variant value {variant}"))?;
+            self.send(&format!("setoption name UCI_Variant value {variant}"))?;
         }
-        self.say(&format!("position fen {fen}"))?;
-        self.say("isready")?;
-        while self.hear()?.trim() != "readyok" {}
+        self.send(&format!("position fen {fen}"))?;
+        self.send("isready")?;
+        while self.read_line()?.trim() != "readyok" {}
         let meter = Meter::child(self.child.id());
-        self.say(&format!("go perft {depth}"))?;
+        self.send(&format!("go perft {depth}"))?;
         loop {
-            if let Some(nodes) = self.hear()?.strip_prefix("Nodes searched:") {
+            if let Some(nodes) = self.read_line()?.strip_prefix("Nodes searched:") {
                 let nodes = nodes.trim().parse().context("the node count of a peer")?;
                 return Ok(Count { nodes, time: meter.elapsed() });
             }
         }
     }
 
-    fn say(&mut self, line: &str) -> anyhow::Result<()> {
+    fn send(&mut self, line: &str) -> anyhow::Result<()> {
         writeln!(self.input, "{line}")?;
         Ok(self.input.flush()?)
     }
 
-    fn hear(&mut self) -> anyhow::Result<String> {
+    fn read_line(&mut self) -> anyhow::Result<String> {
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
             bail!("{} ended", self.name);
@@ -110,8 +110,8 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // An engine that no longer listens has ended already; waiting for it is all that is left.
-        if self.say("quit").is_err() {
+        // An engine that cannot be sent `quit` is killed; either way its process must be waited for.
+        if self.send("quit").is_err() {
             let _ = self.child.kill();
         }
         let _ = self.child.wait();

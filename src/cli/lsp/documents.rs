@@ -56,7 +56,7 @@ impl Documents {
         self.open.values_mut().for_each(|it| it.changed = true);
     }
 
-    /// A file is no longer looked at: nothing is wrong with it any more.
+    /// The file was closed: its mistakes are no longer shown.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<PublishDiagnosticsParams> {
         let closed = self.open.remove(uri.as_str())?;
         Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
@@ -160,7 +160,7 @@ fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Fault> {
     let mut catalogue = setup::catalogue(&RulesArgs::default()).map_err(|it| other(&it))?;
     for source in sources {
         let is_own = source.path == own.path;
-        // What clashes elsewhere is told there.
+        // A clash in another file is reported there.
         if let Err(clash) = catalogue.add(source)
             && is_own
         {

@@ -1,7 +1,7 @@
 //! `rulemate lsp`: rule files as editors ask about them, by the Language Server Protocol.
 //!
-//! Mistakes are those of `rulemate check`, told as text is typed. A name has its declaration, its sentence and
-//! its rules. Deliberately absent: anything that changes text (formatting, renaming).
+//! Mistakes are those of `rulemate check`, reported as text is typed. A name has its declaration, its
+//! sentence and its rules. Deliberately absent: anything that changes text (formatting, renaming).
 
 mod documents;
 mod symbols;

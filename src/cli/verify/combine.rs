@@ -13,7 +13,7 @@ use crate::cli::output::{Ink, Out, progress};
 use crate::cli::setup;
 use crate::presets::Catalogue;
 
-/// What became of all combinations of a kind.
+/// The results of all combinations of a kind.
 #[derive(Debug, Serialize, Default)]
 struct Tally {
     what: &'static str,

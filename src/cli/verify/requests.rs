@@ -72,7 +72,7 @@ fn rows(it: Scenario) -> Vec<Row> {
 }
 
 impl Position {
-    /// What a FEN tells of it, on a board of eight files and ranks.
+    /// What a FEN states of it, on a board of eight files and ranks.
     fn fen(&self) -> String {
         let letter = |file: u8, rank: u8| {
             let square = format!("{}{rank}", char::from(b'a' + file));

@@ -1,5 +1,5 @@
-//! What games of several actions a turn answer to a row: what each action comes to, in which positions a turn can
-//! end, a whole turn as it was played.
+//! Test rows about games with several actions a turn: the result of each action, the positions in which a
+//! turn can end, a whole turn as it was played.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use crate::moves::notation::{FenStyle, listing, san_listing, to_uci, write_fen};
 use crate::moves::{Contract, Move, is_over};
 use crate::presets::Ruleset;
 
-/// What a turn has shown.
+/// The result of playing a turn.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Played {
     legal: usize,
-    /// None of a turn that is not to be taken.
+    /// `None` if only the legal actions before the turn are counted.
     after: Option<After>,
 }
 
-/// How the game stands after a turn.
+/// The position after a turn.
 #[derive(Debug, PartialEq, Eq)]
 struct After {
     fen: String,
@@ -33,7 +33,7 @@ struct After {
 /// The actions after those of a path, each with its outcome.
 ///
 /// # Errors
-/// An action of the path is not there.
+/// An action of the path is not legal.
 pub(super) fn outcomes(
     world: &mut World,
     contract: &Contract,
@@ -46,7 +46,7 @@ pub(super) fn outcomes(
     let found = walked.map(|()| {
         let moves = listing(world, contract);
         let kept = moves.into_iter().filter(|it| is_from(&it.0, only));
-        let told = kept.map(|(text, mv)| (text, comes_to(world, contract, &mv, deep)));
+        let told = kept.map(|(text, mv)| (text, outcome_of(world, contract, &mv, deep)));
         told.collect::<Vec<_>>()
     });
     world.rollback(mark);
@@ -65,7 +65,7 @@ fn take(world: &mut World, contract: &Contract, text: &str) -> Result<(), String
     world.fire(mv.action, &mv.args).map_err(|why| why.to_string())
 }
 
-/// Whether an action's text is this, any sign standing for `?`.
+/// Whether an action's text matches, where `?` matches any sign or none.
 fn is_written(text: &str, told: &str) -> bool {
     match told.split_once('?') {
         None => text == told,
@@ -82,7 +82,7 @@ fn fen(world: &mut World, contract: &Contract) -> String {
 }
 
 /// The FEN after an action; where the turn goes on, the board, and if asked for, the FEN of ending it.
-fn comes_to(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> String {
+fn outcome_of(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> String {
     let mover = contract.mover(world.facts());
     let mark = world.mark();
     let text = match world.fire(mv.action, &mv.args) {
@@ -156,7 +156,8 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
     let mover = contract.mover(world.facts());
     let mark = world.mark();
     let played = turn.steps.iter().try_for_each(|it| take(world, &contract, it)).map(|()| {
-        // A turn that has ended by itself may need to be ended where what came before is judged otherwise.
+        // The rows may have a turn end by itself that our rules leave open, as they judge an earlier step
+        // differently.
         if contract.mover(world.facts()) == mover {
             let _ = take(world, &contract, COMMIT);
         }
@@ -241,7 +242,7 @@ pub(super) fn standing(game: &mut Game) -> String {
     }
 }
 
-/// The whole turns, by their texts; with the SAN of their actions, if that is asked for.
+/// The texts of all whole turns; with the SAN of their actions if `in_san`.
 pub(super) fn listed(world: &mut World, contract: &Contract, in_san: bool) -> Found {
     let mover = contract.mover(world.facts());
     let mut found = Vec::new();
@@ -259,7 +260,7 @@ pub(super) fn listed(world: &mut World, contract: &Contract, in_san: bool) -> Fo
     Found::Moves(texts)
 }
 
-/// Every turn that begins with some actions, which are taken.
+/// Collects every turn that begins with the actions taken so far.
 fn go_on(
     world: &mut World,
     contract: &Contract,
@@ -290,5 +291,5 @@ fn go_on(
     }
 }
 
-/// Maximum number of actions of a turn that are looked at.
+/// Maximum number of actions of a turn that are examined.
 const LONGEST: usize = 32;

@@ -119,7 +119,7 @@ pub(super) enum Inst {
         n: u16,
     },
 
-    // --- what becomes of it
+    // --- what happens to it
     /// For each member: opens the loop that ends at its `Next`.
     Loop {
         reg: Reg,

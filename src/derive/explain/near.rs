@@ -2,7 +2,7 @@
 //!
 //! Refutations choose by it between partial matches that come equally far. Changes have costs: it is likelier that a
 //! piece leaves the way than that a piece becomes another, and statics never change. The count is only a guide: it is
-//! capped, and no explanation tells it.
+//! capped, and no explanation shows it.
 
 use std::ops::ControlFlow;
 

@@ -1,6 +1,6 @@
 //! Trials as indented text: the action that is tried, what it does step by step, and the outcome.
 //!
-//! Steps are told with the names from before the action, what it comes to with those from after it.
+//! Steps are worded with the names from before the action, its result with those from after it.
 
 use super::text::{Line, View};
 use crate::rules::tree::{Datum, Effect, Goal, Outcome, Reacted, Trial, TurnEnd, Turning};
@@ -55,7 +55,7 @@ impl Trial {
         [head].into_iter().chain(self.expired.iter().filter_map(change)).collect()
     }
 
-    /// What it does in short: its events with what became of them, its notes, and how many facts
+    /// What it does in short: its events with their results, its notes, and how many facts
     /// change.
     pub fn told(&self, view: View<'_>) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
@@ -167,7 +167,7 @@ impl Reacted {
         lines
     }
 
-    /// What the reaction read, as far as the values of its variables are told by its event and effects.
+    /// What the reaction read, as far as its event and effects determine the values of its variables.
     fn read(&self, view: View<'_>, reaction: &Reaction) -> Vec<String> {
         let value = |term: &Term, ty: Type| match term {
             Term::Wild => Some(None),

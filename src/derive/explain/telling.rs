@@ -1,4 +1,4 @@
-//! Summaries: a proof in the one sentence that tells most.
+//! Summaries: a proof in its most informative sentence.
 //!
 //! A row that stands against a goal is often known by what it names only in passing: that a piece
 //! would be exposed says little without what exposes it. So its sentence is followed by those of the
@@ -16,7 +16,7 @@ use crate::rules::tree::{Ground, Premise, Proof};
 type Things = BTreeSet<(u16, i64)>;
 
 impl Proof {
-    /// One line: the sentence, those of the premises that tell what it comes from, and the place of the rule. The
+    /// One line: the sentence, the premises that state its cause, and the place of the rule. The
     /// sentence itself is left out where these name every thing that it names.
     pub fn headline(&self, view: View<'_>) -> String {
         let source = source(&self.ground);
@@ -45,7 +45,7 @@ impl Proof {
     }
 }
 
-/// The premises that tell what a row comes from, the nearest first.
+/// The premises that state the cause of a row, the nearest first.
 fn because<'p>(view: View<'_>, proof: &'p Proof) -> Vec<&'p Proof> {
     let mut known = things(view, proof);
     let mut chain: Vec<&Proof> = Vec::new();
@@ -72,7 +72,7 @@ fn newest<'p>(
     look_through: bool,
 ) -> Option<&'p Proof> {
     let Ground::Rule { premises, .. } = &proof.ground else { return None };
-    // How a line comes to be, step by step, is not told.
+    // The steps along a line are left out.
     let derived = premises.iter().filter_map(|it| match it {
         Premise::Holds(it) if it.relation == proof.relation => None,
         Premise::Holds(it) if matches!(it.ground, Ground::Rule { .. }) => Some(it),

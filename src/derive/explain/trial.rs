@@ -1,5 +1,5 @@
-//! Trials: an action is played out and taken back. The steps of what it would do are told one by one, and what
-//! holds after them.
+//! Trials: an action is played out and taken back. The steps of what it would do are listed one by one, and
+//! what holds after them.
 //!
 //! Each step is the justification of its effects: the reaction, the values of its variables, and the
 //! event that it reacted to. Deliberately absent: which actions are decided by playing them out.
@@ -150,7 +150,7 @@ fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Result<Outcome,
     }
     let relation = program.relation(case.untenable);
     let goal = Goal::of(&relation.name, &Datum::row(&program, &relation.columns, &[case.mover]));
-    // Why the relation does not hold is told in one level, as with premises.
+    // Why the relation does not hold is explained to one level, as with premises.
     let limits = Limits { refutation: 1, ..limits };
     let refutation = why_not_within(&rows, case.untenable, &[Some(case.mover)], limits)?;
     Ok(Outcome::Tenable { goal, refutation })

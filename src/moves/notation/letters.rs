@@ -1,9 +1,10 @@
-//! The letters of the kinds of piece: what texts begin with and what is written.
+//! The letters of the kinds of piece, for reading and writing.
 //!
-//! A kind's letter is a text of one sign or several: `p`, `+p`. Of two sides the first writes it in capitals;
-//! of more, each writes its own sign before it, `Rp`: its initial, or as much of its name as no other side's begins
-//! with ([`side_signs`]). No letter begins another (`check_letters`), so a row of them is read from left to right.
-//! Deliberately absent: reading them from the rules, and checking them (`read_letters`).
+//! A kind's letter is a text of one sign or several: `p`, `+p`. If there are two sides, the first writes it
+//! in capitals; if there are more, each writes its own sign before it, `Rp`: its initial, or the shortest
+//! prefix of its name that is unique ([`side_signs`]). No letter is a prefix of another (`check_letters`), so
+//! a row of them can be read from left to right. Deliberately absent: reading them from the rules, and
+//! checking them (`read_letters`).
 
 use crate::facts::{Domain, Shape};
 
@@ -11,7 +12,7 @@ use crate::facts::{Domain, Shape};
 #[derive(Debug)]
 pub(in crate::moves) struct Letters {
     kinds: Vec<Letter>,
-    /// What each side writes before its pieces. None of two sides, which capitals tell apart.
+    /// The sign of each side, written before its pieces. Empty for two sides, which capitals distinguish.
     sides: Vec<String>,
 }
 
@@ -22,23 +23,23 @@ pub(super) struct Letter {
     /// As the second and the first of two sides write it.
     pub(super) small: String,
     pub(super) capital: String,
-    /// As moves have it.
+    /// As it is written in moves.
     pub(super) san: String,
 }
 
-/// What a text begins with.
+/// The piece that a text begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Begun {
     pub(super) kind: i64,
-    /// Of two sides, 0 for capitals.
+    /// With two sides, 0 for capitals.
     pub(super) side: i64,
-    /// Bytes of the letter, and of what the side writes before it.
+    /// Bytes of the letter with the side's sign before it.
     pub(super) length: usize,
 }
 
 impl Letters {
     pub(super) fn new(mut kinds: Vec<Letter>, sides: &Domain) -> Self {
-        // Where one begins another all the same, the longer is meant.
+        // If one is a prefix of another all the same, the longer one is meant.
         kinds.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
         let sides = match sides.size() {
             0..=2 => Vec::new(),
@@ -65,20 +66,20 @@ impl Letters {
         begins(true).or_else(|| begins(false))
     }
 
-    /// The kind whose letter, as moves have it, a text begins with, and the letter's length.
+    /// The kind whose letter, as written in moves, a text begins with; and the letter's length.
     pub(super) fn begun_in_capitals(&self, text: &str) -> Option<(i64, usize)> {
         let begun = self.kinds.iter().filter(|it| text.starts_with(&it.san));
         let letter = begun.max_by_key(|it| it.san.len())?;
         Some((letter.kind, letter.san.len()))
     }
 
-    /// The kind that a letter in either case means.
+    /// The kind of a letter, in either case.
     pub(super) fn kind(&self, letter: &str) -> Option<i64> {
         let is_meant = |it: &&Letter| it.san == letter || it.san.to_ascii_lowercase() == letter;
         self.kinds.iter().find(is_meant).map(|it| it.kind)
     }
 
-    /// A piece of a side as a FEN has it: what the side writes before it, and its letter.
+    /// A piece as a FEN writes it: the side's sign, and the letter.
     pub(super) fn letter(&self, kind: i64, side: i64) -> Option<(&str, &str)> {
         let letter = self.kinds.iter().find(|it| it.kind == kind)?;
         if !self.sides.is_empty() {
@@ -88,7 +89,7 @@ impl Letters {
         Some(("", if side == 0 { &letter.capital } else { &letter.small }))
     }
 
-    /// The letter of a kind in capitals, as moves have it.
+    /// The letter of a kind in capitals, as written in moves.
     pub(super) fn capital(&self, kind: i64) -> Option<&str> {
         self.kinds.iter().find(|it| it.kind == kind).map(|it| it.san.as_str())
     }
@@ -108,8 +109,8 @@ impl Letters {
     }
 }
 
-/// What tells each side from the others in a FEN: as much of its name as no other's begins with, the initial at
-/// least.
+/// The sign of each side in a FEN: the shortest prefix of its name that no other side's name has, the initial
+/// at least.
 pub(super) fn side_signs(sides: &Domain) -> Vec<String> {
     let Shape::Members(names) = &sides.shape else { return Vec::new() };
     let sign = |name: &String| {

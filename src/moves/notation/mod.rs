@@ -1,4 +1,4 @@
-//! Text in and out: moves as UCI and SAN, positions as FEN, games as PGN.
+//! Notation, read and written: moves as UCI and SAN, positions as FEN, games as PGN.
 //!
 //! Everything is driven by the roles of the contract and by the templates of the actions, so one
 //! reader and one writer serve every game.
@@ -25,7 +25,7 @@ pub use read_letters::{LetterFault, check_letters};
 pub use san::{SanDraft, parse_san, san_listing, to_san};
 pub use uci::{listing, open_listing, parse_uci, to_uci};
 
-/// Why a text is no move here. The position is unchanged.
+/// Why a text is not a move here. The position is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}: {reason}")]
 pub struct MoveError {
@@ -37,25 +37,25 @@ pub struct MoveError {
 /// What is wrong with a move's text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoveFault {
-    /// No action is written like this.
+    /// The text does not have the form of any action.
     #[error("malformed at byte {offset}, expected {expected}")]
     Malformed { offset: usize, expected: String },
-    /// The side to move has no such piece there.
+    /// The side to move has no such piece on that square.
     #[error("there is no such piece")]
     NoSuchPiece,
     /// More than one legal move is meant; their full texts.
     #[error("ambiguous, it may mean {}", candidates.join(", "))]
     Ambiguous { candidates: Vec<String> },
-    /// A capture of a piece that marches, written as if nothing were captured; its full texts.
+    /// A capture by a pawn-like piece that is written like a move without capture; the full texts.
     #[error("it captures, which is to be written: {}", written.join(", "))]
     Capture { written: Vec<String> },
-    /// The moves that may have been meant, the likeliest first: why not, the rules can tell.
+    /// The moves that may have been meant, the likeliest first; the rules can explain why each is not legal.
     #[error("not legal here")]
     Illegal { candidates: Vec<Move> },
-    /// The turn is over before this action of it.
+    /// The turn is over before this action.
     #[error("the turn is over before it")]
     NextTurn,
-    /// No move is legal after the end.
+    /// The game is over, so no move is legal.
     #[error("the game is over")]
     Over,
 }
@@ -73,7 +73,7 @@ impl MoveError {
         }
     }
 
-    /// The move that was most likely meant, for an explanation of what forbids it.
+    /// The move that was most likely meant, to explain why it is not legal.
     pub fn candidate(&self) -> Option<&Move> {
         self.candidates().first()
     }

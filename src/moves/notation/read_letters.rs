@@ -1,5 +1,5 @@
-//! Reads the letters of the kinds of piece from the rules, once where they are static, else once per text, and checks
-//! that they can be read back.
+//! Reads the letters of the kinds of piece from the rules, once if they are static, else once per text, and
+//! checks that they can be read back.
 
 use std::sync::Arc;
 
@@ -64,13 +64,13 @@ pub enum LetterFault {
     Mark { kind: String, text: String, sign: char, marked: &'static str },
 }
 
-/// Signs that mean something else in FEN, SAN or lists of moves.
+/// Characters that mean something else in FEN, SAN or lists of moves.
 const TAKEN: &str = "/[](){},;=@$-.%\"";
 
-/// Signs that comment on a move, or tell check and mate.
+/// Signs that comment on a move, or mark check and mate.
 const COMMENTS: [char; 4] = ['+', '#', '!', '?'];
 
-/// Whether every kind has a letter that can be read back: the first that has not.
+/// Checks that every kind has a letter that can be read back.
 ///
 /// # Errors
 /// The kind, and what is wrong with its letter.
@@ -109,7 +109,7 @@ fn name_of(program: &Program, kinds: DomainId, kind: i64) -> String {
     program.schema.domain(kinds).member_name(kind)
 }
 
-/// Whether a letter has no sign that means something else where it stands.
+/// Checks that a letter has no character that would mean something else.
 fn well_formed(contract: &Contract, kind: &str, text: &str) -> Result<(), LetterFault> {
     let (kind, text) = (kind.to_owned(), text.to_owned());
     let odd = |it: char| {

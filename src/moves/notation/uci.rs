@@ -1,7 +1,7 @@
 //! UCI text of moves, as the templates of the actions spell it.
 //!
-//! Castling is also read in the other common form, whichever the game writes: castling piece takes
-//! rook, or castling piece to its destination.
+//! Castling is also read in the other common form, whichever the game writes: castling piece to the rook's
+//! square, or to its own destination.
 
 use std::cmp::Reverse;
 
@@ -29,7 +29,7 @@ pub fn listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     rows
 }
 
-/// What the side to move could do if it did not matter whether the game is over, with its text, sorted by text.
+/// The actions of the side to move, even if the game is over, with their texts, sorted by text.
 pub fn open_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let moves = open_moves(world, contract, LegalityMode::Declared);
     let mut rows: Vec<_> = moves.into_iter().map(|it| (to_uci(world, &it), it)).collect();
@@ -63,11 +63,11 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
     Err(MoveError::new(text, fault(last_resort_first(world, candidates, text), stop)))
 }
 
-/// The legal one of the moves that a text spells. One that is written like it is meant before those whose text
-/// may also be this; of these, and of those with the lowest `rank`, there must be one.
+/// The legal one of the moves that a text fits. One that is written exactly so is preferred to those that may
+/// also be written so, then the lowest `rank`; only one may be left.
 ///
 /// # Errors
-/// There are several.
+/// Several are left.
 fn meant(
     world: &mut World,
     contract: &Contract,
@@ -84,7 +84,7 @@ fn meant(
         }
         legal.push(mv);
     }
-    // Actions may say which of them a text means first.
+    // Actions may declare which of them a text means first.
     let program = world.program();
     let lowest = legal.iter().map(|it| program.action(it.action).rank).min();
     legal.retain(|it| Some(program.action(it.action).rank) == lowest);
@@ -98,8 +98,8 @@ fn meant(
     }
 }
 
-/// Where none of the moves that a text may mean is written like it, the last of them that would have been taken
-/// tells why it is refused: the one of the highest rank.
+/// If none of the moves that a text may mean is written exactly so, the one of the highest rank explains why
+/// the text is refused.
 fn last_resort_first(world: &mut World, mut candidates: Vec<Move>, text: &str) -> Vec<Move> {
     if !candidates.iter().any(|it| to_uci(world, it) == text) {
         let program = world.program();
@@ -112,13 +112,13 @@ fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {
     match (candidates.is_empty(), stop) {
         (false, _) => MoveFault::Illegal { candidates },
         (true, Some(Stop { offset, expected })) => MoveFault::Malformed { offset, expected },
-        // Well-formed, and yet no piece could be looked up from its square.
+        // The text is well-formed, but there is no such piece on its square.
         (true, None) => MoveFault::NoSuchPiece,
     }
 }
 
-/// The moves, legal or not, that are written like this; tries first, castling as it is written
-/// next.
+/// The moves, legal or not, that a text fits: pseudo-legal ones first, then castling written in the other
+/// form.
 ///
 /// # Errors
 /// No action's text looks like this.
@@ -146,7 +146,7 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     }
     moves.retain(|it| is_written_so(world, contract, &program, it));
     moves.sort_by_cached_key(|it| {
-        // What an action is written as comes before what is read as another.
+        // Moves that are written exactly so come first.
         let is_other = to_uci(world, it) != text;
         let rank = program.action(it.action).rank;
         (!is_pseudo(world, it), !moves_two(contract, world, &program, it), is_other, rank)

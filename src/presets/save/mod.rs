@@ -2,7 +2,7 @@
 //! was played under.
 //!
 //! A save lists facts in canonical order, the schema's attributes, the activations at the start and
-//! where they changed, the hash of each rule file, and each move with its proof and what became of it. Two forms say the same: JSON, and
+//! where they changed, the hash of each rule file, and each move with its proof and its result. Two forms say the same: JSON, and
 //! a compact binary. Both are canonical: a save has one text and one row of bytes, so nothing in a
 //! file goes unchecked, and a round trip changes nothing.
 //! Deliberately absent: reading and writing files; checking proofs (that is for audits).

@@ -274,7 +274,7 @@ impl<'t> Body<'_, 't> {
     fn message(&mut self, text: Name<'t>) -> Message {
         let mut parts = Vec::new();
         let mut at = 0;
-        // One that is not closed is a mistake that is told elsewhere.
+        // A brace that is not closed is a mistake that is reported elsewhere.
         for (name, _) in placeholders(text).into_iter().filter(|it| it.1) {
             let start = (name.span.start - text.span.start) as usize - 1;
             if start > at {

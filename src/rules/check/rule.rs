@@ -551,7 +551,7 @@ impl<'c, 't> Body<'c, 't> {
     }
 }
 
-/// What tells one aggregate's scope from another's; never [`OUTER`].
+/// The number of an aggregate's scope, different for each; never [`OUTER`].
 pub(super) fn mark(aggregate: &Aggregate<'_>) -> u32 {
     aggregate.span.start + 1
 }

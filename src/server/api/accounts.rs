@@ -1,4 +1,4 @@
-//! Accounts over HTTP: making one, letting devices in and out, the games of one.
+//! Accounts over HTTP: making one, logging devices in and out, the games of one.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -18,7 +18,7 @@ use crate::server::rating::{self, Rating, Settled};
 use crate::server::store::{GameState, Store, Summary};
 use crate::server::web::Web;
 
-/// The maximum number of one's games in a list.
+/// Maximum number of games in a list of an account's games.
 const GAMES: usize = 100;
 
 impl FromRequestParts<Web> for Account {
@@ -48,7 +48,7 @@ pub(super) struct NewAccount {
     device: Option<String>,
 }
 
-/// Makes an account. Its token and its recovery codes are told this once.
+/// Makes an account. Its token and its recovery codes are returned only this once.
 #[utoipa::path(post, path = "/api/v1/accounts", operation_id = "create_account", request_body = NewAccount, responses(
     (status = 201, description = "The token of this device, and `codes` to let others in", body = Entrance),
     (status = 409, description = "The name is taken", body = ProblemBody),
@@ -75,7 +75,7 @@ pub(super) struct Login {
     device: Option<String>,
 }
 
-/// Lets another device in, by a recovery code.
+/// Logs another device in, by a recovery code.
 #[utoipa::path(post, path = "/api/v1/login", operation_id = "log_in", request_body = Login, responses(
     (status = 200, description = "The token of this device", body = Entrance),
     (status = 401, description = "No account of this name has this code", body = ProblemBody),
@@ -90,7 +90,7 @@ pub(super) async fn log_in(
     Ok(Json(web.log_in(&name, &code, device).await?))
 }
 
-/// One's account: its devices, and the number of recovery codes that are left.
+/// Your account: its devices, and the number of recovery codes that are left.
 #[utoipa::path(get, path = "/api/v1/account", operation_id = "own_account", security(("account" = [])), responses(
     (status = 200, description = "The account whose token is sent", body = Own),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -102,11 +102,11 @@ pub(super) async fn show(State(web): State<Web>, account: Account) -> Result<Jso
 /// Recovery codes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Codes {
-    /// Each is good for one log-in. They are not told again.
+    /// Each is good for one log-in. They are not returned again.
     codes: Vec<String>,
 }
 
-/// Other recovery codes; those that were told before are of no use any more.
+/// New recovery codes; the previous ones become invalid.
 #[utoipa::path(post, path = "/api/v1/account/codes", operation_id = "renew_codes", security(("account" = [])), responses(
     (status = 200, description = "The new codes", body = Codes),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -126,7 +126,7 @@ pub(super) struct Left {
     devices: usize,
 }
 
-/// Logs a device out: its token is of no use any more. `this` is the one that asks.
+/// Logs a device out: its token becomes invalid. `this` is the device that sends the request.
 #[utoipa::path(delete, path = "/api/v1/account/devices/{device}", operation_id = "log_out", security(("account" = [])), params(("device" = String, Path, description = "The id of a device, or `this`")), responses(
     (status = 200, description = "The number of devices that are left", body = Left),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -147,7 +147,7 @@ pub(super) struct OwnGames {
     state: Option<GameState>,
 }
 
-/// The games that one's account has a seat in, the newest first; any of its devices plays them.
+/// The games that your account has a seat in, the newest first; any of its devices can play them.
 #[utoipa::path(get, path = "/api/v1/account/games", operation_id = "own_games", security(("account" = [])), params(OwnGames), responses(
     (status = 200, description = "Of the last 100 games those that are asked for", body = Vec<Summary>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -162,7 +162,7 @@ pub(super) async fn games(
     Ok(Json(games))
 }
 
-/// A player whom one does not want to play with.
+/// A player to block.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Blocking {
@@ -186,7 +186,7 @@ pub(super) async fn block(
     Ok(Json(web.blocked(&account).await?))
 }
 
-/// The accounts that one blocks.
+/// The accounts that you block.
 #[utoipa::path(get, path = "/api/v1/account/blocks", operation_id = "blocks", security(("account" = [])), responses(
     (status = 200, description = "Their ids", body = Vec<String>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -198,7 +198,7 @@ pub(super) async fn blocks(
     Ok(Json(web.blocked(&account).await?))
 }
 
-/// Blocks an account no more.
+/// Unblocks an account.
 #[utoipa::path(delete, path = "/api/v1/account/blocks/{name}", operation_id = "unblock", security(("account" = [])), params(("name" = String, Path, description = "The name of an account")), responses(
     (status = 200, description = "The ids of all that you block", body = Vec<String>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -213,7 +213,7 @@ pub(super) async fn unblock(
     Ok(Json(web.blocked(&account).await?))
 }
 
-/// What is wrong with a game.
+/// A report about a game.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reporting {
@@ -221,13 +221,13 @@ pub(super) struct Reporting {
     text: String,
 }
 
-/// Whether a report is kept.
+/// The answer to a report.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Reported {
     ok: bool,
 }
 
-/// Reports a game, or what was said in it, to the operators of the server.
+/// Reports a game, or its chat, to the operators of the server.
 #[utoipa::path(post, path = "/api/v1/games/{id}/report", operation_id = "report", params(("id" = String, Path, description = "The game")), request_body = Reporting, responses(
     (status = 200, description = "It is kept, to be read by a person; your last report of a game counts", body = Reported),
     (status = 400, description = "It says nothing, or too much", body = ProblemBody),
@@ -248,18 +248,18 @@ pub(super) async fn report(
     Ok(Json(Reported { ok: true }))
 }
 
-/// An account as all see it.
+/// The public view of an account.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Player {
     id: String,
     name: String,
-    /// `BOT`, of accounts for which programs play.
+    /// `BOT` for accounts that programs play for.
     title: Option<String>,
     /// For each rule set that the player has played rated games by.
     ratings: Vec<Rating>,
 }
 
-/// What there is to know of a player.
+/// The public profile of a player.
 #[utoipa::path(get, path = "/api/v1/users/{name}", operation_id = "player", params(("name" = String, Path, description = "The name of an account")), responses(
     (status = 200, description = "The player", body = Player),
     (status = 404, description = "There is no such account", body = ProblemBody),
@@ -279,7 +279,7 @@ pub(super) async fn player(
     found.map(Json).ok_or_else(|| no_user(&name))
 }
 
-/// What a rated game has done to the ratings of its players.
+/// How a rated game changed the ratings of its players.
 #[utoipa::path(get, path = "/api/v1/games/{id}/rating", operation_id = "game_rating", params(("id" = String, Path, description = "The game")), responses(
     (status = 200, description = "The ratings before and after it", body = Settled),
     (status = 404, description = "The game is not rated, or not over, or its end is not counted yet", body = ProblemBody),
@@ -300,7 +300,7 @@ pub(super) async fn settled(
     found.map(Json).ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "not_settled", none))
 }
 
-/// There is no account of a name.
+/// The problem that there is no account of that name.
 pub(in crate::server) fn no_user(name: &str) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no_such_user", format!("there is no user {name:.40}"))
 }

@@ -1,4 +1,4 @@
-//! What can be played: games, presets, whether they fit together, and rules from outside.
+//! The catalogue over HTTP: games, presets, whether they fit together, and uploaded rules.
 
 use axum::Json;
 use axum::extract::State;
@@ -106,7 +106,7 @@ pub(super) async fn check_presets(
     })))
 }
 
-/// What came of an upload.
+/// The result of an upload.
 #[derive(Debug, serde::Serialize, ToSchema)]
 pub(super) struct Uploaded {
     /// Whether the rules compile.
@@ -119,9 +119,8 @@ pub(super) struct Uploaded {
     rules: Option<String>,
 }
 
-/// Checks rule text from outside, and keeps it if that is wanted, for the account whose token is sent
-/// or for the address that it comes from. A file with `.meta game` is a
-/// game, one with `.meta preset` a preset on top of others.
+/// Checks uploaded rule text, and keeps it on request, for the account whose token is sent or for the address
+/// that it comes from. A file with `.meta game` is a game, one with `.meta preset` a preset on top of others.
 #[utoipa::path(post, path = "/api/v1/rules", request_body = Upload, responses(
     (status = 200, description = "What was found; nothing is kept of rules with mistakes", body = Uploaded),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
@@ -169,11 +168,11 @@ pub(super) async fn upload(
 /// Maximum number of parts of the name of an uploaded file.
 const FOLDERS: usize = 4;
 
-/// A path of its own, so that no upload takes the place of a file of this package.
+/// The path that an upload is given, so that none replaces a file of this package.
 fn path(name: &str) -> String {
     let plain = |it: &char| it.is_ascii_alphanumeric() || "-_.".contains(*it);
     let part = |it: &str| it.chars().filter(plain).take(64).collect::<String>();
-    // Included files may stand in folders, and none above the upload's.
+    // Included files may be in folders, but not above the upload's.
     let parts = name.split('/').map(part).filter(|it| !it.is_empty() && it != "." && it != "..");
     let parts: Vec<String> = parts.take(FOLDERS).collect();
     format!("upload/{}", parts.join("/"))

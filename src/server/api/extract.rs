@@ -1,4 +1,4 @@
-//! What handlers take from requests, with problems instead of plain texts when it is not there.
+//! Extractors for the handlers, which answer with problems instead of plain text when something is missing.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -53,7 +53,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// What the token that was sent lets act for, if one was: its hash, or the account that it is of.
+/// Whom the token that was sent may act for, if one was: the hash of a seat's token, or of its account.
 #[derive(Debug)]
 pub(super) struct Token(pub(super) Option<TokenHash>);
 

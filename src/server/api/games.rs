@@ -27,9 +27,9 @@ use crate::server::store::{Store, Summary};
 use crate::server::transcript;
 use crate::server::web::Web;
 
-/// The name of players that give none.
+/// The name of players who give none.
 const NOBODY: &str = "Anonymous";
-/// The maximum number of games in a list, and the number if none is asked for.
+/// Maximum number of games in a list, and the default number.
 const LISTED: usize = 200;
 const SOME: usize = 50;
 /// The same for events and for actions that were played.
@@ -142,7 +142,7 @@ fn computer(level: u8) -> Result<Seat, Problem> {
     crate::server::computer::seat(Level::new(level).ok_or_else(bad)?)
 }
 
-/// What a PGN says of the game that is wanted, where the request itself says nothing.
+/// Fills in from a PGN what the request leaves out.
 async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, Problem> {
     let bad = |it: String| Problem::unprocessable("bad_import", it);
     let read = move || transcript::read(&text);
@@ -161,14 +161,14 @@ async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, 
     Ok(Import { past: read.past, ended: read.ended })
 }
 
-/// The names of the sides of a game that is not there yet.
+/// The names of the sides of a game that is not created yet.
 async fn sides(web: &Web, rules: &str, options: &GameOptions) -> Result<Vec<String>, Problem> {
     web.host.know_rules(rules).await?;
     let ruleset = web.host.ruleset(rules, &options.game, &options.presets).await?;
     Ok(ruleset.sides())
 }
 
-/// The sides that a word means.
+/// The sides that a `seat` parameter means.
 fn chosen(names: &[String], seat: &str, token: &str) -> Result<Vec<usize>, Problem> {
     match seat {
         "both" | "all" => Ok((0..names.len()).collect()),
@@ -271,7 +271,7 @@ pub(super) async fn join(
     Ok(Json(json!({ "v": v, "ply": ply, "side": side, "token": token })))
 }
 
-/// Whether an account may sit down where others sit.
+/// Whether an account may join the accounts that have seats.
 pub(in crate::server) async fn may_join(
     web: &Web,
     account: &Account,
@@ -367,7 +367,7 @@ pub(super) async fn events(
     Ok(Json(log.iter().map(LogEntry::public).collect()))
 }
 
-/// Why, or why not: a move, a fact, or what holds of a square.
+/// Explains why a move is legal or a fact holds, or why not, or what holds about a square.
 #[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path, description = "The game"), Asking), responses(
     (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
     (status = 400, description = "The question makes no sense; `message` says why", body = ProblemBody),
@@ -397,7 +397,7 @@ pub(super) async fn explain(
     Ok(Json(answer))
 }
 
-/// What the computer would do, with reasons. Not while two people play.
+/// The actions that the computer recommends, with reasons. Refused while two people play.
 #[utoipa::path(get, path = "/api/v1/games/{id}/advice", params(("id" = String, Path, description = "The game"), Ply), responses(
     (status = 200, description = "The best actions first, three at most: `uci`, `san`, the `chance` to win in percent, `reasons`", body = Vec<Value>),
     (status = 403, description = "Two people play this game, and it is not over", body = ProblemBody),
@@ -454,7 +454,7 @@ pub(super) fn pgn(id: &str, text: String) -> Response {
     (headers, text).into_response()
 }
 
-/// The whole log, a line an event, read from the store as it is sent.
+/// The whole log, one event per line, read from the store as it is sent.
 async fn log(web: Web, id: String) -> Result<Response, Problem> {
     let page = async |web: &Web, id: &str, after: u64| {
         let log = web.host.log_page(id, after, PART).await?;
@@ -467,7 +467,7 @@ async fn log(web: Web, id: String) -> Result<Response, Problem> {
     let rest = futures_util::stream::unfold((web, id, next), move |(web, id, next)| async move {
         let (text, next) = match page(&web, &id, next?).await {
             Ok(it) => it,
-            // What is cut short must not look whole.
+            // A truncated answer must not look complete.
             Err(problem) => return Some((Err(problem.message), (web, id, None))),
         };
         Some((Ok(text), (web, id, next)))

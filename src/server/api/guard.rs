@@ -18,14 +18,14 @@ use crate::server::places::Place;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
-/// Scripts, styles and connections of this server alone; nothing inline.
+/// Allows scripts, styles and connections of this server only; nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors ";
 
 /// Every answer leaves with the headers that keep a browser safe.
 pub(super) async fn dress(State(web): State<Web>, request: Request, next: Next) -> Response {
-    // An address has no secrets in it; headers and bodies have, and are not told.
+    // An address has no secrets in it; headers and bodies have, and are not logged.
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let started = std::time::Instant::now();
     let mut response = next.run(request).await;
@@ -44,7 +44,7 @@ pub(super) async fn dress(State(web): State<Web>, request: Request, next: Next) 
     response
 }
 
-/// Lets in what is for this server, and not too often.
+/// Lets a request through if it is for this server and within its rate.
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
     match refuse(&web, &request) {
         Err(problem) => problem.into_response(),
@@ -52,7 +52,7 @@ pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) 
     }
 }
 
-/// What the layers below refuse in plain text, as a problem like all others.
+/// Turns plain-text refusals of the layers below into problems.
 fn typed(response: Response) -> Response {
     let status = response.status();
     let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
@@ -86,7 +86,7 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
     web.admit(&caller, Cost::Little)
 }
 
-/// The host that a request says it is for, if it does; it is on the list.
+/// The host that a request names, if it does; it must be on the list.
 fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (named, more) = (hosts.next(), hosts.next());
@@ -124,8 +124,8 @@ impl Caller {
         if !web.limits.behind_proxy {
             return Self(None);
         }
-        // The proxy on this machine says whose request it passes on, behind whatever the client has
-        // said of itself. A request of which it says nothing is counted as the proxy's own.
+        // The proxy on this machine appends the address of its client to whatever the client has sent in this
+        // header. A request without it is counted as the proxy's own.
         Self(Some(Net::of(client_ip::rightmost_x_forwarded_for(headers).unwrap_or(peer))))
     }
 }
@@ -142,7 +142,7 @@ impl Web {
     /// Counts what a request costs.
     ///
     /// # Errors
-    /// It is one too many.
+    /// The rate is exceeded.
     pub(in crate::server) fn admit(&self, caller: &Caller, cost: Cost) -> Result<(), Problem> {
         caller.0.map_or(Ok(()), |net| self.charge(&Payer::Net(net), cost))
     }
@@ -162,7 +162,7 @@ impl Web {
         })
     }
 
-    /// A place for a socket or a stream, which lives on after its request.
+    /// Reserves a place for a socket or a stream, which outlives its request.
     ///
     /// # Errors
     /// The client has too many of them.

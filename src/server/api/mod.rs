@@ -37,11 +37,11 @@ use super::problem::{Problem, ProblemBody};
 use super::web::Web;
 use super::{page, socket};
 
-/// The maximum number of bytes of a body.
+/// Maximum number of bytes of a body.
 const BODY: usize = 64 * 1024;
-/// Maximum time that a request takes.
+/// Maximum duration of a request.
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// Time that a browser remembers what pages of another origin may do.
+/// Time for which a browser may cache a CORS preflight answer.
 const PREFLIGHT: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, OpenApi)]
@@ -131,7 +131,7 @@ pub fn router(web: Web) -> Router {
         .merge(page::routes())
         .merge(lichess)
         .layer(timeout)
-        // Streams and sockets live as long as they like: no time-out.
+        // Streams and sockets have no time-out.
         .merge(streams)
         .route("/ws/v1/games/{id}", get(socket::open))
         .fallback(no_route)
@@ -144,7 +144,7 @@ pub fn router(web: Web) -> Router {
         .with_state(web)
 }
 
-/// The counters, for a listener of their own.
+/// The metrics, for a listener of their own.
 pub fn metrics_router(web: Web) -> Router {
     Router::new()
         .route("/metrics", get(operations::metrics))

@@ -12,7 +12,7 @@ pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The server takes games: it is not about to stop, and something can be stored.
+/// The server accepts games: it is not about to stop, and the store can be written.
 #[utoipa::path(get, path = "/readyz", responses(
     (status = 200, description = "It takes games: `ready`", body = String),
     (status = 503, description = "It is about to stop, or cannot store anything", body = crate::server::ProblemBody),

@@ -1,4 +1,4 @@
-//! Opponents over HTTP: pairing, and the leaders of a rule set.
+//! Pairing over HTTP, and the leaders of a rule set.
 
 use axum::Json;
 use axum::extract::State;
@@ -28,9 +28,9 @@ pub(super) struct Pairing {
     clock: Option<Control>,
 }
 
-/// Finds an opponent for a rated game: the account nearest in rating that waits for the same. If there is none, makes
-/// a game that waits; it is listed, and lasts. Ask again every few seconds to look further: the answer is the same
-/// game, until an opponent is found.
+/// Finds an opponent for a rated game: the account nearest in rating that waits for the same game. If there
+/// is none, makes a listed game that waits for one. Ask again every few seconds to look further: the answer
+/// is the same game, until an opponent is found.
 #[utoipa::path(post, path = "/api/v1/pairings", operation_id = "pair", security(("account" = [])), request_body = Pairing, responses(
     (status = 200, description = "The game, and whether an opponent is there", body = Paired),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -57,7 +57,7 @@ pub(super) struct Leading {
     rules: String,
 }
 
-/// The best players of a rule set, the highest rating first; those whose rating says little yet are left out.
+/// The best players of a rule set, the highest rating first; those whose rating is provisional are left out.
 #[utoipa::path(get, path = "/api/v1/leaders", operation_id = "leaders", params(Leading), responses(
     (status = 200, description = "50 accounts at most", body = Vec<Leader>),
 ))]

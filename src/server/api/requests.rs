@@ -19,7 +19,7 @@ pub(super) struct NewGame {
     pub(super) fen: Option<String>,
     /// Facts to start from, as exported.
     pub(super) facts: Option<serde_json::Value>,
-    /// A game in PGN to go on with: its game, presets and position hold unless others are given here.
+    /// A game in PGN to go on with: its game, presets and position are used unless others are given here.
     pub(super) pgn: Option<String>,
     /// The id of uploaded rules.
     pub(super) rules: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct NewGame {
     pub(super) seat: Option<String>,
     /// The computer plays the other seats, at a level from 1 to 8.
     pub(super) computer: Option<u8>,
-    /// What the player is called.
+    /// The name of the player.
     pub(super) name: Option<String>,
     /// Whether players may write to each other.
     #[serde(default)]
@@ -62,9 +62,9 @@ pub(super) struct Moving {
     /// In UCI or SAN.
     #[serde(alias = "move")]
     pub(super) uci: String,
-    /// How many actions the client has seen: another number is refused.
+    /// Number of actions that the client has seen; the request is refused if it is not the current number.
     pub(super) expected_ply: Option<usize>,
-    /// What the client calls this request: the same one is done once and answered alike.
+    /// The client's id for this request: a repeated request is carried out once and answered alike.
     #[serde(alias = "id")]
     pub(super) client_move_id: Option<String>,
 }
@@ -73,11 +73,11 @@ pub(super) struct Moving {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Acting {
-    /// What the client calls this request: the same one is done once and answered alike.
+    /// The client's id for this request: a repeated request is carried out once and answered alike.
     pub(super) id: Option<String>,
     /// `decline`: which offer.
     pub(super) offer: Option<OfferKind>,
-    /// `chat`: what is said.
+    /// `chat`: the message.
     pub(super) text: Option<String>,
     /// `presets`: the presets that are wanted from here on.
     pub(super) presets: Option<Vec<String>>,
@@ -99,7 +99,7 @@ pub(super) struct Listing {
 pub(super) struct At {
     /// The position after this many actions; the current one if absent.
     pub(super) ply: Option<usize>,
-    /// How many of the last actions are told in `moves` and `history`: 500 if absent, 1000 at most.
+    /// Number of the last actions in `moves` and `history`: 500 if absent, 1000 at most.
     /// `lines_from` is the number of actions before them.
     pub(super) lines: Option<usize>,
     /// An event that the answer must not be older than: the `v` of an answer or of a socket's message.
@@ -127,7 +127,7 @@ pub(super) struct After {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct From {
-    /// The number of actions before the first one that is wanted.
+    /// The number of the first action wanted, counted from 0.
     #[serde(default)]
     pub(super) from: usize,
     /// The maximum number of actions in the answer: 500 if absent, 1000 at most.
@@ -145,7 +145,7 @@ pub(super) struct Asking {
     pub(super) mv: Option<String>,
     /// Why this fact holds, or why it does not: `attacks(e4, d5)`.
     pub(super) fact: Option<String>,
-    /// What holds of this square.
+    /// What holds about this square.
     pub(super) square: Option<String>,
     /// The position after this many actions; the current one if absent.
     pub(super) ply: Option<usize>,
@@ -169,7 +169,7 @@ pub(super) struct CatalogueQuery {
     pub(super) rules: Option<String>,
 }
 
-/// A game with presets, to be looked at before it is made.
+/// A game with presets, to be previewed before it is made.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Combination {
@@ -180,12 +180,12 @@ pub(super) struct Combination {
     /// Facts to start from, as exported.
     pub(super) facts: Option<serde_json::Value>,
     pub(super) rules: Option<String>,
-    /// Tell where each kind of piece goes, too.
+    /// Include where each kind of piece goes.
     #[serde(default)]
     pub(super) diagrams: bool,
 }
 
-/// Rule text from outside.
+/// Uploaded rule text.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Upload {
@@ -202,7 +202,7 @@ pub(super) struct Upload {
     pub(super) keep: bool,
 }
 
-/// A module that goes with rule text.
+/// A module that is uploaded with rule text.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Included {

@@ -14,7 +14,7 @@ use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
-use crate::server::study::{Begun, Listed};
+use crate::server::study::{Listed, Source};
 use crate::server::study_pgn;
 use crate::server::study_tree::Study;
 use crate::server::web::Web;
@@ -26,8 +26,8 @@ pub(super) struct NewStudy {
     of: Option<String>,
     /// Else a PGN, whose first game it begins with: its variations, comments and glyphs.
     pgn: Option<String>,
-    /// Else the name of a game in the catalogue (chess if absent), to begin at its start. With a PGN, the game that
-    /// its moves are of, if its tag `Variant` is not to be believed.
+    /// Else the name of a game in the catalogue (chess if absent), to begin at its start. With a PGN, the
+    /// game that its moves belong to, instead of what its tag `Variant` says.
     game: Option<String>,
     /// Presets on top of the game's own.
     #[serde(default)]
@@ -58,15 +58,15 @@ pub(super) async fn create(
             let message = "a study begins with `of` or with `pgn`, not with both";
             return Err(Problem::unprocessable("bad_study", message));
         }
-        (Some(id), None) => Begun::Of(id),
-        (None, Some(text)) => Begun::Pgn { text, game, presets },
-        (None, None) => Begun::New { game, presets },
+        (Some(id), None) => Source::Game(id),
+        (None, Some(text)) => Source::Pgn { text, game, presets },
+        (None, None) => Source::Start { game, presets },
     };
     let study = web.make_study(&account, &title, begun).await?;
     Ok((StatusCode::CREATED, Json(study)))
 }
 
-/// One's studies.
+/// Your studies.
 #[utoipa::path(get, path = "/api/v1/studies", operation_id = "own_studies", security(("account" = [])), responses(
     (status = 200, description = "The studies of the account whose token is sent", body = Vec<Listed>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -193,11 +193,11 @@ pub(super) async fn play(
 pub(super) struct StudyComment {
     /// The number of the action that it is about; 0 for the start.
     node: u32,
-    /// In 1,000 characters at most; an empty one takes away what was said.
+    /// The comment, of at most 1,000 characters; an empty one removes it.
     text: String,
 }
 
-/// Says something of the position after an action.
+/// Sets the comment on the position after an action.
 #[utoipa::path(post, path = "/api/v1/studies/{study}/comments", operation_id = "study_comment", security(("account" = [])), params(("study" = String, Path, description = "The study")), request_body = StudyComment, responses(
     (status = 200, description = "The study with it", body = Study),
     (status = 400, description = "It is too long", body = ProblemBody),

@@ -1,4 +1,4 @@
-//! Tournaments over HTTP: making one, looking at it, joining and leaving it, ending it.
+//! Tournaments over HTTP: making, viewing, joining, leaving and ending one.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -21,7 +21,7 @@ use crate::server::web::Web;
 const PAGE: usize = 100;
 const LONGEST: usize = 500;
 
-/// Makes a tournament. Its maker does not play unless he joins.
+/// Makes a tournament. Its maker does not play unless they join.
 #[utoipa::path(post, path = "/api/v1/tournaments", operation_id = "create_tournament", security(("account" = [])), request_body = NewTournament, responses(
     (status = 201, description = "The tournament; `/tournament/ID` shows it", body = Tournament),
     (status = 400, description = "Its title is too long", body = ProblemBody),
@@ -39,7 +39,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(web.make_tournament(&account, new).await?)))
 }
 
-/// The tournaments: those that go on, those that come, and the last 20 that are over.
+/// The tournaments: those under way, those to come, and the last 20 that are over.
 #[utoipa::path(get, path = "/api/v1/tournaments", operation_id = "tournaments", responses(
     (status = 200, description = "The tournaments", body = Vec<Listed>),
 ))]
@@ -69,8 +69,9 @@ pub(super) struct FromNumber {
     limit: Option<usize>,
 }
 
-/// The games of a tournament that are over, by number. A page that is not full is the last one; the next one is from
-/// the last number and one. A game that ends later than one of a higher number comes in between.
+/// The games of a tournament that are over, by number. A page that is not full is the last one; the next page
+/// starts at the last number plus one. Games may end out of order, so a game of a lower number may be added
+/// later.
 #[utoipa::path(get, path = "/api/v1/tournaments/{tournament}/games", operation_id = "tournament_games", params(("tournament" = String, Path, description = "The tournament"), FromNumber), responses(
     (status = 200, description = "The games", body = Vec<Counted>),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
@@ -84,7 +85,7 @@ pub(super) async fn games(
     Ok(Json(web.tournament_games(&id, from, limit).await?))
 }
 
-/// Joins a tournament, before it begins or while it goes on; who has withdrawn comes back.
+/// Joins a tournament, before it begins or while it is under way; a player who has withdrawn can join again.
 #[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/join", operation_id = "join_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "The tournament with its new player", body = Tournament),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -99,7 +100,7 @@ pub(super) async fn join(
     Ok(Json(web.join_tournament(&account, &id).await?))
 }
 
-/// Withdraws from a tournament: one is not paired any more. A game under way goes on.
+/// Withdraws from a tournament: the player is no longer paired. A game under way goes on.
 #[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/withdraw", operation_id = "leave_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "The tournament", body = Tournament),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -132,7 +133,7 @@ pub(super) async fn start(
     Ok(Json(web.start_tournament(&account, &id).await?))
 }
 
-/// Ends a tournament early: nobody is paired any more; games under way are played to their end, and count.
+/// Ends a tournament early: there are no more pairings; games under way are played to their end, and count.
 #[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/end", operation_id = "end_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "The tournament: over, or with `ends` and the games that are still played", body = Tournament),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),

@@ -19,7 +19,7 @@ use crate::server::problem::Problem;
 use crate::server::store::Upload;
 use crate::server::web::Web;
 
-/// The maximum number of rule sets of one owner.
+/// Maximum number of rule sets of one owner.
 pub(super) const RULE_SETS: usize = 20;
 
 /// The owner of rules that are kept: an account, if its token was sent, else the network that the
@@ -51,10 +51,10 @@ pub(super) struct OwnRules {
     at: u64,
 }
 
-/// The rule sets that one keeps, the oldest first: those of the account whose token is sent, else
-/// those that came from the same network without one.
+/// The rule sets that you keep, the oldest first: those of the account whose token is sent, else those
+/// uploaded from your network without a token.
 #[utoipa::path(get, path = "/api/v1/rules", operation_id = "list_rules", responses(
-    (status = 200, description = "The rule sets that you keep, newest first", body = Vec<OwnRules>),
+    (status = 200, description = "The rule sets that you keep, oldest first", body = Vec<OwnRules>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
 pub(super) async fn list(
@@ -66,8 +66,8 @@ pub(super) async fn list(
     Ok(Json(found.into_iter().map(own).collect()))
 }
 
-/// Takes a rule set from the list of those that one keeps, to make room for another. Games that were
-/// made with it go on.
+/// Removes a rule set from the list of those that you keep, to make room for another. Games that were made
+/// with it go on.
 #[utoipa::path(delete, path = "/api/v1/rules/{rules}", operation_id = "remove_rules", params(("rules" = String, Path, description = "The id of a rule set")), responses(
     (status = 200, description = "It is gone from the list: `rules`", body = Value),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -87,7 +87,7 @@ pub(super) async fn remove(
     Ok(Json(json!({ "rules": rules })))
 }
 
-/// There is no room for another.
+/// The problem that there is no room for another rule set.
 pub(super) fn too_many() -> Problem {
     let message = format!(
         "you keep {RULE_SETS} rule sets, which is as many as one may: \

@@ -1,13 +1,13 @@
-//! Answers to past requests, so that a request that is repeated gets the same: a game has many, and keeps little
+//! Answers to past requests, so that a repeated request gets the same one. A game has many, so little is kept
 //! of each.
 
 use std::collections::HashMap;
 
-/// A side and what it called a request, as the first half of their hash: to find two of one
-/// hash has only asked for the same twice.
+/// The first half of the hash of a side and its id for a request. A client that finds two ids of one hash
+/// only gets the same answer twice.
 type Request = [u8; 16];
 
-/// What is kept of an answer.
+/// The stored part of an answer.
 #[derive(Debug, Clone, Copy)]
 struct Answered {
     v: u32,
@@ -19,7 +19,7 @@ struct Answered {
 pub(super) struct Answers(HashMap<Request, Answered>);
 
 impl Answers {
-    /// The event and the number of actions that a request came to, if it was made.
+    /// The last event and the number of actions after a request, if it was made.
     pub(super) fn get(&self, side: usize, id: &str) -> Option<(u64, usize)> {
         let Answered { v, ply } = *self.0.get(&request(side, id))?;
         Some((u64::from(v), ply as usize))

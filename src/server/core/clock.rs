@@ -1,17 +1,17 @@
-//! Time control: how much time each side has, kept from times that are passed in.
+//! Time control: how much time each side has, computed from times that are passed in.
 //!
 //! Time is charged by turn, not by action: a turn of several actions gains its increment and uses
-//! its delay once. Correspondence is a delay of days with nothing beside it: so long for every turn.
+//! its delay once. Correspondence is a delay of days and nothing else: that long for every turn.
 //! No side is charged before the first turn of the game is over, nor for the time
 //! that a server was away.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How time is given, in milliseconds.
+/// A time control, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Control {
-    /// What each side starts with.
+    /// The time that each side starts with.
     pub initial: u64,
     /// Added after every turn (Fischer).
     #[serde(default)]
@@ -21,12 +21,12 @@ pub struct Control {
     pub delay: u64,
 }
 
-/// The longest clocks, in milliseconds: no game takes longer, and every clock falls some day.
+/// The longest time control, in milliseconds, so that every clock runs out eventually.
 const LONGEST: Control = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 14 * DAY };
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
 impl Control {
-    /// What is wrong with it, if something is.
+    /// What is wrong with the time control, if anything.
     pub fn fault(&self) -> Option<String> {
         let given = [
             ("initial", self.initial, LONGEST.initial),
@@ -40,12 +40,12 @@ impl Control {
         ))
     }
 
-    /// So many days for every turn.
+    /// A control of that many days for every turn.
     pub fn correspondence(days: u64) -> Self {
         Self { initial: 0, increment: 0, delay: days.saturating_mul(DAY) }
     }
 
-    /// The days that a side has for every turn, of correspondence.
+    /// The days for every turn, if it is a correspondence control.
     pub fn days_a_turn(&self) -> Option<u64> {
         let is_by_turn = self.initial == 0 && self.increment == 0;
         (is_by_turn && self.delay >= DAY).then_some(self.delay / DAY)
@@ -56,7 +56,7 @@ impl Control {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clocks {
     control: Control,
-    /// What each side had when its turn began.
+    /// The time that each side had when its turn began.
     left: Vec<u64>,
     /// Whose clock runs, and since when.
     running: Option<(usize, u64)>,
@@ -67,7 +67,7 @@ impl Clocks {
         Self { control, left: vec![control.initial; sides], running: None }
     }
 
-    /// What each side has left at a time.
+    /// The time that each side has left at `now`.
     pub fn at(&self, now: u64) -> Vec<u64> {
         let mut left = self.left.clone();
         if let Some((side, since)) = self.running
@@ -100,13 +100,13 @@ impl Clocks {
         self.running = Some((next, now));
     }
 
-    /// What was left as an event recorded it, the clock of `side` running from `now` on.
+    /// Sets the remaining times that an event recorded; the clock of `side` runs from `now` on.
     pub fn restore(&mut self, left: &[u64], side: Option<usize>, now: u64) {
         self.left = left.to_vec();
         self.running = side.map(|it| (it, now));
     }
 
-    /// Counts from `now` on what runs: the time until then is charged to no side.
+    /// Restarts the running clock from `now`: the time until then is charged to no side.
     pub fn resume(&mut self, last: u64, now: u64) {
         if let Some((side, _)) = self.running {
             self.left = self.at(last);

@@ -1,5 +1,4 @@
-//! Events of a hosted game, as its log has them. The log is all that there is: replaying it gives
-//! the game.
+//! Events of a hosted game, as its log has them. The log is the whole state: replaying it gives the game.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,8 +7,8 @@ use super::clock::Control;
 use super::refusal::Refusal;
 use super::rules::{Effect, Outcome};
 
-/// What a seat is known by: the hash of its token, in hexadecimal, or `account:ID` for the seat of an account,
-/// which no hash is. The token itself is never kept.
+/// What identifies the holder of a seat: the hash of its token, in hexadecimal, or `account:ID` for the seat
+/// of an account, which cannot be a hash. The token itself is never kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenHash(String);
 
@@ -18,7 +17,7 @@ impl TokenHash {
         Self(blake3::hash(token.as_bytes()).to_hex().to_string())
     }
 
-    /// What the seats of an account are known by, whichever of its tokens is sent.
+    /// The id of the seats of an account, whichever of its tokens is sent.
     pub fn of_account(id: &str) -> Self {
         Self(format!("{ACCOUNT}{id}"))
     }
@@ -28,17 +27,17 @@ impl TokenHash {
         self.0.strip_prefix(ACCOUNT)
     }
 
-    /// As text, to be kept.
+    /// As text, for the store.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// From the text that was kept.
+    /// From the stored text.
     pub fn from_text(text: String) -> Self {
         Self(text)
     }
 
-    /// Compares without telling by its duration how much is equal.
+    /// Compares in constant time.
     fn fits(&self, other: &Self) -> bool {
         let (one, two) = (self.0.as_bytes(), other.0.as_bytes());
         one.len() == two.len() && one.iter().zip(two).fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
@@ -47,7 +46,7 @@ impl TokenHash {
 
 const ACCOUNT: &str = "account:";
 
-/// What is settled as a game is made.
+/// What is fixed when a game is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The game, as the catalogue names it.
@@ -62,12 +61,12 @@ pub struct Setup {
     /// The hash of the rule texts that it is played by.
     pub rules: String,
     pub clock: Option<Control>,
-    /// There are no seats: anyone with the link plays for the side to move.
+    /// Whether there are no seats: anyone with the link plays for the side to move.
     pub open: bool,
     pub chat: bool,
-    /// Shown in the list of games.
+    /// Whether it is shown in the list of games.
     pub listed: bool,
-    /// Its end changes the ratings of the accounts that play it.
+    /// Whether its end changes the ratings of the accounts that play it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rated: bool,
     /// The id of the tournament that it is a game of.
@@ -78,7 +77,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Whether something depends on how the game ends: then what was played stays, and so do its presets.
+    /// Whether ratings or a tournament depend on its result: then actions cannot be taken back, nor presets
+    /// changed.
     pub(super) fn counts(&self) -> bool {
         self.rated || self.tournament.is_some()
     }
@@ -100,7 +100,7 @@ impl Seat {
     }
 }
 
-/// One thing that happened. Sides are numbers; `id` is what the client called its request.
+/// One thing that happened. Sides are numbers; `id` is the client's id for its request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "t", content = "d", rename_all = "snake_case")]
 pub enum Event {
@@ -188,7 +188,7 @@ pub enum Event {
         text: String,
         id: Option<String>,
     },
-    /// A side wants no more messages: there are none from here on.
+    /// A side switches the chat off: there are no messages from here on.
     Hushed {
         by: usize,
         id: Option<String>,
@@ -227,11 +227,11 @@ impl Event {
     }
 }
 
-/// The maximum number of bytes of an event as it is stored. What a game starts from is not counted:
-/// facts may be a body long, once a game.
+/// Maximum number of bytes of an event as it is stored. The start of a game is not counted: once per game,
+/// facts may be as long as a request's body.
 const BYTES: usize = 4096;
-/// The maximum number of bytes of notes in an event, and the same for effects: what is over is left
-/// out. A move is legal however much its rules have to say.
+/// Maximum number of bytes of notes in an event, and the same for effects: the rest is left out. A move stays
+/// legal however much its rules have to say.
 const TOLD: usize = 1024;
 
 /// Only as much of a list as an event has room for.

@@ -1,6 +1,6 @@
-//! Imported games: what was played elsewhere is played again here.
+//! Imported games: games played elsewhere are replayed here.
 //!
-//! Deliberately absent: reading it from a text.
+//! Deliberately absent: parsing the records.
 
 use super::event::LogEntry;
 use super::refusal::Refusal;
@@ -15,7 +15,7 @@ pub struct Recorded {
     pub reason: String,
 }
 
-/// What was done in a game elsewhere.
+/// An entry of the record of a game played elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Past {
     /// A turn, in UCI or SAN: its actions, with commas between them.
@@ -25,11 +25,11 @@ pub enum Past {
 }
 
 impl<R: Rules> Room<R> {
-    /// Does what was done elsewhere before, moves each for the side whose turn it is, and ends the
-    /// game as it ended there, if the rules have not ended it.
+    /// Replays a record, each turn for the side to move, and ends the game with the recorded result, if the
+    /// rules have not ended it.
     ///
     /// # Errors
-    /// What is refused, by its number from 0; the room is then of no use any more.
+    /// The index of the entry that is refused, and why; the room must then be discarded.
     pub fn lead_in(
         &mut self,
         past: &[Past],
@@ -48,7 +48,7 @@ impl<R: Rules> Room<R> {
             done.map_err(|it| (at, it))?;
         }
         if let Some(Recorded { winner, reason }) = ended.filter(|_| self.outcome().is_none()) {
-            // How the rules call it if this side wins: as if the other had given up.
+            // The outcome that the rules give if this side wins is that of the other side resigning.
             let won = winner.map(|it| self.rules_mut().resign(usize::from(it == 0)));
             let outcome = match won {
                 Some(Ok(outcome)) => Outcome { reason, ..outcome },
@@ -59,7 +59,8 @@ impl<R: Rules> Room<R> {
         Ok(events)
     }
 
-    /// Plays the actions of a turn, one after the other. Where a text has a comma of its own, only the rules know it.
+    /// Plays the actions of a turn, one after the other. The rules split the text, since an action may have a
+    /// comma in its own.
     fn play_turn(
         &mut self,
         events: &mut Vec<LogEntry>,

@@ -57,7 +57,7 @@ pub enum Refusal {
     Full(u64),
 }
 
-/// What is bounded beside the moves.
+/// The limited resources besides moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Talk {
     Offers,

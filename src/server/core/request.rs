@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::event::{LogEntry, OfferKind, TokenHash};
 use super::refusal::Refusal;
 
-/// What a client wants.
+/// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
     /// The action that the text means; with the number of actions that the client has seen.
@@ -37,10 +37,10 @@ pub enum Act {
     Hush,
 }
 
-/// What reaches a game.
+/// An input of a game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
-    /// A player sits down, on any free seat or on a certain one; in a rated game only one that says so.
+    /// A player takes a free seat, any or a certain one; in a rated game only with `rated` set.
     Join { side: Option<usize>, name: String, token: TokenHash, rated: bool },
     /// A client wants something. `id` names the request: the same id is done once.
     Act { token: Option<TokenHash>, id: Option<String>, act: Act },
@@ -57,7 +57,7 @@ pub struct Answer {
     pub ply: usize,
     /// The side that it was done for.
     pub side: usize,
-    /// The rematch, if that came about.
+    /// The id of the rematch, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game: Option<String>,
 }
@@ -86,7 +86,7 @@ pub struct Line {
     pub notes: Box<[String]>,
     /// When it was played, in milliseconds since 1970.
     pub at: u64,
-    /// What each side had left after it, in milliseconds.
+    /// The time that each side had left after it, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clocks: Option<Box<[u64]>>,
 }

@@ -1,8 +1,8 @@
 //! The state of one hosted game, and the one function that changes it.
 //!
-//! [`Room::step`] checks an input, does it, and says which events it came to; [`Room::replay`]
-//! makes the same state from a log. What drives a room sends nothing out before the events are
-//! durable, and throws the room away if they cannot be stored.
+//! [`Room::step`] checks an input, carries it out, and returns the events; [`Room::replay`] makes the same
+//! state from a log. The caller of a room sends nothing out before the events are durable, and discards the
+//! room if they cannot be stored.
 
 use super::answers::Answers;
 use super::clock::Clocks;
@@ -13,20 +13,20 @@ use super::rules::{Outcome, Played, Refused, Rules, TIMEOUT};
 use super::talk::{Kind, Ledger};
 use crate::presets::is_printable;
 
-/// The maximum number of events of a game. With this many but for [`RESERVE`] it is over: a draw by
-/// the limit of moves. What is not a move cannot bring it there (see [`Ledger`]).
+/// Maximum number of events of a game. When only [`RESERVE`] are left, it ends in a draw by the limit of
+/// moves. Events that are not moves cannot use them up (see [`Ledger`]).
 pub(in crate::server) const EVENTS: u64 = 20_000;
 /// Number of events that are reserved for the end of a game and for chat after it.
 const RESERVE: u64 = 400;
-/// Maximum number of characters of what people type.
+/// Maximum number of characters of names and messages.
 pub(super) const NAME: usize = 40;
 const ID: usize = 64;
 const CHAT: usize = 300;
-/// Maximum size of the presets that are asked for at a time as JSON, in bytes.
+/// Maximum size of the presets in one request, in bytes of JSON.
 const PRESETS: usize = 1024;
 /// Maximum number of characters of each word of an outcome.
 const WORD: usize = 80;
-/// Before this many actions nothing has been lost: the game can be called off.
+/// A game with fewer actions can be aborted.
 const ABORTABLE: usize = 2;
 
 /// One hosted game.
@@ -43,24 +43,25 @@ pub struct Room<R> {
     rematch: Option<(u64, String)>,
     /// The presets in force beyond the game's own.
     presets: Vec<String>,
-    /// What was in force before each change, and the number of actions played then.
+    /// The presets before each change, with the number of actions played then.
     changed: Vec<(usize, Vec<String>)>,
-    /// What requests were answered.
+    /// The answers to past requests.
     answers: Answers,
     /// A player has switched the chat off.
     hushed: bool,
-    /// What was asked and said.
+    /// The counts of offers and messages.
     ledger: Ledger,
     /// The last event, and the latest time that was seen, in the game's own time.
     v: u64,
     now: u64,
-    /// What the game's own time, which goes on where its log ends on any machine, is ahead of the driver's clock.
+    /// How far the game's own time is ahead of the clock of the machine, in milliseconds. It continues from
+    /// the end of the log on any machine.
     ahead: i64,
-    /// When the last event was.
+    /// The time of the last event.
     touched: u64,
 }
 
-/// How time goes in a game whose clock runs, to be remembered while the game is out of memory.
+/// The clocks of a game that is out of memory.
 #[derive(Debug, Clone)]
 pub struct Timing {
     pub(in crate::server) clocks: Clocks,
@@ -68,11 +69,11 @@ pub struct Timing {
     pub(in crate::server) ahead: i64,
 }
 
-/// A game in memory grows by so many lines at a time.
+/// Number of lines by which a game's memory grows at a time.
 const LINES: usize = 16;
 
 impl<R: Rules> Room<R> {
-    /// A game that begins, with its first events.
+    /// A new game, with its first events.
     ///
     /// # Errors
     /// A name that is too long.
@@ -97,17 +98,17 @@ impl<R: Rules> Room<R> {
         Ok((room, events))
     }
 
-    /// The game that a log tells. The first entry is its creation, which `rules` were made from.
+    /// The game of a log. The first entry is its creation, which `rules` were made from.
     ///
     /// # Errors
-    /// An event that these rules refuse, with its number: they are not those of the log.
+    /// The number of an event that these rules refuse, and why: they are not the rules of the log.
     pub fn replay(rules: R, setup: Setup, log: &[LogEntry]) -> Result<Self, (u64, Refused)> {
         let mut room = Self::empty(rules, setup);
         room.take_in(log)?;
         Ok(room)
     }
 
-    /// The game that a log tells, of which the rules have seen the events up to `seen` already.
+    /// The game of a log, of which the rules have seen the events up to `seen` already.
     ///
     /// # Errors
     /// As [`Room::replay`].
@@ -125,16 +126,15 @@ impl<R: Rules> Room<R> {
         Ok(room)
     }
 
-    /// Takes in what happened elsewhere: the events after the last one known, which were heard of at
-    /// `now`. From here on the clocks go on as the node that stored them had them, whatever the
-    /// clock of its machine says.
+    /// Applies events that another node stored after the last one known; `now` is when they were read. The
+    /// clocks go on as that node had them, whatever its machine's clock says.
     ///
     /// # Errors
-    /// As [`Room::replay`]; the room is then of no use any more.
+    /// As [`Room::replay`]; the room must then be discarded.
     pub fn follow(&mut self, now: u64, log: &[LogEntry]) -> Result<(), (u64, Refused)> {
         self.take_in(log)?;
         if let Some(last) = log.last() {
-            // The log's time, also if the clock of this machine had it later.
+            // The log's time, even if the clock of this machine is ahead of it.
             self.now = last.at;
             self.ahead = difference(last.at, now);
         }
@@ -181,8 +181,7 @@ impl<R: Rules> Room<R> {
         }
     }
 
-    /// Goes on after a time that was not measured here: it is charged to no side, whatever the clocks
-    /// of machines say of it.
+    /// Goes on after a time that was not measured here: it is charged to no side.
     pub fn resume(&mut self, now: u64) {
         let time = self.time(now);
         if let Some(clocks) = &mut self.clocks {
@@ -192,12 +191,12 @@ impl<R: Rules> Room<R> {
         self.ahead = difference(time, now);
     }
 
-    /// The game's own time: never backward, whatever the clock of this machine does.
+    /// The game's own time: it never goes backward, even if the clock of this machine does.
     fn time(&self, now: u64) -> u64 {
         now.saturating_add_signed(self.ahead).max(self.now)
     }
 
-    /// How time goes here, if a clock runs.
+    /// The clocks and times of the game, if a clock runs.
     pub fn timing(&self) -> Option<Timing> {
         let clocks = self.clocks.clone().filter(Clocks::runs)?;
         Some(Timing { clocks, now: self.now, ahead: self.ahead })
@@ -213,7 +212,7 @@ impl<R: Rules> Room<R> {
         &self.rules
     }
 
-    /// The rules, for questions about the position. A caller that changes it takes it back.
+    /// The rules, for questions about the position. A caller that changes it must take that back.
     pub fn rules_mut(&mut self) -> &mut R {
         &mut self.rules
     }
@@ -256,12 +255,12 @@ impl<R: Rules> Room<R> {
         self.v
     }
 
-    /// When the last event was.
+    /// The time of the last event.
     pub fn touched(&self) -> u64 {
         self.touched
     }
 
-    /// What each side has left.
+    /// The time that each side has left.
     pub fn clocks(&self, now: u64) -> Option<Vec<u64>> {
         self.clocks.as_ref().map(|it| it.at(self.time(now)))
     }
@@ -271,7 +270,7 @@ impl<R: Rules> Room<R> {
         self.clocks.as_ref().is_some_and(Clocks::runs)
     }
 
-    /// When time will make a difference, if nothing else does.
+    /// When the running clock runs out.
     pub fn deadline(&self) -> Option<u64> {
         let (_, at) = self.clocks.as_ref()?.deadline()?;
         Some(at.saturating_sub_signed(self.ahead))
@@ -365,14 +364,14 @@ impl<R: Rules> Room<R> {
                 self.push(events, Event::Said { by, text, id });
             }
         }
-        // What is answered is what a repetition of the request would be answered.
+        // The answer is the one that a repetition of the request would get.
         let kept = named.and_then(|it| self.answered(by, &it));
         Ok(kept.unwrap_or_else(|| self.answer(by)))
     }
 
-    /// Whether there is room for something beside the moves.
+    /// Checks the limits on events other than moves.
     fn within_share(&self, by: usize, kind: Kind) -> Result<(), Refusal> {
-        // Every share leaves room. A log from before there were any may be full all the same.
+        // The shares together leave room; but logs from before there were shares may be full.
         let limit = if self.outcome.is_some() { EVENTS } else { EVENTS - RESERVE };
         if self.v >= limit {
             return Err(Refusal::Full(self.v));
@@ -627,7 +626,7 @@ impl<R: Rules> Room<R> {
         Answer { v, ply, side, game }
     }
 
-    /// What a request was answered, if it was made before.
+    /// The answer to a request, if it was made before.
     fn answered(&self, side: usize, id: &str) -> Option<Answer> {
         self.answers.get(side, id).map(|(v, ply)| self.answer_of(side, v, ply))
     }
@@ -649,7 +648,7 @@ impl<R: Rules> Room<R> {
         events.push(entry);
     }
 
-    /// Takes an event in, live and from a log alike. The rules have seen it already.
+    /// Applies an event, live or from a log. The rules have seen it already.
     fn record(&mut self, entry: &LogEntry) {
         self.v = entry.v;
         self.now = self.now.max(entry.at);
@@ -774,7 +773,7 @@ impl<R: Rules> Room<R> {
     }
 }
 
-/// What a time is ahead of another.
+/// How far a time is ahead of another.
 fn difference(time: u64, of: u64) -> i64 {
     i64::try_from(i128::from(time) - i128::from(of)).unwrap_or(0)
 }

@@ -30,8 +30,7 @@ pub trait Rules {
     /// Takes the last actions back.
     fn take_back(&mut self, actions: usize);
 
-    /// The position as text, with what led to it, if it can be had back from there without the
-    /// moves being played.
+    /// The position as text, with its history, if it can be restored from that without playing the moves.
     fn keep(&self) -> Option<String> {
         None
     }
@@ -39,28 +38,28 @@ pub trait Rules {
     /// How the game ended, if it has.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// What follows if a side gives up.
+    /// The outcome if a side resigns.
     ///
     /// # Errors
-    /// The rules know nothing of it.
+    /// The rules do not know resigning.
     fn resign(&mut self, side: usize) -> Result<Outcome, Refused>;
 
-    /// What follows if a side runs out of time. Rules that know nothing of time have it lose as if
-    /// it had given up.
+    /// The outcome if a side runs out of time. Under rules that do not know time it loses as if it had
+    /// resigned.
     ///
     /// # Errors
-    /// The rules know nothing of giving up either.
+    /// The rules do not know resigning either.
     fn flag(&mut self, side: usize) -> Result<Outcome, Refused> {
         self.resign(side).map(|it| Outcome { reason: TIMEOUT.into(), ..it })
     }
 
-    /// What follows if a draw is claimed now, by the side to move.
+    /// The outcome if a draw is claimed now, by the side to move.
     ///
     /// # Errors
     /// There is no draw to claim.
     fn claim(&mut self) -> Result<Outcome, Refused>;
 
-    /// Whether there are such presets. Whether they go together is not asked.
+    /// Checks that there are such presets, but not whether they go together.
     ///
     /// # Errors
     /// What is wrong with a name.
@@ -68,7 +67,7 @@ pub trait Rules {
         Ok(())
     }
 
-    /// Puts other presets in force, from this position on.
+    /// Switches to other presets, from this position on.
     ///
     /// # Errors
     /// They do not fit; nothing has changed.
@@ -87,7 +86,7 @@ pub struct Played {
     pub turn: Option<String>,
     /// What the rules say about it.
     pub notes: Vec<String>,
-    /// What is to be shown of it.
+    /// The effects that clients show.
     pub effects: Vec<Effect>,
 }
 
@@ -109,17 +108,17 @@ pub struct Outcome {
     pub winner: Option<usize>,
 }
 
-/// Why the rules refuse: a sentence, and the lines of the refutation behind it.
+/// A refusal by the rules: a sentence, and the lines of the refutation behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// The name that the rules have for it, if they have one.
+    /// The code that the rules declare for it, if they do.
     pub reason: Option<String>,
     pub sentence: String,
     pub because: Vec<String>,
 }
 
 impl Refused {
-    /// A sentence alone.
+    /// A refusal with a sentence alone.
     pub fn plain(sentence: impl Into<String>) -> Self {
         Self { reason: None, sentence: sentence.into(), because: Vec::new() }
     }

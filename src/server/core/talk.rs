@@ -1,19 +1,17 @@
-//! Limits on what is not a move, offers and chat, so that the log of a game always has room for
-//! moves and for an end.
+//! Limits on offers and chat, so that the log of a game always has room for moves and for an end.
 //!
-//! Each side has its own share: what one spends is not missing for another. An offer is counted with
-//! the answer to it, a takeback with the moves that it removes, so a decline, a consent or a move
-//! played once more costs nothing. The counts follow from the log alone.
+//! Each side has its own share. An offer is counted together with its answer, a takeback with the moves that
+//! it removes, so declining, accepting or playing a move again costs nothing. The counts follow from the log
+//! alone.
 
 use super::refusal::{Refusal, Talk};
 
-/// The maximum number of offers by one side until the game has a ply that it has not had before, and
-/// the same for chat messages.
+/// Maximum number of offers by one side until the game reaches a new ply, and the same for chat messages.
 const OFFERS: u32 = 20;
 const MESSAGES: u32 = 300;
-/// The maximum number of events, of all sides, that are neither moves on the board nor an end.
+/// Maximum number of events of all sides that are neither moves on the board nor an end.
 const ALL: u64 = 6_000;
-/// Number of them that are reserved for the time after the end.
+/// Number of them reserved for the time after the end.
 const AFTER: u64 = 300;
 
 /// What one side has used.
@@ -26,7 +24,7 @@ struct Used {
     all: u64,
 }
 
-/// What is asked or said.
+/// The kinds of limited events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An offer of any kind. The answer to it is the second event.
@@ -60,7 +58,7 @@ impl Kind {
 #[derive(Debug)]
 pub(super) struct Ledger {
     sides: Vec<Used>,
-    /// The greatest number of moves that the game has had.
+    /// The greatest number of moves reached so far.
     furthest: usize,
 }
 
@@ -72,7 +70,7 @@ impl Ledger {
     /// Whether a side has room for one more of a kind.
     ///
     /// # Errors
-    /// It has not: until the next new ply, or for the rest of the game.
+    /// It has none, until the next new ply or for the rest of the game.
     pub(super) fn admits(&self, side: usize, kind: Kind) -> Result<(), Refusal> {
         let used = self.sides.get(side).copied().unwrap_or_default();
         let share = ALL / self.sides.len().max(1) as u64;
@@ -90,7 +88,7 @@ impl Ledger {
         }
     }
 
-    /// One more of a kind is in the log.
+    /// Counts one more of a kind.
     pub(super) fn add(&mut self, side: usize, kind: Kind) {
         let Some(used) = self.sides.get_mut(side) else { return };
         used.all += kind.events();
@@ -101,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// The game is over: there is room to agree on another.
+    /// The game is over: the reserve is released, to agree on another game.
     pub(super) fn over(&mut self) {
         let sides = self.sides.len().max(1) as u64;
         for used in &mut self.sides {
@@ -109,7 +107,7 @@ impl Ledger {
         }
     }
 
-    /// The game has so many moves now.
+    /// The game has that many moves now.
     pub(super) fn at(&mut self, ply: usize) {
         if ply > self.furthest {
             self.furthest = ply;

@@ -1,4 +1,4 @@
-//! Accounts as lichess tells of them.
+//! Accounts in lichess' form.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -12,7 +12,7 @@ use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
-/// The holder of an account, whose problems are told in lichess' form.
+/// The holder of an account, whose problems are answered in lichess' form.
 #[derive(Debug, Clone)]
 pub(super) struct Account(pub(super) Holder);
 
@@ -44,13 +44,13 @@ pub(super) async fn show(State(web): State<Web>, account: Account) -> Result<Jso
     Ok(Json(json!({ "id": account.id(), "username": account.name, "title": title, "perfs": {} })))
 }
 
-/// `BOT`, of accounts that said so of themselves.
+/// `BOT` for accounts that are marked as played by a program.
 pub(super) async fn title(web: &Web, id: &str) -> Result<Option<&'static str>, Problem> {
     let id = id.to_owned();
     Ok(web.host.reads().ask(move |store| is_bot(store, &id)).await?.then_some("BOT"))
 }
 
-/// An account says that a program plays for it, for good.
+/// Marks an account as played by a program, for good.
 pub(super) async fn upgrade(
     State(web): State<Web>,
     account: Account,
@@ -59,7 +59,7 @@ pub(super) async fn upgrade(
     Ok(ok())
 }
 
-/// The accounts of tokens, which come as text with commas between them: 1,000 at most, as on lichess.
+/// The accounts of comma-separated tokens: 1,000 at most, as on lichess.
 pub(super) async fn test(State(web): State<Web>, body: String) -> Result<Json<Value>, Plain> {
     const MOST: usize = 1000;
     let tokens: Vec<&str> = body.split(',').map(str::trim).collect();

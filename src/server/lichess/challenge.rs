@@ -95,7 +95,7 @@ fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challeng
     waiting.remove(id).ok_or_else(none)
 }
 
-/// The seat that is wanted of an open challenge.
+/// The query of a request to accept an open challenge: the wanted seat.
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
     color: Option<String>,
@@ -148,7 +148,7 @@ pub(super) async fn accept(
     };
     // The game has the challenge's id, as clients expect.
     if let Err(problem) = web.host.create_as(id.clone(), challenge.options()).await {
-        // It may be accepted when what stands in the way is gone.
+        // It can be accepted later, when the obstacle is gone.
         lock(&web.challenges.waiting).insert(id, challenge);
         return Err(problem.into());
     }

@@ -1,6 +1,6 @@
-//! Open challenges, and the event streams that are told of them.
+//! Open challenges, and the event streams that report them.
 //!
-//! Both are held in memory alone. Deliberately absent: requests (`challenge`, `stream`).
+//! Both are held only in memory. Deliberately absent: requests (`challenge`, `stream`).
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ use crate::server::problem::Problem;
 /// Time that a challenge waits for an answer.
 const LIFE: Duration = Duration::from_secs(3600);
 
-/// Open challenges, and the event streams that are told of them.
+/// Open challenges, and the event streams that report them.
 #[derive(Debug)]
 pub struct Challenges {
     /// Time that a challenge waits for an answer.
@@ -33,7 +33,7 @@ pub struct Challenges {
 }
 
 impl Challenges {
-    /// Challenges that wait this long for an answer each.
+    /// No challenges yet; each will wait this long for an answer.
     pub fn new(life: Duration) -> Self {
         let (waiting, listeners, games) = Default::default();
         Self { life, waiting, listeners, games }
@@ -51,12 +51,12 @@ impl Default for Challenges {
     }
 }
 
-/// The maximum number of challenges that wait at a time, of all accounts and of one.
+/// Maximum number of pending challenges, of all accounts and of one.
 const WAITING: usize = 10_000;
 
 const OF_ONE: usize = 20;
 
-/// A game proposed.
+/// A proposed game.
 #[derive(Debug, Clone)]
 pub(super) struct Challenge {
     pub(super) id: String,
@@ -106,7 +106,7 @@ impl Challenge {
 
 impl Challenges {
     /// # Errors
-    /// Too many wait already.
+    /// Too many are pending already.
     pub(super) fn propose(&self, challenge: Challenge) -> Result<(), Problem> {
         self.forget_old();
         let mut waiting = lock(&self.waiting);
@@ -124,7 +124,7 @@ impl Challenges {
         Ok(())
     }
 
-    /// A challenge without an answer in time is no more; both are told.
+    /// A challenge without an answer in time is dropped; both players are notified.
     pub(super) fn forget_old(&self) {
         let is_old = |it: &Challenge| it.made.elapsed() >= self.life;
         let old: Vec<Challenge> =
@@ -137,7 +137,7 @@ impl Challenges {
     }
 }
 
-/// The maximum number of games that an account is told of when it begins to listen.
+/// Maximum number of games that an account is notified of when it begins to listen.
 pub(super) const GAMES: usize = 100;
 
 pub(super) type Listener = mpsc::Sender<Bytes>;
@@ -155,7 +155,7 @@ pub(super) fn game_event(kind: &str, id: &str, color: &str) -> Value {
 }
 
 impl Challenges {
-    /// Tells all that listen for an account.
+    /// Sends an event to all listeners of an account.
     pub(super) fn tell(&self, user: &str, event: &Value) {
         if let Some(listeners) = lock(&self.listeners).get_mut(user) {
             let text = line(event);

@@ -1,4 +1,4 @@
-//! The computer as a player that is challenged: it accepts at once, at the level that is asked for.
+//! The computer as the recipient of challenges: it accepts at once, at the requested level.
 //!
 //! Clients challenge it as on lichess (`/api/challenge/ai`), or like an account, by the names `computer-1` to
 //! `computer-8`, which no account is given. Deliberately absent: how it plays (`server::computer`).
@@ -52,7 +52,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(game)))
 }
 
-/// A challenge of the computer by its name. It is accepted at once.
+/// A challenge to the computer by its name, which is accepted at once.
 pub(super) async fn challenged(
     web: &Web,
     from: &Account,
@@ -66,7 +66,7 @@ pub(super) async fn challenged(
     Ok(body)
 }
 
-/// Makes the game. What there is to tell of it is told as of a challenge.
+/// Makes the game. It is reported as a challenge is.
 async fn begin(
     web: &Web,
     from: &Account,

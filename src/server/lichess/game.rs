@@ -1,4 +1,4 @@
-//! One game as lichess tells it.
+//! One game in lichess' form.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -32,7 +32,7 @@ pub(super) async fn stream(
     let have = state["v"].as_u64();
     let feed = web.host.watch(&id, have, Some(account.token.clone())).await?;
     let (sender, answer) = lines(place);
-    // There is room for a first line.
+    // A new channel has room for a first line.
     let titles = titles(&web, &state).await?;
     let _ = sender.try_send(line(&full(&id, &state, &titles)));
     if state["result"].is_null() {
@@ -53,7 +53,7 @@ async fn titles(web: &Web, state: &Value) -> Result<Vec<Option<&'static str>>, P
     Ok(titles)
 }
 
-/// What a side said, in lichess' form.
+/// A chat line, in lichess' form.
 fn chat_line(names: &Value, said: &Value) -> Value {
     let by = said["by"].as_u64().and_then(|it| names.get(usize::try_from(it).ok()?));
     let name = by.and_then(Value::as_str).unwrap_or("Anonymous");
@@ -69,7 +69,7 @@ async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: List
         if frame.is_none() {
             return;
         }
-        // The game has no more to say than what it is now, and what was said in it.
+        // The game is over: all that is left to send is its chat.
         let mut news: Vec<Value> =
             frame.iter().filter_map(|it| serde_json::from_str(it).ok()).collect();
         while let Ok(frame) = feed.coming.try_recv() {
@@ -132,7 +132,7 @@ fn control(state: &Value) -> Option<Control> {
 
 /// Milliseconds that a side has left.
 fn time_left(state: &Value, control: Option<Control>, side: usize) -> u64 {
-    // lichess has no games without time: theirs have about a month.
+    // lichess has no games without a clock: it sends about a month.
     let Some(control) = control else { return 2_147_483_647 };
     if control.days_a_turn().is_none() {
         return state["clocks"][side].as_u64().unwrap_or_default();
@@ -166,7 +166,7 @@ fn game_state(state: &Value) -> Value {
     told
 }
 
-/// How a game stands, in lichess' words.
+/// The status of a game, in lichess' terms.
 fn status(result: &Value) -> &'static str {
     let Some(reason) = result["reason"].as_str() else { return "started" };
     match reason {

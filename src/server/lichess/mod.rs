@@ -1,8 +1,9 @@
 //! The part of lichess' API that its clients need to play, so that they work unmodified: accounts,
-//! challenges, a stream of events, a stream of a game, moves. A seat's token here is the account's.
+//! challenges, a stream of events, a stream of a game, moves. Here the token of an account stands for that of
+//! its seat.
 //!
-//! Challenges and listeners are held in memory alone: after a restart one challenges again.
-//! Deliberately absent: tournaments, anything that is not playing a game.
+//! Challenges and listeners are held only in memory: after a restart a challenge must be made again.
+//! Deliberately absent: tournaments, and everything else that is not playing a game.
 
 mod account;
 mod challenge;
@@ -25,7 +26,7 @@ use super::store::StoreError;
 use super::web::Web;
 pub use challenges::Challenges;
 
-/// What is answered at once, and the streams, which live as long as they like.
+/// The routes that answer at once, and the streams, which have no time-out.
 pub(super) fn routes() -> (Router<Web>, Router<Web>) {
     let mut streams = Router::new().route("/api/stream/event", get(stream::events));
     let mut router = Router::new()
@@ -51,7 +52,7 @@ pub(super) fn routes() -> (Router<Web>, Router<Web>) {
     (router, streams)
 }
 
-/// Whether an address is one of lichess' API, whose problems have a form of their own.
+/// Whether a path belongs to lichess' API, whose problems have a form of their own.
 pub(super) fn is_of(path: &str) -> bool {
     path.starts_with("/api/") && !path.starts_with("/api/v1/")
 }

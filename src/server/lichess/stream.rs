@@ -27,10 +27,10 @@ use crate::server::store::GameState;
 use crate::server::web::Web;
 
 const SILENCE: Duration = Duration::from_secs(7);
-/// The maximum number of lines that wait to be read by one client.
+/// Maximum number of lines that wait to be read by one client.
 const BACKLOG: usize = 64;
 
-/// A channel and the response that streams it. What is held is dropped with the stream.
+/// A channel and the response that streams it. `held` is dropped with the stream.
 pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
     let (sender, inbox) = mpsc::channel::<Bytes>(BACKLOG);
     let stream = stream::unfold((inbox, held), |(mut inbox, held)| async move {
@@ -44,7 +44,7 @@ pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
     (sender, (kind, Body::from_stream(stream)).into_response())
 }
 
-/// A listener; when its stream is gone, it is on no list any more.
+/// A listener, which is removed from all lists when its stream ends.
 struct Listening {
     challenges: Arc<Challenges>,
     user: String,
@@ -61,7 +61,7 @@ impl Drop for Listening {
     }
 }
 
-/// What concerns an account: challenges, games that begin and end.
+/// The events of an account: challenges, games that begin and end.
 pub(super) async fn events(
     State(web): State<Web>,
     caller: Caller,
@@ -79,7 +79,7 @@ pub(super) async fn events(
     drop(waiting);
     first.extend(games.iter().map(|(id, color)| started(id, color)));
     for event in first {
-        // A client that is sent more than fits reconnects and is told again.
+        // A client that is sent more than fits reconnects and is sent everything again.
         let _ = sender.try_send(line(&event));
     }
     lock(&web.challenges.listeners).entry(user.clone()).or_default().push(sender.clone());
@@ -92,7 +92,7 @@ pub(super) async fn events(
             };
             match id {
                 Ok(id) => challenges.end(&id, &user),
-                // What was missed is told when the account asks for its games.
+                // Missed events are sent when the account asks for its games.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             }
@@ -101,7 +101,7 @@ pub(super) async fn events(
     Ok(answer)
 }
 
-/// The games that an account plays: those that the store has, and those of accounts of earlier versions since the
+/// The games that an account plays: those in the store, and for accounts of earlier versions those since the
 /// server started.
 async fn under_way(web: &Web, user: &str) -> Result<Vec<(String, &'static str)>, Problem> {
     let mut games = lock(&web.challenges.games).get(user).cloned().unwrap_or_default();
@@ -119,7 +119,7 @@ async fn under_way(web: &Web, user: &str) -> Result<Vec<(String, &'static str)>,
     Ok(games)
 }
 
-/// The games of an account that are going on.
+/// The games of an account that are under way.
 pub(super) async fn playing(
     State(web): State<Web>,
     account: Account,

@@ -9,7 +9,7 @@ use crate::server::core::Control;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
-/// What a challenge asks for, to whatever player.
+/// The terms of a challenge, without its recipient.
 pub(super) struct Terms {
     pub(super) variant: String,
     pub(super) fen: Option<String>,

@@ -1,4 +1,4 @@
-//! The words and forms of lichess' API: how clocks, variants, speeds and colours are written and read there.
+//! The formats of lichess' API: how clocks, variants, speeds and colours are written and read there.
 
 use axum::body::Bytes;
 use axum::http::HeaderMap;
@@ -25,7 +25,7 @@ pub(super) fn time_control(clock: Option<Control>) -> Value {
     })
 }
 
-/// How fast a game is, in lichess' words: by the time that a side has for forty moves.
+/// The speed of a game, in lichess' terms: by the time that a side has for forty moves.
 pub(super) fn speed(clock: Option<Control>) -> &'static str {
     let timed = clock.filter(|it| it.days_a_turn().is_none());
     let Some(clock) = timed else { return "correspondence" };
@@ -48,7 +48,7 @@ pub(super) fn variant(game: &str) -> Value {
     json!({ "key": key, "name": key, "short": key })
 }
 
-/// What is asked for, as a form or as JSON.
+/// The fields of a request, from a form or from JSON.
 pub(super) fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Problem> {
     let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     if kind.starts_with("application/json") {
@@ -72,7 +72,7 @@ pub(super) fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
     }
 }
 
-/// The colour that the challenger wants, or else one by chance, as the game's id has it.
+/// The colour that the challenger wants, or else a random one, derived from the game's id.
 pub(super) fn color(fields: &Map<String, Value>, id: &str) -> &'static str {
     match text(fields, "color") {
         Some("white") => "white",

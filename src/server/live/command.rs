@@ -1,4 +1,4 @@
-//! What a game is asked: messages to its task, each with where the answer goes.
+//! Commands to a game's task, each with the channel for its answer.
 //!
 //! Deliberately absent: how a game answers (the task itself).
 
@@ -11,12 +11,12 @@ use super::super::pool::Lane;
 use super::super::problem::Problem;
 use crate::game::Game;
 
-/// What is answered to another node; none if the game is not here.
+/// The answer to another node; `None` if the game is not here.
 type Passed = Option<Answer>;
 
 type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
-/// What a game is asked.
+/// A command to a game's task.
 #[derive(Debug)]
 pub(in crate::server) enum Command {
     Step {
@@ -29,14 +29,14 @@ pub(in crate::server) enum Command {
         lines: Lines,
         reply: Reply<Value>,
     },
-    /// Some of the actions that were played.
+    /// A page of the actions that were played.
     Lines {
         from: usize,
         limit: usize,
         reply: Reply<Value>,
     },
-    /// The last event that is known here, which is the one asked for if there is such an event; if not,
-    /// what tells of those that come.
+    /// The last event that is known here, at least `v` if there is such an event; if not, also a receiver
+    /// that is notified of later ones.
     Version {
         v: u64,
         reply: Reply<(u64, Option<watch::Receiver<u64>>)>,
@@ -46,7 +46,7 @@ pub(in crate::server) enum Command {
         token: Option<TokenHash>,
         reply: Reply<Feed>,
     },
-    /// A copy of the game after some actions, to ask it things.
+    /// A copy of the game after some actions, for questions.
     Branch {
         ply: Option<usize>,
         reply: Reply<Branched>,
@@ -62,16 +62,16 @@ pub(in crate::server) enum Command {
     },
 }
 
-/// How much of what was played is told with the state of a game.
+/// How many of the actions played are sent with the state of a game.
 #[derive(Debug, Clone, Copy)]
 pub enum Lines {
     /// The last actions.
     Last(usize),
-    /// The texts of all, and nothing more of any.
+    /// The texts of all actions, without their details.
     Texts,
 }
 
-/// A copy of a game, and where it may be asked things.
+/// A copy of a game, and the lane for questions to it.
 #[derive(Debug)]
 pub(in crate::server) struct Branched {
     pub(in crate::server) game: Box<Game>,

@@ -59,31 +59,31 @@ struct Live {
     host: Arc<Host>,
     id: String,
     room: Home,
-    /// Where its rules run: moves and views, and what takes longer.
+    /// The lanes of the pool that its rules run on: `lane` for moves and views, `slow_lane` for longer work.
     lane: Lane,
     slow_lane: Lane,
     /// The last events as they are sent.
     frames: VecDeque<Arc<str>>,
-    /// The number of all events.
+    /// Number of events sent to watchers so far.
     told: u64,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
-    /// Feeds of players: watchers do not take their place.
+    /// Feeds of players, which have places apart from those of watchers.
     players: Vec<mpsc::Sender<Arc<str>>>,
-    /// Tells requests that wait for an event of the last one that is known here, as long as any wait.
+    /// Notifies requests that wait for a later event of the latest one; `None` if there are no such requests.
     later: Option<watch::Sender<u64>>,
     /// The number of actions in the last snapshot that this task has taken.
     kept: usize,
-    /// The last event when it began.
+    /// The number of the last event when this task began.
     begun: u64,
-    /// What it appends under, where several nodes share the store, and when that was given; none if
-    /// another one may own it.
+    /// The lease that it appends under, where several nodes share the store, and when that was granted;
+    /// `None` if another node may own the game.
     lease: Option<(Lease, std::time::Instant)>,
-    /// The clock is not looked at before: another node owns the game.
+    /// The clock is not checked before this time, if another node owns the game.
     look: Instant,
     computer: Attention,
 }
 
-/// A game that has to be loaded first.
+/// Loads a game, then runs it.
 pub(super) async fn load_and_run(
     host: Arc<Host>,
     id: String,
@@ -171,7 +171,7 @@ impl Live {
                     let running = self.running();
                     let is_parked = running.is_some();
                     if self.is_idle(asked) && self.host.evict(&self.id, &mut inbox, running) {
-                        // A game whose clock runs stays this node's: here it is known when it falls.
+                        // This node keeps owning a game whose clock runs, since it knows when the flag falls.
                         if !is_parked {
                             self.release();
                         }
@@ -214,19 +214,18 @@ impl Live {
         }
     }
 
-    /// Has the threads for it ask the rules, with the steps of so many requests. With what is to be said
-    /// if that takes too much.
+    /// Runs a job on the threads for rules, with the budget of that many requests. Returns its result, and
+    /// the problem to report if the budget ran out.
     ///
     /// # Errors
-    /// Nothing was done. The game cannot go on if its room is gone.
+    /// The job was not run. The game cannot go on if its room is lost.
     async fn rules<T: Send + 'static>(
         &mut self,
         lane: Lane,
         requests: usize,
         ask: impl FnOnce(&mut Room<Board>) -> T + Send + 'static,
     ) -> Result<(T, Option<Problem>), Problem> {
-        // Whatever becomes of the job, the room can be had back from here, unless the job has failed in
-        // the middle of it.
+        // The room can be taken back from here however the job ends, unless it has panicked.
         let lent = Arc::new(Mutex::new(self.room.0.take()));
         let held = Arc::clone(&lent);
         let work = move || {
@@ -234,7 +233,7 @@ impl Live {
             let room = held.as_deref_mut()?;
             room.rules_mut().game_mut().reload();
             let answer = ask(room);
-            // What ran out is told now: the next question is one of its own.
+            // An exhausted budget is reported now: the next question has one of its own.
             let checked = room.rules_mut().game_mut().check();
             Some((answer, checked.err().map(|it| it.resource)))
         };
@@ -245,7 +244,7 @@ impl Live {
         Ok((answer, ran_out.or_else(|| exhausted.map(spent))))
     }
 
-    /// [`Live::rules`] for a question that has no answer if it takes too much.
+    /// [`Live::rules`] for a job whose result is of no use if the budget ran out.
     async fn ask<T: Send + 'static>(
         &mut self,
         ask: impl FnOnce(&mut Room<Board>) -> Result<T, Problem> + Send + 'static,
@@ -262,6 +261,8 @@ impl Live {
         }
     }
 
+    /// Lets the rules see that a clock has run out, if this node owns the game.
+    ///
     /// # Errors
     /// The game cannot go on from here.
     async fn tick(&mut self) -> Result<(), ()> {

@@ -1,5 +1,5 @@
 //! Steps where several nodes share the store: a step is done here if this node owns the game, or can claim it, and is
-//! passed on to the owner otherwise. What others have stored is taken in first.
+//! passed on to the owner otherwise. Events that other nodes have stored are read first.
 //!
 //! Deliberately absent: the step itself (`storing`), and how ownership is stored (`store::lease`).
 
@@ -16,13 +16,13 @@ use super::super::problem::Problem;
 use super::super::store::Claim;
 use super::{Home, LOOK, Live, frame};
 
-/// Maximum number of attempts at a step while other nodes are faster.
+/// Maximum number of attempts at a step when other nodes are faster.
 const TRIES: usize = 4;
 /// Maximum time to wait for the answer of another node.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 impl Live {
-    /// Reads what other nodes have stored. Tells whether there was anything.
+    /// Reads what other nodes have stored. Returns whether there was anything.
     pub(super) async fn catch_up(&mut self) -> Result<bool, Problem> {
         let entries = self.host.log_after(&self.id, self.room.v()).await?;
         let (requests, now) = (1 + entries.len(), self.host.now());
@@ -33,7 +33,7 @@ impl Live {
         Ok(!entries.is_empty())
     }
 
-    /// Forgets what could not be stored, and knows what others have.
+    /// Drops what could not be stored, and reads what others have stored.
     pub(super) async fn reload(&mut self) -> Result<(), Problem> {
         let (room, entries) = self.host.load(&self.id).await?;
         self.room = Home(Some(Box::new(room)));
@@ -44,8 +44,8 @@ impl Live {
         Ok(())
     }
 
-    /// The node that owns the game, unless it is this one: it is claimed if it has no owner that
-    /// lives, and what others have appended is taken in. None also where there are no other nodes.
+    /// The node that owns the game; `None` if it is this one, or if there are no other nodes. A game without
+    /// a live owner is claimed, and events that others have appended are read.
     pub(super) async fn owner(&mut self) -> Result<Option<Arc<str>>, Problem> {
         let host = Arc::clone(&self.host);
         let Some(cluster) = host.cluster() else { return Ok(None) };
@@ -60,14 +60,14 @@ impl Live {
                 Ok(Some(node))
             }
             Some(Claim::Ours { lease, seq }) => {
-                // It was this node's all the time, in memory or out of it.
+                // This node owned it all the time, in memory or not.
                 let is_parked = host.parked.timing(&self.id, seq).is_some();
                 let was_ours = seq == self.room.v() && (self.lease.is_some() || is_parked);
                 if seq > self.room.v() {
                     self.catch_up().await?;
                 }
                 if !was_ours {
-                    // How long the game had no owner is not known: that time is charged to no side.
+                    // It is not known how long the game had no owner, so that time is charged to no side.
                     let now = self.host.now();
                     if let Some(room) = &mut self.room.0 {
                         room.resume(now);
@@ -86,8 +86,7 @@ impl Live {
         }
     }
 
-    /// Does a step, or has it done by the node that owns the game. The inner result is the game's own
-    /// answer.
+    /// Does a step here, or through the node that owns the game. The inner result is the game's own answer.
     pub(super) async fn step(
         &mut self,
         mut input: Input,
@@ -97,7 +96,7 @@ impl Live {
             if let Some(answer) = self.step_here(input.clone()).await? {
                 return Ok(answer);
             }
-            // It may be done twice if its owner dies over it, and is recognised by its name.
+            // It may be sent twice if its owner dies meanwhile, and is then recognised by its id.
             if let Input::Act { id: id @ None, .. } = &mut input {
                 *id = Some(format!("~{}", &new_token()?[..32]));
             }
@@ -110,7 +109,7 @@ impl Live {
         Err(Problem::unavailable())
     }
 
-    /// Has a step done by another node. None if that does not own the game any more.
+    /// Passes a step to another node. `None` if that node no longer owns the game.
     pub(super) async fn pass_on(
         &mut self,
         node: &str,
@@ -128,7 +127,7 @@ impl Live {
             match tokio::time::timeout(LOOK, &mut asked.answer).await {
                 Ok(done) => {
                     let answer = done.map_or(None, Done::answer);
-                    // A client that gets the answer has got the events that led to it.
+                    // A client must get the events before the answer that they led to.
                     if answer.is_some() {
                         self.catch_up().await?;
                     }
@@ -141,8 +140,8 @@ impl Live {
         Err(Problem::unavailable())
     }
 
-    /// Steps, stores, and tells; none if another node owns the game. Where two servers have one file,
-    /// the other may be faster: then its events come first and the step is tried again.
+    /// Does a step, stores its events, and sends them; `None` if another node owns the game. If two servers
+    /// have one file, the other may be faster: then its events are read first and the step is tried again.
     pub(super) async fn step_here(
         &mut self,
         input: Input,

@@ -1,4 +1,4 @@
-//! A step and what is stored of it: its events, and now and then a snapshot of the game.
+//! A step and what it stores: its events, and at intervals a snapshot of the game.
 //!
 //! Deliberately absent: which node does the step (`ownership`).
 
@@ -11,13 +11,13 @@ use super::super::state::{marks, summary};
 use super::super::store::Append;
 use super::{Live, frame};
 
-/// A snapshot is taken every so many actions, and at the end.
+/// Number of actions after which a snapshot is taken; another is taken at the end.
 const KEEP: usize = 64;
-/// Minimum number of actions that make a snapshot worth its cost: fewer are played again.
+/// Minimum number of actions for a snapshot: fewer are quickly played again.
 const WORTH: usize = 4;
 
 impl Live {
-    /// The game as facts, now and then, so that it is loaded from there.
+    /// A snapshot to load the game from, if one is due.
     pub(super) fn snapshot(&mut self) -> Option<String> {
         let plies = self.room.lines().len();
         let is_over = self.room.outcome().is_some() && plies > 0;
@@ -28,7 +28,7 @@ impl Live {
         self.room.rules().keep()
     }
 
-    /// Stores a snapshot of the game before it is evicted, if it has gone on since.
+    /// Stores a snapshot of the game before it is evicted, if it has changed since the last one.
     pub(super) async fn keep(&mut self) {
         let plies = self.room.lines().len();
         let is_ours = self.lease.is_some() || self.host.cluster().is_none();
@@ -59,7 +59,7 @@ impl Live {
     ) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: Act::Move { .. }, .. });
-        // Other presets are rules to be compiled.
+        // Other presets must be compiled first.
         let act = match &input {
             Input::Act { act, .. } => Some(act),
             Input::Join { .. } | Input::Tick => None,
@@ -67,7 +67,7 @@ impl Live {
         let is_switch = matches!(act, Some(Act::Presets(_)));
         let lane = if is_switch { self.slow_lane } else { self.lane };
         let mut refused = None;
-        // Time that the request waits for a thread is the player's as much as time on the network.
+        // Time that the request waits for a thread is charged to the player, like time on the network.
         let now = self.host.now();
         let step = move |room: &mut Room<Board>| room.step(now, input);
         let (mut output, ran_out) = match self.rules(lane, 1, step).await {
@@ -76,7 +76,7 @@ impl Live {
             // Nothing was done.
             Err(problem) => return Ok(Some(Err(problem))),
         };
-        // It is refused, but not for what the rules say.
+        // It is refused because a budget ran out, not by the rules.
         if let (Some(problem), Some(Err(_))) = (ran_out, &output.answer) {
             output.answer = None;
             refused = Some(problem);
@@ -92,7 +92,7 @@ impl Live {
                 lease: self.lease.as_ref().map(|it| it.0.clone()),
                 marks: marks(&self.id, &self.room, &output.events),
             };
-            // Many wait here when the disk is slow.
+            // Many tasks wait here when the disk is slow.
             self.unload();
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);

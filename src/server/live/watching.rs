@@ -1,4 +1,4 @@
-//! Watchers of a game: they are sent each event, and those that come back what they missed.
+//! Watchers of a game: they are sent each event, and what they missed when they reconnect.
 //!
 //! Deliberately absent: sockets (`socket`).
 
@@ -19,11 +19,11 @@ const MISSED: u64 = 256;
 const RESYNC: usize = 100;
 /// Maximum number of messages that wait for one watcher; a slower one is dropped.
 const BACKLOG: usize = 64;
-/// Maximum number of watchers of one game, and of feeds that its players have beside them.
+/// Maximum number of watchers of one game, and of feeds of its players besides.
 const WATCHERS: usize = 2_000;
 const PLAYERS: usize = 32;
-/// The maximum length of a message, in bytes, and of all that is sent to a client that comes back;
-/// beyond it the state is asked for over HTTP.
+/// Maximum length of a message, in bytes, and of everything that is sent to a client that reconnects; a
+/// longer state must be fetched over HTTP.
 pub(in crate::server) const FRAME: usize = 256 * 1024;
 
 impl Live {
@@ -71,12 +71,12 @@ impl Live {
                     false => vec![self.resync().await?],
                 }
             }
-            // Without a version, or with one that is too old or was never given out: all anew.
+            // No version, or one that is too old or was never sent: the whole state.
             _ => vec![self.resync().await?],
         };
         let feeds = if plays { &mut self.players } else { &mut self.watchers };
         if plays && feeds.len() >= PLAYERS {
-            // A player has come back again and again: the oldest connection is the one that is dead.
+            // A player has reconnected again and again: the oldest connection must be dead.
             feeds.remove(0);
         }
         feeds.push(sender);
@@ -90,7 +90,7 @@ impl Live {
             let known = usize::try_from(known).unwrap_or(usize::MAX);
             return Ok(self.frames.iter().skip(known).cloned().collect());
         }
-        // The log may have more already: that is told when this game takes it in.
+        // The log may have more events already: those are sent when this game reads them.
         let log = self.host.log_after(&self.id, have).await?;
         Ok(log.iter().take_while(|it| it.v <= self.told).map(frame).collect())
     }

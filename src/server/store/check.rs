@@ -39,7 +39,7 @@ impl Check {
         }
     }
 
-    /// A game that is no row of the games has events.
+    /// Events belong to a game that has no row.
     pub(super) fn game_of_events(&mut self, game: &str) {
         if !self.games.contains_key(game) {
             self.fault(format!("there are events of a game {game:?} that does not exist"));
@@ -88,7 +88,7 @@ impl Check {
         self.tallies[3].add_record(key, value);
     }
 
-    /// An account of earlier versions is two texts that name each other.
+    /// An account of an earlier version is two texts that name each other.
     fn accounts(&mut self) {
         let mut faults = Vec::new();
         for (key, text) in &self.named {
@@ -117,7 +117,7 @@ impl Check {
         self.health.faults.extend(faults);
     }
 
-    /// Holds the tables against the tallies in the store.
+    /// Compares the tables with the tallies in the store.
     pub(super) fn end(
         mut self,
         tallies: impl IntoIterator<Item = (String, i64, String)>,

@@ -1,7 +1,7 @@
-//! The threads that a store lives on: one that writes, in groups, and one that reads.
+//! The threads of a store: one that writes, in groups, and one that reads.
 //!
-//! Syncing to disk costs the same for one event as for hundreds. So what arrives while a commit is
-//! under way is committed together by the next, and an append returns when it is durable.
+//! Syncing to disk costs the same for one event as for hundreds. So all appends that arrive while a commit is
+//! under way are committed together by the next one. An append returns when it is durable.
 
 use std::thread::{self, JoinHandle};
 
@@ -11,12 +11,12 @@ use super::{Append, Conflict, Store, StoreError};
 
 /// Maximum number of appends in one transaction.
 const GROUP: usize = 512;
-/// Maximum number of waiting writes; the next one waits to get in.
+/// Maximum number of waiting writes; the next one blocks.
 const QUEUE: usize = 4096;
 
 type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
 
-/// What the writing thread is sent. Nothing after `None` is written.
+/// A message to the writing thread. Nothing after `None` is written.
 type Queued = Option<(Append, Done)>;
 
 /// The writing thread.
@@ -43,12 +43,12 @@ impl Journal {
         Writer { queue: self.queue.clone() }
     }
 
-    /// Waits until all that was sent is written. What still has a handle is told that the journal
+    /// Waits until everything sent is written. Later writes through remaining handles fail: the journal
     /// has stopped.
     pub fn finish(self) {
         let queue = self.queue;
-        // Waiting for room in the queue is not allowed on a thread of the runtime. A queue without
-        // a reader says the same as the message.
+        // Blocking on the queue is not allowed on a thread of the runtime. If the queue has no reader, the
+        // message is not needed.
         let told = thread::spawn(move || drop(queue.blocking_send(None))).join();
         if told.is_err() || self.thread.join().is_err() {
             tracing::error!("the journal's thread has failed");
@@ -56,7 +56,7 @@ impl Journal {
     }
 }
 
-/// What games write through.
+/// The handle that games write through.
 #[derive(Debug, Clone)]
 pub struct Writer {
     queue: mpsc::Sender<Queued>,
@@ -66,7 +66,7 @@ impl Writer {
     /// Returns when the events are durable.
     ///
     /// # Errors
-    /// The store is away; whether the events are stored is then unknown.
+    /// The store cannot be reached; whether the events are stored is then unknown.
     pub async fn append(&self, append: Append) -> Result<Result<(), Conflict>, StoreError> {
         let gone = || StoreError::Unavailable("the journal has stopped".into());
         let (done, answer) = oneshot::channel();

@@ -1,11 +1,10 @@
 //! Leases: which node owns a game where several share a store, and the thread that renews them.
 //!
-//! A node says every so often that it lives. It owns the games that it has claimed until another
-//! node claims them, which a node may as soon as the owner has not been heard of for [`LEASE`], or
-//! has released them. Every claim counts the game's epoch up, and an append says under which it is
-//! made: an owner that was away for long and does not know that it has lost its games can append to
-//! none of them.
-//! Deliberately absent: clocks of nodes. The database's own says when a lease is over.
+//! Each node renews its lease at intervals. It owns the games that it has claimed until another node claims
+//! them, which is possible as soon as the owner has not renewed for [`LEASE`], or has released them. Every
+//! claim increments the game's epoch, and an append names its epoch: an owner that was cut off and does not
+//! know that it has lost its games cannot append to them. Deliberately absent: clocks of nodes. The
+//! database's clock decides when a lease is over.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,71 +29,71 @@ pub struct Lease {
     pub epoch: u64,
 }
 
-/// What came of claiming a game.
+/// The result of claiming a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// It belongs to this node from here on; `seq` is its last event.
+    /// The game belongs to this node from here on; `seq` is its last event.
     Ours { lease: Lease, seq: u64 },
-    /// It belongs to a node that lives.
+    /// The game belongs to another live node.
     Theirs(Arc<str>),
 }
 
 /// A store that several nodes share.
 pub trait Nodes: Send {
-    /// Says that a node lives.
+    /// Renews the lease of a node.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn renew(&mut self, node: &str) -> Result<(), StoreError>;
 
     /// Makes a node the owner of a game, if it has no live owner. `None` if there is no such
     /// game.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn claim(&mut self, game: &str, node: &Arc<str>) -> Result<Option<Claim>, StoreError>;
 
-    /// Lets a game go, if the lease still holds.
+    /// Releases a game, if the lease still holds.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn release(&mut self, game: &str, lease: &Lease) -> Result<(), StoreError>;
 
     /// Releases all games of a node, and marks the node as gone.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn retire(&mut self, node: &str) -> Result<(), StoreError>;
 
-    /// Sends something to a node, or to all of them (`ALL_NODES`); it is not known whether it arrives. False if it
-    /// is too long.
+    /// Sends a message to a node, or to all of them (`ALL_NODES`), without confirmation. False if it is too
+    /// long.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn send(&mut self, node: &str, message: &str) -> Result<bool, StoreError>;
 }
 
 /// News from other nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// A game has got events, up to this one.
+    /// A game has new events, up to this one.
     Appended { game: String, seq: u64 },
-    /// Some news may have been missed.
+    /// Some notifications may have been missed.
     Missed,
-    /// This was sent to this node.
+    /// A message to this node.
     Message(String),
 }
 
 type Job = Box<dyn FnOnce(&mut dyn Nodes) + Send>;
 
-/// Since when this node has said in time that it lives, and when it last did, by its own clock.
+/// Since when this node has renewed its lease in time, and when it last did, by its own clock.
 #[derive(Debug)]
 struct Alive {
     since: Instant,
     last: Instant,
 }
 
-/// The thread that says that this node lives, and claims games for it.
+/// The thread that renews the lease of this node, and claims games for it.
 #[derive(Debug, Clone)]
 pub struct Leases {
     node: Arc<str>,
@@ -106,7 +105,7 @@ impl Leases {
     /// Starts the thread. It ends when the last handle is gone.
     ///
     /// # Errors
-    /// The store is away, or there are too many threads.
+    /// The store cannot be reached, or there are too many threads.
     pub fn start(mut nodes: Box<dyn Nodes>, node: Arc<str>) -> Result<Self, StoreError> {
         let now = Instant::now();
         nodes.renew(&node)?;
@@ -124,8 +123,8 @@ impl Leases {
         &self.node
     }
 
-    /// Whether a game that was claimed at a time is sure to be ours still. If not, it may be: only a
-    /// claim tells.
+    /// Whether a game claimed at that time certainly still belongs to this node. If not, only a new claim can
+    /// tell.
     pub fn hold_since(&self, claimed: Instant) -> bool {
         let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
         alive.since <= claimed && alive.last.elapsed() < LEASE
@@ -134,13 +133,13 @@ impl Leases {
     /// Claims a game for this node.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub async fn claim(&self, game: &str) -> Result<Option<Claim>, StoreError> {
         let (game, node) = (game.to_owned(), Arc::clone(&self.node));
         self.ask(move |nodes| nodes.claim(&game, &node)).await
     }
 
-    /// Lets a game go, without waiting for it.
+    /// Releases a game, without waiting for it.
     pub fn release(&self, game: &str, lease: Lease) {
         let game = game.to_owned();
         self.post(Box::new(move |nodes| {
@@ -150,19 +149,19 @@ impl Leases {
         }));
     }
 
-    /// Sends something to a node. False if it is too long to be sent.
+    /// Sends a message to a node. False if it is too long.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub async fn send(&self, node: &str, message: String) -> Result<bool, StoreError> {
         let node = node.to_owned();
         self.ask(move |nodes| nodes.send(&node, &message)).await
     }
 
-    /// Lets all games go, so that others can have them at once.
+    /// Releases all games, so that other nodes can claim them at once.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub async fn retire(&self) -> Result<(), StoreError> {
         let node = Arc::clone(&self.node);
         self.ask(move |nodes| nodes.retire(&node)).await
@@ -187,9 +186,9 @@ impl Leases {
 }
 
 impl Alive {
-    /// The node has said that it lives; `now` is the time before it did.
+    /// The lease was renewed; `now` is the time before that.
     fn go_on(&mut self, now: Instant) {
-        // If it was late, other nodes may have had its games meanwhile: its earlier claims are void.
+        // If it was late, other nodes may have owned its games meanwhile: its earlier claims are void.
         if self.last.elapsed() >= LEASE {
             self.since = now;
         }

@@ -1,6 +1,7 @@
-//! News between the nodes of one PostgreSQL: a connection that listens, on a thread of its own.
+//! Notifications between the nodes of one PostgreSQL database: a connection that listens, on a thread of its
+//! own.
 //!
-//! News may be lost, without harm: a node that connects again is told so, and looks.
+//! Notifications may be lost without harm: a node that reconnects is told so, and reads the store.
 
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls, Notification};
@@ -9,16 +10,16 @@ use tokio::sync::mpsc;
 use super::lease::ALL_NODES;
 use super::{News, StoreError};
 
-/// What is announced to all: the game and its last event, `ID SEQ`.
+/// The channel for all nodes. Its messages are a game and its last event, `ID SEQ`.
 pub(super) const CHANNEL: &str = "rulemate_events";
 
-/// What is sent to one node. Its name is of letters and digits, so it needs no quotes.
+/// The channel of one node. Its name consists of letters and digits, so it needs no quotes.
 pub(super) fn channel_of(node: &str) -> String {
     format!("rulemate_node_{node}")
 }
 
-/// Tells which games have events that some node has appended, and what this node is sent, on a thread
-/// of its own. It connects again when the connection breaks.
+/// Passes on, from a thread of its own, which games have new events, and the messages to this node. It
+/// reconnects when the connection breaks.
 ///
 /// # Errors
 /// The database cannot be reached, or there are too many threads.

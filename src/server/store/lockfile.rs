@@ -1,8 +1,7 @@
 //! One server at a time for one SQLite file: a file beside it is locked for as long as the server runs.
-//! The system releases the lock however the process ends, so nothing has to be cleared away.
+//! The system releases the lock however the process ends, so there is nothing to clean up.
 //!
-//! `backup` and `doctor` take no lock: they only read, and SQLite gives them the file as it was at one
-//! time.
+//! `backup` and `doctor` take no lock: they only read, and SQLite gives them a consistent snapshot.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -14,8 +13,8 @@ use super::StoreError;
 #[derive(Debug)]
 pub struct StoreLock(#[allow(dead_code, reason = "it is held to be dropped")] File);
 
-/// Takes the right to serve the store of a URL. None for a store that several may serve, and where the
-/// system has no such locks.
+/// Takes the right to serve the store of a URL. `None` for a store that several servers may share, and where
+/// the system has no such locks.
 ///
 /// # Errors
 /// Another process has it.
@@ -31,7 +30,7 @@ pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
     let mut file = open.map_err(away)?;
     match file.try_lock() {
         Ok(()) => {
-            // Only a help for the next one that asks.
+            // Only a hint for the next process that tries.
             let id = format!("process {}", std::process::id());
             let written = file.set_len(0).and_then(|()| file.write_all(id.as_bytes()));
             if let Err(error) = written {
@@ -56,7 +55,7 @@ pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
 fn lock_path(path: &Path) -> std::io::Result<PathBuf> {
     let whole = match path.canonicalize() {
         Ok(it) => it,
-        // The store is yet to be made.
+        // The store does not exist yet.
         Err(_) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;

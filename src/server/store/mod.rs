@@ -1,12 +1,11 @@
 //! Where games are kept: a log of events for each game, append-only and chained by hashes.
 //!
-//! A [`Store`] is blocking and belongs to one thread; [`Journal`] and [`Reads`] are the threads and
-//! what the rest of the server talks to. An append says which event it expects to come after and
-//! under which [`Lease`] it is made, so two owners of one game cannot both write; it is durable when
-//! it returns.
-//! Beside the logs there are records, which change: accounts, ratings. A change names what it changes from,
-//! so that nothing is done twice.
-//! Deliberately absent: changing or deleting an event. A takeback is an event too; an old game is forgotten whole.
+//! A [`Store`] is blocking and belongs to one thread; [`Journal`] and [`Reads`] are those threads, which the
+//! rest of the server uses. An append names the event that it expects to follow and the [`Lease`] under which
+//! it is made, so two owners of one game cannot both write; it is durable when it returns. Besides the logs
+//! there are mutable records: accounts, ratings. A change names the old value (compare-and-swap), so that
+//! nothing is done twice. Deliberately absent: changing or deleting an event. A takeback is an event too; an
+//! old game is removed as a whole.
 
 mod chain;
 mod check;
@@ -37,7 +36,7 @@ pub use lockfile::{StoreLock, lock_store};
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
-/// An event as it is stored: its number, counted from 1, its text, and the hash of all until it.
+/// An event as it is stored: its number, counted from 1, its text, and the hash of the log up to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
     pub seq: u64,
@@ -54,8 +53,8 @@ pub struct Append {
     pub payloads: Vec<String>,
     /// The state of the game after these events.
     pub summary: Summary,
-    /// The game after these events as facts, to be loaded faster than from its events alone. The
-    /// last one is kept.
+    /// The facts of the game after these events, from which it loads faster than from its events. Only the
+    /// last snapshot is kept.
     pub snapshot: Option<String>,
     /// The right to append, where several nodes share a store.
     pub lease: Option<Lease>,
@@ -63,13 +62,13 @@ pub struct Append {
     pub marks: Vec<String>,
 }
 
-/// A record that is to change: something small that is kept under a key, beside the logs of games.
+/// A change of a record: a small value under a key, besides the logs of games.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub key: String,
-    /// What it has to be now; none for one that is not there.
+    /// The value that it must have now; `None` if it must not exist.
     pub from: Option<String>,
-    /// What it is to be; none to remove it.
+    /// The new value; `None` to remove the record.
     pub to: Option<String>,
 }
 
@@ -83,7 +82,7 @@ pub struct Summary {
     pub state: GameState,
     /// The players by side; null is a free seat.
     pub players: Vec<Option<String>>,
-    /// The ids of the accounts that sit there, if any do; null for other players.
+    /// The ids of the accounts that have these seats, if any do; null for other players.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<Option<String>>,
     /// Whether its end changes the ratings of the accounts that play it.
@@ -122,10 +121,10 @@ pub struct Upload {
     pub at: u64,
 }
 
-/// All that a store has of a game, unverified, as it was at one time.
+/// Everything that a store has of a game, unverified, in one consistent snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole {
-    /// The columns of the game's row that its summary is found by.
+    /// The indexed columns of the game's row that its summary is found by.
     pub state: String,
     pub listed: i64,
     pub updated: i64,
@@ -134,7 +133,7 @@ pub struct Whole {
     pub rows: Vec<StoredEvent>,
 }
 
-/// Where a game stands.
+/// The state of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GameState {
@@ -163,7 +162,7 @@ pub enum Conflict {
     Lost { game: String },
 }
 
-/// Why a store does not do what it should.
+/// Why a request to a store failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error("the store cannot be reached: {0}")]
@@ -179,14 +178,15 @@ pub enum StoreError {
     Taken { url: String, process: Option<String> },
 }
 
-/// Maximum number of attempts at a change while others change the same records.
+/// Maximum number of attempts at a change while other nodes change the same records.
 const TRIES: usize = 8;
 
-/// Changes records from what they are: `edit` reads them, and gives its answer and the changes, or why nothing is
-/// changed. It is called anew when another change came between. `None` if others were faster each time.
+/// Changes records atomically: `edit` reads them, and returns its answer and the changes, or why nothing is
+/// changed. It is called again when another change came between. `None` if other changes were faster each
+/// time.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 pub fn edited<T, E>(
     store: &mut dyn Store,
     mut edit: impl FnMut(&mut dyn Store) -> Result<Result<(T, Vec<Change>), E>, StoreError>,
@@ -214,24 +214,23 @@ pub struct Health {
 
 /// A log of events for each game.
 pub trait Store: Send {
-    /// Adds to several games in one durable transaction. A conflict concerns its own game alone.
+    /// Appends to several games in one durable transaction. A conflict affects its own game alone.
     ///
     /// # Errors
     /// Nothing was stored.
     fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError>;
 
-    /// The events of a game after a number, in order, their hashes verified. None if there is no
-    /// such game.
+    /// The events of a game after a number, in order, their hashes verified. `None` if there is no such game.
     ///
     /// # Errors
-    /// The store is away, or the log is not what was written.
+    /// The store cannot be reached, or the log is not what was written.
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError>;
 
     /// The events of a game after a number, in order, `limit` at most; their hashes are verified, those
-    /// before are not. None if there is no such game.
+    /// before are not. `None` if there is no such game.
     ///
     /// # Errors
-    /// The store is away, or this part of the log is not what was written.
+    /// The store cannot be reached, or this part of the log is not what was written.
     fn page(
         &mut self,
         game: &str,
@@ -239,18 +238,18 @@ pub trait Store: Send {
         limit: usize,
     ) -> Result<Option<Vec<StoredEvent>>, StoreError>;
 
-    /// The last snapshot of a game, and the event after which it was taken. None if there is none,
-    /// or if it is not what was written: a log tells the same, only slower.
+    /// The last snapshot of a game, and the event after which it was taken. `None` if there is none, or if it
+    /// is damaged: the log gives the same game, only slower.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError>;
 
     /// Listed games, the last changed first; those that come after the game `before` if it is given. Games
     /// that are not over, and in which nothing has happened since `stale`, are left out.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn list(
         &mut self,
         state: Option<GameState>,
@@ -262,54 +261,54 @@ pub trait Store: Send {
     /// Keeps a text under its hash (the rules that games are played by), durably.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError> {
         self.put_texts(&[(hash, text)]).map(|_| ())
     }
 
-    /// Keeps all these texts, or none if there is another one under some of their keys: then false.
+    /// Keeps all these texts; or returns false and keeps none if one of their keys has another text.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError>;
 
     /// A text that was kept.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError>;
 
-    /// Puts a rule set on its owner's list, or changes what the list says of it, and keeps its text.
-    /// False if there are so many others on the list already.
+    /// Puts a rule set on its owner's list, or updates its entry, and keeps its text. False if the list has
+    /// `limit` others already.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn add_upload(&mut self, upload: &Upload, text: &str, limit: usize)
     -> Result<bool, StoreError>;
 
     /// An owner's list of rule sets, the oldest first.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn uploads(&mut self, owner: &str) -> Result<Vec<Upload>, StoreError>;
 
     /// Takes a rule set from its owner's list; its text stays. False if it is not on it.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError>;
 
     /// The record of a key.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn record(&mut self, key: &str) -> Result<Option<String>, StoreError>;
 
     /// Records whose keys begin with `prefix` (ASCII, not empty) and come after `after`, by key, `limit` at most:
     /// keys and values.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn records(
         &mut self,
         prefix: &str,
@@ -317,67 +316,68 @@ pub trait Store: Send {
         limit: usize,
     ) -> Result<Vec<(String, String)>, StoreError>;
 
-    /// Makes all these changes durably, or none if some record is not what its change says it is: then
-    /// false.
+    /// Makes all these changes durably; or returns false and makes none if a record does not have the
+    /// expected value.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError>;
 
-    /// What a list says of a game.
+    /// The summary of a game.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError>;
 
-    /// The games in which nothing has happened since `before`, and for which nothing is left to be done.
+    /// The games in which nothing has happened since `before`, and which wait for nothing (such as their
+    /// rating).
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError>;
 
-    /// Forgets those of these games in which still nothing has happened since `before`, with all that records say
-    /// of them: their number.
+    /// Removes those of these games in which still nothing has happened since `before`, with their records.
+    /// Returns their number.
     ///
     /// # Errors
-    /// Nothing was forgotten.
+    /// Nothing was removed.
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError>;
 
     /// All games.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn games(&mut self) -> Result<Vec<String>, StoreError>;
 
-    /// All that there is of a game.
+    /// Everything that is stored of a game.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError>;
 
     /// The games that have a snapshot.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn kept_games(&mut self) -> Result<Vec<String>, StoreError>;
 
     /// Writes a copy that can be opened like the store itself.
     ///
     /// # Errors
-    /// The store is away, or the file is there or cannot be written.
+    /// The store cannot be reached, or the file is there or cannot be written.
     fn backup(&mut self, to: &Path) -> Result<(), StoreError>;
 
-    /// Writes something small durably, to see whether anything can be stored.
+    /// Writes something small durably, to see whether the store can be written.
     ///
     /// # Errors
-    /// Nothing can.
+    /// It cannot.
     fn probe(&mut self) -> Result<(), StoreError>;
 
-    /// Holds every row of every table against its hash, the rows that it belongs to and the tally of
-    /// its table.
+    /// Checks every row of every table against its hash, the rows that it refers to and the tally of its
+    /// table.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     fn check(&mut self) -> Result<Health, StoreError>;
 }
 
@@ -404,7 +404,7 @@ pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
     }
 }
 
-/// The keys that begin with a prefix end before this one.
+/// The upper bound (exclusive) of the keys that begin with a prefix.
 fn after_all(prefix: &str) -> String {
     let mut end = prefix.to_owned();
     if let Some(last) = end.pop() {
@@ -413,18 +413,18 @@ fn after_all(prefix: &str) -> String {
     end
 }
 
-/// What a node has of a store that it shares with others.
+/// A node's membership in a store that it shares with others.
 #[derive(Debug)]
 pub struct Membership {
     pub leases: Leases,
     pub news: mpsc::Receiver<News>,
 }
 
-/// Joins the nodes that share a store, under a name that no other node has or had. None for a store that
-/// has no other nodes.
+/// Joins the nodes that share a store, under a name that no other node has or had. `None` for a store that
+/// cannot be shared.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 #[cfg_attr(
     not(feature = "postgres"),
     expect(unused_variables, reason = "a store in SQLite has no nodes")

@@ -1,7 +1,7 @@
 //! The store for several nodes: PostgreSQL.
 //!
-//! The row of a game is locked for an append: a node that expected another event is told so, and so is a
-//! node that has lost the game to another (`lease.rs`). Appends are announced with NOTIFY; nodes that
+//! The row of a game is locked for an append: a node that expected another event gets a conflict, and so does
+//! one that has lost the game to another node (`lease.rs`). Appends are announced with NOTIFY; nodes that
 //! have the game in memory read what is new.
 
 use std::fmt;
@@ -64,19 +64,19 @@ CREATE TABLE IF NOT EXISTS tallies (
 CREATE TABLE IF NOT EXISTS records (key TEXT COLLATE \"C\" PRIMARY KEY, value TEXT NOT NULL);
 ";
 
-/// The newest of them: where it is, all are.
+/// The newest table: where it exists, all do.
 const NEWEST: &str = "records";
 
-/// What NOTIFY takes.
+/// Maximum number of bytes that NOTIFY takes.
 const MESSAGE: usize = 7_900;
 
-/// Two nodes that make the tables at once would trip over each other.
+/// Key of the lock that keeps two nodes from creating the tables at once.
 const TABLES_LOCK: i64 = 0x7275_6c65_6d61_7465;
 
 /// One connection to a database.
 pub struct Postgres {
     url: String,
-    /// What is done on it need not be on disk when it is done.
+    /// Whether commits on it may return before they are on disk.
     quick: bool,
     /// `None` after it broke: the next request connects again.
     client: Option<Connected>,
@@ -85,7 +85,7 @@ pub struct Postgres {
 /// A connection with its prepared statements.
 struct Connected {
     client: Client,
-    /// None until the tables are there.
+    /// `None` until the tables exist.
     appending: Option<Appending>,
 }
 
@@ -99,7 +99,7 @@ struct Appending {
     tell: Statement,
 }
 
-/// The address may hold a password: it is not shown.
+/// The URL may contain a password, so it is not shown.
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Postgres").field("connected", &self.client.is_some()).finish()
@@ -108,14 +108,14 @@ impl fmt::Debug for Postgres {
 
 impl From<postgres::Error> for StoreError {
     fn from(error: postgres::Error) -> Self {
-        // What the database says is more than that it said something.
+        // The database's own message says more than the general one.
         let told = error.as_db_error().map(|it| it.message().to_owned());
         Self::Unavailable(told.unwrap_or_else(|| error.to_string()))
     }
 }
 
 impl Postgres {
-    /// Connects, and makes the tables if they are not there.
+    /// Connects, and creates the tables if they do not exist.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -124,7 +124,7 @@ impl Postgres {
         store.with(|it| {
             let mut transaction = it.client.transaction()?;
             transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&TABLES_LOCK])?;
-            // Others may be at work: what is there is not even locked.
+            // Other nodes may be at work, so existing tables are not even locked.
             let sql = "SELECT to_regclass($1) IS NOT NULL";
             if !transaction.query_one(sql, &[&NEWEST])?.get::<_, bool>(0) {
                 transaction.batch_execute(TABLES)?;
@@ -135,8 +135,8 @@ impl Postgres {
         Ok(store)
     }
 
-    /// A connection for messages between nodes. A claim comes before the appends that it allows, in
-    /// the database's log too, and so is on disk with them.
+    /// A connection for leases and messages between nodes. A claim precedes the appends that it allows in the
+    /// database's log too, so it is on disk when they are.
     ///
     /// # Errors
     /// As [`Postgres::open`].
@@ -145,7 +145,7 @@ impl Postgres {
         Ok(Self { quick: true, client: None, ..store })
     }
 
-    /// Asks something; a connection that broke is not used again.
+    /// Runs a request; a connection that broke is not used again.
     fn with<T>(
         &mut self,
         question: impl FnOnce(&mut Connected) -> Result<T, StoreError>,
@@ -170,7 +170,7 @@ impl Postgres {
 
 impl Store for Postgres {
     fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError> {
-        // All nodes lock games in one order, or they would wait for each other.
+        // All nodes lock games in the same order, or they could deadlock.
         let mut order: Vec<usize> = (0..batch.len()).collect();
         order.sort_by(|&a, &b| batch[a].game.cmp(&batch[b].game));
         self.with(|Connected { client, appending }| {
@@ -189,7 +189,7 @@ impl Store for Postgres {
                     made.add_game(&append.game);
                 }
             }
-            // After all games, so that nodes wait for each other in one order.
+            // After all games, so that all nodes lock in the same order.
             tally(&mut transaction, GAMES, &made)?;
             let mut marked = Tally::default();
             for (append, _) in batch.iter().zip(&done).filter(|it| matches!(it.1, Some(Ok(())))) {
@@ -302,7 +302,7 @@ impl Store for Postgres {
         let Upload { owner, rules, name, at } = upload;
         self.with(|it| {
             let mut transaction = it.client.transaction()?;
-            // One at a time for each owner, or two could pass the limit together.
+            // One at a time per owner, or two requests could exceed the limit together.
             let lock = "SELECT pg_advisory_xact_lock(hashtext($1))";
             transaction.execute(lock, &[owner])?;
             let count = "SELECT count(*) FROM uploads WHERE owner = $1 AND rules <> $2";
@@ -371,7 +371,7 @@ impl Store for Postgres {
     }
 
     fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError> {
-        // All nodes change records in one order, or they would wait for each other.
+        // All nodes change records in the same order, or they could deadlock.
         let mut ordered: Vec<&Change> = changes.iter().collect();
         ordered.sort_by(|one, other| one.key.cmp(&other.key));
         self.with(|it| {
@@ -482,7 +482,7 @@ impl Store for Postgres {
     }
 }
 
-/// All tables as they were at one time.
+/// A transaction that sees one consistent snapshot of all tables.
 fn one_view(client: &mut Client) -> Result<Transaction<'_>, postgres::Error> {
     let builder = client.build_transaction();
     builder.isolation_level(postgres::IsolationLevel::RepeatableRead).read_only(true).start()
@@ -530,7 +530,7 @@ fn upload_of(
     Ok(transaction.query_opt(sql, &[&owner, &rules])?.as_ref().map(upload))
 }
 
-/// Keeps texts, if no others are under their keys: the change of their tally, else none.
+/// Keeps texts, unless one of their keys has another text. Returns the change of their tally, or `None`.
 fn put_texts(
     transaction: &mut Transaction<'_>,
     texts: &[(&str, &str)],
@@ -550,7 +550,7 @@ fn put_texts(
     Ok(Some(change))
 }
 
-/// Takes a change of a table into its tally. One that is damaged stays so, for the check to find.
+/// Adds a change of a table to its tally. A damaged tally is left as it is, so that the check finds it.
 fn tally(transaction: &mut Transaction<'_>, table: &str, change: &Tally) -> Result<(), StoreError> {
     if change.is_empty() {
         return Ok(());
@@ -566,7 +566,7 @@ fn tally(transaction: &mut Transaction<'_>, table: &str, change: &Tally) -> Resu
     Ok(())
 }
 
-/// The tallies of tables that were there before them.
+/// Creates the tallies of tables that are older than tallies.
 fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
     transaction
         .batch_execute("LOCK TABLE games, texts, uploads, records IN SHARE ROW EXCLUSIVE MODE")?;
@@ -600,7 +600,7 @@ fn put_tally(
     Ok(())
 }
 
-/// Feeds every row in, as many at a time as one game has.
+/// Feeds every row into a check, one game at a time.
 fn feed(transaction: &mut Transaction<'_>, check: &mut Check) -> Result<(), StoreError> {
     let games = "SELECT id, seq, hash FROM games WHERE seq > 0 ORDER BY id";
     for row in transaction.query(games, &[])? {
@@ -632,7 +632,7 @@ fn feed(transaction: &mut Transaction<'_>, check: &mut Check) -> Result<(), Stor
 
 impl Nodes for Postgres {
     fn renew(&mut self, node: &str) -> Result<(), StoreError> {
-        // A node that has been gone for long needs no row to say so.
+        // The rows of nodes that ended long ago are removed.
         let sql =
             "WITH gone AS (DELETE FROM nodes WHERE until < clock_timestamp() - INTERVAL '1 hour')
                    INSERT INTO nodes (id, until)
@@ -657,7 +657,7 @@ impl Nodes for Postgres {
             }
             let owner = "SELECT owner FROM games WHERE id = $1 AND seq > 0";
             let row = it.client.query_opt(owner, &[&game])?;
-            // The node that had it may have released it at this very moment: then it is asked again.
+            // The owner may have released it at this moment: then the claim is repeated.
             let name = |it: postgres::Row| it.get::<_, Option<&str>>(0).unwrap_or_default().into();
             Ok(row.map(|it| Claim::Theirs(name(it))))
         })
@@ -769,7 +769,7 @@ impl Appending {
     }
 }
 
-/// PostgreSQL's integers are signed; none of ours comes near the end of either.
+/// PostgreSQL's integers are signed; none of our numbers comes near the limit.
 fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

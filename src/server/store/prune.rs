@@ -1,12 +1,12 @@
-//! Removes old games: all of their rows, what records say of them, and their part of the tallies, in one
-//! transaction. Texts stay: other games may be played by the same rules.
+//! Removes old games: all of their rows, their records, and their part of the tallies, in one transaction.
+//! Texts stay: other games may be played by the same rules.
 
 use rusqlite::{OptionalExtension, params};
 
 use super::tally::Tally;
 use super::{StoreError, Summary, after_all};
 
-/// What became of tables: their changes.
+/// The changes that pruning has made to the tables.
 #[derive(Debug, Default)]
 pub(super) struct Pruned {
     pub(super) games: usize,
@@ -29,7 +29,8 @@ fn is_about(key: &str, game: &str, prefix: &str) -> bool {
     }
 }
 
-/// The condition under which a game may go: nothing has happened in it for long, and nothing is to be done for it.
+/// The condition under which a game may be removed: nothing has happened in it for long, and it waits for
+/// nothing.
 const OLD: &str =
     "updated < ?2 AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id)";
 
@@ -76,7 +77,7 @@ pub(super) fn postgres(
     before: i64,
 ) -> Result<Pruned, StoreError> {
     let mut pruned = Pruned::default();
-    // As appends lock them.
+    // In the order in which appends lock them.
     let mut games: Vec<&String> = games.iter().collect();
     games.sort();
     for game in games {

@@ -1,4 +1,4 @@
-//! The store without set-up: one SQLite file, write-ahead log, every commit synced to disk.
+//! The store that needs no setup: one SQLite file with a write-ahead log, every commit synced to disk.
 
 use std::path::Path;
 use std::time::Duration;
@@ -74,10 +74,10 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl Sqlite {
-    /// Opens the file, or makes it.
+    /// Opens the file, or creates it.
     ///
     /// # Errors
-    /// The file is no store, or of another format, or cannot be made.
+    /// The file is not a store, or has another format, or cannot be created.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
@@ -374,7 +374,7 @@ impl Store for Sqlite {
     }
 
     fn check(&mut self) -> Result<Health, StoreError> {
-        // All tables as they were at one time, whatever a server writes meanwhile.
+        // One consistent snapshot of all tables, whatever a server writes meanwhile.
         let transaction = self.connection.transaction()?;
         let mut check = Check::default();
         let sound: String =
@@ -390,7 +390,7 @@ impl Store for Sqlite {
     }
 }
 
-/// Makes the tables, and the tallies of what is in them.
+/// Creates the tables, and the tallies of their rows.
 fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -413,7 +413,7 @@ fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
-/// Shows every row of every table to a check.
+/// Feeds every row of every table into a check.
 fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
     for id in ids(connection)? {
         if let Some(head) = head(connection, &id)? {
@@ -521,7 +521,7 @@ fn append_one(
     transaction: &Transaction<'_>,
     append: &Append,
 ) -> Result<Result<(), Conflict>, StoreError> {
-    // One node has the file: there are no leases.
+    // Only one node has the file, so there are no leases.
     let Append { game, expected, payloads, summary, snapshot, .. } = append;
     let mut chain = head(transaction, game)?.unwrap_or_else(|| Chain::new(game));
     if chain.seq() != *expected {

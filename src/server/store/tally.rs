@@ -1,8 +1,8 @@
-//! How many rows a table has, and a digest of them all in any order: a row that is changed, lost or
-//! added outside of this program is found, though nothing else refers to it.
+//! Tallies: the number of rows of a table, and a digest of them all that does not depend on their order. A
+//! row that is changed, lost or added outside of this program is found, even if nothing else refers to it.
 //!
 //! Deliberately absent: proof against an attacker who can write to the store. Such a
-//! person can make tallies and chains anew; only a copy elsewhere tells.
+//! person can recompute tallies and chains; only a copy elsewhere reveals it.
 
 use super::Upload;
 
@@ -12,7 +12,7 @@ pub(super) const TEXTS: &str = "texts";
 pub(super) const UPLOADS: &str = "uploads";
 pub(super) const RECORDS: &str = "records";
 pub(super) const TALLIED: [&str; 4] = [GAMES, TEXTS, UPLOADS, RECORDS];
-/// Beside them, what was written to see whether anything can be: how often.
+/// The number of probes, which test whether the store can be written.
 pub(super) const PROBES: &str = "probes";
 
 /// The rows of one table.
@@ -24,14 +24,14 @@ pub(super) struct Tally {
 
 impl Tally {
     /// # Errors
-    /// None of this program's.
+    /// It is not a tally of this program.
     pub(super) fn read(rows: i64, digest: &str) -> Option<Self> {
         let digest = blake3::Hash::from_hex(digest).ok()?;
         Some(Self { rows, digest: *digest.as_bytes() })
     }
 
-    /// What is written of a number of probes. It differs each time: a store may leave out what is there
-    /// already.
+    /// The tally of a number of probes. It differs each time, since a store may skip writing a value that it
+    /// has already.
     pub(super) fn of_probes(count: i64) -> Self {
         let mut tally = Self::default();
         tally.turn(count, &[PROBES.as_bytes(), &count.to_le_bytes()]);

@@ -1,5 +1,5 @@
-//! The task that runs tournaments: games that were drawn are made, those that are over are counted, and those that
-//! no player comes to are called off.
+//! The task that runs tournaments: it creates the games of each pairing, counts those that are over, and
+//! aborts those whose players do not show up.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -21,14 +21,14 @@ use crate::server::problem::Problem;
 use crate::server::store::{GameState, Store};
 use crate::server::time::millis;
 
-/// How often a node looks after all tournaments. It learns the results of games in its memory at once.
+/// How often a node checks all tournaments. It learns the results of games in its memory at once.
 const LOOK: Duration = Duration::from_secs(3);
-/// A game in which nothing has happened for so long is asked whether a clock has fallen, in milliseconds: after a
-/// restart there may be no other request for it.
+/// A game in which nothing has happened for this long, in milliseconds, is asked whether a flag has fallen:
+/// after a restart there may be no other request for it.
 const QUIET: u64 = 60_000;
 /// Maximum number of attempts at a change while other nodes change the same tournament.
 const TRIES: usize = 8;
-/// Number of looks in a row that have to fail before a game is given up.
+/// Number of consecutive failures before a game is given up.
 const FAULTS: u32 = 5;
 
 /// How a game has ended, for the tournament that it belongs to.
@@ -50,7 +50,7 @@ fn has_played(log: &[LogEntry], by: usize) -> bool {
     log.iter().any(|it| matches!(&it.event, Event::Played { side, .. } if *side == by))
 }
 
-/// A tournament after it was seen to.
+/// A tournament after a check.
 #[derive(Debug)]
 pub(super) struct Advanced {
     pub(super) table: Table,
@@ -60,7 +60,7 @@ pub(super) struct Advanced {
     unmade: Vec<(String, Problem)>,
 }
 
-/// Whether a problem with a game stays, however often it is asked for: its log is damaged, or its rules are gone.
+/// Whether a problem with a game is permanent: its log is damaged, or its rules are gone.
 fn stays(problem: &Problem) -> bool {
     matches!(problem.status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::UNPROCESSABLE_ENTITY)
 }
@@ -83,8 +83,8 @@ async fn ending(
     }
 }
 
-/// Counts what has ended, does what is due, and makes the games that are missing. Those that `given_up` names count as
-/// games that cannot be read.
+/// Counts the games that have ended, does what is due, and creates missing games. Games for which `given_up`
+/// is true count as unreadable.
 pub(super) async fn advance(
     host: &Arc<Host>,
     id: &str,
@@ -103,7 +103,7 @@ pub(super) async fn advance(
             ended.extend(verdict.map(|it| (game.clone(), it)));
         }
         let (now, mut after) = (host.now(), table.clone());
-        // A large round takes some milliseconds to be drawn: the threads for rules have them.
+        // Pairing a large round takes some milliseconds, so it runs on the threads for rules.
         let draw = move || {
             let mut news = News::new();
             for (game, verdict) in ended {
@@ -140,7 +140,7 @@ pub(super) async fn advance(
     Err(busy())
 }
 
-/// Makes a game that was drawn; another node may have done so already.
+/// Creates the game of a pairing; another node may have done so already.
 async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> Result<(), Problem> {
     let Terms { game, presets, rules, clock, rated, .. } = table.terms.clone();
     let seat = |(side, &who): (usize, &usize)| {
@@ -166,7 +166,7 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
     }
 }
 
-/// Looks after all tournaments for as long as there is a server.
+/// Runs all tournaments for as long as the server runs.
 pub async fn keep_tournaments(host: Weak<Host>) {
     let Some(all) = host.upgrade() else { return };
     let mut ended = all.ended.subscribe();
@@ -192,14 +192,14 @@ pub async fn keep_tournaments(host: Weak<Host>) {
     }
 }
 
-/// What a node remembers of tournaments from one look to the next. All of it can be forgotten.
+/// What a node remembers about tournaments from one check to the next. All of it may be lost without harm.
 #[derive(Debug, Default)]
 struct Keeper {
-    /// When this node began to look.
+    /// When this node started.
     since: u64,
     /// The games under way, and the tournaments that they belong to.
     games: HashMap<String, String>,
-    /// Games that are known to have begun in earnest.
+    /// Games that are known to have had their first turn.
     begun: HashSet<String>,
     /// Games that could not be made or read, and how often in a row.
     faults: HashMap<String, u32>,
@@ -230,7 +230,7 @@ impl Keeper {
         self.faults.retain(|it, _| games.contains_key(it));
     }
 
-    /// Brings a tournament to where it should be.
+    /// Brings a tournament up to date.
     async fn see_to(&mut self, host: &Arc<Host>, id: &str) {
         let given_up = |game: &str| self.faults.get(game).is_some_and(|&it| it >= FAULTS);
         let Advanced { table, games, unmade } = match advance(host, id, given_up).await {
@@ -283,7 +283,7 @@ impl Keeper {
     }
 }
 
-/// Calls a game off if the side that begins has not come.
+/// Aborts a game if the side to move first has not shown up.
 async fn call_off(host: &Arc<Host>, table: &Table, pairing: &Pairing) -> Result<(), Problem> {
     let state = host.state(&pairing.game, None, None, Lines::Texts).await?;
     if state["clock_runs"] == true || !state["result"].is_null() {

@@ -1,5 +1,5 @@
-//! Tournaments as the store keeps them: the table in one record, a line of it in each list that it stands in, and a record
-//! for each game that was counted. All of them change together.
+//! Tournaments as the store keeps them: the table in one record, an entry in each list that has it, and a
+//! record for each game that was counted. All of them change together.
 
 use axum::http::StatusCode;
 
@@ -8,7 +8,7 @@ use crate::server::moderation::blocked_by;
 use crate::server::problem::Problem;
 use crate::server::store::{Change, Store, StoreError, Summary};
 
-/// The maximum number of tournaments that are not over.
+/// Maximum number of tournaments that are not over.
 pub(super) const LIVE: usize = 50;
 
 pub(super) fn key(id: &str) -> String {
@@ -22,7 +22,7 @@ pub(super) fn live_key(id: &str) -> String {
 pub(super) const LIVES: &str = "tournaments live ";
 pub(super) const OVER: &str = "tournaments over ";
 
-/// The keys of those that have ended later come first.
+/// Keys of tournaments that ended later sort first.
 pub(super) fn over_key(id: &str, ended: u64) -> String {
     format!("{OVER}{:016x} {id}", u64::MAX - ended)
 }
@@ -48,7 +48,7 @@ pub(super) fn read(store: &mut dyn Store, id: &str) -> Result<Option<(String, Ta
     Ok(found.and_then(|text| serde_json::from_str(&text).ok().map(|table| (text, table))))
 }
 
-/// What is to be stored when a table has become another.
+/// The changes of records for a changed table.
 pub(super) fn changes(
     store: &mut dyn Store,
     id: &str,
@@ -75,10 +75,10 @@ pub(super) fn changes(
     Ok(all)
 }
 
-/// A game under way, as the store tells of it.
+/// A game under way, as the store keeps it.
 #[derive(Debug, Clone)]
 pub(super) enum Found {
-    /// It is not made yet.
+    /// It is not created yet.
     Nothing,
     Game(Summary),
     Unreadable,

@@ -1,23 +1,23 @@
 //! Pairs players and gives them sides: for a round of a Swiss, or of the free players of an arena.
 //!
-//! Both are the pairing of least cost among all that there are (`integer-blossom`): costs of one rank outweigh all
-//! that those below can add up to. Nothing is read or drawn here, so that the same players are always paired alike.
+//! Both are minimum-cost matchings (`integer-blossom`): a cost of one rank outweighs any sum of costs of
+//! lower ranks. There is no input or randomness here, so the same players are always paired alike.
 //! Deliberately absent: FIDE's Dutch system with its brackets and floats.
 
 use std::cmp::Reverse;
 
 use integer_blossom::max_weight_matching;
 
-/// Time that a free player of an arena waits for another opponent than the last one, in milliseconds.
+/// Time for which a free player of an arena waits for an opponent other than the last one, in milliseconds.
 pub const PATIENCE: u64 = 30_000;
 
 /// A player who may be paired.
 #[derive(Debug, Clone, Default)]
 pub struct Contender {
-    /// What the player is called here.
+    /// The number that identifies the player here.
     pub who: usize,
     pub points: u32,
-    /// The rating at the start: the order of players with equal points.
+    /// The rating at the start, which orders players with equal points.
     pub seed: i32,
     /// The number of games with the first side, less those with the second.
     pub balance: i32,
@@ -42,8 +42,8 @@ pub struct Drawn {
     pub left: Vec<usize>,
 }
 
-/// The rank of a cost: what one rank adds up to over all pairs, with the numbers of players and rounds that a
-/// tournament may have, is less than one of the next.
+/// The weight of a rank of costs: with the maximum numbers of players and rounds, the sum of one rank over
+/// all pairs is less than one of the next.
 const fn rank(number: u32) -> i128 {
     1 << (18 * number)
 }
@@ -66,7 +66,7 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
             _ => 0,
         };
         let uneven = i128::from(tilt(a, b).saturating_sub(2));
-        // More than all byes add up to, and less than a bye that is not needed.
+        // More than all byes add up to, and less than an unnecessary bye.
         let blocked = i128::from(a.blocked.contains(&b.who)) * (rank(5) << 10);
         blocked
             + repeats * rank(4)
@@ -75,7 +75,7 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
             + clash(a, b) * rank(1)
             + fold
     };
-    // The bye of one with many points is worse than sides that are uneven, and better than a game that was there.
+    // A bye for a player with many points is worse than uneven sides, and better than a repeated pairing.
     let lonely = |it: usize| {
         let Contender { points, byes, .. } = &all[it];
         rank(6) + i128::from(*byes) * rank(5) + i128::from(*points) * (rank(4) >> 8) - it as i128
@@ -83,9 +83,9 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
     matched(&all, |one, other| Some(cost(one, other)), lonely)
 }
 
-/// Pairs the free players of an arena, by points that are alike; the player that has waited for longest does not wait
-/// again. A player meets the last opponent again only after waiting for [`PATIENCE`], or if no other players take part
-/// (`others`). Players never meet if one blocks the other.
+/// Pairs the free players of an arena by similar points; the player who has waited longest is always paired.
+/// A player meets the last opponent again only after waiting for [`PATIENCE`], or if no other players take
+/// part (`others`). Players never meet if one blocks the other.
 pub fn arena(mut all: Vec<Contender>, others: bool) -> Drawn {
     sort(&mut all);
     let cost = |one: usize, other: usize| {
@@ -107,7 +107,7 @@ fn sort(all: &mut [Contender]) {
     all.sort_by_key(|it| (Reverse(it.points), Reverse(it.seed), it.who));
 }
 
-/// How uneven the sides of two players have come to be after a game between them.
+/// How uneven the sides of two players are after a game between them.
 fn tilt(one: &Contender, other: &Contender) -> u32 {
     let [first, second] = if has_first(one, other) { [one, other] } else { [other, one] };
     (first.balance + 1).unsigned_abs().max((second.balance - 1).unsigned_abs())
@@ -127,12 +127,12 @@ fn has_first(one: &Contender, other: &Contender) -> bool {
     match wish(one).cmp(&wish(other)) {
         std::cmp::Ordering::Less => true,
         std::cmp::Ordering::Greater => false,
-        // As good as drawn by lot, and always alike.
+        // As good as random, and always the same.
         std::cmp::Ordering::Equal => (one.who + one.met.len()).is_multiple_of(2),
     }
 }
 
-/// The pairing of least cost, of players in their order; staying alone costs more than any pair.
+/// The minimum-cost matching of players in their order; a player left over costs more than any pair.
 fn matched(
     all: &[Contender],
     cost: impl Fn(usize, usize) -> Option<i128>,

@@ -1,4 +1,4 @@
-//! What accounts ask of tournaments: to make one, to look at it, to join it, to leave it, to end it.
+//! Requests about tournaments: to make, view, join, leave, start, end and remove one.
 
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -21,15 +21,16 @@ use crate::server::study_tree::printable;
 use crate::server::time::DAY;
 use crate::server::web::Web;
 
-/// The maximum number of tournaments of one account that are not over.
+/// Maximum number of tournaments of one account that are not over.
 const OWN: usize = 3;
 /// Maximum number of tournaments that are over in a list.
 const LISTED: usize = 20;
-/// Within so many milliseconds the games of a round are made.
+/// Milliseconds within which the games of a round are created.
 const MAKING: u64 = 10_000;
 /// Maximum number of characters of a title.
 const TITLE: usize = 60;
-/// The longest arena in minutes, the longest Swiss in rounds, and how far ahead a tournament is made.
+/// Maximum length of an arena in minutes and of a Swiss in rounds, and how far ahead a tournament may be
+/// made.
 const MINUTES: u32 = 360;
 const ROUNDS: u32 = 20;
 const AHEAD: u64 = 30 * DAY;
@@ -54,9 +55,9 @@ pub(in crate::server) struct NewTournament {
     /// Its games change the ratings of their players.
     #[serde(default)]
     rated: bool,
-    /// An arena: whoever is free is paired again for so many minutes, 360 at most.
+    /// The length of an arena in minutes, 360 at most: players who are free are paired again and again.
     minutes: Option<u32>,
-    /// A Swiss: so many rounds, 20 at most; the next is drawn when all games of a round are over.
+    /// The number of rounds of a Swiss, 20 at most; the next is drawn when all games of a round are over.
     rounds: Option<u32>,
     /// When it begins, in milliseconds since 1970, within 30 days; if absent, when its maker starts it, within a day.
     starts: Option<u64>,
@@ -66,7 +67,7 @@ impl Web {
     /// Makes a tournament.
     ///
     /// # Errors
-    /// It cannot be played so, or there are too many.
+    /// Its options are not valid, or there are too many tournaments.
     pub(in crate::server) async fn make_tournament(
         &self,
         account: &Account,
@@ -136,7 +137,7 @@ impl Web {
     /// The tournaments: those that are not over, and the last ones that are.
     ///
     /// # Errors
-    /// The store is away.
+    /// The store cannot be reached.
     pub(in crate::server) async fn tournaments(&self) -> Result<Vec<Listed>, Problem> {
         let list = |store: &mut dyn Store| {
             let mut found = store.records(LIVES, "", LIVE)?;
@@ -146,7 +147,7 @@ impl Web {
         let found = self.host.reads().ask(list).await?;
         let mut all: Vec<Listed> =
             found.iter().filter_map(|it| serde_json::from_str(&it.1).ok()).collect();
-        // What goes on first, then what comes next; those that are over are in order.
+        // Running tournaments first, then those to come; those that are over are in order already.
         all.sort_by_key(|it| match it.state {
             Phase::Running => (0, it.began.unwrap_or_default()),
             Phase::Open => (1, it.starts.unwrap_or(it.made)),
@@ -155,15 +156,15 @@ impl Web {
         Ok(all)
     }
 
-    /// A tournament.
+    /// The tournament of that id.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such tournament, or the store cannot be reached.
     pub(in crate::server) async fn tournament(&self, id: &str) -> Result<Tournament, Problem> {
         let (wanted, now) = (id.to_owned(), self.host.now());
         let look = move |store: &mut dyn Store| {
             let Some((_, mut table)) = read(store, &wanted)? else { return Ok(None) };
-            // A game that was drawn a moment ago may not be made yet: no player is sent there.
+            // A game that was just paired may not be created yet: players are not sent to it.
             let mut playing = Vec::new();
             for it in std::mem::take(&mut table.playing) {
                 if it.at + MAKING < now || !matches!(store.summary(&it.game), Ok(None)) {
@@ -202,7 +203,7 @@ impl Web {
     /// An account joins, or comes back.
     ///
     /// # Errors
-    /// There is no such tournament, it is over, or there is no room.
+    /// There is no such tournament, it is over, or it is full.
     pub(in crate::server) async fn join_tournament(
         &self,
         account: &Account,
@@ -233,7 +234,8 @@ impl Web {
     /// Its maker starts a tournament.
     ///
     /// # Errors
-    /// There is no such tournament, it is another's, it has begun, or too few have joined.
+    /// There is no such tournament, it belongs to another account, it has begun, or too few players have
+    /// joined.
     pub(in crate::server) async fn start_tournament(
         &self,
         account: &Account,
@@ -254,7 +256,7 @@ impl Web {
     /// Its maker ends a tournament that goes on.
     ///
     /// # Errors
-    /// There is no such tournament, it is another's, it has not begun, or it is over.
+    /// There is no such tournament, it belongs to another account, it has not begun, or it is over.
     pub(in crate::server) async fn end_tournament(
         &self,
         account: &Account,
@@ -275,7 +277,7 @@ impl Web {
     /// Its maker removes a tournament that has not begun.
     ///
     /// # Errors
-    /// There is no such tournament, it is another's, or it has begun.
+    /// There is no such tournament, it belongs to another account, or it has begun.
     pub(in crate::server) async fn drop_tournament(
         &self,
         account: &Account,
@@ -339,7 +341,7 @@ impl Web {
 /// Ends a tournament of any account. False if there is none, or it is over already.
 ///
 /// # Errors
-/// The store is away.
+/// The store cannot be reached.
 pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool, StoreError> {
     let done = edited(store, |store| {
         let Some((before, mut table)) = read(store, id)? else { return Ok(Err(())) };

@@ -1,8 +1,8 @@
-//! The table of a tournament: its players, their games and points, and how time and results change it. All of it is
-//! one record of the store, so that a change of it is whole.
+//! The table of a tournament: its players, their games and points, and how time and results change it. All of
+//! it is one record of the store, so changes are atomic.
 //!
-//! Times are passed in, and ids of games follow from the table, so that every node comes to the same. Deliberately
-//! absent: how games are made and how they end.
+//! Times are passed in, and ids of games follow from the table, so that every node computes the same.
+//! Deliberately absent: how games are made and how they end.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,11 +15,11 @@ use crate::server::core::Control;
 use crate::server::ids::{ID_LETTERS, spelled};
 use crate::server::problem::Problem;
 
-/// The maximum number of players.
+/// Maximum number of players.
 pub const PLAYERS: usize = 128;
-/// Between a player's game and the next one there is so much time, in milliseconds.
+/// Pause between two games of a player, in milliseconds.
 pub const PAUSE: u64 = 5_000;
-/// A tournament without a time to start is dropped after so long, in milliseconds.
+/// Time after which a tournament without a start time is dropped, in milliseconds.
 pub const OPEN: u64 = 24 * 60 * 60 * 1_000;
 /// What a win is worth. A draw is worth half of it.
 const WIN: u32 = 2;
@@ -28,13 +28,13 @@ const WIN: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Free players are paired again and again, for so many minutes.
+    /// Free players are paired again and again, for this many minutes.
     Arena(u32),
-    /// So many rounds; each player has one game a round.
+    /// This many rounds; each player has one game a round.
     Swiss(u32),
 }
 
-/// How far a tournament is.
+/// The phase of a tournament.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -66,7 +66,7 @@ pub struct Terms {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     pub terms: Terms,
-    /// What ids of games are made of, beside their numbers.
+    /// The secret that ids of games are made from, besides their numbers.
     seed: String,
     pub made: u64,
     pub phase: Phase,
@@ -79,7 +79,7 @@ pub struct Table {
     pub round: u32,
     /// The number of games that were made.
     pub games: u32,
-    /// When the last result came.
+    /// When the last result was counted.
     latest: u64,
     pub players: Vec<Entrant>,
     pub playing: Vec<Pairing>,
@@ -126,9 +126,9 @@ pub struct Pairing {
 pub enum Verdict {
     Won(usize),
     Drawn,
-    /// This side did not come, or called the game off: it is not paired until it comes back.
+    /// This side did not show up, or aborted the game: it is not paired until it joins again.
     Missed(usize),
-    /// The game cannot be read any more, and so not be played on: it counts as drawn.
+    /// The game can no longer be read, so it cannot go on: it counts as drawn.
     Unreadable,
 }
 
@@ -147,18 +147,19 @@ pub struct Counted {
     pub players: Vec<String>,
     /// The side that won; none for a draw.
     pub winner: Option<usize>,
-    /// The other side did not come, or called the game off.
+    /// The other side did not show up, or aborted the game.
     pub forfeit: bool,
     /// The game was counted as drawn because it cannot be read any more.
     #[serde(default)]
     pub unreadable: bool,
 }
 
-/// What a change of the table has counted.
+/// The games that a change of the table has counted.
 pub type News = Vec<Counted>;
 
 impl Table {
-    /// A tournament without players. The ids of its games can be worked out from `seed`, which is a secret.
+    /// A tournament without players. The ids of its games can be computed from `seed`, so it must be kept
+    /// secret.
     pub fn new(terms: Terms, seed: String, now: u64) -> Self {
         Self {
             terms,
@@ -176,7 +177,7 @@ impl Table {
         }
     }
 
-    /// The number by which the table has a player.
+    /// The number of a player in the table.
     fn who(&self, id: &str) -> Option<usize> {
         self.players.iter().position(|it| it.id == id)
     }
@@ -195,7 +196,7 @@ impl Table {
     /// A player joins, or comes back.
     ///
     /// # Errors
-    /// It is over, or there is no room.
+    /// It is over, or it is full.
     pub fn join(&mut self, id: &str, name: &str, seed: i32, now: u64) -> Result<(), Problem> {
         if self.phase == Phase::Over {
             return Err(over());
@@ -220,7 +221,8 @@ impl Table {
         Ok(())
     }
 
-    /// A player leaves: from the list before the start, and later is not paired any more. A game under way goes on.
+    /// A player leaves: before the start the player is removed, later no longer paired. A game under way goes
+    /// on.
     ///
     /// # Errors
     /// It is over, or the player is not in it.
@@ -289,7 +291,7 @@ impl Table {
         (self.phase, self.ended) = (Phase::Over, Some(now));
     }
 
-    /// Takes in how a game has ended. Later reports of the same game change nothing.
+    /// Counts the end of a game. Later reports of the same game change nothing.
     pub fn count(&mut self, game: &str, verdict: Verdict, now: u64) -> News {
         let Some(at) = self.playing.iter().position(|it| it.game == game) else {
             return News::new();
@@ -319,7 +321,7 @@ impl Table {
         vec![Counted { number, game: Some(game), round, players, winner, forfeit, unreadable }]
     }
 
-    /// Players that may be paired next: it has to be known which of them block each other.
+    /// The players who may be paired next, for whom blocks must be looked up.
     pub(super) fn waiting(&self) -> Vec<String> {
         if self.phase == Phase::Over || self.stopped.is_some() {
             return Vec::new();
@@ -426,7 +428,7 @@ impl Table {
         self.players.iter().enumerate().filter(is_free).map(contender).collect()
     }
 
-    /// Puts pairs at boards, and returns the players without an opponent.
+    /// Gives pairs their games, and returns the players without an opponent.
     fn seat(&mut self, drawn: Drawn, now: u64) -> Vec<usize> {
         let is_arena = matches!(self.terms.kind, Kind::Arena(_));
         for players in drawn.pairs {
@@ -453,8 +455,8 @@ impl Table {
         player.met.iter().filter_map(|&it| self.players.get(it)).map(|it| it.points).sum()
     }
 
-    /// The players in order, the best first. With equal points a Swiss has those first whose opponents have more
-    /// (Buchholz), an arena those that have won more games; then those with a lower rating.
+    /// The players in order, the best first. Ties are broken in a Swiss by the opponents' points (Buchholz),
+    /// in an arena by the number of wins; then by the lower rating.
     pub fn order(&self) -> Vec<&Entrant> {
         let mut all: Vec<&Entrant> = self.players.iter().collect();
         all.sort_by_key(|it| {

@@ -1,4 +1,4 @@
-//! Tournaments as they are told: a line of a list, and all of one.
+//! Tournaments as clients get them: a line of a list, and all of one.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,7 +19,7 @@ pub(in crate::server) struct Listed {
     pub(in crate::server) clock: Control,
     /// Whether its games change ratings.
     pub(in crate::server) rated: bool,
-    /// For how many minutes players are paired, in an arena.
+    /// The length of an arena in minutes.
     pub(in crate::server) minutes: Option<u32>,
     /// The number of rounds of a Swiss.
     pub(in crate::server) rounds: Option<u32>,
@@ -56,17 +56,17 @@ pub(in crate::server) struct Tournament {
 pub(in crate::server) struct Standing {
     pub(in crate::server) id: String,
     pub(in crate::server) name: String,
-    /// Of a win 2 in an arena and 1 in a Swiss, of a draw half of that; a round without an opponent is a win.
+    /// A win counts 2 in an arena and 1 in a Swiss, a draw half of that; a round without an opponent counts
+    /// as a win.
     pub(in crate::server) points: f64,
-    /// What counts among those with equal points: in a Swiss the points of one's opponents (Buchholz), in an arena
-    /// the number of wins.
+    /// The tie-break: in a Swiss the points of the opponents (Buchholz), in an arena the number of wins.
     pub(in crate::server) tie_break: f64,
     /// The number of games that are over.
     pub(in crate::server) games: u32,
     pub(in crate::server) wins: u32,
     /// The number of rounds without an opponent.
     pub(in crate::server) byes: u32,
-    /// The player has withdrawn, or did not come to a game, and is not paired.
+    /// Whether the player has withdrawn, or did not show up for a game, and is not paired.
     pub(in crate::server) away: bool,
     /// The rating when the player joined.
     pub(in crate::server) rating: i32,

@@ -1,8 +1,8 @@
 //! Lowers our instructions to Cranelift's.
 //!
 //! A stretch becomes one function. The accumulator and the open loops are values of it, one for each word of
-//! a row; registers stay in memory, where calls find them. Rows and values are reached only after their index was
-//! compared with what there is: an index beyond that ends the stretch with a fault.
+//! a row; registers stay in memory, where calls find them. Rows and values are accessed only after a bounds
+//! check: an index out of range ends the stretch with a fault.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -33,12 +33,12 @@ use crate::rules::Op as Comparison;
 /// Bytes of a register, of a word of bits.
 pub(super) const WORD: i32 = 8;
 
-/// What a stretch returns: it came to its end, to a solution, or to an index out of range.
+/// What a stretch returns: it reached its end, a solution, or an index out of range.
 pub(super) const HALTED: i64 = 0;
 pub(super) const FOUND: i64 = 1;
 pub(super) const FAULT: i64 = 2;
 
-/// State, program, rows and how many, values of functions, flags: see [`call::Code`].
+/// State, program, rows, number of rows, values of functions, flags: see [`call::Code`].
 pub(super) fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
     signature.params.extend([AbiParam::new(I64); 6]);
@@ -46,7 +46,8 @@ pub(super) fn signature(module: &JITModule) -> Signature {
     signature
 }
 
-/// Fills a function with the stretch that begins at `start`. It is closed if no other one has to do with its registers.
+/// Fills a function with the stretch that begins at `start`. It is closed if no other stretch uses its
+/// registers.
 pub(super) fn function<W: Word>(
     function: &mut Function,
     context: &mut FunctionBuilderContext,
@@ -56,7 +57,7 @@ pub(super) fn function<W: Word>(
     (start, is_closed): (u32, bool),
 ) {
     let mut lower = Lower::new(function, context, module, c, ways);
-    lower.take_what_is_lent();
+    lower.take_parameters();
     if is_closed {
         lower.keep_registers();
     }
@@ -76,7 +77,7 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) rows: Value,
     pub(super) funs: Value,
     ready: Value,
-    /// Where the rows of the frame are, in such a way that their numbers count from here.
+    /// The address that the numbers of rows of the frame count from.
     pub(super) rows_of_frame: Value,
     pub(super) acc: Rest,
     pub(super) slots: HashMap<u8, Rest>,
@@ -88,11 +89,11 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) fault: Block,
     pub(super) halted: Block,
     pub(super) found: Block,
-    /// No instruction leads on: the last one jumped.
+    /// The last instruction jumped, so the next one is not reached from it.
     pub(super) left: bool,
     /// The ways of chases, see [`super::chase`].
     pub(super) ways: &'c Ways<W>,
-    /// What a function of the leaves knows besides.
+    /// The further state of a function that counts leaves.
     pub(super) leaf: Option<Part>,
     /// The signature of helpers, once it is in use, and what it is made from.
     signature: Option<SigRef>,
@@ -100,7 +101,7 @@ pub(super) struct Lower<'f, 'c, W> {
 }
 
 impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
-    /// A function whose parameters are there, and nothing else yet.
+    /// A new function, with its parameters and nothing else yet.
     pub(super) fn new(
         function: &'f mut Function,
         context: &'f mut FunctionBuilderContext,
@@ -152,11 +153,11 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     }
 
     /// The parameters of a stretch.
-    fn take_what_is_lent(&mut self) {
+    fn take_parameters(&mut self) {
         let n_rows;
         [self.state, self.program, self.rows, n_rows, self.funs, self.ready] = self.params();
         let frame = self.field(self.fields.frame);
-        // One frame and the kept rows are there: single rows are compared with their number only.
+        // The kept rows and one frame are in range: single rows need to be compared with their number only.
         let in_frame = self.in_frame() as i64;
         let end = self.b.ins().iadd_imm_s(frame, in_frame);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, n_rows);
@@ -242,7 +243,8 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         }
     }
 
-    /// Begins the block of an instruction that jumps end at, or that nothing leads to.
+    /// Begins a block for an instruction that is the target of a jump, or that the previous one does not lead
+    /// to.
     fn arrive(&mut self, pc: usize) {
         let block = self.blocks.get(&pc).copied();
         if let (Some(block), false) = (block, self.left) {
@@ -540,7 +542,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.set(&slot, &rest);
     }
 
-    /// Calls what takes a row: it finds it where the state keeps it.
+    /// Calls a helper with a row, which is passed in the state.
     pub(super) fn pass(&mut self, helper: Helper, what: Value, row: &Row) {
         for (at, word) in (0..).zip(row) {
             let at = Offset32::new(self.fields.passed + at * WORD);
@@ -549,7 +551,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.call(helper, &[what, what]);
     }
 
-    /// Has the interpreter do an instruction; its answer.
+    /// Has the interpreter run an instruction. Returns its answer.
     pub(super) fn step(&mut self, pc: usize) -> Value {
         let pc = self.b.ins().iconst(I64, pc as i64);
         let none = self.b.ins().iconst(I64, 0);
@@ -589,7 +591,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Goes on if a relation has yet to be derived: it is empty then, and taken for derived.
+    /// Goes on if a relation has yet to be derived: it is emptied, and marked as derived.
     fn enter(&mut self, entry: &Demanded, past: Block) {
         let at = Offset32::new(i32::from(entry.rel) / 64 * WORD);
         let flags = MemFlagsData::trusted();

@@ -16,7 +16,7 @@ use super::super::fen::parts::{FenError, Part, Placed, initial, initials};
 use super::Oddity;
 use super::roles::Castling;
 
-/// How the fields of a FEN are written that have two forms: rights to castle.
+/// The style of castling rights in a FEN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FenStyle {
     /// `KQkq`; a file letter only where the rook is not the outermost of its wing.
@@ -141,8 +141,8 @@ impl Castling {
     }
 }
 
-/// A rook and the piece that castles with it. The rook alone decides which that is, so that a right means the
-/// same however it is written: see the module's head.
+/// A rook and the piece that castles with it. The rook determines that piece, so that a right means the same
+/// however it is written: see the module's head.
 struct Pair {
     castler: EntityId,
     rook: EntityId,
@@ -152,7 +152,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The castling piece in the centre before others, then the nearest.
+    /// Prefers the castling piece in the centre, then the nearest.
     fn of_rook(
         world: &mut World,
         contract: &Contract,
@@ -183,7 +183,7 @@ impl Pair {
         (self.from - file).abs()
     }
 
-    /// No other rook of the wing is further from the castling piece.
+    /// Whether no other rook of the wing is further from the castling piece.
     fn is_outermost(&self, pairs: &[Self]) -> bool {
         let is_out = |it: &Self| (it.file - self.from).signum() == (self.file - self.from).signum();
         let mut others = pairs.iter().filter(|it| is_out(it));
@@ -209,7 +209,7 @@ fn home_rank(
         .collect()
 }
 
-/// A right to castle, as it is sorted and written.
+/// A castling right with its sort key and text.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Written {
     side: i64,

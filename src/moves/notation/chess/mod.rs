@@ -1,9 +1,8 @@
-//! What the texts of chess have and other games' need not: rights to castle, captures in passing, the
-//! clock of half-moves, checks, pieces that become others. Each is a role that rules may declare; what they
-//! do not declare is in no text.
+//! The parts of notation that are specific to chess: castling rights, en passant captures, the half-move
+//! clock, checks, promotions. Each is a role that rules may declare; what they do not declare is not written.
 //!
-//! This is the one place below `presets` that has words of chess for structure. Deliberately absent: which
-//! kinds of piece castle, pass or become what, which only rules know.
+//! This is the only folder below `presets` whose code has terms of chess. Deliberately absent: which kinds of
+//! piece castle, capture en passant or promote, which only rules know.
 
 mod castling;
 mod moves;
@@ -32,7 +31,7 @@ pub(super) use moves::{
 /// The column of an action that says what its piece becomes.
 pub(super) const BECOMES: &str = "promotion";
 
-/// How texts that are not understood are told what may stand at their end.
+/// How errors about texts that cannot be read describe what may stand at their end.
 pub(super) const BECOMES_EXPECTED: &str = "a promotion such as =Q, or the end";
 
 /// The fields that the FEN of chess has besides what all games have.
@@ -43,7 +42,7 @@ pub const EN_PASSANT: FenField =
 pub const CLOCK: FenField =
     FenField::Named(NamedField { name: "half-move clock", expected: "a number" });
 
-/// What a FEN says of these, before it is known whether all of it can be a fact.
+/// These parts of a FEN, before it is known whether all of it can be a fact.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     rights: Vec<Right>,
@@ -52,18 +51,18 @@ pub(super) struct Told {
     clock: i64,
 }
 
-/// What a FEN says of these and facts cannot, or what is odd about it.
+/// A part of a FEN that cannot be a fact, or that is odd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Oddity {
     /// The right is dropped: no castling rook stands where the letter says.
     NoRook { right: char },
     /// The right is dropped: no castling piece stands on the home rank.
     NoCastler { right: char },
-    /// The right is dropped: another letter has given the rook's right already.
+    /// The right is dropped: another letter has stated the rook's right already.
     SameRook { right: char },
     /// The square is dropped: nothing has just passed it.
     NothingPassed { square: String },
-    /// A piece of the side that is not to move could be captured although it is royal.
+    /// A royal piece of the side that is not to move could be captured.
     OpponentInCheck,
 }
 
@@ -88,7 +87,7 @@ impl fmt::Display for Oddity {
 }
 
 impl Roles {
-    /// The fields of a FEN that these have.
+    /// Reads the FEN fields of these roles.
     pub(super) fn read(
         &self,
         program: &Program,
@@ -96,7 +95,7 @@ impl Roles {
         parts: &mut Parts<'_>,
     ) -> Result<Told, FenError> {
         let mut told = Told::default();
-        // Some programs leave these out where the game has neither: the counters follow at once.
+        // Some programs leave these fields out where the game has neither: the counters follow at once.
         if self.castling.is_some() && parts.next_is(|it| it.bytes().all(|it| it.is_ascii_digit())) {
             return Ok(told);
         }
@@ -124,7 +123,7 @@ impl Roles {
         Ok(())
     }
 
-    /// States what a FEN says of these, and tells what had to be dropped.
+    /// Sets the facts that a FEN gives for these, and returns what had to be dropped.
     pub(super) fn place(
         &self,
         world: &mut World,
@@ -157,7 +156,7 @@ impl Roles {
         odd
     }
 
-    /// The fields of a FEN that these have, as they are now.
+    /// Writes the FEN fields of these roles.
     pub(super) fn write(
         &self,
         world: &mut World,
@@ -182,7 +181,7 @@ impl Roles {
 
     /// The royal pieces that stand attacked.
     pub fn threatened(&self, world: &mut World, contract: &Contract) -> BTreeSet<EntityId> {
-        // Which piece attacks which: the one that is attacked is the last column.
+        // The relation has attacker and target: the attacked piece is the last column.
         let Some(rel) = self.check else { return BTreeSet::new() };
         let program = world.program().clone();
         let entities = contract.entity_type(&program);
@@ -194,8 +193,7 @@ impl Roles {
         rows.iter().filter_map(|it| u32::try_from(*it.get(at)?).ok()).map(EntityId).collect()
     }
 
-    /// What follows the text of a move after which a royal piece of another side than the mover's stands
-    /// attacked.
+    /// The suffix of a move that leaves a royal piece of another side attacked.
     pub(super) fn suffix(
         &self,
         world: &mut World,

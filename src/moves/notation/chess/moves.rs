@@ -1,5 +1,5 @@
-//! Moves of chess as text: castling in the forms that people and programs write, captures in passing,
-//! and what only comments on a move.
+//! Moves of chess as text: castling in the forms that people and programs write, en passant captures, and
+//! annotations of a move.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(in super::super) fn moves_two(
     castling_rook(contract, world, program, mv).is_some()
 }
 
-/// A castling move names the square that the game writes; any other square is another move.
+/// Whether the square is the one that the game writes for a castling move; another square is another move.
 pub(in super::super) fn is_written_so(
     world: &mut World,
     contract: &Contract,
@@ -103,8 +103,8 @@ fn castling_texts(
         .collect()
 }
 
-/// Castling that cannot even be tried (the way is blocked, the right is lost): the rooks on the
-/// wing that the text names.
+/// Castling that is not even pseudo-legal (the way is blocked, the right is lost): the rooks on the wing that
+/// the text names.
 pub(in super::super) fn more_tries(
     world: &mut World,
     contract: &Contract,
@@ -133,7 +133,7 @@ pub(in super::super) fn more_tries(
     moves
 }
 
-/// The wings among the values on the way from a spelling to the action's columns.
+/// The wings among the values of a spelling's lookups.
 fn wings(world: &mut World, roles: &Castling, spelling: &Spelling<'_>) -> BTreeSet<i64> {
     let program = world.program().clone();
     let mut wings = BTreeSet::new();
@@ -186,13 +186,13 @@ fn rooks(
     rooks
 }
 
-/// A capture in passing is one even where what it strikes survives.
+/// An en passant capture counts as a capture even if the captured piece survives.
 pub(in super::super) fn strikes_beside(world: &World, contract: &Contract, mv: &Move) -> bool {
     let action = contract.notation.passing.and_then(|it| it.action);
     action == Some(world.program().action(mv.action).rel)
 }
 
-/// The text without spaces around it and without what only comments on the move.
+/// The trimmed text without annotations of the move.
 pub(in super::super) fn without_comments(text: &str) -> &str {
     let mut bare = text.trim();
     loop {
@@ -211,18 +211,18 @@ pub(in super::super) fn without_comments(text: &str) -> &str {
     }
 }
 
-/// Castling with zeros or small letters in the form that rules write; other texts as they are.
+/// Castling with zeros or small letters, in the form that the rules write; other texts unchanged.
 pub(in super::super) fn with_capital_o(text: &str) -> String {
     let is_castling = text.contains('-') && text.chars().all(|it| "0Oo-".contains(it));
     if is_castling { text.replace(['0', 'o'], "O") } else { text.into() }
 }
 
-/// Whether a text begins with castling as it is written with zeros.
+/// Whether a text begins with castling written with zeros.
 pub(in super::super) fn begins_with_zeros(text: &str) -> bool {
     text.starts_with("0-0")
 }
 
-/// What is written after a capture in passing and says nothing that the move does not.
+/// The length of the redundant `e.p.` after an en passant capture.
 pub(in super::super) fn comment_on_passing(text: &str) -> Option<usize> {
     ["e.p.", "e.p"].into_iter().find(|it| text.starts_with(it)).map(str::len)
 }

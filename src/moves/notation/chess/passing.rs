@@ -1,4 +1,4 @@
-//! The passed square in a FEN: read, stated as a fact, written.
+//! The en passant square in a FEN: read, stated as a fact, written.
 
 use crate::derive::World;
 use crate::facts::GAME;
@@ -10,7 +10,7 @@ use super::Oddity;
 use super::roles::Passing;
 
 impl Passing {
-    /// The passed square, and where the rules have it the square of the piece that passed.
+    /// The en passant square, and where the rules have it, the square of the piece that passed.
     pub(super) fn read(
         &self,
         program: &Program,
@@ -35,7 +35,7 @@ impl Passing {
         }
     }
 
-    /// States the passed square, unless the rules then know of nothing that passed it.
+    /// States the en passant square, unless by the rules no piece has passed it.
     pub(super) fn place(
         &self,
         world: &mut World,

@@ -1,4 +1,4 @@
-//! The relations that the texts of chess read, as far as the rules declare them.
+//! The relations that the notation of chess reads, as far as the rules declare them.
 
 use crate::facts::DomainId;
 use crate::rules::RelId;
@@ -6,14 +6,14 @@ use crate::rules::RelId;
 use super::super::super::finder::{Fact, Finder, Slot, Source};
 use super::super::super::notes::{called, fen_notes};
 
-/// The relations that the texts of chess read, as far as the rules declare them.
+/// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Roles {
     pub castling: Option<Castling>,
     pub passing: Option<Passing>,
-    /// Half-moves since the last that cannot be taken back.
+    /// Half-moves since the last irreversible one.
     pub clock: Option<Fact>,
-    /// The side to move stands in check.
+    /// The side to move is in check.
     pub in_check: Option<RelId>,
     /// `check(attacker, royal piece)`.
     pub(super) check: Option<RelId>,
@@ -33,16 +33,16 @@ pub struct Castling {
     pub wings: DomainId,
 }
 
-/// The relations about captures in passing.
+/// The relations about en passant captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passing {
-    /// The square that was passed, as a fact of the game.
+    /// The en passant square, as a fact of the game.
     pub ep: Fact,
-    /// The square of the piece that can be captured so, where the FEN tells it.
+    /// The square of the piece that can be captured en passant, where the FEN states it.
     pub victim: Option<Fact>,
     pub passed: RelId,
     pub same_passed: RelId,
-    /// The action: what it captures stands beside the square that it goes to.
+    /// The action, whose captured piece is not on the destination.
     pub action: Option<RelId>,
 }
 
@@ -59,21 +59,21 @@ impl Roles {
         }
     }
 
-    /// The facts that a FEN tells because of these.
+    /// The facts that a FEN states for these roles.
     pub fn told(&self) -> impl Iterator<Item = Fact> {
         let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
         let castling = self.castling.map(|it| it.partner);
         passing.into_iter().chain([self.clock, castling]).flatten()
     }
 
-    /// Those of them that a FEN tells only where they make a difference.
+    /// Those of them that a FEN states only if they make a difference.
     pub fn told_by_need(&self) -> impl Iterator<Item = Fact> {
         self.passing.map(|it| [Some(it.ep), it.victim]).into_iter().flatten().flatten()
     }
 }
 
 impl Castling {
-    /// What castling takes, in games that have the right to it as a fact.
+    /// The roles of castling, in games that have castling rights as facts.
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Kind, Side, Square};
         let wings = Slot::Named("Wing");
@@ -96,7 +96,7 @@ impl Castling {
 }
 
 impl Passing {
-    /// What a capture in passing takes, in games that note the square that was passed.
+    /// The roles of en passant captures, in games that state the en passant square.
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Square};
         let ep = finder.game("ep", Square);
@@ -107,8 +107,8 @@ impl Passing {
         Some(Self { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
     }
 
-    /// `.meta fen "passed RELATION"`: the passed square may be followed by the square of the piece
-    /// that passed it.
+    /// `.meta fen "passed RELATION"`: the en passant square may be followed by the square of the piece that
+    /// passed it.
     fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
         let passed = |it: (_, u16)| Some((str::strip_prefix(it.0, "passed ")?, it.1));
         let (name, file) = fen_notes(finder.program).find_map(passed)?;

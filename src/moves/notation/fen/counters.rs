@@ -1,5 +1,5 @@
-//! Numbers of the sides in a field of their own: `3+3` before the counters of moves, or `+1+0` after them, as a file
-//! declares it (`.meta fen "counters RELATION"`, `"counters +RELATION"`). Of a side that has none it is `-`.
+//! A number per side, in a FEN field: `3+3` before the move counters, or `+1+0` after them, as a file
+//! declares it (`.meta fen "counters RELATION"`, `"counters +RELATION"`). A missing number is `-`.
 
 use crate::derive::World;
 use crate::facts::EntityId;
@@ -9,7 +9,7 @@ use super::super::super::contract::Contract;
 use super::super::super::finder::Counters;
 use super::parts::{FenError, FenField, Parts};
 
-/// What a text says of each side.
+/// The number of each side in a text.
 pub(super) type Told = Vec<Option<i64>>;
 
 /// The field, if the game has it at this place and the next word is one.
@@ -43,7 +43,7 @@ pub(super) fn read(
     }
 }
 
-/// States what a text says; without a word of it, what there is at the start.
+/// States the numbers of a text, or without them those of the start.
 pub(super) fn place(world: &mut World, contract: &Contract, told: Option<&Told>) {
     let Some(Counters { fact, .. }) = contract.counters else { return };
     let start = world.program().schema.attribute(fact.attr).default;

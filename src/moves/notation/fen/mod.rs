@@ -1,21 +1,23 @@
 //! Positions as FEN: piece placement, side, what the game's family adds (`chess`), the number of the move,
 //! and what a game declares beyond.
 //!
-//! **What rules declare**, each a line `.meta fen "..."`: `KEY=RELATION` (one more field: of an attribute of
-//! the game `KEY=VALUE`; of pieces `KEY=VALUE,SQUARE:VALUE`, the value of all pieces on the board but those
-//! that are named after it, `-` for none), `pocket` (pieces that stand nowhere are in hand, and follow the
-//! board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their letter: `Q~`),
-//! `prefix SIGN=RELATION` (the same before it), `stack RELATION` (a square may hold several pieces, `(FTI)`, in
-//! the order of the numbers that the relation gives to kinds), `wall SIGN=RELATION` (squares that are taken out of the
-//! board), `counters RELATION` (see `counters`), `dashes N` (so many fields after the side to move
-//! are a dash), `turn ...` (what follows of a turn that is under way, see `turn`), `strict` (the text must be as it would be written). What a family adds and the counters are there if the rules have them.
+//! **What rules declare**, each a line `.meta fen "..."`: `KEY=RELATION` (a further field: for an attribute
+//! of the game `KEY=VALUE`; for one of pieces `KEY=VALUE,SQUARE:VALUE`, the value of all pieces on the board
+//! except those that are named after it, `-` for none), `pocket` (pieces without a square are in hand, and
+//! follow the board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their
+//! letter: `Q~`), `prefix SIGN=RELATION` (the same before it), `stack RELATION` (a square may hold several
+//! pieces, `(FTI)`, in the order of the numbers that the relation gives to kinds), `wall SIGN=RELATION`
+//! (squares that are taken out of the board), `counters RELATION` (see `counters`), `dashes N` (N fields
+//! after the side to move are always a dash), `turn ...` (the text of a turn under way, see `turn`), `strict`
+//! (the text must be exactly as it would be written). What a family adds and the counters are there if the
+//! rules have them.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
 //! a [`Warning`]: a castling right with no rook or no castling piece on the home rank, an en passant
-//! square that no piece has just passed. The side that is not to move may stand in check; that is a
-//! warning too. Text that is not FEN is a [`FenError`], and then nothing has changed; so is a position with
-//! rows of a relation `misplaced`, with the sentence of the first.
+//! square that no piece has just passed. The side that is not to move may be in check; that is a warning too.
+//! Text that is not FEN is a [`FenError`], and then nothing has changed; so is a position with rows of a
+//! relation `misplaced`, with the sentence of the first row.
 
 mod counters;
 pub(super) mod parts;
@@ -38,7 +40,7 @@ pub(in super::super) use turn::rows_as_text;
 pub use turn::{read_turn, split_turn, write_turn};
 pub use write::{cells, write_fen};
 
-/// What reading a FEN had to leave out or wonder at.
+/// The result of reading a FEN, with its warnings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setup {
     pub warnings: Vec<Warning>,
@@ -46,7 +48,7 @@ pub struct Setup {
 
 /// Replaces the pieces and the game's attributes by those of the text.
 ///
-/// Facts of other entities stay, and so do attributes of the game that no FEN tells, but for the
+/// Facts of other entities stay, and so do attributes of the game that no FEN states, except the
 /// count of occurrences, which starts again. Writes are journaled and not committed.
 ///
 /// # Errors
@@ -68,8 +70,8 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
     placed
 }
 
-/// Whether a text is what the position that was read from it is written as. Further fields, `key=...`, may be left
-/// out: presets add them to a position that was written without.
+/// Checks that a text is exactly as the position read from it is written. Further fields, `key=...`, may be
+/// missing: presets add them to positions written without them.
 fn as_written(world: &mut World, contract: &Contract, text: &str) -> Result<(), FenError> {
     let text = text.trim_end_matches(['\r', '\n']);
     let style = FenStyle::declared(world.program());

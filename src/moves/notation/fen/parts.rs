@@ -1,4 +1,4 @@
-//! Parts of a FEN: its fields and words with their places, the pieces, numbers, and what can be wrong with them.
+//! Parts of a FEN: its fields and words with their places, pieces, numbers, and their errors.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::super::super::contract::Contract;
 use super::super::super::finder::Mark;
 use super::super::letters::{Begun, Letters};
 
-/// A field that only some families have: what it is called, and what is expected there.
+/// A field that only some families have: its name, and what is expected in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedField {
     pub name: &'static str,
@@ -27,11 +27,11 @@ pub enum FenField {
     Named(NamedField),
     /// A field that the game declares.
     Further,
-    /// All of them together.
+    /// The text as a whole.
     Whole,
-    /// All of them, as they are written.
+    /// The form of the whole text.
     Form,
-    /// What was done of a turn that is under way.
+    /// The text of a turn under way.
     UnderWay,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for FenField {
     }
 }
 
-/// Why a text is no FEN for these rules. The position is unchanged.
+/// Why a text is not a FEN for these rules. The position is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", said(self))]
 pub struct FenError {
@@ -116,7 +116,7 @@ impl<'a> Parts<'a> {
         self.take_if(field, |it| !it.contains('=') && !it.starts_with('+'))
     }
 
-    /// The next word, if it is of such a kind.
+    /// The next word, if it fits.
     pub(super) fn take_if(
         &mut self,
         field: FenField,
@@ -125,7 +125,7 @@ impl<'a> Parts<'a> {
         if self.next_is(fits) { self.take(field) } else { None }
     }
 
-    /// Whether there is a next word, of such a kind.
+    /// Whether there is a next word that fits.
     pub(in super::super) fn next_is(&self, fits: impl Fn(&str) -> bool) -> bool {
         self.words.get(self.next).is_some_and(|it| fits(it.1))
     }
@@ -147,7 +147,7 @@ impl<'a> Parts<'a> {
 
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Placed {
-    /// None in hand.
+    /// `None` if it is in hand.
     pub(in super::super) square: Option<i64>,
     pub(in super::super) kind: i64,
     pub(in super::super) side: i64,
@@ -194,7 +194,7 @@ pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, 
     (0..size).filter_map(|it| Some((it, initial(domain, it)?)))
 }
 
-/// The greatest counter of a FEN: as many nines as leave room to count on.
+/// The greatest counter of a FEN, which leaves room to count on.
 const MAX_COUNTER: i64 = 999_999_999_999_999;
 
 /// A counter: digits only.

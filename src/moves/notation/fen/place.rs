@@ -1,4 +1,5 @@
-//! A read position as facts: pieces, rights and attributes of the game, and what had to be dropped.
+//! States a position that was read as facts: pieces, rights and attributes of the game; and what had to be
+//! dropped.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,10 +15,10 @@ use super::parts::Placed;
 use super::read::Position;
 use super::{FenError, FenField, counters};
 
-/// What a position says and facts cannot, or what is odd about it.
+/// A part of a position that cannot be a fact, or that is odd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
-    /// What only the texts of some families can say.
+    /// A warning about a field of one family.
     Family(Oddity),
     /// Move numbers start from 1; 0 is read as 1.
     MoveNumberZero,
@@ -79,8 +80,8 @@ fn clear(world: &mut World, contract: &Contract) {
     }
 }
 
-/// Creates the pieces in the entities that are free, lowest first: positions may be read again and
-/// again, and entities are few.
+/// Creates the pieces in free entities, lowest first: positions may be read again and again, and the number
+/// of entities is limited.
 fn pieces(
     world: &mut World,
     contract: &Contract,
@@ -110,7 +111,7 @@ fn pieces(
         for (field, told) in contract.fields.iter().zip(&position.further) {
             let is_of_pieces = field.about == About::Pieces;
             if let (true, Some(told), Some(square)) = (is_of_pieces, told, piece.square) {
-                // Of the pieces of one square each has the value of its number.
+                // The values named for one square apply to its pieces in order.
                 let before = placed[..at].iter().filter(|it| it.square == Some(square)).count();
                 let mut named = told.named.iter().filter(|it| it.0 == square).skip(before);
                 world.set_raw(id, field.fact.attr, named.next().map_or(told.value, |it| it.1));

@@ -1,4 +1,4 @@
-//! The text of a FEN as data; nothing here touches facts.
+//! Parses a FEN; nothing here touches facts.
 
 use crate::facts::Domain;
 use crate::rules::{Program, Type};
@@ -10,29 +10,29 @@ use super::super::letters::{Letters, side_signs};
 use super::parts::{FenError, FenField, Part, Parts, Placed, number, piece};
 use super::{counters, points, stack};
 
-/// What a FEN says, before it is known whether all of it can be a fact.
+/// The contents of a FEN, before it is known whether all of it can be a fact.
 #[derive(Debug)]
 pub(super) struct Position {
-    /// By square, lowest first; those in hand before all.
+    /// By square, lowest first; those in hand come first.
     pub(super) pieces: Vec<Placed>,
     /// The squares that are taken out of the board.
     pub(super) walls: Vec<i64>,
     pub(super) turn: i64,
-    /// The numbers of the sides, if the text has them.
+    /// The number of each side, if the text has them.
     pub(super) counters: Option<counters::Told>,
-    /// What only the texts of some families say.
+    /// The fields that only some families have.
     pub(super) family: Told,
     pub(super) fullmove: i64,
-    /// One per field that the game declares: what the text says of it.
+    /// The value of each field that the game declares.
     pub(super) further: Vec<Option<Further>>,
 }
 
-/// What a further field says.
+/// The value of a further field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Further {
-    /// Of the game, or of all pieces that are not named; none is `-`.
+    /// For the game, or for all pieces that are not named; `None` is `-`.
     pub(super) value: Option<i64>,
-    /// Of the pieces on some squares.
+    /// For the pieces on named squares.
     pub(super) named: Vec<(i64, Option<i64>)>,
 }
 
@@ -91,7 +91,7 @@ fn further(
     let Some((field, place)) = fields.find(|it| it.0.key == key && it.1.is_none()) else {
         return Err(part.refuse(open_fields(contract, &position.further)));
     };
-    // A field of the game has one value, whatever commas are in it.
+    // A field of the game has one value, which may contain commas.
     let (first, rest) = match text.split_once(',').filter(|_| field.about != About::Game) {
         Some((first, rest)) => (first, Some(rest)),
         None => (text, None),
@@ -116,7 +116,7 @@ fn further(
     Ok(())
 }
 
-/// The further fields that may still come, in the words of an error.
+/// The further fields that may still follow, for an error message.
 fn open_fields(contract: &Contract, found: &[Option<Further>]) -> String {
     let open = contract.fields.iter().zip(found).filter(|it| it.1.is_none());
     let value = |it: &Field| if it.ty == Type::Int { "N" } else { "VALUE" };

@@ -1,4 +1,4 @@
-//! Squares that hold several pieces, `(FTI)`: read, and put in the order that the rules declare.
+//! Squares that hold several pieces, `(FTI)`: reads them, and sorts them in the order that the rules declare.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::super::super::contract::Contract;
 use super::super::letters::Letters;
 use super::parts::{Placed, piece};
 
-/// What stands before and after the pieces of a square.
+/// The characters before and after the pieces of a square.
 pub(super) const OPEN: char = '(';
 pub(super) const CLOSE: char = ')';
 
-/// The pieces of a stack, in any order, from the parenthesis on; `None` where the text that is left begins with
-/// something else. A stack has two pieces or more.
+/// Reads a stack, with its pieces in any order; `None` if `rest` begins with something else. A stack has two
+/// pieces or more.
 pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Vec<Placed>> {
     let mut pieces = Vec::new();
     *rest = rest.strip_prefix(OPEN)?;
@@ -26,7 +26,7 @@ pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> O
 }
 
 /// The pieces of each square, in the order in which they are written: by the numbers that the rules give to
-/// their kinds, equal ones as they came onto the board.
+/// their kinds, equal ones by side and entity.
 pub(super) type Standing = BTreeMap<i64, Vec<EntityId>>;
 
 pub(super) fn standing(world: &mut World, contract: &Contract) -> Standing {

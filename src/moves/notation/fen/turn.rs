@@ -1,9 +1,10 @@
 //! Turns that are under way in a FEN: the position that the turn began from, then what was done of it, `e4:T:I>e5...`.
 //!
-//! The rules say what is told (`.meta fen "turn {opened}:{staying}:{made,}{more}"`): of each relation the texts of its
-//! rows, of a list (`{made,}`) with commas between them; if the first has no row, no turn is under way. Reading looks
-//! for the actions that come to the text. An action may add signs to a list, and takes none away; so a search that
-//! follows what still fits is short. Nothing here knows what is told.
+//! The rules declare what is written (`.meta fen "turn {opened}:{staying}:{made,}{more}"`): the texts of each
+//! relation's rows, for a list (`{made,}`) with commas between them; if the first relation has no row, no
+//! turn is under way. Reading searches for the actions that lead to the text. An action may append to a list,
+//! and never shortens it; so a search that prunes what no longer fits is short. Nothing here knows what the
+//! texts mean.
 
 use crate::derive::World;
 use crate::rules::RelId;
@@ -16,17 +17,17 @@ use super::super::super::turn::LONGEST;
 use super::super::super::words::is_within;
 use super::{FenError, FenField};
 
-/// Maximum number of actions that are tried to read a turn.
+/// Maximum number of actions tried to read a turn.
 const TRIES: usize = 20_000;
 
-/// What is told: all of it, its beginning, and its lists.
+/// The text: all of it, its beginning, and its lists.
 struct Told {
     text: String,
     first: String,
     lists: Vec<String>,
 }
 
-/// What is told of the turn that is under way; `None` if none is.
+/// The text of the turn under way; `None` if there is none.
 fn told(world: &mut World, contract: &Contract) -> Option<Told> {
     let parts = contract.turn_text.as_ref()?;
     let mut told: Option<Told> = None;
@@ -39,7 +40,7 @@ fn told(world: &mut World, contract: &Contract) -> Option<Told> {
             }
             TurnPart::Rows(rel) => (*rel, ""),
             TurnPart::List(rel) => (*rel, ","),
-            // A FEN tells every part.
+            // A FEN states every part.
             TurnPart::Optional(_) => continue,
         };
         let texts = rows_as_text(world, rel);
@@ -70,12 +71,12 @@ pub(in super::super::super) fn rows_as_text(world: &mut World, rel: RelId) -> Ve
     rows.iter().map(|row| render_row(world, template, columns, row)).collect()
 }
 
-/// What was done of the turn that is under way; `None` if none is, or if the rules have no text for it.
+/// The text of the turn under way; `None` if there is none, or if the rules have no text for it.
 pub fn write_turn(world: &mut World, contract: &Contract) -> Option<String> {
     told(world, contract).map(|it| it.text)
 }
 
-/// A FEN without what it tells of a turn that is under way, and that.
+/// Splits a FEN into the position and the text of a turn under way.
 pub fn split_turn<'t>(contract: &Contract, text: &'t str) -> (&'t str, Option<&'t str>) {
     let is_turn = |last: &str| last.contains(':') && !last.contains('=');
     match text.trim_end().rsplit_once(' ') {
@@ -88,7 +89,7 @@ pub fn split_turn<'t>(contract: &Contract, text: &'t str) -> (&'t str, Option<&'
     }
 }
 
-/// The actions that a text tells of a turn which begins here. Nothing has changed afterwards.
+/// Finds the actions of a turn that begins here from its text. Nothing has changed afterwards.
 ///
 /// # Errors
 /// There are none.
@@ -115,7 +116,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Goes on from the actions so far, to the text.
+    /// Searches on from the actions so far for the text.
     fn find(&mut self, world: &mut World) -> bool {
         if self.path.len() >= LONGEST || is_over(world, self.contract) {
             return false;
@@ -141,8 +142,8 @@ impl Search<'_> {
         false
     }
 
-    /// What is told after these actions may become the text: it begins like it, and its lists have no sign that the
-    /// text has not.
+    /// Whether the text after these actions may grow into the wanted one: it begins like it, and its lists
+    /// have no sign that the text has not.
     fn may_become(&self, told: &Told) -> bool {
         let fits = |it: &String| is_within(it, self.text);
         self.text.starts_with(&told.first) && told.lists.iter().all(fits)

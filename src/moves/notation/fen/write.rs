@@ -1,4 +1,4 @@
-//! Facts as the text of a FEN.
+//! Writes a position as FEN.
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
@@ -13,8 +13,8 @@ use super::counters;
 use super::points;
 use super::stack::{self, Standing};
 
-/// The position as FEN: the fields that the rules have something for. The en passant square is written
-/// only if a capture there is legal.
+/// The position as FEN, with the fields that the rules declare. The en passant square is written only if a
+/// capture there is legal.
 pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> String {
     let program = world.program().clone();
     let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
@@ -32,7 +32,9 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     fields.join(" ")
 }
 
-/// A further field, unless there is nothing to say; `-` says that there is none of what there usually is.
+/// A field declared by `.meta fen`, as `key=value`; `None` if there is no value, or only the default of a
+/// quiet field. `-` is a missing value. A field about squares or members states the most common value first,
+/// then each exception: `key=usual,square:value`.
 fn further(
     program: &Program,
     contract: &Contract,
@@ -43,7 +45,7 @@ fn further(
     let attr = field.fact.attr;
     let squares = program.schema.domain(contract.board.domain);
     let text = |it: Option<i64>| match it {
-        // A piece is told by its square.
+        // A piece is written as its square.
         Some(raw) if Some(field.ty) == contract.entity_type(program) => {
             let piece = u32::try_from(raw).ok().map(EntityId);
             let square = piece.and_then(|it| facts.get_raw(it, contract.at.attr));
@@ -81,7 +83,7 @@ fn further(
     let mut words = vec![format!("{}={}", field.key, text(usual))];
     let squares = program.schema.domain(places);
     for (at, (square, value)) in values.iter().enumerate() {
-        // Of a square that holds several, those before one that differs are told, too.
+        // On a square with several pieces, those before an exception are listed too, which keeps their order.
         let mut rest = values[at..].iter().take_while(|it| it.0 == *square);
         if rest.all(|it| it.1 == usual) {
             continue;
@@ -91,8 +93,7 @@ fn further(
     Some(words.join(","))
 }
 
-/// The board as a FEN tells it, its last rank first: of each square the letter of what stands there, with
-/// its signs.
+/// The board in FEN order, last rank first: for each square the letter of the piece there, with its signs.
 pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
     let letters = letters_of(world, contract);
     let board = contract.board;
@@ -142,7 +143,8 @@ fn placement(world: &mut World, contract: &Contract) -> String {
     text
 }
 
-/// The pieces that stand nowhere, `[QNp]`: side by side, in the order of their kinds.
+/// The pieces in hand (those without a square), `[QNp]`: one side after the other, in the order of their
+/// kinds.
 fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
     let nowhere = |it: &EntityId| !facts.contains(*it, contract.at.attr);
     let pieces = facts.entities_with(contract.kind.attr).filter(nowhere);

@@ -1,9 +1,9 @@
 //! Games as PGN (portable game notation): tags, moves as text, comments, results.
 //!
-//! Text only: which game is meant and what a move means is for the caller to find with the FEN and
-//! SAN readers. Written on `winnow`, because the maintained crate for PGN is GPL and the others are
-//! toys tied to one game. The reader takes every game of a file in turn; a malformed one is an
-//! error with its place, and reading goes on at the next. Files are read as they come, a game at a time.
+//! This is text only: the caller interprets the game and its moves with the FEN and SAN readers. Written on
+//! `winnow`, because the maintained crate for PGN is GPL and the others are toys tied to one game. The reader
+//! takes every game of a file in turn; a malformed one is an error with its place, and reading goes on at the
+//! next. Files are read as they come, a game at a time.
 
 mod read;
 mod token;
@@ -18,11 +18,11 @@ use super::super::contract::Contract;
 
 pub use read::PgnReader;
 
-/// The maximum number of bytes of one game, comments included.
+/// Maximum number of bytes of one game, comments included.
 const LIMIT: usize = 1 << 20;
-/// Variations are at most so deep within each other.
+/// Maximum depth of nested variations.
 const DEEPEST: usize = 64;
-/// The greatest number of a move; those after it bear it, too.
+/// The greatest move number; later moves have it, too.
 const LAST_NUMBER: u32 = 999_999_999;
 
 /// One game of a file.
@@ -30,7 +30,7 @@ const LAST_NUMBER: u32 = 999_999_999;
 pub struct PgnGame {
     /// The line on which it begins; 0 for a game that was not read from a file.
     pub line: usize,
-    /// The tags that name the players: `White` and `Black`, or what a game calls its two sides.
+    /// The tags that name the players: `White` and `Black`, or the names of the game's two sides.
     pub sides: [String; 2],
     /// In the order of the file.
     pub tags: Vec<(String, String)>,
@@ -69,7 +69,7 @@ impl PgnGame {
     }
 }
 
-/// The number that the first move bears, and whose it is.
+/// The number of the first move, and whose move it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstMove {
     pub number: u32,
@@ -99,11 +99,11 @@ pub struct PgnMove {
     /// Numeric annotation glyphs; `!` is 1, `?` 2, `!!` 3, `??` 4, `!?` 5, `?!` 6.
     pub nags: Vec<u8>,
     pub comments: Vec<String>,
-    /// What may be played instead, each with what follows it.
+    /// The variations in place of this move.
     pub variations: Vec<Vec<PgnMove>>,
 }
 
-/// How a game ended, as its last word says.
+/// The result of a game, as its termination marker gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PgnResult {
     FirstWins,
@@ -118,7 +118,7 @@ impl PgnResult {
         token::whole_result(text.trim())
     }
 
-    /// The result that an outcome of the rules is.
+    /// The result that an outcome of the rules corresponds to.
     pub fn of(world: &mut World, contract: &Contract, outcome: i64) -> Self {
         let winner = world.matching(contract.wins, &[None, Some(outcome)]);
         match winner.first().map(|row| row[0]) {
@@ -181,7 +181,7 @@ pub enum PgnFault {
 }
 
 impl PgnFault {
-    /// Whether it is the file that is at fault, not a game in it.
+    /// Whether the fault is in the file as a whole, not in one game.
     pub fn is_of_the_file(&self) -> bool {
         matches!(self, Self::Unreadable { .. })
     }

@@ -1,7 +1,7 @@
 //! The games of a file, one after the other.
 //!
-//! What is read is a window on the file, so a file may be of any length. Nothing is looked at more than a
-//! fixed number of times, whatever the file holds: it may come from a stranger.
+//! The file is read through a window, so it may be of any length. No byte is examined more than a fixed
+//! number of times, whatever the file contains: it may come from a stranger.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -12,17 +12,17 @@ use super::{DEEPEST, FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
 /// Number of bytes of the file that are read ahead of a word; only tags and comments may be longer.
 const AHEAD: usize = 1024;
-/// A word that ends closer than this to the end of what is at hand might go on.
+/// A word that ends closer than this to the end of the window might go on.
 const MARGIN: usize = 16;
 
-/// An iterator over the games of a PGN file, in UTF-8, with or without a byte order mark; a line that is no
+/// An iterator over the games of a PGN file, in UTF-8, with or without a byte order mark; a line that is not
 /// UTF-8 is read as Latin-1. A malformed game is an error; the next call goes on with the game after it.
 #[derive(Debug, Clone)]
 pub struct PgnReader<R> {
     window: Window<R>,
     /// Line ends since the last word.
     line_ends: usize,
-    /// No comment that begins after the last one that was looked at ends before this offset.
+    /// No comment that begins after the last one examined ends before this offset.
     unclosed: usize,
     /// Where the game began.
     start: usize,
@@ -42,13 +42,13 @@ impl<R: BufRead> PgnReader<R> {
         Self { window: Window::new(file), line_ends: 0, unclosed: 0, start: 0, game: 0 }
     }
 
-    /// How many bytes of the file were looked at so far, each as often as that was done. It does not grow
-    /// faster than what was read: a file may come from a stranger.
+    /// Number of bytes examined so far, each counted as often as it was. It stays proportional to the bytes
+    /// read: a file may come from a stranger.
     pub fn looked_at(&self) -> u64 {
         self.window.looked()
     }
 
-    /// Passes white space and lines that begin with `%`.
+    /// Skips white space and lines that begin with `%`.
     fn skip(&mut self) {
         loop {
             self.window.ensure(AHEAD);
@@ -121,7 +121,7 @@ impl<R: BufRead> PgnReader<R> {
         if self.window.rest().starts_with('{') {
             self.find_close(game, place)?;
         }
-        // What is at hand might end within the word: then it is read again with more at hand.
+        // The window might end within the word: then it is read again with a larger window.
         let (token, end) = loop {
             let rest = self.window.rest();
             let mut after = rest;
@@ -153,12 +153,12 @@ impl<R: BufRead> PgnReader<R> {
         taken
     }
 
-    /// Has the whole of a comment at hand, and what follows it.
+    /// Extends the window over the whole of a comment and what follows it.
     fn find_close(&mut self, game: &Building, place: (usize, usize)) -> Result<(), Failure> {
         loop {
             let (rest, passed) = (self.window.rest(), self.window.passed());
             let known = self.unclosed.saturating_sub(passed).clamp(1, rest.len());
-            // What is known was looked at as text, so it ends between letters.
+            // The examined part ends between characters.
             let at_hand = rest.len();
             if let Some(close) = rest.get(known..).and_then(|it| it.find('}')) {
                 self.window.count(close);
@@ -176,8 +176,8 @@ impl<R: BufRead> PgnReader<R> {
         }
     }
 
-    /// A tag after moves begins the next game, although this one was never ended; so does a tag
-    /// that is known already, after a blank line.
+    /// A tag after moves begins the next game, although this one has no result; so does a tag that the game
+    /// has already, after a blank line.
     fn is_at_next(&self, game: &Building) -> bool {
         let Some(rest) = self.window.rest().strip_prefix('[') else { return false };
         if !game.outer.is_empty() {
@@ -217,7 +217,7 @@ impl<R: BufRead> Iterator for PgnReader<R> {
     fn next(&mut self) -> Option<Self::Item> {
         self.skip();
         if self.is_at_end() {
-            // What was read before the file failed has been told.
+            // The games read before the failure have been returned already.
             let reason = self.window.failure()?;
             let (line, column) = self.window.place();
             let fault = PgnFault::Unreadable { reason };
@@ -251,17 +251,17 @@ struct Failure {
     fault: PgnFault,
     place: (usize, usize),
     in_tags: bool,
-    /// It was noticed at the first word of the next game.
+    /// Whether it was noticed at the first word of the next game.
     before_game: bool,
 }
 
-/// A game while its tokens come in.
+/// A game that is being read.
 #[derive(Default)]
 struct Building {
     done: PgnGame,
-    /// The names of its tags, in small letters.
+    /// The names of its tags, in lower case.
     names: HashSet<String>,
-    /// The moves that are read: of the game, or of the innermost open variation.
+    /// The line being read: of the game, or of the innermost open variation.
     line: Line,
     /// The lines around it, the game's own first, each with the place where the variation begins in it.
     outer: Vec<Outer>,
@@ -290,7 +290,7 @@ struct Outer {
 }
 
 impl Building {
-    /// Which numbers without dots are those of moves.
+    /// Which numbers without dots count as move numbers.
     fn bare(&self) -> Bare {
         let is_due = !self.line.is_numbered && !self.line.next.by_second;
         match self.has_dots {
@@ -341,7 +341,7 @@ impl Building {
                 let (text, (line, column)) = (text.into_owned(), place);
                 self.line.moves.push(PgnMove { text, line, column, ..PgnMove::default() });
             }
-            // A variation may tell how it ends; the game goes on.
+            // A variation may have a result of its own; the game goes on.
             Token::Result(_) if !self.outer.is_empty() => {}
             Token::Result(result) => {
                 self.done.result = Some(result);
@@ -351,7 +351,7 @@ impl Building {
                 if self.outer.len() >= DEEPEST {
                     return Err(self.failure(PgnFault::DeepVariation, place));
                 }
-                // It tells what may be played in place of the last move.
+                // A variation replaces the last move.
                 let inner = Line { next: self.line.last, ..Line::default() };
                 let line = std::mem::replace(&mut self.line, inner);
                 self.outer.push(Outer { line, place });
@@ -361,7 +361,7 @@ impl Building {
                     return Err(self.failure(PgnFault::StrayClose { found: ')' }, place));
                 };
                 let inner = std::mem::replace(&mut self.line, line).whole();
-                // What takes the place of no move is passed over.
+                // A variation before any move is skipped.
                 if let Some(mv) = self.line.moves.last_mut().filter(|_| !inner.is_empty()) {
                     mv.variations.push(inner);
                 }
@@ -384,7 +384,7 @@ impl Building {
 }
 
 impl Line {
-    /// The moves of a variation: what was said before the first is said of it.
+    /// The moves of a variation; comments before the first move are attached to it.
     fn whole(mut self) -> Vec<PgnMove> {
         if let Some(first) = self.moves.first_mut() {
             first.comments.splice(0..0, self.comments);
@@ -393,7 +393,7 @@ impl Line {
     }
 }
 
-/// A comment is broken into lines anywhere: only its words are kept.
+/// A comment may be wrapped anywhere: only its words are kept.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

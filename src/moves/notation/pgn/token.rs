@@ -1,8 +1,8 @@
-//! The words of PGN, one at a time.
+//! The tokens of PGN, one at a time.
 //!
-//! A number is a move's number if dots follow it. Without them it is one where it is due, and anywhere in a game whose
-//! first number has no dots; else it is a move, as games have that name numbers or numbered squares. In quotes
-//! anything is a move.
+//! A number is a move's number if dots follow it. Without dots it is one if it is the number due there, and
+//! everywhere in a game whose first number has no dots; else it is a move, as in games whose actions are
+//! numbers or numbered squares. In quotes anything is a move.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use super::{PgnFault, PgnResult};
 
 type Parsed<T> = Result<T, EmptyError>;
 
-/// A word of a game.
+/// A token of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     Tag(&'a str, String),
@@ -28,16 +28,16 @@ pub(super) enum Token<'a> {
     Result(PgnResult),
     OpenVariation,
     CloseVariation,
-    /// Dots and `e.p.`, which say nothing that the moves do not.
+    /// Dots and `e.p.`, which are redundant.
     Nothing,
 }
 
-/// Which numbers without dots are those of moves.
+/// Which numbers without dots count as move numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Bare {
     #[default]
     All,
-    /// The number that is due here, if one is.
+    /// The number that is due here, if any.
     Due(Option<u32>),
 }
 
@@ -65,7 +65,7 @@ pub(super) fn token<'a>(input: &mut &'a str, bare: Bare) -> Result<Token<'a>, Pg
     }
 }
 
-/// Whether a move with this text is read as such wherever it stands behind a number with dots.
+/// Whether a move with this text is read back as such after a number with dots.
 pub(super) fn reads_back(text: &str) -> bool {
     let mut rest = text;
     let read = token(&mut rest, Bare::Due(None));
@@ -185,7 +185,7 @@ fn is_move(text: &str, bare: Bare) -> bool {
     due.is_none_or(|it| word != it.to_string())
 }
 
-/// `0000`, the move that moves nothing, as UCI writes it.
+/// `0000`, the null move of UCI.
 fn pass<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     let pass = "0000".parse_next(input)?;
     match input.starts_with(|it: char| it.is_alphanumeric() || it == '.') {
@@ -194,7 +194,7 @@ fn pass<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     }
 }
 
-/// A text that is a result and nothing else.
+/// Reads a text that is a result and nothing else.
 pub(super) fn whole_result(mut text: &str) -> Option<PgnResult> {
     whole(result, &mut text).filter(|_| text.is_empty())
 }
@@ -216,8 +216,8 @@ fn result(input: &mut &str) -> Parsed<PgnResult> {
     }
 }
 
-/// A move: anything up to a space or a mark that means something else; `(Q)` right after it and the
-/// signs of check after that belong to it, and so do the pieces of a stack, `(FT)e5xe7`, wherever they stand.
+/// A move: anything up to a space or another special character; `(Q)` right after it and the signs of check
+/// after that belong to it, and so do the pieces of a stack, `(FT)e5xe7`, anywhere in it.
 fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     let whole = *input;
     let mut length = 0;
@@ -243,24 +243,26 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     Ok(&whole[..length + after.len()])
 }
 
-/// A piece in capitals and a square behind it make `*` a part of the move, as in shogi: `P*43`. Else it is a result.
+/// A capital before it and a square after it make `*` a part of the move, as in shogi: `P*43`. Otherwise it
+/// is a result.
 fn drops(before: &str, rest: &str) -> bool {
     let is_piece = before.ends_with(|it: char| it.is_ascii_uppercase());
     is_piece && rest[1..].starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// Maximum number of signs of a stack.
+/// Maximum number of characters of a stack.
 const MOST_CROWD: usize = 32;
 
-/// The length of the pieces of a stack that a text begins with, each a capital with a `+` before it or none: `(+TI)`,
-/// which something of the move follows at once. A variation has a move in small letters, or nothing after it. 0: none.
+/// The length of the stack that a text begins with, 0 if there is none. Its pieces are capitals, each with a
+/// `+` before it or not, and the move goes on right after it: `(+TI)`. (A variation has lower-case letters,
+/// or nothing right after it.)
 fn crowd(text: &str) -> usize {
     let close = text.bytes().take(MOST_CROWD).position(|it| it == b')');
     let Some(close) = close.filter(|_| text.starts_with('(')) else { return 0 };
     let inside = &text[1..close];
     let pieces = inside.bytes().filter(u8::is_ascii_uppercase).count();
     let is_stack = pieces > 1 && inside.bytes().all(|it| it.is_ascii_uppercase() || it == b'+');
-    // A rank may tell it from others: `(NF)2a3`, and `(NF)2. a3` is a variation before a number.
+    // A rank may disambiguate it: `(NF)2a3`; but `(NF)2. a3` is a variation before a move number.
     let rest = text[close + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
     let goes_on = rest.starts_with(|it: char| it.is_ascii_lowercase() || "x_@&><:".contains(it));
     if is_stack && goes_on { close + 1 } else { 0 }

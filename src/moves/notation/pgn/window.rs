@@ -1,26 +1,26 @@
-//! The part of a file that is being read, with its place. A file is read in pieces, and what was passed is
-//! dropped, so that memory is bounded by what one game may take.
+//! A window on the file that is being read. The file is read in pieces, and what has been consumed is
+//! dropped, so that memory is bounded by the size limit of one game.
 
 use std::io::{self, BufRead, Read};
 
-/// Number of bytes that are decoded at a time, where a line is longer than that.
+/// Maximum number of bytes that are decoded at a time; a longer line is decoded in pieces.
 const PIECE: usize = 64 * 1024;
 
-/// Text that goes by.
+/// The window: decoded text around the reading position.
 #[derive(Debug, Clone)]
 pub(super) struct Window<R> {
     from: R,
     text: String,
-    /// The offset of the reading position in `text`, and how many bytes of the file were dropped before it.
+    /// The offset of the reading position in `text`, and the number of bytes of the file dropped before it.
     at: usize,
     gone: usize,
     line: usize,
     column: usize,
-    /// Bytes of a letter that the last piece has cut through.
+    /// Bytes of a character that the last piece has cut in two.
     cut: Vec<u8>,
     ended: bool,
     failed: Option<String>,
-    /// How many bytes were looked at, each as often as that was done.
+    /// Number of bytes examined, each counted as often as it was.
     looked: u64,
 }
 
@@ -45,7 +45,7 @@ impl<R: BufRead> Window<R> {
         window
     }
 
-    /// What lies before the reading position and is at hand.
+    /// The text in the window from the reading position on.
     pub(super) fn rest(&self) -> &str {
         &self.text[self.at..]
     }
@@ -55,7 +55,7 @@ impl<R: BufRead> Window<R> {
         self.ended
     }
 
-    /// Why the file could not be read to its end; told once.
+    /// Why the file could not be read to its end; returned once.
     pub(super) fn failure(&mut self) -> Option<String> {
         self.failed.take()
     }
@@ -65,22 +65,22 @@ impl<R: BufRead> Window<R> {
         (self.line, self.column)
     }
 
-    /// How many bytes were looked at so far, each as often as that was done: what reading takes.
+    /// Number of bytes examined so far, each counted as often as it was: the cost of reading.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }
 
-    /// Counts bytes of `rest` that the reader has looked at without passing them.
+    /// Counts bytes of `rest` that the reader has examined without consuming them.
     pub(super) fn count(&mut self, bytes: usize) {
         self.looked += bytes as u64;
     }
 
-    /// How many bytes were passed.
+    /// Number of bytes consumed.
     pub(super) fn passed(&self) -> usize {
         self.gone + self.at
     }
 
-    /// Passes some bytes of `rest`.
+    /// Consumes bytes of `rest`.
     pub(super) fn advance(&mut self, bytes: usize) {
         self.count(bytes);
         let passed = &self.text[self.at..self.at + bytes];
@@ -94,13 +94,13 @@ impl<R: BufRead> Window<R> {
         self.at += bytes;
     }
 
-    /// Has so many bytes at hand, if there are so many.
+    /// Extends the window to that many bytes, if the file has them.
     pub(super) fn ensure(&mut self, bytes: usize) {
         while self.text.len() - self.at < bytes && self.more(bytes) {}
     }
 
-    /// Has more at hand: twice as much, so that looking again from the start costs no more than looking
-    /// once, but no more than a piece beyond `limit`. False at the end of the file.
+    /// Doubles the window, so that scanning it again and again costs no more than a constant factor, but goes
+    /// no further than a piece beyond `limit`. False at the end of the file.
     pub(super) fn more(&mut self, limit: usize) -> bool {
         if self.ended {
             return false;
@@ -120,7 +120,7 @@ impl<R: BufRead> Window<R> {
         true
     }
 
-    /// Takes in a line, or a piece of a long one: UTF-8, or else Latin-1.
+    /// Reads a line, or a piece of a long one: UTF-8, or else Latin-1.
     fn read(&mut self) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.cut);
         let room = (PIECE - bytes.len()) as u64;

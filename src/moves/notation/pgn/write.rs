@@ -7,10 +7,10 @@ use super::{FirstMove, PgnGame, PgnMove, PgnResult};
 const ROSTER: [(&str, &str); 4] =
     [("Event", "?"), ("Site", "?"), ("Date", "????.??.??"), ("Round", "?")];
 
-/// The tags that say what is played and from where; they follow the roster.
+/// The tags for the game and its start position; they follow the roster.
 const SETUP: [&str; 3] = ["Variant", "SetUp", "FEN"];
 
-/// Lines are shorter than this.
+/// Lines must be shorter than this.
 const WIDTH: usize = 80;
 
 pub(super) fn write(game: &PgnGame) -> String {

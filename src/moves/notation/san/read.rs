@@ -1,4 +1,4 @@
-//! The legal move that a SAN text means.
+//! Reads SAN: finds the legal move that a text means.
 
 use crate::derive::{Tuple, World};
 use crate::facts::EntityId;
@@ -23,14 +23,14 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
         return Err(MoveError::new(text, MoveFault::Over));
     }
     let reader = SanReader { program: &world.program().clone(), contract };
-    // Where no signs of check follow a move, one at its end is part of it.
+    // If the game has no signs of check, such a character at the end is part of the move.
     if contract.unmarked
         && let Ok(mv) = reader.read(world, text.trim())
     {
         return Ok(mv);
     }
     reader.read(world, bare(text)).or_else(|fault| {
-        // Programs that know no SAN write UCI.
+        // Programs without SAN write UCI.
         parse_uci(world, contract, bare(text)).map_err(|_| MoveError::new(text, fault))
     })
 }
@@ -45,7 +45,7 @@ impl SanReader<'_> {
         let legal = legal_moves(world, self.contract);
         match self.by_template(world, &legal, &with_capital_o(text)) {
             None => self.in_usual_form(world, &legal, text),
-            // It may be spelled as the template of one action and mean another, in the usual form.
+            // It may fit the template of one action, but mean another in the usual form.
             Some(Err(MoveFault::Illegal { candidates })) if self.contract.board.is_grid => {
                 let usual = self.in_usual_form(world, &legal, text);
                 usual.map_err(|_| MoveFault::Illegal { candidates })
@@ -62,7 +62,7 @@ impl SanReader<'_> {
     ) -> Result<Move, MoveFault> {
         let board = self.contract.board;
         if !board.is_grid {
-            // Points have no files and ranks to leave out, so moves are written in full.
+            // Points have no files and ranks for disambiguation, so moves are written in full.
             return parse_uci(world, self.contract, text).map_err(|it| it.reason);
         }
         let letters = letters_of(world, self.contract);
@@ -92,7 +92,7 @@ impl SanReader<'_> {
         moves.iter().map(|it| text_of(world, self.contract, legal, &spelt, it)).collect()
     }
 
-    /// The moves in the usual form that the text fits. Without its piece a promotion is all of them.
+    /// The moves in the usual form that the text fits. Without the piece, it fits all promotions.
     fn meant(&self, world: &mut World, moves: &[Move], spelled: &Spelled) -> Vec<Move> {
         let fitting: Vec<(Move, Option<i64>)> = moves
             .iter()
@@ -120,7 +120,7 @@ impl SanReader<'_> {
             }
     }
 
-    /// Whether all pieces of an action are of the side to move: such a one is meant before others.
+    /// Whether all pieces of an action belong to the side to move: such an action is preferred.
     fn is_own(&self, world: &World, mv: &Move) -> bool {
         let (program, mover) = (world.program(), self.contract.mover(world.facts()));
         let columns = &program.relation(program.action(mv.action).rel).columns;
@@ -133,8 +133,8 @@ impl SanReader<'_> {
         })
     }
 
-    /// What forbids a text in the usual form: the moves that safety alone forbids, or else what
-    /// the pieces of that kind would have to do.
+    /// Why a text in the usual form is refused: the pseudo-legal moves that it means, or else the imagined
+    /// moves of the pieces of that kind.
     fn why_none(&self, world: &mut World, spelled: &Spelled) -> MoveFault {
         let tries = pseudo_moves(world);
         let tried = self.meant(world, &tries, spelled);

@@ -8,27 +8,27 @@ use super::super::MoveFault;
 use super::super::chess::BECOMES_EXPECTED;
 use super::super::letters::Letters;
 
-/// What a text in the usual form says.
+/// A parsed text in the usual form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spelled {
-    /// `None`: no letter, so a piece that marches.
+    /// `None` without a letter, which means a pawn-like piece.
     pub(super) kind: Option<i64>,
     pub(super) file: Option<i64>,
     pub(super) rank: Option<i64>,
     pub(super) to: i64,
     pub(super) becomes: Option<i64>,
-    /// With `x` or `:` before the destination.
+    /// Whether `x` or `:` precedes the destination.
     pub(super) captures: bool,
 }
 
 impl Spelled {
-    /// It is written like the move of a piece that marches and captures nothing: as its destination alone.
+    /// Whether it is written like the move of a pawn-like piece without a capture: as its destination alone.
     pub(super) fn is_march(&self) -> bool {
         self.kind.is_none() && self.file.is_none() && !self.captures
     }
 }
 
-/// Reads the usual form. Offsets of errors count from the start of `text`, which is without what comments on the move.
+/// Reads the usual form. Offsets of errors count from the start of `text`, which has no annotations.
 pub(super) fn spelled(
     text: &str,
     board: Board,

@@ -12,8 +12,8 @@ use super::super::chess::{BECOMES, strikes_beside};
 use super::super::read_letters::letters_of;
 use super::super::uci::to_uci;
 
-/// The SAN of a legal move. A move that the usual form or the action's template would not tell
-/// from another is written as in UCI.
+/// The SAN of a legal move. A move whose text in the usual form or by the action's template would be
+/// ambiguous is written as in UCI.
 pub fn to_san(world: &mut World, contract: &Contract, mv: &Move) -> String {
     let legal = legal_moves(world, contract);
     let spelt = Spelt::of(world, &legal);
@@ -48,15 +48,15 @@ pub(super) fn text_of(
     text
 }
 
-/// The SAN of a legal move as far as the position before it tells. Whether it captures, and what it threatens, shows in
-/// the position after it: a move that is played anyway need not be played once more for its text.
+/// The SAN of a legal move as far as the position before it determines. Whether it captures and gives check
+/// shows in the position after it: so a move that is played anyway need not be played once more for its text.
 #[derive(Debug)]
 pub struct SanDraft {
     body: Body,
     mover: Option<i64>,
-    /// Pieces of others before the move.
+    /// Number of pieces of other sides before the move.
     enemies: usize,
-    /// A piece is captured elsewhere than on the square that is moved to.
+    /// Whether a piece is captured elsewhere than on the destination.
     beside: bool,
 }
 
@@ -67,7 +67,7 @@ enum Body {
 }
 
 impl SanDraft {
-    /// What the position before the move tells.
+    /// The part that the position before the move determines.
     pub fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
         let legal = legal_moves(world, contract);
         let spelt = Spelt::of(world, &legal);
@@ -83,7 +83,7 @@ impl SanDraft {
     ) -> Self {
         let program = world.program().clone();
         let action = program.action(mv.action);
-        // Only UCI has a form for arguments that are not listed.
+        // Only UCI can write unlisted arguments.
         let is_usual = action.given(&mv.args).is_empty();
         let body = match (&action.san, Usual::of(world, contract, &program, mv)) {
             _ if !is_usual => None,
@@ -156,8 +156,8 @@ fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usiz
     pieces.filter(|&it| facts.get_raw(it, contract.color.attr) != mover).count()
 }
 
-/// `#` if the rules call the game won by either side, however that came about; else `+` if a royal
-/// piece of another side than the mover's stands attacked.
+/// `#` if the game is won by either side, in any way; else `+` if a royal piece of another side than the
+/// mover's is attacked.
 fn suffix(world: &mut World, contract: &Contract, mover: Option<i64>) -> &'static str {
     if is_decided(world, contract) {
         return "#";
@@ -179,7 +179,7 @@ fn is_decided(world: &mut World, contract: &Contract) -> bool {
         .any(|&outcome| world.first(contract.wins, &[None, Some(outcome)]).is_some())
 }
 
-/// The texts of the legal moves that templates spell, in the order of the moves.
+/// The texts of the legal moves whose actions have templates, in the order of the moves.
 pub(super) struct Spelt(Vec<Option<String>>);
 
 impl Spelt {
@@ -217,7 +217,8 @@ impl Spelt {
     }
 }
 
-/// The shortest part of a square's name that tells it from others: its file, else its rank, else both.
+/// The shortest part of a square's name that distinguishes it from others: its file, else its rank, else
+/// both.
 fn much_of(own: &str, others: &[&String]) -> Much {
     let shared = |much: Much| others.iter().any(|it| much.of(it) == much.of(own));
     match others.is_empty() {
@@ -260,7 +261,7 @@ impl Usual {
         })
     }
 
-    /// Its text but for whether it captures; none if another legal move would have the same.
+    /// Its text, except for whether it captures; `None` if another legal move would have the same.
     fn form(
         &self,
         world: &mut World,
@@ -296,7 +297,8 @@ impl Usual {
         })
     }
 
-    /// The shortest part of the origin that tells the piece from the others: file, else rank, else both.
+    /// The shortest part of the origin that distinguishes the piece from the others: file, else rank, else
+    /// both.
     fn origin(
         &self,
         contract: &Contract,
@@ -319,13 +321,13 @@ impl Usual {
     }
 }
 
-/// A move in the usual form, but for whether it turns out to capture elsewhere.
+/// A move in the usual form, before it is known whether it captures elsewhere.
 #[derive(Debug)]
 struct Form {
     letter: String,
     origin: String,
     origin_of_capture: String,
-    /// There is something to capture on its target.
+    /// Whether there is a piece to capture on its target.
     is_capture: bool,
     target: String,
 }
