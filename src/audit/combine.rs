@@ -1,12 +1,12 @@
-//! Presets together: every two that go together (and some threes) load, and are played at random.
+//! Tests of preset combinations: compatible pairs (and some triples) are loaded and played at random.
 //!
-//! What must be so: the rules load and derive; after each half-move the incremental evaluator has the
+//! What must hold: the rules load and derive; after each half-move the incremental evaluator has the
 //! rows that the reference evaluator derives from the facts, and an action writes the same facts under both; every
-//! legal move can be taken and taken back, and playing everything out finds no other moves; a save
-//! comes back as the same game; and taking everything back gives the first hash again. In every third
-//! game one preset goes and comes again on the way, under both evaluators, which is saved and taken
-//! back like moves. What is played follows from the number of the combination alone.
-//! Deliberately absent: whether the moves are the right ones (vectors and golden games say that).
+//! legal move can be taken and taken back, and playing everything out finds no other moves; a save restores
+//! the same game; and taking everything back restores the first hash. In every third game one preset is
+//! switched off and on again, under both evaluators, and that is saved and taken back like moves. The moves
+//! played depend only on the number of the combination. Deliberately absent: whether the moves are correct
+//! (vectors and golden games test that).
 
 use crate::game::Game;
 use crate::moves::{LegalityMode, Move, legal_moves_by};
@@ -15,20 +15,20 @@ use crate::presets::{Activation, Catalogue, GameEntry, LoadError, PresetEntry, R
 
 use super::ReferenceEvaluator;
 
-/// The game that combinations are put on top of first; then the first game of each other family.
+/// The main game for combinations; then comes the first game of each other family.
 const GAME: &str = "chess";
-/// Combinations of an odd number on that game start from here, where everything meets; others from the start.
+/// Odd-numbered combinations on that game start from this busy position; others from the start.
 const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
-/// The seed by which pairs are drawn, and about how many are on each family: of presets that stand alone, and with
-/// presets that share files.
+/// The seed for drawing pairs, and their approximate number per family: of presets with files of their own,
+/// and with presets that share files.
 const DRAWN_BY: u64 = 16;
 const DRAWN_ALONE: usize = 40;
 const DRAWN_SHARING: usize = 4;
-/// The seed by which threes are drawn.
+/// The seed for drawing triples.
 const TRIPLES_BY: u64 = 3;
 
-/// Some presets with their scopes, and how they are to be tried.
+/// Some presets with their scopes, and how to test them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Combination {
     pub game: String,
@@ -46,7 +46,7 @@ pub enum Outcome {
     Played(Played),
     /// The registry does not accept it, for this reason.
     Refused(String),
-    /// It is not as it must be.
+    /// A check failed.
     Failed(String),
 }
 
@@ -71,27 +71,27 @@ impl std::ops::AddAssign for Played {
     }
 }
 
-/// Combinations that are to be played, and of how many they were drawn.
+/// Combinations to be played, and the number that they were drawn from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sample {
     pub combinations: Vec<Combination>,
-    /// Pairs or threes, whatever their scopes.
+    /// Number of all pairs or triples, not counting scopes.
     pub of: usize,
-    /// What the draw follows from. None if nothing was drawn.
+    /// The seed of the draw. `None` if nothing was drawn.
     pub seed: Option<u64>,
 }
 
-/// All pairs of presets on chess, and on each other family those that go on it, under all pairs of scopes with 40
-/// half-moves each.
+/// All pairs of presets on chess, and on each other family those that fit it, under all pairs of scopes with
+/// 40 half-moves each.
 ///
-/// Unless all are wanted, a pair is played under one pair of scopes that is drawn. Pairs of which one says that it
-/// goes with the other (`.meta compatible`) are always played, with few half-moves; of the others some are drawn,
-/// and of those with presets that share files with others, which are many and alike, fewer.
+/// Unless `full`, a pair is played under one random pair of scopes. Pairs that are declared to go together
+/// (`.meta compatible`) are always played, with few half-moves; of the others a random sample is played, a
+/// smaller one of those with presets that share files, which are many and similar.
 pub fn pairs(catalogue: &Catalogue, full: bool) -> Sample {
     pairs_among(catalogue, full, |_| true)
 }
 
-/// The same of those presets alone that go on the games of every family.
+/// The same for those presets that fit the games of every family.
 pub fn shared_pairs(catalogue: &Catalogue, full: bool) -> Sample {
     pairs_among(catalogue, full, |it| it.family.is_none())
 }
@@ -170,7 +170,7 @@ fn games(catalogue: &Catalogue) -> Vec<&GameEntry> {
     found
 }
 
-/// The presets among some that go on the family of a game: those that stand alone, and those that share files with
+/// The presets that fit the family of a game: those with files of their own, and those that share files with
 /// others.
 fn names<'c>(
     catalogue: &'c Catalogue,
@@ -222,7 +222,7 @@ impl Combination {
         let rules = match catalogue.load(&self.game, &catalogue.with_required(&self.presets)) {
             Ok(rules) => rules,
             Err(LoadError::Set(why)) => return Outcome::Refused(why.to_string()),
-            // A game without squares, and a preset whose rules name them.
+            // The preset's rules name squares, and the game has none.
             Err(why @ LoadError::NeedsSquares { .. }) => return Outcome::Refused(why.to_string()),
             Err(other) => return Outcome::Failed(other.to_string()),
         };
@@ -233,7 +233,7 @@ impl Combination {
         };
         let chance = Chance(self.seed);
         let mut walk = Walk { catalogue, rules, chance, played: Played::default() };
-        // Every third, whatever the scopes.
+        // Every third game, independent of the scopes.
         let walked = match (self.seed + self.seed / 9) % 3 {
             0 => walk.run_switching(&mut game, self.plies),
             _ => walk.run(&mut game, self.plies),
@@ -269,7 +269,7 @@ impl Walk<'_> {
         self.run(game, plies - plies / 3 * 2)
     }
 
-    /// Makes other presets active, in the same way under both evaluators. A refusal changes nothing.
+    /// Switches presets, in the same way under both evaluators. A refusal changes nothing.
     fn switch(&mut self, game: &mut Game, presets: &[String]) -> Result<(), String> {
         let before = game.hash();
         let mut reference = ReferenceEvaluator::new(game);
@@ -394,7 +394,7 @@ fn taken_back(game: &mut Game) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers that only look random, the same from each seed.
+/// Pseudo-random numbers, reproducible from the seed.
 struct Chance(u64);
 
 impl Chance {

@@ -2,9 +2,9 @@
 //!
 //! After every action each relation must have the same rows from the incremental evaluator, which
 //! has followed the game, as from the reference evaluator, which derives them from the facts alone; the action
-//! itself must write the same facts under both. What a save states (facts, moves, hashes, proofs)
-//! must come out; the first thing that does not is named, with a proof where there is one.
-//! Deliberately absent: reading files, and what an audit looks like on a terminal.
+//! itself must write the same facts under both. What a save states (facts, moves, hashes, proofs) must be
+//! reproduced; the first difference is reported, with a proof if there is one. Deliberately absent: reading
+//! files, and what an audit looks like on a terminal.
 
 pub mod combine;
 mod reference;
@@ -27,7 +27,7 @@ use crate::rules::{Program, RelId};
 
 pub use reference::ReferenceEvaluator;
 
-/// What an audit went through.
+/// The statistics of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     pub plies: usize,
@@ -37,9 +37,9 @@ pub struct Tally {
     pub rows: usize,
     /// Moves whose proofs were checked.
     pub proofs: usize,
-    /// Time from the first position on: what it takes to load rules is not in it.
+    /// Time from the first position on, without loading the rules.
     pub time: std::time::Duration,
-    /// What these checks went through.
+    /// The statistics of these checks.
     pub report: Report,
 }
 
@@ -57,10 +57,10 @@ impl std::ops::AddAssign for Tally {
 /// Called after each ply with the number of plies so far.
 pub type Progress<'p> = &'p mut dyn FnMut(usize);
 
-/// Audits a save. A list of facts (version 1) is of the game that is named.
+/// Audits a save. A list of facts (version 1) is read as one of the given game.
 ///
 /// # Errors
-/// It cannot be read, or the first thing in it that is not so.
+/// It cannot be read, or the first difference in it.
 pub fn save(
     bytes: &[u8],
     game: &str,
@@ -74,7 +74,7 @@ pub fn save(
     let mut started = None;
     save.restore_visiting(catalogue, from, &mut |step| {
         visit(step, &mut reference, &mut tally)?;
-        // The first position has the statics computed, for whatever comes.
+        // Evaluating the first position computes the statics, for all later ones.
         tally.time = started.get_or_insert_with(std::time::Instant::now).elapsed();
         progress(tally.plies);
         Ok(())
@@ -130,8 +130,8 @@ fn position(
     Ok(())
 }
 
-/// Checks why a move about to be played is legal: what is decided by playing it out has a trial, all
-/// else a proof, and one for each argument that was given.
+/// Checks why a move about to be played is legal: a move decided by playing it out has a trial, all others a
+/// proof, and one for each unlisted argument.
 fn proof(
     checker: &mut Checker,
     program: &Program,
@@ -169,7 +169,7 @@ fn proof(
     Ok(report)
 }
 
-/// What is proved must be what is to be proved.
+/// Checks that a proof is of the wanted goal.
 fn is_of(goal: &Goal, wanted: &str) -> Result<(), String> {
     let goal = goal.to_string();
     if goal == wanted { Ok(()) } else { Err(format!("it is of {goal}, not {wanted}")) }
@@ -205,7 +205,7 @@ pub fn moves(
     Ok(tally)
 }
 
-/// Checks what decides a move that is played out: no row of the evaluators says that it is legal.
+/// Checks the trial of a move that is played out, for which the evaluators have no row.
 fn tried(
     game: &mut Game,
     reference: &mut ReferenceEvaluator,

@@ -1,4 +1,4 @@
-//! The second opinion: a world of its own under the slow evaluator, one action behind the game.
+//! The second evaluation: a separate world under the reference evaluator, one action behind the game.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ pub struct ReferenceEvaluator {
     checker: Option<Checker>,
     /// Relations that depend on the facts.
     live: Vec<RelId>,
-    /// Something has been done that the game has not been compared with yet.
+    /// A change that was made here and not yet compared with the game.
     ahead: Option<Ahead>,
 }
 
-/// What has been done here already.
+/// A change that was made here already.
 #[derive(Debug)]
 enum Ahead {
-    /// An action was taken. It may take the game back.
+    /// An action was taken, which may rewind the game.
     Taken { rewinds: bool },
-    /// Other presets were made active.
+    /// Presets were switched.
     Switched,
 }
 
@@ -62,8 +62,8 @@ impl ReferenceEvaluator {
     pub fn take(&mut self, mv: &Move) {
         let rewinds = match self.world.fire_traced(mv.action, &mv.args) {
             Ok(trace) => trace.rewind().is_some(),
-            // A reference evaluator that refuses what the game took has changed nothing, which the comparison
-            // finds.
+            // If the reference evaluator refuses an action of the game, its facts stay unchanged, which the
+            // comparison finds.
             Err(refusal) => {
                 tracing::debug!(%refusal, "the reference evaluator refused");
                 false
@@ -72,10 +72,10 @@ impl ReferenceEvaluator {
         self.ahead = Some(Ahead::Taken { rewinds });
     }
 
-    /// Makes other presets active, as the game is about to do.
+    /// Switches presets, as the game is about to do.
     ///
     /// # Errors
-    /// Every reason why they cannot be.
+    /// Every reason why they cannot be active.
     pub fn switch(
         &mut self,
         game: &Game,
@@ -91,7 +91,7 @@ impl ReferenceEvaluator {
     }
 
     /// Compares the facts that the last action left with those of the game, and goes on from the
-    /// game's: what only a history can know (how often a position has stood) is the game's to say.
+    /// game's: what depends on the history (how often a position has occurred) is taken from the game.
     ///
     /// # Errors
     /// The first fact that differs.
@@ -116,7 +116,7 @@ impl ReferenceEvaluator {
         Ok(())
     }
 
-    /// Takes the facts of an earlier position, but for those that last.
+    /// Takes the facts of an earlier position, except those that persist.
     fn go_back(&mut self, game: &Game, plies: usize) {
         go_back(&mut self.world, &game.position_before(plies));
     }
@@ -185,7 +185,7 @@ fn copy(facts: &Session, world: &mut World) {
     }
 }
 
-/// Every entity and attribute that a session has a fact of.
+/// Every entity and attribute for which a session has a fact.
 fn keys(facts: &Session) -> impl Iterator<Item = (crate::facts::EntityId, AttrId)> + '_ {
     let attributes = (0..facts.schema().attributes().len() as u16).map(AttrId);
     attributes.flat_map(|attr| facts.entities_with(attr).map(move |entity| (entity, attr)))

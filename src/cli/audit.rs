@@ -1,6 +1,6 @@
 //! `rulemate audit`: saves and games played again under both evaluators, and proofs checked.
 //!
-//! A line per game as it is done, a table at the end. With `--proof`, what `explain --json` printed
+//! One line per finished game, a table at the end. With `--proof`, what `explain --json` printed
 //! is checked by the checker of proofs, which knows facts and rules and no evaluator.
 
 use std::io::BufReader;
@@ -109,7 +109,7 @@ fn audit_save(
     match found {
         Ok(tally) => Ok(Audited::of(name, game, Ok(tally))),
         Err(RestoreError::Differs(it)) => Ok(Audited::of(name, game, Err((plies, *it)))),
-        // What is no save at all cannot be audited; what was one differs.
+        // A file that is not a save at all cannot be audited; a damaged one is a difference.
         Err(why @ RestoreError::Alien { .. }) => Err(trouble(
             format!("{name}: {why}"),
             "audit reads saves (.json, .bin) and games (.pgn)",
@@ -288,7 +288,7 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
 /// Whether the finding supports the answer.
 fn supports(answer: &Answer) -> bool {
     match &answer.finding {
-        // A game that is over is proved to be so where a move is asked for that is not legal.
+        // For a move that is not legal because the game is over, the finding proves that it is over.
         Finding::Proved(all) => !all.is_empty() && (answer.holds || all[0].relation == "over"),
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
         // Of several requested actions, the first that keeps the turn is reported.
@@ -298,7 +298,7 @@ fn supports(answer: &Answer) -> bool {
     }
 }
 
-/// The rows that a finding is about.
+/// The rows that a finding proves or refutes.
 fn told(finding: &Finding) -> String {
     let (what, goals): (&str, Vec<String>) = match finding {
         Finding::Proved(all) => {

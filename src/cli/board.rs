@@ -1,9 +1,9 @@
 //! The board as text: chess symbols or plain letters.
 //!
-//! A letter that has no chess symbol is drawn as it is, so games with pieces of their own show too. What else is to be
-//! seen, rules say: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in the place of a dot),
-//! `.meta aura "' RELATION"` (the sign follows whatever is on such a square), `.meta divide "~ RELATION"` (a line between
-//! ranks where the relation has different values above and below).
+//! A letter that has no chess symbol is drawn as it is, so games with their own pieces are shown too. Rules
+//! declare further signs: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in place
+//! of a dot), `.meta aura "' RELATION"` (the sign follows the content of such a square), `.meta divide "~
+//! RELATION"` (a line between ranks where the relation has different values above and below).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -29,8 +29,7 @@ pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     }
 }
 
-/// Points where they are drawn, each with its name and what stands there, `a1:M`; those that nothing divides
-/// from the next are columns.
+/// Draws points at their places, each with its name and its piece, `a1:M`.
 fn draw_points(points: &[PointView], cells: &[Option<String>], symbols: Symbols) -> String {
     let text = |at: usize| match cells.get(at).and_then(Option::as_deref) {
         Some(piece) => format!("{}:{}", points[at].name, cell(Some(piece), symbols)),
@@ -51,7 +50,7 @@ fn draw_points(points: &[PointView], cells: &[Option<String>], symbols: Symbols)
     rows.into_iter().rev().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether chess symbols show what the letters mean: in other games an `n` may be a ship.
+/// Whether the letters have their meaning in chess: in other games an `n` may be a ship.
 fn has_chess_names(game: &Game) -> bool {
     let program = game.program();
     let kinds = program.schema.domain(game.contract().kinds);
@@ -60,7 +59,7 @@ fn has_chess_names(game: &Game) -> bool {
         .any(|it| kinds.member(it).is_some())
 }
 
-/// What rules say about squares that a board as text shows, by the number of the square.
+/// The signs that rules declare for squares, by the number of the square.
 #[derive(Debug, Default)]
 struct Look {
     grounds: Vec<(char, BTreeSet<i64>)>,
@@ -105,7 +104,7 @@ impl Look {
         text.chars().chain(auras).collect()
     }
 
-    /// The line between a rank and the one below it, if something divides them.
+    /// The line between a rank and the one below it, if there is one.
     fn line(&self, rank: i64, files: usize, width: usize) -> Option<String> {
         let sign = |file: usize| {
             let above = rank * files as i64 + file as i64;
@@ -154,7 +153,7 @@ fn cell(piece: Option<&str>, symbols: Symbols) -> String {
     }
 }
 
-/// A letter with its signs, chess symbols in the place of letters that have one.
+/// A letter with its signs, with chess symbols for letters that have one.
 pub(crate) fn glyphs(text: &str) -> String {
     text.chars().map(|it| symbol(it).unwrap_or(it)).collect()
 }

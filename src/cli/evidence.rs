@@ -1,5 +1,5 @@
-//! What a printed explanation is about, so that it can be checked by itself: the game, the facts,
-//! and the hashes of the rules.
+//! The context of a printed explanation, so that it can be checked by itself: the game, the facts, and the
+//! hashes of the rules.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) struct RuleHash {
     pub(crate) blake3: String,
 }
 
-/// The position that an explanation is about.
+/// The position of an explanation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Evidence {
     pub(crate) game: String,
@@ -39,7 +39,7 @@ impl Evidence {
         Self { game: name.clone(), presets: presets.clone(), fen: game.fen(), rules, facts }
     }
 
-    /// The program and the facts, if the rules at hand are those that were used.
+    /// The program and the facts, if the current rules are those that were used.
     pub(crate) fn restore(self, library: &mut Library) -> anyhow::Result<(Arc<Program>, Session)> {
         let rules = library.load(&self.game, &self.presets)?;
         let program = Arc::clone(rules.program());

@@ -1,6 +1,6 @@
 //! `rulemate explain`: proofs and refutations of moves and facts, down to rule file and line.
 //!
-//! The exit code is the answer: findings mean that what was asked for is not so.
+//! The exit code is the answer: `Findings` means that the statement in question does not hold.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::presets::{Activation, Catalogue};
 struct Printed<'a> {
     #[serde(flatten)]
     explanation: &'a Explanation,
-    /// What was played out, in the words of the text: stages, what reactions read, what they did.
+    /// The trial as lines of text: stages, what reactions read, what they did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<Because>,
     position: Evidence,
@@ -35,7 +35,7 @@ struct Activating {
     against: Vec<Against>,
 }
 
-/// What stands against an activation, and the place in a rule file that says so.
+/// What forbids an activation, and its place in a rule file.
 #[derive(Debug, Serialize)]
 struct Against {
     reason: String,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     Ok(Verdict::of(explained.holds != expected))
 }
 
-/// The explanation, and whether it is expected to hold.
+/// The explanation, and the expected answer.
 fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(Explanation, bool)> {
     let (explained, expected) = match (&args.legal, &args.why_not, &args.fact, &args.effects) {
         (text, _, _, _) if args.turn => (game.explain_turn(text.as_deref(), limits), true),
@@ -82,7 +82,7 @@ fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(E
     Ok((explained.map_err(|it| unasked(&it))?, expected))
 }
 
-/// Whether a preset can be activated beside what is active.
+/// Whether a preset can be activated in addition to those that are active.
 fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.position.from.rules)?;
     let Opened { mut game, rules, .. } =
@@ -120,7 +120,7 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
     Ok(Verdict::of(!told.holds))
 }
 
-/// A question that cannot be asked, with what to do about it.
+/// The error for a question that cannot be asked, with its fix.
 pub(crate) fn unasked(why: &QuestionError) -> anyhow::Error {
     trouble(why, why.help())
 }
@@ -129,13 +129,13 @@ pub(crate) fn unasked(why: &QuestionError) -> anyhow::Error {
 pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
     let played = game.play_text(text).map(|_| ());
     let Err(PlayError::Text(error)) = &played else { return played };
-    // What was meant in the middle of a turn may be legal at its start.
+    // The text may be meant for the start of the turn rather than its middle.
     if text.contains(BETWEEN) {
         return played;
     }
     let mut refusals =
         error.candidates().iter().filter_map(|it| game.play(it).err()).collect::<Vec<_>>();
-    // Of moves that may have been meant, one that rules have a name for refusing is the one to tell of.
+    // Of moves that may have been meant, one with a declared refusal is reported.
     let named = refusals
         .iter()
         .position(|it| matches!(it, PlayError::Illegal(illegal) if illegal.objection.is_some()));

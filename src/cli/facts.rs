@@ -1,4 +1,4 @@
-//! `rulemate facts`: the facts that a position is, one a line, or as the JSON that `--facts` reads.
+//! `rulemate facts`: the facts of a position, one per line, or as the JSON that `--facts` reads.
 
 use super::Verdict;
 use super::args::FactsArgs;

@@ -1,4 +1,4 @@
-//! `rulemate games`, `rulemate presets` and `rulemate layouts`: what can be named.
+//! `rulemate games`, `rulemate presets` and `rulemate layouts`: lists the catalogue.
 
 use anyhow::anyhow;
 use serde::Serialize;
@@ -15,7 +15,7 @@ struct Game<'a> {
     title: &'a str,
     aliases: &'a [String],
     start: &'a str,
-    /// The family that its rules stand on.
+    /// The family of its rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,7 +24,7 @@ struct Game<'a> {
     /// Facts that it starts with, as attribute and value.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     facts: &'a [(String, String)],
-    /// The option that chooses a start position by number, where there is one.
+    /// The option that chooses a start position by number, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     number: Option<Number<'a>>,
 }
@@ -42,7 +42,7 @@ struct Preset<'a> {
     name: &'a str,
     description: &'a str,
     file: &'a str,
-    /// The family of games that it is made for; none if it goes on every game.
+    /// The family of games that it is made for; `None` if it fits every game.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
     requires: &'a [String],
@@ -50,9 +50,9 @@ struct Preset<'a> {
     /// The scopes that it can be active for.
     scopes: Vec<String>,
     options: Vec<Choice>,
-    /// What it states about pieces and about the game.
+    /// The attributes that it states, of pieces and of the game.
     attributes: Vec<String>,
-    /// Where it takes hold.
+    /// The relations and events that it hooks into.
     hooks: Hooks,
     /// The games that use it.
     games: Vec<&'a str>,
@@ -64,8 +64,7 @@ struct Clash<'a> {
     reason: &'a str,
 }
 
-/// An option. What it takes depends on its type: `range` goes with `int`, `values` with `word`,
-/// `of` with `list`.
+/// An option. Its values depend on its type: `range` goes with `int`, `values` with `word`, `of` with `list`.
 #[derive(Debug, Serialize)]
 struct Choice {
     name: String,
@@ -79,7 +78,7 @@ struct Choice {
     of: Option<String>,
     default: Option<String>,
     text: String,
-    /// What it takes, in words.
+    /// Its values, in words.
     #[serde(skip)]
     takes: String,
 }
@@ -102,7 +101,7 @@ impl From<OptionEntry> for Choice {
 struct Hooks {
     /// The relations that it adds to.
     relations: Vec<String>,
-    /// What it reacts to, each with its stage.
+    /// The events that it reacts to, each with its stage.
     reactions: Vec<String>,
 }
 
@@ -268,7 +267,7 @@ fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Resu
     })
 }
 
-/// Those that are named, else all.
+/// The named entries, or all if none is named.
 fn chosen<'c, T>(
     args: &ListArgs,
     all: &'c [T],
@@ -280,7 +279,7 @@ fn chosen<'c, T>(
     }
 }
 
-/// All about one of them, for people. Lines without text are left out.
+/// The details of one entry, for people. Lines without text are left out.
 struct Told<'a> {
     name: &'a str,
     title: &'a str,

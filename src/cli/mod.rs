@@ -1,4 +1,4 @@
-//! The terminal: one binary, a command a file, exit codes that scripts can trust.
+//! The command line: one binary, one file per command, exit codes for scripts.
 //!
 //! [`run`] is all that `main` calls. Every command is a function from its arguments and an output
 //! to a `Verdict`; this file alone maps verdicts and errors to exit codes. Nothing here knows the
@@ -45,13 +45,13 @@ use clap::{CommandFactory, Parser};
 use args::{Cli, Command, PresetsArgs};
 use output::Out;
 
-/// How a command ended, errors aside.
+/// How a command ended, if not by an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Fine,
     /// The command ran and found something: an illegal move, a failed row, a rule error.
     Findings,
-    /// Some of the input could not be read, which was reported; the rest was dealt with.
+    /// Some of the input could not be read, which was reported; the rest was processed.
     Unreadable,
 }
 
@@ -77,10 +77,10 @@ pub fn run() -> ExitCode {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Findings) => ExitCode::FAILURE,
         Ok(Verdict::Unreadable) => ExitCode::from(USAGE),
-        // The reader of our output has seen enough.
+        // The reader of our output has closed the pipe.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // What was found before the error still belongs to the answer.
+            // Output from before the error is still printed.
             let _ = out.flush();
             output::report(&error);
             ExitCode::from(USAGE)

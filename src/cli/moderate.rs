@@ -1,4 +1,4 @@
-//! `rulemate moderate` and `rulemate prune`: what the operator of a server does about people and about old games.
+//! `rulemate moderate` and `rulemate prune`: an operator's tools for reports, accounts and old games.
 
 use serde_json::json;
 
@@ -9,10 +9,10 @@ use super::server_args::{ModerateArgs, PruneArgs};
 use crate::server::store::{self, Store};
 use crate::server::{DAY, close_account, end_tournament, read_reports, reports, wall_clock};
 
-/// The number of games that are forgotten in one transaction.
+/// Number of games that are removed in one transaction.
 const AT_ONCE: usize = 200;
 
-/// Opens a store that is there: none is made.
+/// Opens an existing store; none is created.
 fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {
     let url = store_url(url)?;
     let path = url.strip_prefix("sqlite://").unwrap_or(&url);
@@ -22,7 +22,7 @@ fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {
     store::open(&url).or_fix(STORE_HELP)
 }
 
-/// Lists reports, and does what is asked.
+/// Lists reports, and carries out the requested changes.
 pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut store = open(args.store.as_deref())?;
     let away = "the store is away: try again";
@@ -73,7 +73,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
     Ok(Verdict::Fine)
 }
 
-/// Forgets old games.
+/// Removes old games.
 pub(crate) fn prune(args: &PruneArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut store = open(args.store.as_deref())?;
     let before = wall_clock().saturating_sub(args.days.saturating_mul(DAY));

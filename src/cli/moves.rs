@@ -28,7 +28,7 @@ struct Entry {
     uci: String,
     san: String,
     action: String,
-    /// Why it cannot be played though it is legal.
+    /// Why it cannot be played although it is legal.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
 }
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &MovesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
-/// Says which legal actions cannot be played, once for each reason.
+/// Warns about legal actions that cannot be played, once for each reason.
 fn warn_of_refusals(game: &mut Game, moves: &[(String, Move)]) {
     let contract = game.contract().clone();
     let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -87,7 +87,7 @@ struct TurnsAnswer {
     presets: Vec<String>,
     fen: String,
     turns: Vec<String>,
-    /// Whether these are all.
+    /// Whether the list is complete.
     complete: bool,
 }
 

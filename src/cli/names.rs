@@ -1,10 +1,10 @@
-//! What things are called on the terminal: sides, moves with their numbers.
+//! Names for the terminal: sides, and moves with their numbers.
 
 use crate::facts::GAME;
 use crate::game::Game;
 use crate::rules::Type;
 
-/// What a side is called.
+/// The name of a side.
 pub(crate) fn side(game: &Game, side: i64) -> String {
     game.program().value_name(Type::Domain(game.contract().sides), side)
 }

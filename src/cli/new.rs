@@ -1,6 +1,6 @@
-//! `rulemate new`: a small rule file that plays at once, to be changed.
+//! `rulemate new`: writes a small rule file that can be played at once, as a starting point.
 //!
-//! What is written are the templates of `rules/templates`, with the name filled in. Nothing that is there is
+//! The files come from the templates of `rules/templates`, with the name filled in. Existing files are not
 //! overwritten. Deliberately absent: what rules mean (`docs/rules.md`).
 
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ fn check(name: &str) -> anyhow::Result<()> {
     Err(trouble(format!("{name:?} is no name for rules"), fix))
 }
 
-/// What of this package has the name already: two files that declare one thing do not load together.
+/// What in this package has the name already: two files that declare the same name do not load together.
 fn taken(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
     let is_game = |name: &str| catalogue.find_game(name).is_ok();
@@ -101,8 +101,8 @@ fn taken(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(format!("{what} {name}")))
 }
 
-/// The template with the name, the title and the letter of the piece. A letter that a kind of chess has is
-/// exchanged for one that none has.
+/// The template with the name, the title and the letter of the piece. A letter that a chess piece has is
+/// replaced by a free one.
 fn filled(text: &str, name: &str) -> String {
     let first = name.chars().next().unwrap_or('x');
     let letter = if "pnbrqk".contains(first) { 'x' } else { first };
@@ -119,7 +119,7 @@ fn filled(text: &str, name: &str) -> String {
     pairs.iter().fold(text.to_owned(), |text, (mark, value)| text.replace(mark, value))
 }
 
-/// Commands that are worth a try now.
+/// The commands to try next.
 fn next(args: &NewArgs, file: &Path) -> Vec<String> {
     let (name, path) = (&args.name, file.display());
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));

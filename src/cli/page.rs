@@ -1,6 +1,6 @@
-//! `rulemate presets --pages DIR`: one page a preset, with its picture, and an index of them.
+//! `rulemate presets --pages DIR`: one page per preset, with its picture, and an index of them.
 //!
-//! All that a page says comes from the preset's file and from playing by it: `.meta` lines, options
+//! Everything on a page comes from the preset's file and from playing by it: `.meta` lines, options
 //! with their defaults, the rules, a diagram of the start, and a row of perft counts.
 
 use std::fmt::Write;
@@ -14,12 +14,12 @@ use crate::game::{Finding, Game};
 use crate::moves::perft;
 use crate::presets::{Catalogue, OptionEntry, PresetEntry, Ruleset};
 
-/// Plies of the row of counts.
+/// Depth of the row of perft counts.
 const DEPTH: u32 = 3;
-/// Counts beyond this one are left out.
+/// Perft counts after one above this limit are left out.
 const MANY: u64 = 10_000;
 
-/// Writes all pages to a folder, which is made if need be.
+/// Writes all pages to a folder, which is created if need be.
 pub(crate) fn write_all(dir: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue(rules)?;
     let place = || format!("name a folder that can be written, not {}", dir.display());
@@ -61,11 +61,11 @@ fn game_for<'c>(catalogue: &'c Catalogue, preset: &PresetEntry) -> &'c str {
     games.iter().find(|it| it.family == preset.family).map_or(DEFAULT_GAME, |it| it.name.as_str())
 }
 
-/// One page in the making.
+/// A page that is being written.
 struct Page<'c> {
     catalogue: &'c Catalogue,
     preset: &'c PresetEntry,
-    /// What is switched on to show it: the presets that it requires, then itself.
+    /// The presets that are active for its example: those that it requires, then itself.
     active: Vec<String>,
     rules: Ruleset,
     game: Game,
@@ -181,7 +181,7 @@ impl<'c> Page<'c> {
         page.push('\n');
     }
 
-    /// The presets and games that go with it, or do not.
+    /// The presets and games that it goes with or excludes.
     fn company(&self, page: &mut String) {
         let PresetEntry { preset, requires, incompatible, .. } = self.preset;
         if !requires.is_empty() {
@@ -218,7 +218,7 @@ impl<'c> Page<'c> {
         for depth in 1..=DEPTH {
             let nodes = perft(world, &contract, depth);
             counts.push(nodes.to_string());
-            // Where there are so many actions, one ply more takes minutes.
+            // With this many leaves, one more ply would take minutes.
             if nodes > MANY {
                 break;
             }

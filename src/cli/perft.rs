@@ -1,7 +1,7 @@
 //! `rulemate perft`: counts the tree of legal actions; the last line is `nodes N`.
 //!
-//! The count goes by first actions, so that long counts show their progress. With `--turns` the depth is
-//! one of whole turns; with `--leaves` the last actions are taken as well.
+//! The tree is counted one first action at a time, so that long counts show their progress. With `--turns`
+//! the depth is one of whole turns; with `--leaves` the last actions are taken as well.
 
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ struct Answer {
     presets: Vec<String>,
     fen: String,
     depth: u32,
-    /// The depth is one of whole turns.
+    /// Whether the depth counts whole turns.
     turns: bool,
     nodes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,8 @@
-//! `rulemate profile`: which rules a game spends its time on.
+//! `rulemate profile`: finds the rules that a game spends its time on.
 //!
-//! A game is played twice: once with the clock alone, once with a count of the evaluator's
-//! instructions by rule. Time by rule is the whole time by its share of the instructions: the
-//! interpreter's instructions cost much the same, and a clock between them would cost more.
+//! A game is played twice: once with only a clock, once counting the evaluator's instructions by rule. The
+//! time of a rule is its share of the instructions times the whole time: the interpreter's instructions cost
+//! about the same, and a clock between them would cost more.
 
 use std::time::Instant;
 
@@ -18,17 +18,17 @@ use crate::game::Game;
 use crate::moves::played_out;
 use crate::rules::Program;
 
-/// Plies of a game that is left to chance.
+/// Plies of a random game.
 const PLIES: usize = 40;
 
-/// What one rule or reaction cost.
+/// The cost of one rule or reaction.
 #[derive(Debug, Serialize)]
 struct Line {
     place: String,
-    /// The relation that the rule concludes; `reaction` for what taking an action does.
+    /// The relation that the rule concludes; `reaction` for reactions.
     relation: String,
     operations: u64,
-    /// Of all instructions.
+    /// The share of all instructions.
     share: f64,
     /// Estimated by share.
     micros: f64,
@@ -41,7 +41,8 @@ struct Profile {
     operations: u64,
     micros: f64,
     rules: Vec<Line>,
-    /// What has actions played out to see whether they are legal, and what to say if rules suffice.
+    /// Why actions are played out to see whether they are legal, and how rules can declare that this is not
+    /// needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         plan(&game, of)?.into_iter().try_for_each(|it| out.line(it))?;
         return Ok(Verdict::Fine);
     }
-    // Once to warm up: statics, memory.
+    // A first run to warm up: statics, memory.
     play(&mut game.clone(), &moves, false)?;
     let started = Instant::now();
     play(&mut game.clone(), &moves, false)?;
@@ -100,7 +101,7 @@ fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
     Err(trouble(format!("there is no plan of {of}"), &fix))
 }
 
-/// The game that was asked for, and the moves to play.
+/// The requested game, and the moves to play.
 fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     let PositionArgs { game: name, from } = &args.position;
     let mut library = setup::Library::new(&from.rules)?;
@@ -131,7 +132,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
 }
 
-/// Some moves, the same each time.
+/// Some moves, always the same.
 fn chance(game: &mut Game) -> anyhow::Result<Vec<String>> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut moves = Vec::new();
@@ -143,7 +144,7 @@ fn chance(game: &mut Game) -> anyhow::Result<Vec<String>> {
     Ok(moves)
 }
 
-/// Plays the moves, with a list of the legal ones at every ply as a host would ask for it. Returns
+/// Plays the moves, listing the legal ones at every ply as a host would. Returns
 /// the instructions by rule, if they are counted.
 fn play(game: &mut Game, moves: &[String], count: bool) -> anyhow::Result<Vec<u64>> {
     game.world_mut().count_operations(count);

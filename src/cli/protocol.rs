@@ -30,7 +30,7 @@ fn converse(
         for text in said {
             out.line(format_args!("{text}"))?;
         }
-        // The other side waits for the answer.
+        // The client waits for the answer.
         out.flush()?;
         if flow == Flow::Quit {
             break;

@@ -16,7 +16,7 @@ struct Found {
     /// The game of a file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     game: Option<usize>,
-    /// Half-moves played before.
+    /// Number of half-moves before it.
     ply: usize,
     /// The move that led there.
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::of(!found))
 }
 
-/// Plays moves and asks at the end, or after each.
+/// Plays moves and runs the query at the end, or after each.
 fn follow<'t>(
     game: &mut Game,
     moves: impl IntoIterator<Item = Word<'t>>,
@@ -82,7 +82,7 @@ fn follow<'t>(
         let mut led = None;
         for (ply, record) in game.history().iter().enumerate() {
             let Some(mut before) = game.branch(ply) else { break };
-            // The rules may have been others then.
+            // The rules may have been different then.
             let query = compile(&before, &args.query)?;
             ask(&mut before, &query, number, led, answers)?;
             led = Some(names::numbered(&before, &record.san));
@@ -135,7 +135,7 @@ fn ask(
     Ok(())
 }
 
-/// A table: the ply where there are several, then a column per variable.
+/// Prints a table: the ply if there are several, then a column per variable.
 fn print(answers: &Answers, args: &QueryArgs, out: &mut Out) -> anyhow::Result<()> {
     let mut head: Vec<String> = Vec::new();
     if args.pgn.is_some() {

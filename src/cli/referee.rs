@@ -2,8 +2,8 @@
 //!
 //! One line per game, explanations indented below it. A game is refused at the first move that the
 //! rules do not allow, with the refutation down to rule file and line. A result that the board
-//! contradicts is a finding too; one that the board does not decide (a resignation, an agreed
-//! draw) is said to be so.
+//! contradicts is a finding too; one that the board does not decide (a resignation, an agreed draw) is
+//! reported as such.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ struct Judged {
     /// The number of the game in its file, from 1.
     number: usize,
     variant: String,
-    /// What had to be left out of the first position.
+    /// The parts that had to be left out of the first position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     #[serde(flatten)]
@@ -39,7 +39,7 @@ enum Ruling {
     Ok {
         result: String,
         note: String,
-        /// The file's result is not what the board says.
+        /// Whether the board contradicts the file's result.
         contradicted: bool,
     },
     Refused {
@@ -180,7 +180,7 @@ fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Rul
 
 /// Compares the result that the file gives with the board's own.
 fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
-    // A tag may say the result in other words than the end of the game, or that it is not known.
+    // The tag may write the result differently than the end of the movetext, or say that it is unknown.
     let plain = |it: &str| PgnResult::parse(it).map_or_else(|| it.to_owned(), |it| it.to_string());
     let tag = pgn.tag("Result").map(plain).filter(|it| !matches!(it.as_str(), "*" | "?" | ""));
     let marker = pgn.result.map(|it| it.to_string()).filter(|it| it != "*");
@@ -213,7 +213,7 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
     Ruling::Ok { result, note, contradicted }
 }
 
-/// How a game can have ended with a result while the board goes on.
+/// How a game may have ended with a result that the board does not decide.
 fn unfinished(stated: &str, claims: &[String]) -> String {
     let how = match (stated, claims) {
         ("1/2-1/2", []) => "by agreement".to_owned(),

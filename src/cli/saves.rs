@@ -17,7 +17,7 @@ use crate::game::Game;
 use crate::presets::save::{Content, Form, Restored, RulesFrom, Save};
 use crate::presets::{Activation, Ruleset};
 
-/// The form that a file's name asks for.
+/// The form for a file name.
 fn form(path: &Path) -> Form {
     match path.extension().is_some_and(|it| it.eq_ignore_ascii_case("bin")) {
         true => Form::Binary,
@@ -52,13 +52,13 @@ pub(crate) fn write(
     Ok(out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", file.display()))?)
 }
 
-/// The result of a save that was read, as `--json` prints it.
+/// The state of a loaded save, as `--json` prints it.
 #[derive(Serialize)]
 struct State {
     game: String,
     presets: Vec<String>,
     fen: String,
-    /// What the FEN does not state.
+    /// The attributes that the FEN does not state.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fen_leaves_out: Vec<String>,
     side: Option<String>,
@@ -67,14 +67,14 @@ struct State {
     result: Option<String>,
     moves: Vec<String>,
     switches: Vec<SwitchState>,
-    /// What is loaded was played again; whether its proofs prove it, an audit tells.
+    /// Always false: loading replays the moves, but only an audit checks the proofs.
     proofs_checked: bool,
 }
 
-/// Other presets in the middle of a game, as `--json` prints it.
+/// A change of presets in the middle of a game, as `--json` prints it.
 #[derive(Serialize)]
 struct SwitchState {
-    /// How many moves were played before it.
+    /// Number of moves before it.
     after: usize,
     presets: Vec<String>,
 }
@@ -161,7 +161,7 @@ pub(crate) fn rules_from(from_save: bool, migrate: bool) -> RulesFrom {
     }
 }
 
-/// What changed from one save to another, as `--json` prints it.
+/// The difference between two saves, as `--json` prints it.
 #[derive(Serialize)]
 struct Change {
     added: Vec<SavedFact>,

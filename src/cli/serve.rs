@@ -1,4 +1,4 @@
-//! `rulemate serve` and what goes with running a server: backup, doctor, completions, manual page.
+//! `rulemate serve` and its companions: backup, doctor, completions, manual page.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         hooks: hooks(&args.webhooks)?,
     };
     let ready = |Addresses { games, metrics }| {
-        // These lines are waited for: they go out at once. A lost line is no reason to stop.
+        // Scripts wait for these lines, so they are flushed at once. A failed write is no reason to stop.
         let _ = out.line(format_args!("http://{games}/"));
         if let Some(address) = metrics {
             let _ = out.line(format_args!("counters: http://{address}/metrics"));
@@ -68,10 +68,10 @@ fn hooks(addresses: &[String]) -> anyhow::Result<Option<Hooks>> {
     Ok(Some(Hooks::new(addresses, &secret)?))
 }
 
-/// The rule files to offer, and what becomes of them. Files with mistakes are not offered: the mistakes are
-/// told, and the files as they were before stand.
+/// The rule files to offer, now and after each change. Files with mistakes are not offered: the mistakes are
+/// reported, and the previous files stay.
 fn offered(paths: &[PathBuf]) -> anyhow::Result<watch::Receiver<Vec<Source>>> {
-    // What changes while they are read for the first time is not missed.
+    // Watching begins first, so that changes while the files are read are not missed.
     let watched = (!paths.is_empty()).then(|| Watched::new(paths)).transpose()?;
     let (sender, files) = watch::channel(without_mistakes(paths)?);
     let Some(mut watched) = watched else { return Ok(files) };
@@ -92,7 +92,7 @@ fn offered(paths: &[PathBuf]) -> anyhow::Result<watch::Receiver<Vec<Source>>> {
     Ok(files)
 }
 
-/// Rule files at the places where the server knows them.
+/// Rule files, with the paths that the server knows them by.
 fn without_mistakes(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
     let catalogue = setup::catalogue(&RulesArgs { rules: paths.to_vec() })?;
     let mut files = Vec::new();
@@ -121,7 +121,7 @@ fn log(args: &ServeArgs) {
     }
 }
 
-/// The store that is meant; the default one's folder is made.
+/// The URL of the store; the folder of the default one is created.
 pub(super) fn store_url(given: Option<&str>) -> anyhow::Result<String> {
     if let Some(url) = given {
         return Ok(url.to_owned());
@@ -131,7 +131,7 @@ pub(super) fn store_url(given: Option<&str>) -> anyhow::Result<String> {
     Ok(format!("sqlite://{}", folder.join("games.db").display()))
 }
 
-/// Where this user's data lie (the XDG base directories); without a home, here.
+/// The folder for this user's data (XDG base directories); without a home, the current one.
 fn data_folder() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")));
@@ -220,7 +220,7 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     Ok(Verdict::of(!fine))
 }
 
-/// How often the disk can promise something in a second.
+/// The number of durable appends per second on this disk.
 fn durable_appends() -> Result<f64, store::StoreError> {
     let file = std::env::temp_dir().join(format!("rulemate-doctor-{}.db", std::process::id()));
     let mut store = store::open(&file.display().to_string())?;
@@ -252,7 +252,7 @@ fn durable_appends() -> Result<f64, store::StoreError> {
     let rate = f64::from(rounds as u32) / started.elapsed().as_secs_f64();
     drop(store);
     for end in ["", "-wal", "-shm"] {
-        // What is not there need not be removed.
+        // A missing file need not be removed.
         let _ = std::fs::remove_file(format!("{}{end}", file.display()));
     }
     Ok(rate)
@@ -273,10 +273,10 @@ pub(crate) fn completions(args: &CompletionsArgs, out: &mut Out) -> anyhow::Resu
     Ok(Verdict::Fine)
 }
 
-/// The grammar with the names of this package's games and presets wherever one of them is asked for.
+/// The grammar with the names of this package's games and presets as possible values.
 fn with_names(grammar: clap::Command) -> anyhow::Result<clap::Command> {
     let catalogue = setup::catalogue(&RulesArgs::default())?;
-    // The names live as long as the program, which ends when it has printed them.
+    // The names are leaked: the program ends when it has printed them.
     let kept = |it: &String| -> &'static str { it.clone().leak() };
     let games: Vec<&str> = catalogue.games().iter().map(|it| kept(&it.name)).collect();
     let presets: Vec<&str> = catalogue.presets().iter().map(|it| kept(&it.preset)).collect();

@@ -1,4 +1,4 @@
-//! From what was typed to a game on the board: from its start, a FEN, facts or a save.
+//! Sets up the game of a command line: from its start, a FEN, facts or a save.
 //!
 //! [`Library`] compiles each game once, however many games are played by it.
 
@@ -17,23 +17,23 @@ use crate::moves::notation::PgnGame;
 use crate::presets::save::{RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset};
 
-/// A game on the board, and what it is called.
+/// A game with its rules and its name.
 pub(crate) struct Opened {
     pub(crate) game: Game,
-    /// By which it is played now.
+    /// The rules that it is played by now.
     pub(crate) rules: Arc<Ruleset>,
-    /// The name of the game, as it was asked for.
+    /// The name of the game, as it was given.
     pub(crate) name: String,
-    /// The presets that were asked for beside the game's own; all that are active, of a save.
+    /// The presets given besides the game's own; for a save, all active ones.
     pub(crate) presets: Vec<String>,
 }
 
-/// The game of a command's position options, set up, with the moves that were asked for.
+/// The game of a command's position options, with the given moves played.
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Opened> {
     open_with(&mut Library::new(&args.from.rules)?, &args.game, &args.from)
 }
 
-/// [`open`] out of a library.
+/// [`open`] with a library.
 pub(crate) fn open_with(
     library: &mut Library,
     game: &str,
@@ -44,7 +44,7 @@ pub(crate) fn open_with(
     Ok(opened)
 }
 
-/// [`open_with`] before any of the moves that were asked for.
+/// [`open_with`] without playing the given moves.
 pub(crate) fn open_unmoved(
     library: &mut Library,
     game: &str,
@@ -66,7 +66,7 @@ pub(crate) fn open_unmoved(
     Ok(opened)
 }
 
-/// A saved game after so many actions, or after all of them.
+/// A saved game after some of its actions, or after all of them.
 fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result<Opened> {
     let restored = restore(&read_bytes(path)?, "", library.catalogue(), RulesFrom::Here);
     let restored = restored.with_context(|| path.display().to_string())?;
@@ -83,7 +83,7 @@ fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result
     };
     let name = restored.rules.game().name.clone();
     let presets = Activation::texts(&Catalogue::active(&game));
-    // The presets may have been others then.
+    // The presets may have been different then.
     let rules = match Activation::texts(restored.rules.activations()) == presets {
         true => restored.rules,
         false => library.load_anew(&name, &presets)?,
@@ -107,7 +107,7 @@ fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
     rules.resume(&document, Backend::Bits).map_err(|why| wrong(&why))
 }
 
-/// Reads and restores a save; whatever is doubtful about it is an error.
+/// Reads and restores a save; any doubt about it is an error.
 pub(crate) fn restore(
     bytes: &[u8],
     game: &str,
@@ -121,7 +121,7 @@ pub(crate) fn restore(
     restored.map_err(|it| refusal(&it))
 }
 
-/// A refused save with what to do about it.
+/// The error for a refused save, with its fix.
 pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
     let fix = match why {
         RestoreError::Rules { embedded: true, .. } => {
@@ -155,7 +155,7 @@ pub(crate) fn moves_of(game: &mut Game, text: &str) -> anyhow::Result<Vec<String
     Ok(moves)
 }
 
-/// Plays one of several moves, the first of which has the number 0.
+/// Plays one of several moves; `at` is its index.
 pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result<()> {
     let played = game.play_text(word).map(|_| ());
     played.map_err(|why| {
@@ -167,7 +167,7 @@ pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Word<'t> {
     pub(crate) text: &'t str,
-    /// The number that a move would have here, without a dot behind it.
+    /// Whether it may be a move number, without a dot.
     may_be_number: bool,
 }
 
@@ -177,7 +177,7 @@ impl<'t> Word<'t> {
         Self { text, may_be_number: false }
     }
 
-    /// Whether it is a move, rather than a move's number, for a game that has come to it.
+    /// Whether it is a move rather than a move number, in the current position of a game.
     pub(crate) fn is_move(&self, game: &mut Game) -> bool {
         // In some games a number is a move.
         !self.may_be_number || game.find_move(self.text).is_ok()
@@ -209,7 +209,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The games, layouts and presets of this package, and those of the folders that were named.
+/// The games, layouts and presets of this package, and those of the given folders.
 pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
     let mut catalogue = Catalogue::embedded()
         .or_fix("this is a mistake of Rulemate's own rule files: please report it")?;
@@ -223,7 +223,7 @@ pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
     Ok(catalogue)
 }
 
-/// Games by name, compiled when first asked for.
+/// Games by name, compiled on first use.
 pub(crate) struct Library {
     catalogue: Catalogue,
     /// By game and activations, as typed.
@@ -251,12 +251,12 @@ impl Library {
         self.catalogue.load(game, presets).map_err(|why| self.explain(&why))
     }
 
-    /// All that can be loaded.
+    /// The catalogue that games are loaded from.
     pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
-    /// What to do about a game that cannot be loaded.
+    /// The error for a game that cannot be loaded, with its fix.
     fn explain(&self, why: &LoadError) -> anyhow::Error {
         let list = |names: Vec<&str>| names.join(", ");
         let fix = match why {
@@ -296,7 +296,7 @@ fn start_told(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
     Ok(told(start(rules, fen)?))
 }
 
-/// [`start_recorded`], telling what the set-up had to leave out.
+/// [`start_recorded`], which warns about what the setup had to leave out.
 pub(crate) fn start_recorded_told(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
     Ok(told(start_recorded(rules, pgn)?))
 }

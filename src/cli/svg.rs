@@ -1,5 +1,5 @@
 //! The board of an explanation as SVG: the squares that its proofs or refutations mention are
-//! marked, the strongest those of the row that was asked for.
+//! marked, most strongly those of the row in question.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,10 +14,10 @@ use crate::rules::{Program, Type};
 
 const SIDE: usize = 48;
 const MARGIN: usize = 20;
-/// Maximum number of steps that a point is drawn from the first.
+/// Maximum distance, in steps, at which a point is drawn.
 const FURTHEST: usize = 64;
 
-/// How far from the question a square is first spoken of.
+/// For each square, the depth in the tree at which it is first mentioned.
 type Marks = BTreeMap<i64, usize>;
 
 /// The picture.
@@ -128,7 +128,7 @@ fn rect(svg: &mut String, x: usize, y: usize, fill: &str, opacity: f64) {
     );
 }
 
-/// A text as SVG has it: signs of its own would end it.
+/// A text escaped for SVG.
 fn markup(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
@@ -161,7 +161,7 @@ impl SquareReader<'_> {
         }
     }
 
-    /// A square, or the one where a piece stands.
+    /// A square, or the square of a piece.
     fn square(&self, program: &Program, ty: Type, raw: i64) -> Option<i64> {
         let contract = self.game.contract();
         let entities = contract.entity_type(program);
@@ -212,7 +212,7 @@ impl SquareReader<'_> {
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
         self.goal(&refutation.goal, depth);
         let Lack::Rules(attempts) = &refutation.lack else { return };
-        // The furthest attempts only: the others are of other cases.
+        // Only the attempts that matched furthest: the others are about other cases.
         let missing = |it: &Attempt| it.total - it.matched;
         let tried = || attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
         let fewest = tried().map(missing).min();

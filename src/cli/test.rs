@@ -1,9 +1,9 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
-//! Each game is played to its end, or to a number of actions; each position on the way must come back from its FEN.
-//! Then the game is played again from its save, under both evaluators, and each proof is checked. An author sees in
-//! seconds how long games last, how they end, how many actions there are at a time, and whether something is wrong
-//! with the rules.
+//! Each game is played to its end, or to a number of actions; each position must be restored by its FEN.
+//! Then the game is played again from its save, under both evaluators, and each proof is checked. An author
+//! sees in seconds how long games last, how they end, how many legal actions positions have, and whether
+//! something is wrong with the rules.
 
 use std::collections::BTreeMap;
 
@@ -31,13 +31,13 @@ struct Figures {
     length: (usize, f64, usize),
     /// Legal actions of a position: fewest, mean, most.
     branching: (usize, f64, usize),
-    /// Number of games by result; `unfinished` for those that were broken off.
+    /// Number of games by result; `unfinished` for those that were cut off.
     results: BTreeMap<String, u64>,
-    /// Positions that came back from their FEN.
+    /// Number of positions that their FEN restored.
     fens: usize,
-    /// The attributes that a FEN leaves out, as is said wherever one is shown: the number of positions for each.
+    /// The attributes that FENs leave out, each with the number of positions.
     left_out: BTreeMap<String, u64>,
-    /// Positions that both evaluators judged alike, and proofs that the checker accepted.
+    /// Number of positions on which both evaluators agreed, and of proofs that the checker accepted.
     positions: usize,
     proofs: usize,
     /// The first mistake of each game that had one.
@@ -142,10 +142,10 @@ fn play_all(
     Ok(found)
 }
 
-/// Maximum number of times that a turn is begun anew because it could not be finished.
+/// Maximum number of restarts of a turn that could not be finished.
 const IN_VAIN: usize = 100;
 
-/// Plays a game at random. How it ended, or what went wrong.
+/// Plays a random game. Returns how it ended, or what went wrong.
 fn play_one(
     rules: &Ruleset,
     game: &mut Game,
@@ -170,7 +170,7 @@ fn play_one(
         widths.push(moves.len());
         let may_end = game.contract().unfinished.is_empty();
         if moves.is_empty() && !may_end && began < game.history().len() && vain < IN_VAIN {
-            // A turn that cannot be finished is none: it is taken back.
+            // A turn that cannot be finished does not count: it is taken back.
             while game.history().len() > began && game.takeback().is_some() {}
             vain += 1;
             continue;
@@ -185,8 +185,8 @@ fn play_one(
     Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
 }
 
-/// Sets the position up again from its FEN: the text is the same, and so are the facts and the actions, but for
-/// what is said to be left out.
+/// Sets the position up again from its FEN: the text must be the same, and so must the facts and the actions,
+/// except for what is known to be left out.
 fn comes_back(
     rules: &Ruleset,
     game: &mut Game,
@@ -219,7 +219,7 @@ fn replay(catalogue: &Catalogue, rules: &Ruleset, game: &Game) -> Result<(usize,
     let audited =
         |form| audit::save(&save.write(form), "", catalogue, RulesFrom::Here, &mut |_| {});
     let tally = audited(Form::Binary).map_err(|it| it.to_string())?;
-    // As JSON it is the same save, read by other code.
+    // JSON is the same save, read by other code.
     let (read, doubt) = Save::read(&save.write(Form::Json), "").map_err(|it| it.to_string())?;
     match doubt.is_none() && read.facts == save.facts {
         true => Ok((tally.positions, tally.proofs)),

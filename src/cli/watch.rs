@@ -1,8 +1,8 @@
-//! Doing something again whenever rule files change: `--watch`, and the rules that a server offers.
+//! Repeats something whenever rule files change: `--watch`, and the rules that a server offers.
 //!
-//! Folders are watched, since editors put a new file in the place of the old one. What counts is the texts:
-//! a file that is touched, or read, has not changed. They are also looked at every other second, for what a
-//! system does not tell: a folder that was put in the place of another.
+//! Folders are watched, since editors replace a file by a new one. Only the texts count: a file that is
+//! touched, or read, has not changed. They are also polled every two seconds, for changes that a system does
+//! not report, such as a replaced folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Rule files, and the system's watcher, which reports when they change.
 pub(crate) struct Watched {
     paths: Vec<PathBuf>,
-    /// The texts when they were last read; none if they could not be.
+    /// The texts when they were last read; `None` if they could not be read.
     texts: Option<Vec<Source>>,
     changes: Receiver<()>,
     watcher: RecommendedWatcher,
@@ -31,12 +31,12 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// # Errors
-    /// A path that is not there, or a system that cannot watch it.
+    /// There is no such path, or the system cannot watch it.
     pub(crate) fn new(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let (sender, changes) = channel();
         let fix = "name rule files (.dl) that are there, or folders of them";
         let tell = move |event: notify::Result<Event>| {
-            // Reading is no change. Errors may be ignored, since files are looked at every other second as well.
+            // Reading is not a change. Errors may be ignored, since files are polled as well.
             if event.is_ok_and(|it| !matches!(it.kind, EventKind::Access(_))) {
                 // The receiver may be gone already.
                 let _ = sender.send(());
@@ -70,8 +70,8 @@ impl Watched {
     }
 }
 
-/// Does something now, and again whenever files change, until the process is stopped. An error is printed and does not
-/// end it: the next change may mend it.
+/// Runs something now, and again whenever files change, until the process is stopped. An error is printed and
+/// does not end it: the next change may fix it.
 pub(crate) fn again_and_again(
     paths: &[PathBuf],
     out: &mut Out,
@@ -88,7 +88,7 @@ pub(crate) fn again_and_again(
     }
 }
 
-/// A folder is watched with all below it; of a file, the folder that it stands in.
+/// Watches a folder with all folders below it; for a file, its folder.
 fn watch(watcher: &mut RecommendedWatcher, path: &Path) -> notify::Result<()> {
     match path.parent() {
         _ if path.is_dir() => watcher.watch(path, RecursiveMode::Recursive),

@@ -1,8 +1,8 @@
-//! What one step changed, kept small: a game has one of every action that was played, and needs
-//! the facts of most moments never again.
+//! The changes of one step, in compact form: a game has one for every action that was played, and rarely
+//! needs the facts of an earlier moment.
 //!
-//! Deliberately absent: the facts that did not change. A [`Snapshot`] of the moment before makes
-//! them whole again.
+//! Deliberately absent: the facts that did not change. Together with a [`Snapshot`] of the moment before they
+//! give all facts.
 //!
 //! [`Snapshot`]: super::snapshot::Snapshot
 
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use super::schema::{AttrId, EntityId};
 use super::session::{Change, Mark, Session};
 
-/// No fact. Values of 32 bits are all others.
+/// Stands for a missing fact. All other values are 32-bit integers.
 const NONE: i32 = i32::MIN;
 
-/// What is other than before, in canonical order, and the hash of all facts after it.
+/// The changes of a step, in canonical order, and the hash of all facts after it.
 #[derive(Debug, Clone)]
 pub struct Delta {
     changes: Changes,
@@ -38,10 +38,10 @@ struct Narrow {
 }
 
 impl Delta {
-    /// What a session has changed since a mark. What was written and then written back is not in it.
+    /// The net changes of a session since a mark.
     pub fn since(session: &Session, mark: Mark) -> Self {
         let mut all = session.changes_since(mark).to_vec();
-        // In canonical order, of one fact the first write first.
+        // In canonical order, the writes of one fact in time order.
         all.sort_by_key(|it| (it.entity, it.attr));
         let mut changes: Vec<Change> = Vec::with_capacity(all.len());
         for change in all {
@@ -58,7 +58,7 @@ impl Delta {
         Self { changes, texts: Arc::clone(session.texts()), hash: session.hash() }
     }
 
-    /// What is other than before, by entity, then by attribute.
+    /// The changes, by entity, then by attribute.
     pub fn changes(&self) -> impl Iterator<Item = Change> + '_ {
         let (narrow, wide): (&[Narrow], &[Change]) = match &self.changes {
             Changes::Narrow(it) => (it, &[]),

@@ -1,21 +1,21 @@
 //! Ids of new entities: a rule about facts alone, so that every evaluator gives the same.
 //!
-//! Ids are few, since every relation over entities has a bit for each, so those of entities that
-//! are gone come back. An id is free when no fact mentions it, neither as its entity nor as its
-//! value: an entity whose facts are all gone still counts while another fact points to it. New
-//! entities take the free ids from the counter on; when there are none left, the lowest. The rule
-//! depends on facts alone, so games that go on from equal lists of facts go on alike.
-//! Within one action nothing is given twice: what was mentioned at any moment of it stays taken.
+//! The number of ids is limited, since every relation over entities has a bit for each, so those of removed
+//! entities are reused. An id is free when no fact mentions it, neither as its entity nor as its value: an
+//! entity whose facts are all gone still counts while another fact points to it. New entities take the free
+//! ids from the counter on; when there are none left, the lowest. The rule depends on facts alone, so games
+//! that go on from equal lists of facts assign the same ids. Within one action no id is assigned twice: what
+//! was mentioned at any moment of it stays taken.
 
 use super::schema::{AttrId, EntityId, GAME, NEXT_ENTITY};
 use super::session::{Mark, Session};
 
-/// The ids that may be given, in the order in which they are. See the module's head.
+/// The free ids, in the order in which they are assigned. See the module's head.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
     /// Whether an id is taken, by id.
     taken: Vec<bool>,
-    /// Ids from here on are given first.
+    /// Ids from here on are assigned first.
     counter: usize,
 }
 
@@ -29,7 +29,7 @@ impl Ids {
         ids
     }
 
-    /// Takes what facts mention now, and sets the counter to where it stands.
+    /// Takes the ids that facts mention now, and reads the counter.
     fn count_in(&mut self, session: &Session) {
         let schema = session.schema();
         for at in 0..schema.attributes().len() as u16 {
@@ -49,7 +49,7 @@ impl Ids {
         self.counter = usize::try_from(counter).unwrap_or(0);
     }
 
-    /// Takes also what facts mention now, and what any fact mentioned since a mark.
+    /// Also takes the ids that facts mention now, or mentioned since a mark.
     pub fn follow(&mut self, session: &Session, since: Mark) {
         let schema = session.schema();
         self.count_in(session);
@@ -69,22 +69,22 @@ impl Ids {
         }
     }
 
-    /// Whether an id may not be given.
+    /// Whether an id may not be assigned.
     pub fn is_taken(&self, id: EntityId) -> bool {
         self.taken.get(id.0 as usize).is_none_or(|it| *it)
     }
 
-    /// The highest id that may not be given; [`GAME`]'s if there is no other.
+    /// The highest taken id; [`GAME`]'s if there is no other.
     pub fn highest_taken(&self) -> EntityId {
         self.taken.iter().rposition(|it| *it).map_or(GAME, |at| EntityId(at as u32))
     }
 
-    /// How many can be given.
+    /// Number of free ids.
     pub fn left(&self) -> u32 {
         self.taken.iter().filter(|it| !**it).count() as u32
     }
 
-    /// The next id, which is taken from now on; none if there is no room for another entity.
+    /// The next id, which is taken from now on; `None` if there is no room for another entity.
     pub fn give(&mut self) -> Option<EntityId> {
         let free = |at: &usize| !self.taken[*at];
         let upper = (self.counter..self.taken.len()).find(free);
@@ -93,8 +93,8 @@ impl Ids {
         Some(EntityId(at as u32))
     }
 
-    /// The next id in raw form; where there is none, the first that is beyond all: the code that makes
-    /// an entity of it is refused.
+    /// The next id in raw form; if there is none, the first one out of range: making an entity of it is
+    /// refused.
     pub fn give_raw(&mut self) -> i64 {
         self.give().map_or(self.taken.len() as i64, |it| i64::from(it.0))
     }
@@ -106,14 +106,14 @@ impl Session {
         Ids::of(self)
     }
 
-    /// How many more entities there can be: the ids that no fact mentions.
+    /// Number of further entities that there can be: the ids that no fact mentions.
     pub fn room(&self) -> u32 {
         self.ids().left()
     }
 
     /// Creates an entity, which has no facts yet; see [`Ids`] for its id. State a fact of it before
-    /// the next is created: ids that no fact mentions are free. Where input decides how many are
-    /// created, ask [`Session::room`] first: without room this is an id that no fact may be about.
+    /// the next is created: ids that no fact mentions are free. If input decides how many are created, check
+    /// [`Session::room`] first: without room this is an id out of range.
     pub fn create(&mut self) -> EntityId {
         match self.ids().give() {
             Some(id) => {

@@ -1,15 +1,15 @@
-//! Reads JSON from outside, with limits on its depth (as deep as our own trees go) and on the number of values.
-//! Both are counted before anything is read.
+//! Parses JSON from outside, with limits on its depth (that of our own trees) and on the number of values.
+//! Both are checked before parsing.
 
 use serde::de::DeserializeOwned;
 
 /// Maximum number of levels of brackets. A level of a proof takes five.
 pub(crate) const DEPTH: usize = 640;
 
-/// Maximum number of values: two bytes of text can stand for forty of memory.
+/// Maximum number of values: two bytes of text can become forty of memory.
 const VALUES: usize = 1 << 23;
 
-/// Why a text is not the JSON that was asked for, with its place, counted from 1.
+/// Why a text is not the expected JSON, with its place, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct JsonError {
@@ -26,10 +26,10 @@ impl From<serde_json::Error> for JsonError {
     }
 }
 
-/// Reads a text.
+/// Parses a text.
 ///
 /// # Errors
-/// No JSON, another structure, brackets nested too deep, or too many values.
+/// It is not JSON, has another structure, nests brackets too deep, or has too many values.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     if let Some(error) = too_much(text) {
         return Err(error);

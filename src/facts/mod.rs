@@ -1,4 +1,4 @@
-//! Facts: what is true in one game, and the schema that says what may be a fact.
+//! Facts: what is true in one game, and the schema that declares what may be a fact.
 //!
 //! This layer must not know rules or chess. Everything above reads and writes facts through
 //! [`Session`].

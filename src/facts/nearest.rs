@@ -1,21 +1,21 @@
-//! "Did you mean": the known name that a mistyped one most likely stands for.
+//! "Did you mean": the known name that is most similar to a mistyped one.
 //!
-//! Names come from strangers, so the work is bounded: names that cannot be a slip are not compared, and a
-//! [`Speller`] has so many steps for all questions together. Deliberately absent: any ranking beyond the
-//! number of edits.
+//! Names come from strangers, so the work is bounded: names that differ too much in length are not compared,
+//! and a [`Speller`] has a fixed number of steps for all questions together. Deliberately absent: any ranking
+//! beyond the number of edits.
 
 use std::cell::Cell;
 
 use strsim::osa_distance;
 
-/// The maximum number of bytes of a name that is compared with others.
+/// Maximum number of bytes of a name that is compared with others.
 const LONGEST: usize = 64;
 
-/// What a [`Speller`] may spend: enough for the mistakes of a file written by hand.
+/// The number of steps of a [`Speller`]: enough for the mistakes of a file written by hand.
 const STEPS: usize = 1 << 26;
 
-/// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few
-/// for the name's length. Of equals the first.
+/// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few for the
+/// name's length. The first of equally similar ones.
 pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,

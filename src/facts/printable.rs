@@ -1,11 +1,11 @@
-//! Text from outside, made fit to be shown: characters that would steer a terminal, or turn the letters around them,
-//! are escaped. Letters of all scripts stay, and so do the joiners that some of them need.
+//! Escapes text from outside for display: characters that control a terminal, or change the direction of the
+//! text around them, are escaped. Letters of all scripts stay, and so do the joiners that some of them need.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a letter is not seen itself but does something: controls, marks of direction, line separators,
-/// spaces without width, tags.
+/// Whether a character is invisible but has an effect: controls, direction marks, line separators, zero-width
+/// spaces, tags.
 fn is_unseen(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -14,25 +14,24 @@ fn is_unseen(letter: char) -> bool {
             | '\u{E0000}'..='\u{E007F}')
 }
 
-/// Whether a text of one line, a name for one, is seen as it is.
+/// Whether a one-line text, such as a name, has no invisible characters.
 pub fn is_printable(text: &str) -> bool {
     !text.contains(is_unseen)
 }
 
-/// A text of any number of lines with unseen letters written as `\u{1b}`. Line ends and tabs stay.
+/// A text of any number of lines with invisible characters escaped as `\u{1b}`. Line ends and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, |letter, out| {
         let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
     })
 }
 
-/// The same text with every unseen letter covered by question marks, so that places in it stay what they
-/// were.
+/// The same text with every invisible character replaced by question marks, which keeps all offsets.
 pub(crate) fn covered(text: &str) -> Cow<'_, str> {
     replaced(text, |letter, out| out.extend(std::iter::repeat_n('?', letter.len_utf8())))
 }
 
-/// A JSON text that means the same, with unseen letters escaped. They can only be inside of strings.
+/// An equivalent JSON text, with invisible characters escaped. They can only be inside strings.
 pub fn escaped(json: &str) -> Cow<'_, str> {
     replaced(json, |letter, out| {
         for unit in letter.encode_utf16(&mut [0; 2]) {
@@ -43,7 +42,7 @@ pub fn escaped(json: &str) -> Cow<'_, str> {
 
 fn replaced(text: &str, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
     let mut out = String::new();
-    // As far as the text was copied.
+    // The offset up to which the text was copied.
     let mut done = 0;
     for (at, letter) in text.char_indices().filter(|it| is_unseen(it.1)) {
         let ends_line = letter == '\r' && text[at + 1..].starts_with('\n');

@@ -1,10 +1,9 @@
-//! Facts as JSON: the canonical save, one fact a line, and reading it back.
+//! Facts as JSON: the canonical save with one fact per line, and reading it back.
 //!
-//! The base facts are the whole save. Attributes and members go by name, so a save outlives a
-//! change of the order in which rule files declare them. Reading has two steps: a [`Document`] is
-//! text with a known structure (what it names can be looked at before any schema exists), and
-//! [`Document::facts`] checks it against a schema.
-//! Deliberately absent: which rule files a save needs; that is for the layer that loads them.
+//! The base facts are the whole save. Attributes and members are written by name, so a save survives a change
+//! of the order in which rule files declare them. Reading has two steps: a [`Document`] is text with a known
+//! structure (its names can be examined before any schema exists), and [`Document::facts`] checks it against
+//! a schema. Deliberately absent: which rule files a save needs; that is for the layer that loads them.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -21,7 +20,7 @@ use super::value::Value;
 /// The version of the format that is written, and the only one that is read.
 const VERSION: u32 = 1;
 
-/// A save as it stands in the text: names are not looked up yet.
+/// A parsed save: names are not looked up yet.
 #[derive(Debug, Clone, PartialEq, DeriveDeserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
@@ -37,7 +36,7 @@ pub struct SavedFact {
     pub value: SavedValue,
 }
 
-/// What a fact is about, in JSON: the number of an entity, or the name of a member (`"white"`).
+/// The owner of a fact, in JSON: the number of an entity, or the name of a member (`"white"`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum SavedOwner {
@@ -55,7 +54,7 @@ pub enum SavedValue {
     Entity { entity: u32 },
 }
 
-/// Why a save cannot be read. Facts are counted from 1, as they stand in the text.
+/// Why a save cannot be read. Facts are counted from 1, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SaveError {
     #[error("line {line}, column {column}: {message}")]
@@ -90,8 +89,7 @@ fn meant(near: &Option<String>) -> String {
     near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
 }
 
-/// The facts of a session as JSON: canonical order, one fact a line, so equal facts give equal
-/// bytes.
+/// The facts of a session as JSON: canonical order, one fact per line, so equal facts give equal bytes.
 pub fn to_json(session: &Session) -> String {
     facts_to_json(session.schema(), &session.all_facts())
 }
@@ -127,7 +125,7 @@ pub fn saved(schema: &Schema, fact: &Fact) -> SavedFact {
     }
 }
 
-/// What a fact of an attribute is about, by name.
+/// The owner of a fact of an attribute, by name.
 pub fn owner(schema: &Schema, attr: AttrId, entity: EntityId) -> SavedOwner {
     match schema.owners(attr) {
         Some(domain) => SavedOwner::Member(domain.member_name(i64::from(entity.0))),
@@ -152,7 +150,7 @@ impl SavedFact {
     /// The fact under a schema.
     ///
     /// # Errors
-    /// The schema does not know what it names.
+    /// The schema does not know a name in it.
     pub fn fact(&self, schema: &Schema) -> Result<Fact, SaveError> {
         read_fact(schema, 1, self)
     }
@@ -167,9 +165,9 @@ impl Document {
     /// Reads the structure of a save.
     ///
     /// # Errors
-    /// The text is no JSON, has another structure, or another version.
+    /// The text is not JSON, or has another structure or version.
     pub fn parse(text: &str) -> Result<Self, SaveError> {
-        /// Read first, so that a save of another version is refused for that and nothing else.
+        /// Read first, so that a save of another version is refused for its version.
         #[derive(DeriveDeserialize)]
         struct Head {
             version: u32,
@@ -181,8 +179,8 @@ impl Document {
         serde_json::from_str(text).map_err(syntax)
     }
 
-    /// The values that any entity has for an attribute, as written: what a loader looks at to
-    /// find the rules that the save needs.
+    /// The values that any entity has for an attribute, as written: a loader finds by them the rules that the
+    /// save needs.
     pub fn values_of<'a>(&'a self, attribute: &'a str) -> impl Iterator<Item = &'a SavedValue> {
         self.facts.iter().filter(move |it| it.attribute == attribute).map(|it| &it.value)
     }
@@ -190,8 +188,8 @@ impl Document {
     /// The facts under a schema, in the order of the text.
     ///
     /// # Errors
-    /// The first fact that the schema does not allow, one that is there twice, or a counter that
-    /// would give an id out again.
+    /// The first fact that the schema does not allow, a duplicate fact, or a counter that would assign an id
+    /// in use.
     pub fn facts(&self, schema: &Arc<Schema>) -> Result<Vec<Fact>, SaveError> {
         let mut seen = HashSet::new();
         let mut checker = Session::new(Arc::clone(schema));

@@ -1,4 +1,4 @@
-//! What a session may say: the finite domains and the attributes, with their types and defaults.
+//! The schema of a session: the finite domains and the attributes, with their types and defaults.
 //!
 //! A schema is built once (the rule loader builds it from `.domain` and `.input` declarations) and
 //! shared by every session that runs under it. It knows nothing of rules or of chess.
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A thing that facts are about. An id that no fact mentions is free to be given to another one.
+/// The id of a thing that facts are about. An id that no fact mentions is free to be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EntityId(pub u32);
 
@@ -18,8 +18,8 @@ pub const GAME: EntityId = EntityId(0);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttrId(pub u16);
 
-/// The counter of entities, itself a fact of [`GAME`], present in every schema: it is above every
-/// entity that has facts, and ids from it on are given first.
+/// The counter of entities, itself a fact of [`GAME`], present in every schema: it is above every entity that
+/// has facts, and ids from it on are assigned first.
 pub const NEXT_ENTITY: AttrId = AttrId(0);
 
 /// A finite domain of a schema, by position.
@@ -29,14 +29,14 @@ pub struct DomainId(pub u16);
 /// The truth values, present in every schema as its first domain.
 pub const BOOL: DomainId = DomainId(0);
 
-/// A finite set of named members. A member is meant by its index.
+/// A finite set of named members. Members are identified by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
     pub name: String,
     pub shape: Shape,
 }
 
-/// How the members of a domain come about.
+/// How the members of a domain are defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     /// Listed by name.
@@ -57,7 +57,7 @@ impl Domain {
         }
     }
 
-    /// The name of a member: `knight`, `e4`, `#12` for an entity; `?9` for what is no member.
+    /// The name of a member: `knight`, `e4`, `#12` for an entity; `?9` for an index out of range.
     pub fn member_name(&self, index: i64) -> String {
         let mut name = String::new();
         self.push_member_name(index, &mut name);
@@ -122,7 +122,7 @@ pub enum AttrType {
 pub struct Attribute {
     pub name: String,
     pub ty: AttrType,
-    /// What its facts are about: members of this domain, whose index stands for the entity; `None` for
+    /// The owners of its facts: members of this domain, whose index stands for the entity; `None` for
     /// entities and the game.
     pub of: Option<DomainId>,
     pub default: Option<i64>,
@@ -138,7 +138,7 @@ pub struct Schema {
     entity_cap: Option<u16>,
 }
 
-/// Two declarations of one attribute that do not agree.
+/// Two conflicting declarations of one attribute.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("attribute {name} is declared twice with different types or defaults")]
 pub struct AttributeClash {
@@ -173,7 +173,7 @@ impl Schema {
         }
     }
 
-    /// Adds a domain and says how it is meant from now on.
+    /// Adds a domain and returns its id.
     pub fn add_domain(&mut self, domain: Domain) -> DomainId {
         if let Shape::Entities { cap } = domain.shape {
             self.entity_cap = self.entity_cap.max(Some(cap));
@@ -182,7 +182,7 @@ impl Schema {
         DomainId((self.domains.len() - 1) as u16)
     }
 
-    /// The values of the type are entities.
+    /// Whether values of the type are entities.
     pub fn is_entity(&self, ty: AttrType) -> bool {
         match ty {
             AttrType::Entity => true,
@@ -218,7 +218,7 @@ impl Schema {
         Ok(id)
     }
 
-    /// Adds an attribute that has no name: it can be neither stated nor asked for from outside.
+    /// Adds an attribute without a name, which can be neither stated nor read from outside.
     pub fn add_hidden(&mut self, attribute: Attribute) -> AttrId {
         self.attributes.push(attribute);
         AttrId((self.attributes.len() - 1) as u16)

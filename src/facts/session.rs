@@ -5,7 +5,7 @@
 //! created entities and the hash included. Values are stored raw (`i64`: the integer, the member's
 //! index, the entity's id, the text's number). [`Value`] is their typed form for callers: `insert`
 //! checks what it is given, `set_raw` trusts it.
-//! Deliberately absent: derived facts, and any idea of what an attribute means.
+//! Deliberately absent: derived facts, and the meaning of attributes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,9 +59,9 @@ pub enum FactError {
 struct Column {
     present: Vec<u64>,
     values: Vec<i64>,
-    /// The values are numbers of texts.
+    /// Whether the values are numbers of texts.
     text: bool,
-    /// The facts are about members of a domain, not about entities.
+    /// Whether the facts are about members of a domain, not about entities.
     of_members: bool,
 }
 
@@ -102,7 +102,7 @@ impl Column {
     }
 }
 
-/// A journal that grew beyond this in a search gives its memory back at the next commit.
+/// A journal with a larger capacity than this, after a search, is shrunk at the next commit.
 const JOURNAL_KEPT: usize = 32;
 
 /// The facts of one game. See the module's head.
@@ -118,7 +118,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with no facts but the entity counter, which stands one past [`GAME`]. Defaults
+    /// A session without facts except the entity counter, which is one past [`GAME`]. Defaults
     /// are written by the code that sets a game up.
     pub fn new(schema: Arc<Schema>) -> Self {
         let is_text = |it: &Attribute| it.ty == AttrType::Text;
@@ -155,7 +155,7 @@ impl Session {
         Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.to_value(attr, old)))
     }
 
-    /// Takes a fact back and returns its value, if there was one.
+    /// Retracts a fact and returns its value, if there was one.
     pub fn retract(&mut self, entity: EntityId, attr: AttrId) -> Option<Value> {
         let old = self.set_raw(entity, attr, None)?;
         Some(self.to_value(attr, old))
@@ -183,7 +183,7 @@ impl Session {
         facts
     }
 
-    /// Counts in an entity that has one of the ids of [`Session::ids`].
+    /// Registers an entity with one of the ids of [`Session::ids`].
     pub fn admit(&mut self, id: EntityId) {
         let next = i64::from(id.0) + 1;
         if self.get_raw(GAME, NEXT_ENTITY).is_none_or(|it| it < next) {
@@ -294,8 +294,8 @@ impl Session {
         columns.flat_map(|(attr, column)| column.entities().map(move |it| (it, attr)))
     }
 
-    /// A 64-bit hash of all facts, kept up to date by every write: equal facts under one schema,
-    /// equal hash, whatever way led there.
+    /// A 64-bit hash of all facts, kept up to date by every write: equal facts under one schema have equal
+    /// hashes, independent of the history.
     pub fn hash(&self) -> u64 {
         self.hash
     }
@@ -350,7 +350,7 @@ impl Session {
     /// The raw form of a value for an attribute.
     ///
     /// # Errors
-    /// The value is of another type, or no member of the attribute's domain, or no entity.
+    /// The value has another type, or is not a member of the attribute's domain, or not an entity.
     pub fn to_raw(&mut self, attr: AttrId, value: &Value) -> Result<i64, FactError> {
         let schema = Arc::clone(&self.schema);
         let declared = schema.attribute(attr);
@@ -407,7 +407,7 @@ pub(super) fn typed(schema: &Schema, texts: &[Arc<str>], attr: AttrId, raw: i64)
     }
 }
 
-/// A type in the words of error messages.
+/// The name of a type for error messages.
 pub(super) fn type_name(schema: &Schema, ty: AttrType) -> String {
     match ty {
         AttrType::Int => "an integer".into(),

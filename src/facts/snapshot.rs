@@ -1,9 +1,9 @@
-//! The facts of one moment, kept: a persistent map that shares structure with its neighbours.
+//! The facts of one moment: a persistent map that shares structure with earlier and later snapshots.
 //!
-//! A game keeps those of its last turns, for branches and rewinds, and what changed ([`Delta`]) of
-//! those before; a search uses the journal of [`Session`] instead. Facts are ordered by entity, then attribute. Values that fit 32
-//! bits (nearly all) are kept in a map of their own, which halves the cost of a turn.
-//! Deliberately absent: writing. A new snapshot comes from a session.
+//! A game keeps those of its last turns, for branches and rewinds, and only the changes ([`Delta`]) of
+//! earlier ones; a search uses the journal of [`Session`] instead. Facts are ordered by entity, then
+//! attribute. Values that fit 32 bits (nearly all) are kept in a map of their own, which halves the cost of a
+//! turn. Deliberately absent: writing. A new snapshot comes from a session.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Key {
     }
 }
 
-/// What a copied inner node and a copied leaf of the map cost, as allocated (measured).
+/// Allocated bytes of a copied inner node and a copied leaf of the map (measured).
 const BRANCH_BYTES: usize = 256;
 const LEAF_BYTES: usize = 176;
 /// Facts in a leaf, on average.
@@ -66,7 +66,7 @@ impl Snapshot {
         snapshot
     }
 
-    /// Takes a step: these are the facts before it, and become those after it.
+    /// Applies a step to the facts.
     pub fn follow(&mut self, delta: &Delta) {
         self.texts = Arc::clone(delta.texts());
         for change in delta.changes() {
@@ -157,8 +157,8 @@ impl Snapshot {
         })
     }
 
-    /// What turns this snapshot into a later (or earlier) one of the same session, in canonical
-    /// order. Costs what differs.
+    /// The changes from this snapshot to a later (or earlier) one of the same session, in canonical order.
+    /// The cost is proportional to the difference.
     pub fn diff(&self, other: &Self) -> Vec<Change> {
         let mut keys: Vec<Key> = changed_keys(&self.narrow, &other.narrow);
         if self.wide.is_some() || other.wide.is_some() {
@@ -179,8 +179,8 @@ impl Snapshot {
         typed(&self.schema, &self.texts, attr, raw)
     }
 
-    /// Bytes that this snapshot does not share with the one before it: an estimate, as the
-    /// map does not report; it is held against the allocator's figures in the tests of memory.
+    /// Bytes that this snapshot does not share with the one before it: an estimate, as the map does not
+    /// report it; the memory tests compare it with the allocator's figures.
     pub fn own_bytes(&self) -> usize {
         self.own_bytes as usize
     }

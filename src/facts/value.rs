@@ -39,7 +39,7 @@ impl From<EntityId> for Value {
     }
 }
 
-/// A text, or the name of a member where one is asked for.
+/// A text, or the name of a member where one is expected.
 impl From<&str> for Value {
     fn from(it: &str) -> Self {
         Self::Text(it.into())

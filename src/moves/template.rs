@@ -247,9 +247,9 @@ fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
 }
 
 /// All matches of the text against the template.
-    ///
-    /// # Errors
-    /// There is none; the value is the furthest point that a match reached.
+///
+/// # Errors
+/// There is none; the value is the furthest point that a match reached.
 pub(super) fn spell<'t>(
     world: &mut World,
     template: &'t Template,

@@ -17,29 +17,29 @@ use crate::rules::{Input, Meta, Program, Role, Type};
 /// The option that every preset has: how many turns it is active.
 const TURNS: &str = "turns";
 
-/// An activation as it was asked for: its words are not looked up yet.
+/// An activation as requested: its names are not looked up yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub preset: String,
     pub scope: Option<String>,
-    /// After how many turns it ends; `None` for never. Written as the option `turns`.
+    /// Number of turns after which it ends; `None` for never. Written as the option `turns`.
     pub turns: Option<String>,
     pub options: Vec<(String, String)>,
 }
 
-/// An activation under a program: everything that it states.
+/// An activation under a program, with its scope and options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Activation {
     pub preset: String,
     pub scope: String,
-    /// After how many turns it ends.
+    /// Number of turns after which it ends.
     pub turns: Option<i64>,
     /// Every option with its value in words, in the order of the preset's file.
     pub options: Vec<(String, String)>,
     pub(super) facts: Vec<(AttrId, Value)>,
 }
 
-/// Why an activation cannot be.
+/// Why an activation is not possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ActivationError {
     #[error("{text:?} is no activation: expected PRESET[:SCOPE][:OPTION=VALUE,...], but {fault}")]
@@ -121,10 +121,10 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 impl Activation {
-    /// Looks a request's words up.
+    /// Looks up the names of a request.
     ///
     /// # Errors
-    /// An unknown scope, option or value; or rules that have no place for activations.
+    /// An unknown scope, option or value; or rules that do not support activations.
     pub(super) fn resolve(program: &Program, request: &Request) -> Result<Self, ActivationError> {
         let schema = &*program.schema;
         let preset_attr = attribute(schema, request, "preset")?;
@@ -170,7 +170,7 @@ impl Activation {
         Ok(activation)
     }
 
-    /// States the activation, as an entity of its own.
+    /// States the activation as a new entity.
     pub(super) fn state(&self, world: &mut World, number: usize) -> Result<EntityId, FactError> {
         if world.facts().room() == 0 {
             let cap = world.facts().schema().entity_cap();
@@ -181,7 +181,7 @@ impl Activation {
         Ok(entity)
     }
 
-    /// States what the activation asks for about an entity that is one already.
+    /// States the activation's facts about an existing entity.
     pub(super) fn restate(
         &self,
         world: &mut World,
@@ -202,7 +202,7 @@ impl Activation {
         Ok(())
     }
 
-    /// Activations as requests are written, in full.
+    /// Activations written as full requests.
     pub fn texts(all: &[Self]) -> Vec<String> {
         all.iter().map(ToString::to_string).collect()
     }
@@ -302,7 +302,7 @@ fn attribute(schema: &Schema, request: &Request, name: &str) -> Result<AttrId, A
     })
 }
 
-/// The scope that was asked for, or the one that the rules have as their default.
+/// The requested scope, or the rules' default.
 fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), ActivationError> {
     let attr = attribute(schema, request, "scope")?;
     let Some(name) = &request.scope else {
@@ -327,12 +327,12 @@ pub struct OptionEntry {
     pub text: String,
 }
 
-/// What an option takes.
+/// The type of an option's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionType {
     /// `true` or `false`.
     Bool,
-    /// A number, from the first to the second where the preset's file says so.
+    /// A number, in a range if the preset's file declares one.
     Int(Option<(i64, i64)>),
     /// One of these words.
     Word(Vec<String>),
@@ -402,7 +402,7 @@ fn known_options(program: &Program, preset: &str) -> Vec<(String, Stated)> {
     known
 }
 
-/// The domain of a list in rule files of before.
+/// The domain of a list in older rule files.
 fn bits_of(program: &Program, preset: &str, option: &str) -> Option<DomainId> {
     let read = |text: &str| {
         let (name, rest) = text.split_once(':')?;
@@ -413,7 +413,7 @@ fn bits_of(program: &Program, preset: &str, option: &str) -> Option<DomainId> {
     notes(program, preset, "list").filter_map(read).next()
 }
 
-/// The option of a preset that an input reads: of a list, the names of its attributes without the member's.
+/// The option of a preset that an input reads: for a list, the common part of its attributes' names.
 fn option_name<'p>(schema: &'p Schema, input: Input, preset: &str) -> Option<&'p str> {
     let name = schema.attribute(input.attr()).name.strip_prefix(preset)?.strip_prefix('.')?;
     match input {
@@ -427,7 +427,7 @@ fn check_options(request: &Request, known: &[(String, Stated)]) -> Result<(), Ac
         None => Ok(()),
         Some((option, _)) => {
             let names = || known.iter().map(|it| it.0.as_str());
-            // The likely one alone, if there is one.
+            // Only the likely one, if there is one.
             let near = nearest(option, names()).map(|it| vec![it.to_string()]);
             Err(ActivationError::Option {
                 preset: request.preset.clone(),
@@ -438,7 +438,7 @@ fn check_options(request: &Request, known: &[(String, Stated)]) -> Result<(), Ac
     }
 }
 
-/// States a fact of the game.
+/// States facts of the game.
 pub(super) fn state_of_game(world: &mut World, facts: &[(AttrId, Value)]) -> Result<(), FactError> {
     for (attr, value) in facts {
         world.insert(GAME, *attr, value.clone())?;

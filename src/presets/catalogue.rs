@@ -1,11 +1,11 @@
-//! What can be played: games and presets, read from the `.meta` lines of rule files.
+//! The catalogue: games, layouts and presets, read from the `.meta` lines of rule files.
 //!
 //! A file with `.meta game` is a game, one with `.meta layout` and a start of its own a layout, one
 //! with `.meta preset` a preset, one with `.meta module` part of the programs that include it. One with `.meta part` is a part
 //! of the preset of that name, for games of the family that it names. A file with `.meta
 //! family` and none of these is part of that family; every other file is the core, part of every
-//! program. Games, layouts and presets name the family that they need by the same line, or none. Only
-//! the files that a game needs are compiled, and only when it is asked for.
+//! program. Games, layouts and presets name the family that they need by the same line, or none. Only the
+//! files that a game needs are compiled, and only when it is loaded.
 
 #![warn(missing_docs)]
 
@@ -22,20 +22,20 @@ use super::external::Externals;
 use super::metadata::FileIs;
 use super::programs::Composers;
 
-/// All rule files at hand, by what they are for.
+/// All rule files, by purpose.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     pub(super) sources: Vec<Source>,
     pub(super) core: Vec<usize>,
     /// The files of families, by the family's name.
     pub(super) families: Vec<(String, usize)>,
-    /// Files that belong to some programs only, by what they are for.
+    /// Modules, which belong only to the programs that include them, by name.
     pub(super) modules: Vec<(String, usize)>,
-    /// What was compiled already.
+    /// The cache of compiled programs.
     pub(super) composers: Composers,
-    /// Whether the presets make sense, once that was asked.
+    /// The result of checking the presets, once they were checked.
     definitions: OnceLock<Result<(), DefinitionError>>,
-    /// Every preset that another one names is here.
+    /// Whether every preset that another one names is here.
     is_whole: bool,
     /// Presets of other crates.
     pub(super) externals: Arc<Externals>,
@@ -119,7 +119,7 @@ impl Catalogue {
             FileIs::Module(name) => self.modules.push((name, at)),
             FileIs::Game(game) => self.games.push(*game),
             FileIs::Preset(preset) => {
-                // Others may include a preset's file: what it says of the game then holds without it.
+                // Another file may include a preset's file, which is then also a module.
                 let module = metas.iter().find(|it| it.key == "module");
                 self.modules.extend(module.map(|it| (it.value.clone(), at)));
                 self.presets.push(preset);
@@ -127,7 +127,7 @@ impl Catalogue {
             FileIs::Part(part) => self.parts.push(part),
         }
         self.lay_out();
-        // The order of the files is the order of their effects.
+        // Effects happen in the order of the files.
         self.core.sort_unstable();
         self.families.sort_unstable_by_key(|it| it.1);
         match known {
@@ -151,7 +151,7 @@ impl Catalogue {
         }
     }
 
-    /// The path of the file, other than the one at `at`, that has the name of such an entry.
+    /// The path of another file than the one at `at` with the same kind and name.
     fn path_of_other(&self, entry: &FileIs, name: &str, at: usize) -> Option<&str> {
         let other = match entry {
             FileIs::Core | FileIs::Family(_) => None,
@@ -187,7 +187,7 @@ impl Catalogue {
         self.sources.get(preset.source).map_or("", |it| it.path.as_str())
     }
 
-    /// Whether the presets make sense, each and together.
+    /// Checks the definitions of all presets, each and together.
     ///
     /// # Errors
     /// Everything that is wrong with them.
@@ -221,14 +221,14 @@ impl Catalogue {
         self.sources.get(entry.source)
     }
 
-    /// The files of a preset: the one that says what it is, and its parts for games of some families.
+    /// The files of a preset: the main one, and its parts for games of some families.
     pub fn files_of(&self, preset: &str) -> Vec<&Source> {
         let parts = self.parts.iter().filter(|it| it.preset == preset);
         let parts = parts.filter_map(|it| self.sources.get(it.source));
         self.source_of(preset).into_iter().chain(parts).collect()
     }
 
-    /// The files, by their number, that a preset has for games of a family, after the one that says what it is.
+    /// The numbers of the files that a preset has for games of a family, besides its main one.
     pub(super) fn parts_for<'c>(
         &'c self,
         preset: &'c str,
@@ -256,10 +256,10 @@ impl Catalogue {
         options
     }
 
-    /// The game of that name or alias, in any case; a space is as good as a hyphen.
+    /// The game of that name or alias, in any case; a space may stand for a hyphen.
     ///
     /// # Errors
-    /// There is none; the error has the likeliest name.
+    /// There is no such game; the error has the most similar name.
     pub fn find_game(&self, name: &str) -> Result<&GameEntry, LoadError> {
         self.games.iter().find(|it| it.is_called(name)).ok_or_else(|| {
             let names = self.games.iter().flat_map(GameEntry::names);
@@ -268,8 +268,7 @@ impl Catalogue {
         })
     }
 
-    /// The name of a game that a preset goes on as far as families are concerned: the preferred one if that
-    /// fits, or if none does.
+    /// The name of a game whose family fits a preset: the preferred one if that fits, or if none does.
     pub fn game_for<'c>(&'c self, preset: &PresetEntry, preferred: &'c str) -> &'c str {
         let first = self.games.iter().filter(|it| it.name == preferred);
         let mut all = first.chain(&self.games);
@@ -280,7 +279,7 @@ impl Catalogue {
     /// The preset of that name.
     ///
     /// # Errors
-    /// There is none; the error has the likeliest name.
+    /// There is no such preset; the error has the most similar name.
     pub fn find_preset(&self, name: &str) -> Result<&PresetEntry, ActivationError> {
         self.presets.iter().find(|it| it.preset == name).ok_or_else(|| {
             let names = self.presets.iter().map(|it| it.preset.as_str());
@@ -289,7 +288,7 @@ impl Catalogue {
         })
     }
 
-    /// Activations, after those of presets that they require and that are not among them.
+    /// Activations, preceded by those that they require and that are missing.
     pub fn with_required<T: AsRef<str>>(&self, activations: &[T]) -> Vec<String> {
         let name = |text: &str| text.split(':').next().unwrap_or_default().trim().to_string();
         let given: Vec<String> = activations.iter().map(|it| name(it.as_ref())).collect();
@@ -320,12 +319,12 @@ impl Catalogue {
     }
 }
 
-/// The first source but one of those that have a name.
+/// The first source that has the name, except `but`.
 fn other(but: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Option<usize> {
     named.find(|it| it.0 != but && it.1).map(|it| it.0)
 }
 
-/// A file whose path ends like that of an embedded one takes its place.
+/// A file whose path ends like that of an embedded one replaces it.
 pub fn at_its_place(mut source: Source) -> Source {
     let fits = |it: &str| {
         source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))

@@ -12,7 +12,7 @@ use super::error::SetFault;
 use super::scopes::Scopes;
 
 impl Catalogue {
-    /// Where a rule file says what stands against a set of activations: `rules/presets/timid.dl:4`.
+    /// The place in a rule file that forbids a set of activations: `rules/presets/timid.dl:4`.
     pub fn place_of(&self, fault: &SetFault) -> Option<String> {
         let preset = |it: &str| it.split(':').next().unwrap_or_default().to_owned();
         match fault {
@@ -66,7 +66,7 @@ pub(super) fn check(
     faults
 }
 
-/// The reason why two activations for one side cannot be together, if there is one.
+/// The reason why two activations for one side exclude each other, if they do.
 fn clash(catalogue: &Catalogue, first: &Activation, second: &Activation) -> Option<SetFault> {
     let names = (first.to_string(), second.to_string());
     if first.preset == second.preset {

@@ -1,10 +1,10 @@
 //! Composes programs: the rule files that a game with its activations needs, compiled once per set.
 //!
-//! Files come in the order of the activations, since that is the order in which presets react. For
-//! what presets state about pieces, text is written here: it goes with the last activation, and is
-//! copied to pieces that come from others.
+//! Files come in the order of the activations, since that is the order in which presets react. For facts that
+//! presets state about pieces, rules are generated here: the facts are retracted with the last activation,
+//! and copied to pieces that come from others.
 //!
-//! Deliberately absent: which activations may be together, and which programs are kept (`programs`).
+//! Deliberately absent: which activations go together, and which programs are cached (`programs`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use super::sides;
 use super::templates::Template;
 
 impl Catalogue {
-    /// Bytes that all programs take that were compiled by this catalogue and its copies, and that
-    /// games are played by or that are kept.
+    /// Bytes of all programs that were compiled by this catalogue and its copies, and that are in use or
+    /// cached.
     pub fn program_bytes(&self) -> usize {
         self.composers.programs().bytes()
     }
 
-    /// The program of a game with such activations.
+    /// The program of a game with these activations.
     pub(super) fn compose(
         &self,
         game: &GameEntry,
@@ -67,7 +67,7 @@ impl Catalogue {
         Ok(composed)
     }
 
-    /// The program of a game with activations that are given as texts.
+    /// The program of a game with activations given as texts.
     pub(super) fn program_of(
         &self,
         game: &GameEntry,
@@ -78,7 +78,7 @@ impl Catalogue {
         Ok(Arc::clone(composed.plan.program()))
     }
 
-    /// All rule text of a game with such activations.
+    /// All rule text of a game with these activations.
     pub(super) fn texts(
         &self,
         game: &GameEntry,
@@ -87,7 +87,7 @@ impl Catalogue {
         self.with_written(&self.files(game, requests)?)
     }
 
-    /// The text of some files, and what is written to go with it.
+    /// The text of some files, with the generated text that they need.
     fn with_written(&self, files: &[usize]) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
         let hexagonal = shape_of(sources.iter())? == Shape::Hexagons;
@@ -110,7 +110,7 @@ impl Catalogue {
                 files.extend(self.parts_for(&preset.preset, game.family.as_deref()));
             }
         }
-        // What is required and missing is found later, in words; the rules are about it all the same.
+        // Missing required presets are reported later; their rules are included all the same.
         let mut next = requests.iter().map(|it| it.preset.as_str()).collect::<Vec<_>>();
         while let Some(name) = next.pop() {
             for required in &self.find_preset(name)?.requires {
@@ -137,7 +137,7 @@ impl Catalogue {
             files.retain(|it| !self.core.contains(it) || !has_squares(&self.sources[*it]));
             files.extend(self.modules.iter().filter(|it| it.0 == "graph").map(|it| it.1));
         }
-        // Other sides stand in the place of those that the core has.
+        // Declared sides replace the file of the core.
         if files.iter().any(|it| !self.core.contains(it) && sides::speaks(&self.sources[*it])) {
             files.retain(|it| !self.core.contains(it) || !sides::speaks(&self.sources[*it]));
         }
@@ -146,8 +146,8 @@ impl Catalogue {
         Ok(files)
     }
 
-    /// What modules say of presets that they do not go with, whatever the sides: `.meta incompatible` as in presets.
-    /// The sentence names what players know, not the module.
+    /// Checks the presets that modules exclude, for any sides: `.meta incompatible` as in presets. The
+    /// message names the game or preset that players know, not the module.
     fn check_modules(&self, game: &GameEntry, files: &[usize]) -> Result<(), LoadError> {
         for (module, at) in self.modules.iter().filter(|it| files.contains(&it.1)) {
             let source = &self.sources[*at];
@@ -170,7 +170,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// What players know that brings a module: the game, or the first of the presets that does.
+    /// The game or the first preset that includes a module.
     fn that_brings<'s>(
         &'s self,
         module: usize,
@@ -186,12 +186,12 @@ impl Catalogue {
         presets.find(|it| brings(it.source)).map(|it| it.preset.as_str())
     }
 
-    /// The names of the families that have files.
+    /// The names of all families.
     pub fn families(&self) -> BTreeSet<&str> {
         self.families.iter().map(|it| it.0.as_str()).collect()
     }
 
-    /// The files of the family that a game is of.
+    /// The files of a game's family.
     fn family_files(&self, game: &GameEntry) -> Result<Vec<usize>, LoadError> {
         let Some(family) = &game.family else { return Ok(Vec::new()) };
         let of_it = self.families.iter().filter(|it| it.0 == *family);
@@ -204,8 +204,8 @@ impl Catalogue {
         Ok(files)
     }
 
-    /// What is wrong with rules that do not compile. A game, layout or preset that speaks of relations that
-    /// only another family has is told so in one sentence.
+    /// What is wrong with rules that do not compile. If a game, layout or preset uses relations that only
+    /// another family has, the error is one sentence about that.
     fn explain_faults(
         &self,
         game: &GameEntry,
@@ -241,8 +241,8 @@ impl Catalogue {
     }
 }
 
-/// What is added to the text of a program: that its squares are hexagons, and, to the core of a save from before it
-/// said so itself, that what presets state goes with them.
+/// The text that is added to a program: that its squares are hexagons, and, for the core of an older save,
+/// the rules that retract what presets state.
 fn written(sources: &[Source], hexagonal: bool) -> Option<Source> {
     let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
     let is_older = has(".event deactivated(") && has(".decl outlives(") && !has(" do forget ");
@@ -262,7 +262,7 @@ fn declares(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether what is made for a family, or for none, goes on a game.
+/// Whether something made for a family, or for none, fits a game.
 fn of_the_same(
     family: &Option<String>,
     game: &GameEntry,
@@ -279,7 +279,7 @@ fn of_the_same(
     })
 }
 
-/// What a board is made of.
+/// The shape of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Squares,
@@ -289,7 +289,7 @@ enum Shape {
     Points,
 }
 
-/// What `.meta board` says. The last word on the board counts.
+/// The shape that `.meta board` declares. The last declaration counts.
 fn shape_of<'s>(sources: impl DoubleEndedIterator<Item = &'s Source>) -> Result<Shape, LoadError> {
     let mut speaking = sources.rev().filter(|it| it.text.contains("board"));
     let said = speaking.find_map(|source| {

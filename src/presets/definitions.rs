@@ -1,5 +1,5 @@
 //! Checks of all presets of a catalogue, each and together: names, mutual exclusions,
-//! requirements, attributes. Everything that is wrong is found at once.
+//! requirements, attributes. All faults are reported at once.
 //!
 //! Deliberately absent: what is active in a game (`combine`).
 
@@ -11,7 +11,7 @@ use crate::rules::{InputHead, Source, inputs};
 use super::activation::meant;
 use super::entry::{PartEntry, PresetEntry};
 
-/// One thing that is wrong with the definition of a preset.
+/// A fault in the definition of a preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionFault {
     #[error("preset {preset} {verb} {name}, which there is not{}", meant(.near))]
@@ -35,7 +35,7 @@ pub enum DefinitionFault {
     },
 }
 
-/// Presets that make no sense.
+/// The faults in the definitions of presets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", lines(.faults))]
 pub struct DefinitionError {
@@ -49,8 +49,8 @@ fn lines(faults: &[DefinitionFault]) -> String {
 
 /// Everything that is wrong with the presets.
 ///
-/// Of a catalogue that has only some of the presets (a save has those of its game), the others that
-/// they exclude are not known to it.
+/// A catalogue may have only some of the presets (a save has those of its game); excluded presets may then be
+/// unknown.
 pub(super) fn check(
     presets: &[PresetEntry],
     parts: &[PartEntry],
@@ -131,7 +131,8 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     }
 }
 
-/// Attributes that two presets export with different types. Presets that exclude each other never meet.
+/// Attributes that two presets export with different types. Presets that exclude each other are never active
+/// together.
 fn clashes(
     presets: &[PresetEntry],
     parts: &[PartEntry],
@@ -161,7 +162,7 @@ fn clashes(
     }
 }
 
-/// What an input is about and what it takes: `of entities, Int`.
+/// The owner and type of an input: `of entities, Int`.
 fn shape(input: &InputHead) -> String {
     let keys = usize::from(input.of_entities || input.of.is_some());
     let value = input.columns.get(keys).map_or("Bool", |it| it.1.as_str());

@@ -1,6 +1,6 @@
 //! Options and scopes of a preset, read from its checked rules: for lists and pages.
 //!
-//! Deliberately absent: what it does in a game, and whatever needs plans.
+//! Deliberately absent: its effect in a game, and everything that needs plans.
 
 use super::activation::{OptionEntry, Request, scope_names};
 use super::catalogue::Catalogue;
@@ -8,22 +8,22 @@ use super::entry::PresetEntry;
 use super::error::LoadError;
 use crate::rules::{Event, Input, Program, Role, compile};
 
-/// A preset in particulars.
+/// The details of a preset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Particulars {
     pub options: Vec<OptionEntry>,
     /// The scopes that it can be active for.
     pub scopes: Vec<String>,
-    /// What it states about pieces and about the game.
+    /// The attributes that it states, of pieces and of the game.
     pub attributes: Vec<String>,
-    /// The relations of others that it adds to.
+    /// The relations of other files that it adds clauses to.
     pub adds_to: Vec<String>,
-    /// What it reacts to, each with the stage: `damage in absorb`.
+    /// The events that it reacts to, each with the stage: `damage in absorb`.
     pub reacts_to: Vec<String>,
 }
 
 impl Catalogue {
-    /// A preset in particulars, as part of a game.
+    /// The details of a preset, as part of a game.
     ///
     /// # Errors
     /// Its rules do not compile with those of the game.

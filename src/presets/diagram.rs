@@ -1,4 +1,5 @@
-//! Where each kind of piece goes, found by asking the rules: alone on the board, and with an enemy beside it.
+//! Diagrams of how each kind of piece moves, found by evaluating the rules: alone on the board, and with an
+//! enemy near it.
 
 use std::collections::BTreeSet;
 
@@ -8,31 +9,33 @@ use super::ruleset::Ruleset;
 use crate::derive::Allowance;
 use crate::game::{Game, KindView};
 
-/// Where a piece of one kind goes from a square.
+/// The squares that a piece of one kind can move to from a square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagram {
     pub kind: String,
     pub letter: String,
     /// For people.
     pub name: String,
-    /// Its side depends on a piece of this kind, where the game begins.
+    /// Whether a side depends on a piece of this kind at the start.
     pub vital: bool,
     pub square: String,
-    /// Where it goes on a board that is empty but for it.
+    /// The squares that it can move to on an otherwise empty board.
     pub goes: Vec<String>,
-    /// Where else it goes if an enemy stands there: what it captures on only.
+    /// The squares that it can only move to by capturing.
     pub captures: Vec<String>,
 }
 
-/// The maximum number of squares that are tried for a piece that may not stand everywhere.
+/// Maximum number of squares that are tried for a piece that may not stand everywhere.
 const PLACES: usize = 12;
-/// How far from a piece enemies are put, one after the other, to see whether it captures them.
+/// Distance from a piece within which enemies are placed, one after the other, to see whether it captures
+/// them.
 const NEAR: usize = 2;
-/// The number of actions of the game that is played to see which kinds come up.
+/// Number of actions of the game that is played to see which kinds occur.
 const WALK: usize = 80;
 
 impl Ruleset {
-    /// A diagram of every kind of piece that comes up in the game and moves. None on boards without files and ranks.
+    /// A diagram of every kind of piece that occurs in the game and moves. Empty for boards without files and
+    /// ranks.
     pub fn diagrams(&self) -> Vec<Diagram> {
         let _paid = Allowance::open();
         let Ok(mut game) = self.start(None) else { return Vec::new() };
@@ -55,7 +58,7 @@ impl Ruleset {
         let kinds: Vec<&KindView> =
             view.kinds.iter().filter(|it| seen.contains(&it.kind)).collect();
         let mut found: Vec<Option<Diagram>> = kinds.iter().map(|it| sheet.diagram(it)).collect();
-        // Where a piece may not move because another one is missing, that is one which moves alone.
+        // If a piece cannot move without another one, the companion is a piece that moves alone.
         sheet.companion = found.iter().flatten().next().map(|it| it.letter.clone());
         for (diagram, kind) in found.iter_mut().zip(kinds) {
             if diagram.is_none() && sheet.companion.is_some() {
@@ -66,24 +69,24 @@ impl Ruleset {
     }
 }
 
-/// What is behind the board and the hands in a FEN.
+/// The rest of a FEN after the board and the hands.
 fn rest_of(fen: &str) -> String {
     let (board, rest) = fen.split_once(' ').unwrap_or((fen, ""));
     let hands = if board.contains('[') { "[]" } else { "" };
     format!("{hands} {rest}")
 }
 
-/// What all diagrams of a game have in common.
+/// The common parts of all diagrams of a game.
 struct Sheet<'a> {
     rules: &'a Ruleset,
     files: usize,
     ranks: usize,
     rest: String,
-    /// Where kinds of the side to move stand at the start.
+    /// The start squares of the kinds of the side to move.
     start: Vec<(String, Place)>,
-    /// How a piece of the other side is written, in lower case.
+    /// The letter of a piece of the other side, in lower case.
     foe: String,
-    /// What else of its side stands on the board, in a corner.
+    /// Another piece of its side, placed in a corner.
     companion: Option<String>,
     /// Kinds of which a piece is vital at the start.
     vital: BTreeSet<String>,
@@ -133,7 +136,7 @@ impl Sheet<'_> {
             letters.extend(view.pieces.iter().map(|it| it.letter.clone()));
             seen.extend(view.pieces.into_iter().map(|it| it.kind));
             seen.extend(view.legal.iter().flat_map(|it| it.choice.clone()));
-            // Neighbours in the list are alike: it goes through it in long steps.
+            // Neighbours in the list are similar, so it is traversed in long steps.
             let chosen = view.legal.get((step * 31 + 7) % view.legal.len().max(1));
             if chosen.is_none_or(|it| game.play_text(&it.uci).is_err()) {
                 break;
@@ -154,12 +157,12 @@ impl Sheet<'_> {
         let mut all: Vec<Place> =
             (0..files).flat_map(|file| (0..ranks).map(move |rank| (file, rank))).collect();
         all.sort_by_key(|it| it.0.abs_diff(x).max(it.1.abs_diff(y)));
-        // A board's first file may be of another kind: it is tried soon.
+        // A board's first file may be special, so it is tried early.
         all.insert(1.min(all.len()), (0, y));
         all.into_iter()
     }
 
-    /// A position with one piece, its companion, and an enemy where one is wanted.
+    /// A position with one piece, its companion, and an enemy on `foe` if given.
     fn with(&self, place: Place, letter: &str, foe: Option<Place>) -> Option<Game> {
         let cell = |file: usize, rank: usize| {
             let here = (file, rank);
@@ -211,7 +214,7 @@ fn place_of(square: &str) -> Option<Place> {
     Some((file, rank.checked_sub(1)?))
 }
 
-/// The squares that the piece on a square reaches, be the game over or not.
+/// The squares that the piece on a square can move to, even if the game is over.
 fn reached(game: &mut Game, square: &str) -> Vec<String> {
     let all = game.reachable().into_iter();
     let from_there = all.filter(|it| it.from.as_deref() == Some(square));

@@ -7,19 +7,19 @@ use super::numbered::Numbered;
 /// A game, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameEntry {
-    /// As `load` takes it.
+    /// The name that `load` takes.
     pub name: String,
     /// For people.
     pub title: String,
     /// Other names that mean it.
     pub aliases: Vec<String>,
-    /// What programs that made vectors call it: `Fairy-Stockfish minishogi`.
+    /// Its names in programs that made test vectors: `Fairy-Stockfish minishogi`.
     pub oracles: Vec<String>,
-    /// The start position, as FEN; of numbered ones the default. Empty if its layout is missing.
+    /// The start position, as FEN; the default one if they are numbered. Empty if its layout is missing.
     pub start: String,
-    /// The layout, with the rules that go with it; a start of the game's own goes before its.
+    /// The layout, with its rules; a start position of the game itself takes precedence.
     pub layout: Option<String>,
-    /// The family that its rules stand on; none if neither the game nor its layout names one.
+    /// The family of its rules; `None` if neither the game nor its layout names one.
     pub family: Option<String>,
     pub(super) own_family: bool,
     pub(super) own_start: bool,
@@ -27,11 +27,11 @@ pub struct GameEntry {
     pub uses: Vec<String>,
     /// Facts of the game, as `(attribute, value)`.
     pub facts: Vec<(String, String)>,
-    /// Its start positions by number, if it has such.
+    /// Its numbered start positions, if it has them.
     pub numbered: Option<Numbered>,
     /// The letters that clients write for pieces, each followed by ours: `"kn mk"`.
     pub client_letters: String,
-    /// What clients must be told of single pieces, in Betza's notation: `Q& RB`.
+    /// The moves of single pieces as clients need them, in Betza's notation: `Q& RB`.
     pub client_pieces: Vec<String>,
     /// The game that a client means when it asks for this one with shuffled start positions.
     pub shuffled: Option<String>,
@@ -41,7 +41,7 @@ pub struct GameEntry {
 /// A layout, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutEntry {
-    /// As options of games take it.
+    /// The name that options of games take.
     pub name: String,
     /// For people.
     pub title: String,
@@ -61,18 +61,18 @@ pub struct PresetEntry {
     pub name: String,
     /// What it changes, in a sentence.
     pub description: String,
-    /// The family of games that it is made for; none if it needs no more than all games have.
+    /// The family of games that it is made for; `None` if it needs only the core.
     pub family: Option<String>,
-    /// Presets that must be active, too, for the same side.
+    /// Presets that must also be active for the same side.
     pub requires: Vec<String>,
-    /// The files that it includes, by the names that it has for them.
+    /// The files that it includes, by the names in its `.meta include` lines.
     pub includes: Vec<String>,
     /// Presets that must not be active for the same side, with the reason.
     pub incompatible: Vec<(String, String)>,
     pub(super) source: usize,
 }
 
-/// A file that belongs to a preset where that goes on games of one family.
+/// A file that belongs to a preset in games of one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PartEntry {
     pub(super) preset: String,
@@ -81,7 +81,7 @@ pub(super) struct PartEntry {
 }
 
 impl PartEntry {
-    /// As files of parts are called: `stamina.chess`.
+    /// The name of the part's file: `stamina.chess`.
     pub(super) fn name(&self) -> String {
         format!("{}.{}", self.preset, self.family)
     }

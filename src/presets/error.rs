@@ -1,4 +1,4 @@
-//! What can go wrong with rule files: as they are added to a catalogue, and as games are loaded from it.
+//! Errors of rule files: when they are added to a catalogue, and when games are loaded from it.
 
 #![warn(missing_docs)]
 
@@ -13,7 +13,7 @@ use super::activation::{ActivationError, meant};
 use super::definitions::DefinitionError;
 use super::numbered::PlaceError;
 
-/// Metadata that makes no catalogue.
+/// Invalid metadata.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}:{line}: {fault}")]
 pub struct CatalogueError {
@@ -104,7 +104,7 @@ fn of_family(of: &Option<String>) -> String {
     }
 }
 
-/// One reason why a set of activations cannot be.
+/// One reason why a set of activations is not possible.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum SetFault {

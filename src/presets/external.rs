@@ -1,9 +1,9 @@
 //! Presets of other crates: rule text with code behind it.
 //!
-//! What follows from facts (moves, royal pieces, ways to win) an external preset says in rules like any
-//! other, so that it is derived, proved and audited alike. What happens at an action it may do in
-//! Rust: at each [`Point`] that it names, a reaction is written that calls it, with the scope that
-//! the hook has. Its code reads and writes facts through a [`Moment`], inside the transaction.
+//! An external preset states what follows from facts (moves, royal pieces, ways to win) in rules like any
+//! other preset, so that it is derived, proved and audited alike. What happens at an action it may implement
+//! in Rust: for each [`Point`] that it names, a reaction is generated that calls it, with the hook's scope.
+//! Its code reads and writes facts through a [`Moment`], inside the transaction.
 //!
 //! The shield of the preset API's walkthrough, from outside of the package:
 //!
@@ -73,11 +73,11 @@ use crate::derive::{Calls, Moment};
 use crate::facts::{GAME, Value};
 use crate::rules::{Effect, Program};
 
-/// Where the rules of registered presets are said to stand.
+/// The folder in the paths of the rules of registered presets.
 pub(super) const FOLDER: &str = "rust/";
 
-/// A point at which an external preset's code is called. The order of an action is the order here,
-/// but for those that answer events: damage, spawns and deaths happen when they are raised.
+/// A point at which an external preset's code is called. An action passes them in the order here, except
+/// those for events: damage, spawns and deaths happen when they are raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Point {
     /// An activation of the preset begins: [`Preset::on_activate`].
@@ -97,36 +97,36 @@ pub enum Point {
     PieceRetract,
     /// Does the turn pass? Unscoped: [`Preset::should_advance_turn`].
     AdvanceTurn,
-    /// All facts have changed, and the result was not asked for yet; unscoped:
+    /// All facts have changed, and the result was not determined yet; unscoped:
     /// [`Preset::on_after_move`].
     AfterMove,
     /// The turn has passed; scoped to the side to move: [`Preset::on_turn_start`].
     TurnStart,
     /// Is the game over? Unscoped: [`Preset::check_game_result`].
     CheckGameResult,
-    /// What there is to say about the action; unscoped: [`Preset::describe_move_effect`].
+    /// Adds a line about the action; unscoped: [`Preset::describe_move_effect`].
     DescribeMoveEffect,
 }
 
-/// What a preset thinks about the end of a game.
+/// A preset's verdict on the end of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Opinion {
-    /// The game is over, with this outcome as the rules call it: `white_wins`, `black_wins`, `draw`.
+    /// The game is over, with this outcome of the rules: `white_wins`, `black_wins`, `draw`.
     /// Its reason is the preset's name.
     Over(&'static str),
-    /// Mate and stalemate are no end.
+    /// Mate and stalemate do not end the game.
     Ongoing,
 }
 
 /// A preset of another crate. See the module's head.
 ///
-/// Code that is called must come to the same effects whenever the facts are the same: moves are tried
-/// out and taken back, and saves are loaded by playing them again. What it wants to remember is a fact.
+/// Its code must be deterministic, with the same effects for the same facts: moves are tried out and taken
+/// back, and saves are loaded by playing them again. Anything that it must remember has to be a fact.
 pub trait Preset: fmt::Debug + Send + Sync {
     /// Its file: metadata, attributes, options, relations and reactions, like those in `rules/presets`.
     fn rules(&self) -> String;
 
-    /// A name for what its code does now. Saves of another version are refused like saves under
+    /// A version of its code's behaviour. Saves of another version are refused like saves under
     /// other rules.
     fn version(&self) -> &str {
         "1"
@@ -145,12 +145,12 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// illegal: this is the place of filters, too.
     fn on_before_move(&self, _now: &mut Moment<'_>) {}
 
-    /// Arguments: `attacker`, `target`, `to`. Code that stops it is responsible for everything after,
-    /// moving the attacker included.
+    /// Arguments: `attacker`, `target`, `to`. Code that stops the event is responsible for everything after
+    /// it, moving the attacker included.
     fn on_before_capture(&self, _now: &mut Moment<'_>) {}
 
-    /// Arguments: `target`, `amount`, `kind`, `by`. To stop it is to absorb it; to pass it on with
-    /// another amount, to absorb a part.
+    /// Arguments: `target`, `amount`, `kind`, `by`. Stopping the event absorbs the damage; passing it on with
+    /// another amount absorbs a part.
     fn on_damage(&self, _now: &mut Moment<'_>) {}
 
     /// Arguments: `piece`, and `origin`, the piece that it comes from or itself.
@@ -159,7 +159,7 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// Arguments: `piece`, `by`.
     fn on_piece_retract(&self, _now: &mut Moment<'_>) {}
 
-    /// Whether the turn passes, as far as this preset is concerned. How many half-moves were played
+    /// Whether the turn passes, according to this preset. How many half-moves were played
     /// before this one is the game's fact `half_moves`.
     fn should_advance_turn(&self, _now: &mut Moment<'_>) -> bool {
         true
@@ -171,7 +171,7 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// Arguments: the columns of the action that ended the turn before.
     fn on_turn_start(&self, _now: &mut Moment<'_>) {}
 
-    /// What it thinks about the end of the game, if anything.
+    /// Its verdict on the end of the game, if it has one.
     fn check_game_result(&self, _now: &mut Moment<'_>) -> Option<Opinion> {
         None
     }
@@ -181,7 +181,7 @@ pub trait Preset: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Any other `call` in its rules. `false`: there is none of that name.
+    /// Any other `call` in its rules. Returns false if there is none of that name.
     fn call(&self, _name: &str, _now: &mut Moment<'_>) -> bool {
         false
     }
@@ -206,7 +206,7 @@ impl Point {
         }
     }
 
-    /// The rules that have a preset called at this point.
+    /// The rules that call a preset at this point.
     pub(super) fn rules(self, id: &str) -> String {
         let stage = if let Self::Damage(stage) = self { stage } else { "" };
         let places = [("id", id), ("name", &id.replace('-', "_")), ("stage", stage)];
@@ -288,7 +288,7 @@ impl Calls for Externals {
     }
 }
 
-/// States a truth of the game, or nothing.
+/// States a flag of the game if it holds.
 fn flag(now: &mut Moment<'_>, attribute: &str, holds: bool) {
     match holds {
         true => now.set(GAME, attribute, Value::Bool(true)),

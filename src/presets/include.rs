@@ -1,10 +1,9 @@
-//! Files that programs have in common: `.meta include "FILE"` in any file brings another one along, once,
-//! however many files ask for it.
+//! Included files: `.meta include "FILE"` in any file adds another one to the program, once, however many
+//! files include it.
 //!
-//! FILE stands in the folder of the file that includes it, in one below that, in `rules/modules` or another folder
-//! of `rules`. It is a
-//! module, `.meta module "NAME"`, so that a folder of rules can be read as a whole: any other file is the core's,
-//! or stands for something by itself.
+//! FILE is in the folder of the including file, in one below that, in `rules/modules` or another folder of
+//! `rules`. It must be a module, `.meta module "NAME"`, so that a folder of rules can be read as a whole: a
+//! file without such a line belongs to the core, or is a game, layout or preset itself.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -28,7 +27,7 @@ impl Catalogue {
     /// Adds a rule file, or all rule files below a folder, and returns how many.
     ///
     /// # Errors
-    /// What cannot be read, or is no part of a catalogue; files before it stay added.
+    /// A file that cannot be read or added to a catalogue; files before it stay added.
     pub fn add_path(&mut self, path: &Path) -> Result<usize, AddError> {
         let (sources, included) = load_with_included(path)
             .map_err(|why| AddError::Read { path: path.display().to_string(), why })?;
@@ -46,7 +45,7 @@ impl Catalogue {
         Ok(all)
     }
 
-    /// The files that include a module, be it by way of another, and are none themselves.
+    /// The files that include a module, directly or through another one, and are not modules themselves.
     pub fn includers(&self, module: &str) -> Vec<&Source> {
         let Some(at) = self.sources.iter().position(|it| it.path == module) else {
             return Vec::new();
@@ -57,7 +56,8 @@ impl Catalogue {
         files.map(|it| &self.sources[it]).collect()
     }
 
-    /// The presets that a preset, or a file that it includes, says it goes with: `.meta compatible "PRESET"`.
+    /// The presets that a preset, or a file that it includes, declares to go with: `.meta compatible
+    /// "PRESET"`.
     pub fn compatible(&self, preset: &str) -> Vec<String> {
         let Some(entry) = self.presets().iter().find(|it| it.preset == preset) else {
             return Vec::new();
@@ -124,10 +124,10 @@ impl Catalogue {
     }
 }
 
-/// Rule files on disk, and those that they include and that are not among them.
+/// Rule files on disk, and further files that they include.
 ///
 /// # Errors
-/// A folder or file that cannot be read, or is no UTF-8.
+/// A folder or file that cannot be read, or is not UTF-8.
 pub fn load_with_included(path: &Path) -> io::Result<(Vec<Source>, Vec<Source>)> {
     let sources = load_path(path)?;
     let mut known: BTreeSet<String> = sources.iter().map(|it| it.path.clone()).collect();

@@ -19,8 +19,8 @@ use super::ruleset::Ruleset;
 use super::stated::value;
 
 impl Catalogue {
-    /// Compiles a game, given as `NAME[:OPTION=VALUE]`, with further activations. An activation of
-    /// a preset that the game itself uses for the same scope takes the place of the game's.
+    /// Compiles a game, given as `NAME[:OPTION=VALUE]`, with further activations. An activation of a preset
+    /// that the game itself uses for the same scope replaces the game's.
     ///
     /// # Errors
     /// An unknown name, a wrong activation, or rules that do not compile together.
@@ -76,7 +76,8 @@ impl Catalogue {
     }
 }
 
-/// The game's own activations, replaced where an extra one is for the same, then the rest.
+/// The game's own activations, some replaced by extra ones for the same preset and scope, then the other
+/// extra ones.
 fn activations(
     program: &Program,
     own: &[Request],

@@ -1,11 +1,11 @@
-//! What a rule file is for, as its `.meta` lines say.
+//! The purpose of a rule file, as its `.meta` lines declare it.
 //!
 //! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
 //! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
-//! positions by number), `client_letters`, `client_piece`, `shuffled` and `oracle` (how clients and other programs
-//! write and name it). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
-//! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`), `compatible` (a
-//! preset). Other keys are left for others.
+//! positions by number), `client_letters`, `client_piece`, `shuffled` and `oracle` (its letters and names in
+//! clients and other programs). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
+//! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`), `compatible` (a preset).
+//! Other keys are read elsewhere.
 
 use crate::rules::{Meta, Source};
 
@@ -13,10 +13,10 @@ use super::entry::{GameEntry, LayoutEntry, PartEntry, PresetEntry};
 use super::error::CatalogueError;
 use super::numbered::Numbered;
 
-/// What a file is for.
+/// The purpose of a file.
 pub(super) enum FileIs {
     Core,
-    /// A file of that family.
+    /// Part of that family.
     Family(String),
     Module(String),
     Game(Box<GameEntry>),

@@ -1,6 +1,6 @@
-//! Named games and stackable presets, as rule files say them.
+//! Named games and stackable presets, as rule files declare them.
 //!
-//! [`Catalogue`] knows what there is, from the `.meta` lines of rule files alone; [`Ruleset`] is one
+//! [`Catalogue`] lists them, from the `.meta` lines of rule files alone; [`Ruleset`] is one
 //! game with its presets, compiled and ready to start. Every name of a game or a preset is data
 //! from `rules/`: this layer must not know any of them either.
 

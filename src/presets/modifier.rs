@@ -1,10 +1,9 @@
 //! User-defined modifiers: descriptors that become rule text of a preset of their own.
 //!
-//! A descriptor says when something happens to a piece (`trigger`), which pieces the effects
-//! are for (`target`), and what they are. It compiles to reactions, so a modifier runs, is explained and is
-//! saved like every preset. A target that needs a capture under a trigger that is none is an error,
-//! never an empty list; allies exclude the piece itself.
-//! Deliberately absent: looking targets up, which the reactions do.
+//! A descriptor has a trigger (what happens to a piece), targets (the pieces that are affected), and effects.
+//! It compiles to reactions, so a modifier runs, is explained and is saved like every preset. A target that
+//! needs a capture, under a trigger that is not a capture, is an error, never an empty list; allies exclude
+//! the piece itself. Deliberately absent: looking targets up, which the reactions do.
 
 use std::fmt::Write;
 
@@ -26,7 +25,7 @@ pub struct Modifier {
     pub hooks: Vec<Hook>,
 }
 
-/// What happens at one trigger.
+/// The effects at one trigger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hook {
@@ -42,11 +41,11 @@ pub struct Hook {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// The piece is captured, or a blow of a capture reaches it.
+    /// The piece is captured, or hit by a capture.
     OnCaptured,
     /// The piece captures.
     OnCapture,
-    /// The piece dies, whatever of.
+    /// The piece dies, for any reason.
     OnDied,
     OnPromotion,
     OnMove,
@@ -88,7 +87,7 @@ pub enum Relation {
     Enemy,
 }
 
-/// Which pieces of a relation.
+/// A condition on the pieces of a relation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
@@ -100,7 +99,7 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do", deny_unknown_fields)]
 pub enum Primitive {
-    /// Damage of a kind of its own.
+    /// Damage of a given kind.
     Damage {
         amount: u16,
     },
@@ -122,7 +121,7 @@ pub enum Primitive {
     },
 }
 
-/// Why a descriptor is no modifier.
+/// Why a descriptor is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModifierError {
     #[error("this is no modifier: {fault}")]
@@ -139,16 +138,16 @@ impl Modifier {
     /// Reads a descriptor.
     ///
     /// # Errors
-    /// The text is none.
+    /// The text is not a descriptor.
     pub fn from_json(text: &str) -> Result<Self, ModifierError> {
         serde_json::from_str(text).map_err(|it| ModifierError::Json { fault: it.to_string() })
     }
 
-    /// The rule file that does what the descriptor says. Kinds, squares and relations that there
-    /// are not are found when it is compiled with the rest.
+    /// The rule file that implements the descriptor. Unknown kinds, squares and relations are reported when
+    /// it is compiled with the rest.
     ///
     /// # Errors
-    /// A target that the trigger does not know, or a word that is none.
+    /// A target that the trigger does not have, or a text that is not a name.
     pub fn to_rules(&self) -> Result<Source, ModifierError> {
         self.name(&self.id)?;
         let id = &self.id;
@@ -219,7 +218,7 @@ impl Modifier {
         Ok(())
     }
 
-    /// What binds the target `y`.
+    /// The literals that bind the target `y`.
     fn target(&self, hook: &Hook, by_capture: bool) -> Result<Vec<String>, ModifierError> {
         let template = template();
         let word = match &hook.target {
@@ -255,7 +254,7 @@ impl Modifier {
         }
     }
 
-    /// What an effect asks for besides, and the effect.
+    /// A further literal that an effect needs, and the effect.
     fn effect(&self, effect: &Primitive) -> Result<(Option<String>, String), ModifierError> {
         let (id, template) = (self.id.as_str(), template());
         Ok(match effect {
@@ -311,17 +310,17 @@ fn template() -> Template {
     Template::named("modifier")
 }
 
-/// That two variables are one thing.
+/// The literal that two variables are equal.
 fn is(one: &str, other: &str) -> String {
     template().filled("is", &[("one", one), ("other", other)])
 }
 
-/// Literals as they follow others.
+/// Literals as a continuation of a body.
 fn joined(literals: &[String]) -> String {
     literals.iter().map(|it| format!(", {it}")).collect()
 }
 
-/// The event with `_` for the one of attacker and attacked that nothing asks for.
+/// The event with `_` for attacker or target if the body does not use it.
 fn unused(event: &str, body: &[String]) -> String {
     let asks = |who: &str| {
         body.iter().any(|it| *it == is("y", who) || it.starts_with(&format!("{who} = ")))

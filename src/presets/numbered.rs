@@ -3,13 +3,13 @@
 //! `.meta number "position=518"` names the option and its default, `.meta pattern` is the position
 //! with `{rank}` and `{RANK}` for the rank in lower and in upper case. Each `.meta place "LETTERS
 //! at CHOICE ..."` puts pieces on the rank and takes one digit of the number, the first line the
-//! lowest. A choice has a place for each letter: a letter is a file, a digit counts the files that
-//! are still free, from the left. Deliberately absent: what the letters mean.
+//! lowest. A choice has a character for each letter: a letter is a file, a digit counts the files that are
+//! still free, from the left. Deliberately absent: what the letters mean.
 
 /// The start positions of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbered {
-    /// The option that carries the number.
+    /// The option for the number.
     pub option: String,
     pub default: u32,
     pattern: String,
@@ -29,7 +29,7 @@ enum Spot {
     Free(usize),
 }
 
-/// Lines that place no rank.
+/// Invalid `.meta` lines of numbered start positions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
     #[error("{text:?} is not OPTION=NUMBER")]
@@ -46,7 +46,7 @@ impl Numbered {
     /// Reads the values of the `.meta` lines.
     ///
     /// # Errors
-    /// The first line of another form.
+    /// The first malformed line.
     pub(super) fn parse(number: &str, pattern: &str, places: &[&str]) -> Result<Self, PlaceError> {
         let fault = || PlaceError::Number { text: number.into() };
         let (option, default) = number.split_once('=').ok_or_else(fault)?;
@@ -55,7 +55,7 @@ impl Numbered {
         Ok(Self { option: option.into(), default, pattern: pattern.into(), steps })
     }
 
-    /// How many start positions there are.
+    /// The number of start positions.
     pub fn count(&self) -> u32 {
         self.steps.iter().map(|it| it.choices.len() as u32).product()
     }

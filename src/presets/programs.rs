@@ -1,7 +1,7 @@
 //! A cache of compiled programs, which a catalogue shares with all its copies.
 //!
-//! A program is a megabyte or more, so some are kept for later loads, up to a number of bytes, and the others are known
-//! as long as a game is played by them: the same files are one program, however many games there are.
+//! A program is a megabyte or more, so the cache is limited in bytes. Programs beyond it are known as long as
+//! a game uses them: the same files are one program, however many games there are.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -17,10 +17,10 @@ use super::sides;
 /// Maximum size of the cache of compiled programs, in bytes.
 const CACHED: usize = 96 << 20;
 
-/// Maximum size of all programs together, in bytes, those included that are in use and not cached.
+/// Maximum size of all programs together, in bytes, including those that are in use and not cached.
 const IN_USE: usize = 512 << 20;
 
-/// A program with everything that is worked out from it alone.
+/// A program with everything that is computed from it alone.
 #[derive(Debug, Clone)]
 pub(super) struct Composed {
     pub(super) plan: Arc<Plan>,
@@ -37,7 +37,7 @@ struct CachedProgram {
     /// The code that it calls.
     externals: Arc<Externals>,
     bytes: usize,
-    /// When it was last asked for, and the program itself as long as it is kept.
+    /// When it was last used, and the program itself as long as it is cached.
     asked: u64,
     kept: Option<Arc<Plan>>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// The program of these files, as long as there is one.
+    /// The program of these files, if it is known.
     pub(super) fn find(
         &mut self,
         files: &[&Source],
@@ -74,7 +74,7 @@ impl Programs {
         Some(Composed { plan, terms, scopes })
     }
 
-    /// Keeps a program, if there is room for it.
+    /// Adds a program, if there is room for it.
     pub(super) fn keep(
         &mut self,
         composed: &Composed,
@@ -101,7 +101,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Evicts the programs that were not asked for the longest, until the rest is small enough.
+    /// Evicts the least recently used programs, until the rest is small enough.
     fn evict(&mut self) {
         let mut kept: usize =
             self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
@@ -119,8 +119,8 @@ impl Programs {
     }
 }
 
-/// Compiled programs, and what they have in common: files that were read, and rows of statics. Copies
-/// of a catalogue share all of it.
+/// Compiled programs, and their common parts: parsed files, and rows of statics. Copies of a catalogue share
+/// all of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Composers {
     programs: Arc<Mutex<Programs>>,
@@ -134,7 +134,7 @@ impl Composers {
     }
 }
 
-/// What is called a file though it is written here, anew for each program.
+/// The path of the text that is generated for each program.
 pub(super) const WRITTEN: &str = "added to the core";
 
 /// The rule files of a program, in their order.

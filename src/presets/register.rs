@@ -12,10 +12,10 @@ use super::error::CatalogueError;
 use super::external::{External, FOLDER, Preset};
 
 impl Catalogue {
-    /// Adds a preset of another crate. The same checks are for it as for rule files.
+    /// Adds a preset of another crate. It passes the same checks as rule files.
     ///
     /// # Errors
-    /// Its rules name no preset, or one that there is already.
+    /// Its rules declare no preset, or one that exists already.
     pub fn register(&mut self, preset: impl Preset + 'static) -> Result<(), CatalogueError> {
         self.register_shared(Arc::new(preset))
     }
@@ -42,7 +42,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The same files, with the code that another catalogue has registered.
+    /// The same files, with the code registered with another catalogue.
     pub(super) fn with_code_of(mut self, other: &Self) -> Self {
         self.externals = Arc::clone(&other.externals);
         self

@@ -1,4 +1,4 @@
-//! One game with its presets, compiled: what every game of that kind shares.
+//! One game with its presets, compiled: the part that all its played games share.
 
 #![warn(missing_docs)]
 
@@ -46,7 +46,7 @@ pub enum StartError {
     Refused(#[from] Refusal),
 }
 
-/// Raises an event of the rules about an activation, if they declare it.
+/// Raises an event about an activation, if the rules declare it.
 pub(super) fn announce(world: &mut World, event: &str, about: EntityId) -> Result<(), Refusal> {
     match world.program().event_named(event) {
         Some(event) => world.raise(event, &[i64::from(about.0)]).map(|_| ()),
@@ -76,7 +76,7 @@ impl Ruleset {
         &self.start
     }
 
-    /// What is active, the game's own first.
+    /// The activations, the game's own first.
     pub fn activations(&self) -> &[Activation] {
         &self.activations
     }
@@ -103,12 +103,12 @@ impl Ruleset {
         self.plan.program()
     }
 
-    /// What games under these rules read and write by name.
+    /// The relations and attributes that games under these rules read and write by name.
     pub fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
 
-    /// What the layer of moves reads by name.
+    /// The relations that the layer of moves reads by name.
     pub fn contract(&self) -> &Contract {
         &self.terms.moves
     }
@@ -116,12 +116,12 @@ impl Ruleset {
     /// A new game, from a position or from the game's own start.
     ///
     /// # Errors
-    /// The text is no FEN for these rules, or there are more activations than entities.
+    /// The text is not a FEN for these rules, or there are more activations than entities.
     pub fn start(&self, fen: Option<&str>) -> Result<Game, StartError> {
         self.start_on(Backend::Bits, fen)
     }
 
-    /// A new game whose rows come from the evaluator of choice.
+    /// A new game on a given evaluator.
     ///
     /// # Errors
     /// As [`Ruleset::start`].
@@ -152,8 +152,8 @@ impl Ruleset {
         checked(game.with_turn_start(before))
     }
 
-    /// A game that goes on from facts, activations included. The positions that led there are not
-    /// known, so repetitions are counted from here on.
+    /// A game that goes on from facts, activations included. Its history is unknown, so repetitions are
+    /// counted from here on.
     ///
     /// # Errors
     /// A fact that these rules do not know.
@@ -166,8 +166,8 @@ impl Ruleset {
         }
     }
 
-    /// [`Ruleset::resume`] for facts that were written when the rules had these attributes only:
-    /// those of the game and of activations that came later have their defaults.
+    /// [`Ruleset::resume`] for facts that were written when the rules had only these attributes: later
+    /// attributes of the game and of activations get their defaults.
     ///
     /// # Errors
     /// As [`Ruleset::resume`].
@@ -183,7 +183,7 @@ impl Ruleset {
         let is_known =
             |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
-        // Defaults of the game are for new games: facts say all that their time knew.
+        // The game's defaults are for new games: for attributes of their time, the facts are complete.
         for it in world.facts().all_facts() {
             if it.attr != NEXT_ENTITY && is_known(it.attr) {
                 world.retract(it.entity, it.attr);
@@ -198,7 +198,7 @@ impl Ruleset {
         checked(Game::from_facts(world, Arc::clone(&self.terms)))
     }
 
-    /// A game from a snapshot that was made under these rules. None if it cannot be restored so.
+    /// A game from a snapshot that was made under these rules. `None` if it cannot be restored.
     pub fn bring_back(&self, kept: &GameSnapshot) -> Option<Game> {
         let _paid = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);
@@ -209,13 +209,13 @@ impl Ruleset {
     /// [`Ruleset::resume`] from the text of a save.
     ///
     /// # Errors
-    /// The text is no save, or states a fact that these rules do not know.
+    /// The text is not a save, or states a fact that these rules do not know.
     pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
         self.resume(&Document::parse(text)?, Backend::Bits)
     }
 }
 
-/// The game, if its first position could be worked out.
+/// The game, if its first position could be evaluated.
 fn checked(mut game: Game) -> Result<Game, StartError> {
     game.check()?;
     Ok(game)

@@ -1,7 +1,7 @@
-//! The sides of a game that declares them: `.meta sides "red, blue, green"`. The core file about sides is written anew
-//! for them, from a template of rule text.
+//! The sides of a game that declares them: `.meta sides "red, blue, green"`. The core file about sides is
+//! replaced by one generated from a template of rule text.
 //!
-//! Deliberately absent: what sides mean, which is rule text, too; whose turn follows whose, which rules may say
+//! Deliberately absent: what sides mean, which is rule text, too; the order of turns, which rules may declare
 //! by `follows`.
 
 use crate::rules::{Source, TEMPLATES, metas};
@@ -11,10 +11,10 @@ use super::error::LoadError;
 /// Maximum number of sides of a game.
 pub const SIDES: usize = 8;
 
-/// What is called a file though it is written here.
+/// The path of the generated text.
 pub(super) const WRITTEN: &str = "sides of the game";
 
-/// Whether a file declares the sides.
+/// Whether a file declares sides.
 pub(super) fn speaks(source: &Source) -> bool {
     source.text.contains("sides") && declared(source).is_some()
 }
@@ -24,7 +24,7 @@ fn declared(source: &Source) -> Option<(String, u32)> {
     Some((meta.value, meta.span.line))
 }
 
-/// The rules about the sides that the last of some files names, unless that file has them itself.
+/// The rules for the sides that the last of some files declares, unless that file has the rules itself.
 pub(super) fn written(sources: &[Source]) -> Result<Option<Source>, LoadError> {
     let Some(source) = sources.iter().rev().find(|it| speaks(it)) else { return Ok(None) };
     let Some((value, line)) = declared(source).filter(|_| !declares(source)) else {
@@ -45,7 +45,7 @@ fn declares(source: &Source) -> bool {
     uncommented.into_iter().any(|it| it.starts_with(".domain Side "))
 }
 
-/// What is wrong with the names of sides.
+/// What is wrong with the names of sides, if anything.
 fn fault(names: &[&str]) -> Option<String> {
     let letters = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
     let is_name =
@@ -75,13 +75,14 @@ fn fault(names: &[&str]) -> Option<String> {
     })
 }
 
-/// The template with the names: a line with `<side>` is there for each side, with `<other>` for each two.
+/// The template with the names filled in: a line with `<side>` is repeated for each side, one with `<other>`
+/// for each pair.
 fn filled(template: &str, names: &[&str]) -> String {
     let outcomes: Vec<String> = names.iter().map(|it| format!("{it}_wins")).collect();
-    // Of two sides, the one determines the other.
+    // With two sides, one determines the other.
     let key = if names.len() == 2 { "key " } else { "" };
     let mut text = String::new();
-    // What is written for games of two sides alone, and for others alone.
+    // Some lines are only for games of two sides, some only for others.
     let (kept, left_out) = if names.len() == 2 { ("<two>", "<more>") } else { ("<more>", "<two>") };
     for line in template.lines().filter(|it| !it.starts_with(left_out)) {
         let line = line

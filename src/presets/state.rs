@@ -1,9 +1,9 @@
 //! The state of a preset: a bag of typed values in a namespace of its own, kept as facts.
 //!
-//! The bag of `P` are the attributes `P.name` of the activation's entity, so it is saved with
-//! everything else, goes with the activation, and rules read it. What may be in it the preset's file
-//! declares: `.input score(bag: Entity, n: Int) key attr "P.score"` (where the first column is called
-//! `activation`, it is an option). Deliberately absent: values that no rule file declares.
+//! The bag of `P` consists of the attributes `P.name` of the activation's entity, so it is saved with
+//! everything else, ends with the activation, and rules can read it. The preset's file declares its contents:
+//! `.input score(bag: Entity, n: Int) key attr "P.score"` (where the first column is called `activation`, it
+//! is an option). Deliberately absent: values that no rule file declares.
 
 use crate::derive::World;
 use crate::facts::{AttrId, EntityId, FactError, Value};
@@ -53,7 +53,7 @@ impl<'w> StateBag<'w> {
         Ok(self.world.insert(self.entity, attr, value)?)
     }
 
-    /// Takes a value back and returns it.
+    /// Removes a value and returns it.
     pub fn delete(&mut self, name: &str) -> Option<Value> {
         let attr = self.attr(name)?;
         self.world.retract(self.entity, attr)
@@ -71,7 +71,7 @@ impl<'w> StateBag<'w> {
     }
 }
 
-/// Why nothing was put into the bag.
+/// Why a value was not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     #[error("the preset's file declares no state called {name}")]

@@ -1,26 +1,26 @@
-//! The facts that an option of a preset is stated by, and their words.
+//! The facts that represent an option of a preset, and their text.
 //!
 //! An option is one fact, or, where it is a list, a fact for each member that is chosen. Deliberately absent: which
 //! options a preset has (`activation`).
 
 use crate::facts::{AttrId, AttrType, BOOL, DomainId, Schema, Shape, Value};
 
-/// What is stated of one entity.
+/// Facts of one entity.
 pub(super) type Facts = Vec<(AttrId, Value)>;
 
-/// What an option is stated by.
+/// How an option is represented.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stated {
     /// One attribute.
     One(AttrId),
-    /// An attribute for each member of the domain, from this one on: those of the members that are chosen are true.
+    /// An attribute for each member of the domain, from this one on: true for the chosen members.
     List(AttrId, DomainId),
-    /// One number with a bit for each of the first 63 members, the 64th turns its sign: what `.meta list "NAME:
-    /// DOMAIN = MEMBER+MEMBER"` means in rule files of before, which saves of before carry.
+    /// One number with a bit for each of the first 63 members, the 64th in the sign: the meaning of `.meta
+    /// list "NAME: DOMAIN = MEMBER+MEMBER"` in older rule files, which older saves contain.
     Bits(AttrId, DomainId),
 }
 
-/// The number that stands for members of a domain in rule files of before.
+/// The number that represents members of a domain in older rule files.
 fn number_of(members: &[u16]) -> Option<i64> {
     let bit = |it: &u16| 1_u64.checked_shl(u32::from(*it));
     let bits = members.iter().map(bit).try_fold(0, |sum, it| Some(sum | it?))?;
@@ -28,14 +28,14 @@ fn number_of(members: &[u16]) -> Option<i64> {
     Some(if bits >> 63 == 1 { -low } else { low })
 }
 
-/// The members that such a number stands for.
+/// The members that such a number represents.
 pub(super) fn members_of(number: i64) -> impl Iterator<Item = u16> {
     let bits = number.unsigned_abs() | u64::from(number <= 0) << 63;
     (0..64).filter(move |it| bits >> it & 1 == 1)
 }
 
 impl Stated {
-    /// The attributes, with the members that they stand for.
+    /// The attributes, with the members that they represent.
     pub(super) fn attrs(self, schema: &Schema) -> impl Iterator<Item = (i64, AttrId)> + use<> {
         let (first, count) = match self {
             Self::One(attr) | Self::Bits(attr, _) => (attr.0, 1),
@@ -44,7 +44,7 @@ impl Stated {
         (0..).zip((first..first + count).map(AttrId))
     }
 
-    /// The facts that a text asks for; else what it should be, in words.
+    /// The facts of an option's text, or a description of what it should be.
     pub(super) fn read(self, schema: &Schema, text: &str) -> Result<Facts, String> {
         let (first, domain) = match self {
             Self::One(attr) => return value(schema, attr, text).map(|it| vec![(attr, it)]),
@@ -63,12 +63,12 @@ impl Stated {
         Ok(chosen.into_iter().map(|it| (AttrId(first.0 + it), Value::Bool(true))).collect())
     }
 
-    /// The facts if nothing is asked for.
+    /// The default facts.
     pub(super) fn usual(self, schema: &Schema) -> Facts {
         self.attrs(schema).filter_map(|(_, it)| Some((it, default(schema, it)?))).collect()
     }
 
-    /// Facts in words, `None` if there are none of it.
+    /// Facts as an option's text, `None` if there are none.
     pub(super) fn said(
         self,
         schema: &Schema,
@@ -102,7 +102,7 @@ pub(super) fn default(schema: &Schema, attr: AttrId) -> Option<Value> {
     })
 }
 
-/// A value of an attribute from its text; else what would be one, in words.
+/// A value of an attribute from its text, or a description of what it should be.
 pub(super) fn value(schema: &Schema, attr: AttrId, text: &str) -> Result<Value, String> {
     match schema.attribute(attr).ty {
         AttrType::Int => text.parse().map(Value::Int).map_err(|_| "an integer".to_string()),

@@ -1,9 +1,9 @@
-//! Changes of presets in the middle of a game: all of a change is made, or none of it.
+//! Changes of presets in the middle of a game, each all or nothing.
 //!
 //! Presets that are switched off are notified first, in the order of their activation, and reactions take
 //! back what they stated; then the facts move to the program that the new set needs; then those that are
 //! switched on are notified, in the order of the requests. Everything happens on a copy of the game's world.
-//! Deliberately absent: when activations end by themselves, which rules say.
+//! Deliberately absent: when activations end by themselves, which rules decide.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use super::error::{SetError, SetFault};
 use super::ruleset::{Ruleset, announce};
 
 impl Catalogue {
-    /// Replaces everything that is active in a game. Gives the game's rules from then on.
+    /// Replaces all activations of a game. Returns the game's rules from then on.
     ///
     /// # Errors
-    /// Every reason why these activations cannot be. Nothing has changed.
+    /// Every reason why these activations are not possible. Nothing has changed.
     pub fn set_active<T: AsRef<str>>(
         &self,
         rules: &Ruleset,
@@ -70,14 +70,14 @@ impl Catalogue {
         Ok(rules.with(wanted, &composed))
     }
 
-    /// What is active in a game now, in the order of activation.
+    /// The current activations of a game, in order.
     pub fn active(game: &Game) -> Vec<Activation> {
         let active = Activation::of_facts(game.program(), game.facts());
         active.into_iter().map(|it| it.1).collect()
     }
 
-    /// Presets that say different things about how one piece moves: the first one wins. One line for
-    /// two presets, however many pieces are concerned.
+    /// Presets that contradict each other on how a piece moves: the first one wins. One line for each pair of
+    /// presets, however many pieces are affected.
     pub fn conflicts(game: &mut Game) -> Vec<String> {
         let program = Arc::clone(game.program());
         let Some(rel) = program.relation_named("override_conflict") else { return Vec::new() };
@@ -95,7 +95,7 @@ impl Catalogue {
         game.world_mut().tuples(rel).iter().map(line).collect()
     }
 
-    /// Whether there are such presets. Nothing is compiled: whether they go together is not asked.
+    /// Checks that there are such presets. Nothing is compiled, and whether they go together is not checked.
     ///
     /// # Errors
     /// What is wrong with any of the requests.
@@ -116,8 +116,7 @@ impl Catalogue {
     }
 }
 
-/// Ends the activations that are not wanted any more. Gives the entities of those that are, by
-/// request.
+/// Ends the activations that are no longer requested. Returns the entities of the others, by request.
 fn drop_others(
     world: &mut World,
     wanted: &[Activation],
@@ -127,7 +126,7 @@ fn drop_others(
     for (entity, activation) in &active {
         if !wanted.iter().any(|it| same(it, activation)) {
             announce(world, "deactivated", *entity)?;
-            // Rules may leave that to the host.
+            // Rules may leave removing the entity to this code.
             world.remove(*entity);
         }
     }
@@ -135,19 +134,18 @@ fn drop_others(
     Ok(wanted.iter().map(kept).collect())
 }
 
-/// Lets ids above the last entity that is known be given again: else a game in which presets come and
-/// go has none left in the end.
+/// Frees ids above the last known entity: otherwise a game that often switches presets would run out of ids.
 fn give_back_ids(world: &mut World) {
     let last = world.facts().ids().highest_taken();
     world.set_raw(GAME, NEXT_ENTITY, Some(i64::from(last.0) + 1));
 }
 
-/// The facts of one world in another one, whose program may number attributes and members otherwise.
-/// Attributes that the other program does not have are left behind.
+/// Copies the facts of one world to another, whose program may number attributes and members differently.
+/// Attributes that the other program does not have are dropped.
 fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
     let (old, new) = (Arc::clone(from.facts().schema()), Arc::clone(to.facts().schema()));
     let known = |it: &Fact| new.attribute_named(&old.attribute(it.attr).name);
-    // A fact that the game has taken back is not to come again as a default.
+    // A fact that the game has retracted must not come back as a default.
     for fact in to.facts().all_facts() {
         let name = &new.attribute(fact.attr).name;
         let owner = owner(&new, fact.attr, fact.entity);

@@ -1,6 +1,6 @@
 //! Generated rule text: the parts of `rules/templates`, with names filled in.
 //!
-//! A part begins with a line `% --- NAME`; `<place>` is where something is filled in.
+//! A part begins with a line `% --- NAME`; `<place>` is a placeholder.
 //! Deliberately absent: rule text. All of it stands in the templates.
 
 use crate::rules::TEMPLATES;
@@ -14,14 +14,14 @@ impl Template {
         Self(TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1))
     }
 
-    /// A part, as it stands there, without its last line end. Empty if there is none of that name.
+    /// A part, unfilled, without its last line end. Empty if there is none of that name.
     pub(super) fn part(self, name: &str) -> &'static str {
         let parts = self.0.split("% --- ").skip(1);
         let mut parts = parts.filter_map(|it| it.split_once('\n'));
         parts.find(|it| it.0 == name).map_or("", |it| it.1.trim_end())
     }
 
-    /// A part with something in its places. What is filled in is left as it is.
+    /// A part with its placeholders filled in. Placeholders in the inserted text are left as they are.
     pub(super) fn filled(self, name: &str, places: &[(&str, &str)]) -> String {
         let mut rest = self.part(name);
         let mut text = String::new();

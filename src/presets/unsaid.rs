@@ -1,11 +1,10 @@
-//! Facts of a position that its FEN does not say.
+//! Facts of a position that its FEN does not state.
 //!
-//! A FEN states what its six fields and those that the rules declare can express. Whatever else a game
-//! has become (how tired a piece is, which shield is gone) is lost by it, and then other actions are
-//! legal. So where a FEN is shown or handed on, that is said. It is found by setting the game up
-//! again and comparing, so no preset has to say anything.
-//! Deliberately absent: what every FEN leaves out, the history (how often a position has stood, what files call
-//! history) and how a game was ended.
+//! A FEN states what its six fields and those that the rules declare can express. All other state (how tired
+//! a piece is, which shield is gone) is lost, and then other actions may be legal. So a note says so where a
+//! FEN is shown or exported. The difference is found by setting the game up again from its FEN and comparing,
+//! so presets need not declare anything. Deliberately absent: what every FEN leaves out, the history (how
+//! often a position has occurred, what files declare as history) and how a game was ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,19 +16,20 @@ use crate::rules::Role;
 
 use super::ruleset::Ruleset;
 
-/// What a fact is about, or its value: ids differ between games.
+/// The owner or the value of a fact, independent of entity ids, which differ between games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing {
     Game,
-    /// What stands on a square.
+    /// The piece on a square.
     On(i64),
-    /// What stands nowhere: activations.
+    /// An entity without a square, such as an activation.
     Elsewhere,
     Value(i64),
 }
 
 impl Ruleset {
-    /// The attributes that a game of these rules has otherwise than one set up from its FEN, by name.
+    /// The names of the attributes whose facts differ between a game of these rules and one set up from its
+    /// FEN.
     pub fn unsaid(&self, game: &mut Game) -> Vec<String> {
         let attrs = self.uncarried(game);
         if !Arc::ptr_eq(self.plan(), game.plan()) || !self.may_be_unsaid(game, &attrs) {
@@ -42,8 +42,9 @@ impl Ruleset {
         attrs.into_iter().filter(differs).map(name).collect()
     }
 
-    /// The attributes that a game has otherwise than one that was set up from its FEN, although the FEN states them or
-    /// `unsaid` does not: by name. History and what makes no difference is left aside.
+    /// The names of the attributes whose facts differ between a game and one set up from its FEN, although
+    /// the FEN should state them, and that `unsaid` does not list. History and irrelevant attributes are
+    /// ignored.
     pub fn misread(&self, game: &mut Game, again: &Game) -> Vec<String> {
         let unsaid = self.unsaid(game);
         let contract = self.contract();
@@ -56,7 +57,7 @@ impl Ruleset {
         let aside: Vec<AttrId> =
             aside.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
         let schema = &self.program().schema;
-        // A fact that is as it is without being stated is none.
+        // Facts with default values are ignored.
         let stated = |game: &Game, attr: AttrId| {
             let usual = schema.attribute(attr).default.unwrap_or(0);
             let is_usual = |it: &(Thing, Thing)| it.1 == Thing::Value(usual);
@@ -83,7 +84,7 @@ impl Ruleset {
         })
     }
 
-    /// The attributes that no FEN of this game carries.
+    /// The attributes that no FEN of this game states.
     fn uncarried(&self, game: &Game) -> Vec<AttrId> {
         let contract = self.contract();
         let mut facts = vec![contract.kind, contract.color, contract.turn];
@@ -93,7 +94,7 @@ impl Ruleset {
         let counters = [contract.fullmove, contract.occurrences].into_iter().flatten();
         let rare = counters.chain(contract.notation.told());
         let marks = contract.marks.iter().map(|it| it.fact);
-        // Fields of pieces name squares: what is in hand has none.
+        // Fields of pieces name squares, which pieces in hand do not have.
         let told =
             contract.fields.iter().filter(|it| !(it.about == About::Pieces && contract.pocket));
         let sides = contract.counters.map(|it| it.fact).into_iter();
@@ -107,7 +108,8 @@ impl Ruleset {
         all.filter(|it| !carried.contains(it)).collect()
     }
 
-    /// What files call history (`.meta history "RELATION"`): a game that is set up has none.
+    /// The attributes that files declare as history (`.meta history "RELATION"`), which a game that is set up
+    /// does not have.
     fn of_history(&self) -> impl Iterator<Item = AttrId> + '_ {
         let program = self.program();
         let lines = program.meta.iter().filter(|it| it.key == "history");
@@ -120,8 +122,8 @@ impl Ruleset {
         })
     }
 
-    /// Whether anything but the game's settings is stated: a cheap look, since most games have
-    /// nothing that a FEN leaves out.
+    /// Whether any of these attributes may have facts besides the game's settings: a cheap test, since most
+    /// games have nothing that a FEN leaves out.
     fn may_be_unsaid(&self, game: &Game, attrs: &[AttrId]) -> bool {
         let (facts, at) = (game.facts(), self.contract().at.attr);
         let of_active = self.activations().iter().flat_map(|it| &it.facts);
@@ -149,14 +151,14 @@ impl Ruleset {
     }
 }
 
-/// Two pieces stand on one square, where a FEN without stacks has room for one.
+/// Whether two pieces share a square, where a FEN without stacks can write only one.
 fn is_crowded(game: &Game, at: AttrId) -> bool {
     let facts = game.facts();
     let mut squares = BTreeSet::new();
     facts.entities_with(at).any(|it| facts.get_raw(it, at).is_some_and(|it| !squares.insert(it)))
 }
 
-/// A value in raw form, where that takes no table of texts.
+/// A value in raw form, unless it is a text.
 fn raw(value: &Value) -> Option<i64> {
     match value {
         Value::Int(it) => Some(*it),
@@ -167,7 +169,7 @@ fn raw(value: &Value) -> Option<i64> {
     }
 }
 
-/// The facts of an attribute, whatever ids they go by.
+/// The facts of an attribute, independent of entity ids.
 fn rows(game: &Game, attr: AttrId) -> Vec<(Thing, Thing)> {
     let (facts, at) = (game.facts(), game.contract().at.attr);
     let thing = |entity: EntityId| match facts.get_raw(entity, at) {

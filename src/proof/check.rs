@@ -129,7 +129,7 @@ impl Checker {
         Ok((rel, goal.args.iter().map(|it| it.as_ref().map(|it| it.raw)).collect()))
     }
 
-    /// Value and name belong together.
+    /// Checks that value and name belong together.
     pub(super) fn datum(&self, ty: Type, datum: &Datum) -> Result<(), String> {
         let Datum { raw, name } = datum;
         match self.program.value_name(ty, *raw) == *name && !name.starts_with('?') {
@@ -169,7 +169,7 @@ impl Checker {
         if agrees { Ok(()) } else { Err(format!("the facts do not say so of entity {entity}")) }
     }
 
-    /// The rule that is quoted, if the quotation is right.
+    /// The quoted rule, if the quotation is right.
     pub(super) fn rule<'p>(&self, program: &'p Program, quote: &Quote) -> Result<&'p Rule, String> {
         let rule = program.rules.get(usize::from(quote.rule));
         let rule = rule.ok_or_else(|| format!("there is no rule number {}", quote.rule))?;
@@ -226,7 +226,7 @@ impl Checker {
         }
     }
 
-    /// Whether a comparison holds, if it is stated as it is.
+    /// Whether a comparison holds, if the proof states it correctly.
     pub(super) fn comparison(
         &self,
         rule: &Rule,
@@ -250,7 +250,7 @@ impl Checker {
         Ok(matches!(sides, (Some(lhs), Some(rhs)) if compare.op.holds(lhs, rhs)))
     }
 
-    /// Whether an aggregate gives its results, if it is stated as it is.
+    /// Whether an aggregate gives its results, if the proof states it correctly.
     pub(super) fn tally(
         &mut self,
         rule: &Rule,
@@ -309,7 +309,7 @@ fn term(term: Term, bindings: &Bindings) -> Option<i64> {
     }
 }
 
-/// Whether a row is one that an atom asks for.
+/// Whether a row matches an atom.
 pub(super) fn fits(atom: &Atom, row: &[i64], bindings: &Bindings) -> bool {
     let pattern = pattern(atom, bindings);
     pattern.len() == row.len()

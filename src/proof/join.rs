@@ -1,5 +1,5 @@
-//! All solutions of a body over finished tables: nested loops over indexes, in an order that is
-//! chosen once for a body and the variables that are bound before it.
+//! All solutions of a body over finished tables: nested loops over indexes, in an order that is chosen once
+//! per body and set of bound variables.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,16 +12,16 @@ use crate::rules::{
 /// Values of variables so far, by variable.
 pub(super) type Bindings = Vec<Option<i64>>;
 
-/// Where tables come from. Those of every relation in the body are there.
+/// The source of tables. It has those of every relation in the body.
 pub(super) type Tables<'t> = &'t dyn Fn(RelId) -> Rc<Table>;
 
-/// Literals in the order in which they are to be satisfied.
+/// The literals in evaluation order.
 pub(super) struct Join<'b> {
     steps: Vec<Step<'b>>,
 }
 
 enum Step<'b> {
-    /// A positive atom, with the columns that have values by then.
+    /// A positive atom, with the columns that are bound by then.
     Rows {
         atom: &'b Atom,
         table: Rc<Table>,
@@ -39,7 +39,7 @@ enum Step<'b> {
     },
 }
 
-/// A literal that no order makes ready.
+/// The cost of a literal that cannot be evaluated yet.
 const NEVER: usize = usize::MAX;
 
 impl<'b> Join<'b> {
@@ -63,8 +63,8 @@ impl<'b> Join<'b> {
         Self { steps }
     }
 
-    /// Calls `f` with every solution that extends the bindings, until it says no. `bindings` is as
-    /// before when the call returns. Whether `f` never said no.
+    /// Calls `f` with every solution that extends the bindings, until it returns false. `bindings` is
+    /// restored when the call returns. Returns whether `f` never returned false.
     pub(super) fn run(
         &self,
         bindings: &mut Bindings,
@@ -115,8 +115,8 @@ impl<'b> Join<'b> {
     }
 }
 
-/// The distinct solutions of an aggregate's body, as values of its local variables, and what they
-/// come to.
+/// The distinct solutions of an aggregate's body, as values of its local variables, and the aggregate's
+/// results.
 pub(super) fn fold(
     aggregate: &Aggregate,
     inner: &Join<'_>,
@@ -184,7 +184,7 @@ pub(super) fn value(expr: &Expr, bindings: &[Option<i64>]) -> Option<i64> {
     }
 }
 
-/// What rows of an atom look like under bindings.
+/// The pattern of an atom's rows under bindings.
 pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallPattern {
     atom.args
         .iter()
@@ -251,7 +251,7 @@ fn step<'b>(
     }
 }
 
-/// What a literal costs as the next one: tests first, then what leaves the fewest rows.
+/// The cost of a literal as the next one: tests first, then the atom with the fewest rows.
 fn cost(
     program: &Program,
     tables: Tables<'_>,

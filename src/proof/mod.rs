@@ -1,12 +1,12 @@
-//! The checker of proofs: facts and rule text, and nothing of what finds proofs.
+//! The checker of proofs, from facts and rule text only; it shares no code with the search for proofs.
 //!
-//! A proof is a tree of rules with their bindings, as `explain --json` prints it. Each step is held
-//! against the program: the rule is quoted as it stands in its file, the bindings make its head the
-//! row that is proved, and each premise is what the literal in its place asks for. Facts must be in
-//! the list of facts. What is denied or counted has no finite proof in the tree: it is decided by a
-//! model of the facts, computed by the book, stratum by stratum. Refutations are checked in the
-//! same way: no row of the model matches the goal, and each rule fails where the tree says. What an
-//! action would do is found anew, by the letter of the rules, and must be what the proof states.
+//! A proof is a tree of rules with their bindings, as `explain --json` prints it. Each step is checked
+//! against the program: the rule must be quoted as it is in its file, the bindings must make its head the row
+//! that is proved, and each premise must match the literal in its place. Facts must be in the list of facts.
+//! Negations and aggregates have no finite proof in the tree: they are decided by a model of the facts,
+//! computed stratum by stratum. Refutations are checked in the same way: no row of the model matches the
+//! goal, and each rule fails where the tree says. The effects of an action are computed again, by the letter
+//! of the rules, and must be those that the proof states.
 //!
 //! This layer imports facts and rules only. Deliberately absent: finding proofs; moves; whether a
 //! refutation names the furthest match of a rule rather than another one that fails.
@@ -28,21 +28,22 @@ use self::model::Model;
 use crate::facts::Session;
 use crate::rules::{Program, RelId};
 
-/// What a check went through.
+/// The statistics of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Report {
-    /// Rows that are proved, and goals that are refuted.
+    /// Number of rows proved and goals refuted.
     pub steps: usize,
-    /// Denials, held against the model.
+    /// Number of negations decided by the model.
     pub absent: usize,
     pub comparisons: usize,
-    /// Aggregates, computed anew.
+    /// Number of aggregates computed again.
     pub aggregates: usize,
-    /// Effects of reactions that were played out anew.
+    /// Number of effects of reactions that were computed again.
     pub effects: usize,
-    /// Rows whose proof the tree leaves out, for its depth: decided by the model alone.
+    /// Number of rows whose proof the tree omits because of its depth: decided by the model alone.
     pub open: usize,
-    /// Trials that call code: what that does is not in the rules, and is taken on trust from there on.
+    /// Number of trials that call code: what that does is not in the rules, so they are trusted from there
+    /// on.
     pub code: usize,
 }
 
@@ -61,7 +62,7 @@ impl std::ops::AddAssign for Report {
 /// The first step that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The rows above it, outermost first, each with the number of the premise that is gone into.
+    /// The rows above it, outermost first, each with the number of the premise that leads on.
     pub path: Vec<(String, usize)>,
     /// The row itself; empty if it is the premise that the path ends with.
     pub at: String,
@@ -106,7 +107,7 @@ impl Checker {
         Self { program: Arc::clone(program), model: Model::new(program, facts) }
     }
 
-    /// Goes on with other facts of the same program. Nothing is computed before it is needed.
+    /// Continues with other facts of the same program. Nothing is computed before it is needed.
     pub fn change(&mut self, facts: &Session) {
         self.model.change(facts);
     }
@@ -129,7 +130,7 @@ impl Checker {
         self.refute(refutation, &mut Vec::new(), &mut report).map(|()| report)
     }
 
-    /// The rows of a relation, ascending: what the model says.
+    /// The rows of a relation in the model, ascending.
     pub fn rows(&mut self, rel: RelId) -> Vec<Vec<i64>> {
         let mut rows: Vec<Vec<i64>> =
             self.model.table(rel).rows().iter().map(|it| it.to_vec()).collect();
@@ -137,7 +138,7 @@ impl Checker {
         rows
     }
 
-    /// A relation that cannot be computed decides nothing.
+    /// An error if a relation was too large to compute, which decides nothing.
     fn check_size(&self) -> Result<(), Fault> {
         match self.model.too_large {
             None => Ok(()),

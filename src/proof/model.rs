@@ -1,8 +1,8 @@
-//! Everything that follows from some facts, by the book: a relation is computed with all that it
-//! depends on when it is first asked for, stratum by stratum, until no rule adds a row.
+//! The model of some facts: everything that follows from them. A relation is computed with all that it
+//! depends on when it is first needed, stratum by stratum, until no rule adds a row.
 //!
-//! What does not hold has no proof of finite size in the tree of a proof, so negations and
-//! aggregates are decided here. It is slow and shares no code with the evaluators.
+//! What does not hold has no finite proof in the tree, so negations and aggregates are decided here. It is
+//! slow and shares no code with the evaluators.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::rules::{
     Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, Term, VarId, term_vars,
 };
 
-/// More rows of one relation than this are not looked at.
+/// Maximum number of rows of one relation.
 const MAX_ROWS: usize = 1 << 20;
 
 /// See the module's head.
@@ -24,7 +24,7 @@ pub(super) struct Model {
     pub(super) program: Arc<Program>,
     facts: Session,
     tables: Vec<Option<Rc<Table>>>,
-    /// The facts before the action under way, for reactions that ask for them.
+    /// The facts before the action under way, for reactions that read them.
     origin: Option<Rc<Session>>,
     /// A relation that was too large to compute.
     pub(super) too_large: Option<RelId>,
@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// A model of other facts, with what depends on statics alone.
+    /// A model of other facts, which keeps what depends only on statics.
     pub(super) fn of_others(&self, facts: &Session) -> Self {
         let mut other = Self::new(&self.program, facts);
         for (at, relation) in self.program.relations.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Model {
         other
     }
 
-    /// An action begins at these facts, or it is over.
+    /// An action begins at these facts, or is over (`None`).
     pub(super) fn begin(&mut self, facts: Option<&Session>) {
         self.origin = facts.map(|it| Rc::new(it.clone()));
         for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
@@ -63,7 +63,7 @@ impl Model {
         }
     }
 
-    /// The same rules over other facts: what depends on statics alone is kept.
+    /// Changes the facts under the same rules; what depends only on statics is kept.
     pub(super) fn change(&mut self, facts: &Session) {
         self.facts = facts.clone();
         for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
@@ -167,7 +167,7 @@ impl Model {
         let relations = stratum.map(|it| it.relations.clone()).unwrap_or_else(|| vec![rel]);
         let rules = relations.iter().flat_map(|&it| &program.relation(it).rules);
         let rules: Vec<&Rule> = rules.map(|&it| program.rule(it)).collect();
-        // Relations of this stratum are there from now on, empty, so that the search ends.
+        // The relations of this stratum exist from now on, empty, so that the recursion ends.
         relations.iter().for_each(|&it| self.set(it, Vec::new()));
         for rule in &rules {
             rule.body.iter().for_each(|it| self.ensure_all(it));
@@ -193,7 +193,8 @@ impl Model {
         }
     }
 
-    /// Adds what a rule concludes if one of its literals is matched by new rows. False if that is too much.
+    /// Adds what a rule concludes from new rows that match one of its literals. False if there are too many
+    /// rows.
     fn follow(
         &self,
         program: &Program,
@@ -240,12 +241,12 @@ impl Model {
     }
 }
 
-/// A positive atom of one of these relations.
+/// Whether it is a positive atom of one of these relations.
 fn grows(literal: &Literal, relations: &[RelId]) -> bool {
     matches!(literal, Literal::Atom(atom) if !atom.negated && relations.contains(&atom.rel))
 }
 
-/// Notes what a solution concludes; whether there is room for more.
+/// Adds what a solution concludes. Returns whether there is room for more.
 fn conclude(rule: &Rule, solution: &[Option<i64>], heads: &mut Vec<(RelId, Row)>) -> bool {
     let raw = |it: &Term| match it {
         Term::Var(var) => solution[usize::from(var.0)],

@@ -1,5 +1,4 @@
-//! Checks refutations: that no row matches its goal, and that each attempt ends where it
-//! says.
+//! Checks refutations: that no row matches its goal, and that each attempt fails where it says.
 
 use crate::rules::{Atom, Given, Literal, Program, RelId, Role, Rule, Term};
 
@@ -41,7 +40,7 @@ impl Checker {
                     return Err(fault("nothing above is refuted by the same goal"));
                 }
             }
-            // What the model has played out.
+            // The model has played it out.
             (Lack::Tried, Role::Given(Given::Trial(_))) => {}
             (Lack::Deeper, Role::Derived) => report.open += 1,
             (Lack::Rules(attempts), Role::Derived) => {
@@ -168,7 +167,7 @@ impl Checker {
         if !table.matches(&pattern(atom, bindings)) {
             return false;
         }
-        // Where no variable stands twice, any row will do.
+        // If no variable occurs twice, any row will do.
         let open = atom
             .args
             .iter()
@@ -188,7 +187,7 @@ impl Checker {
         report: &mut Report,
     ) -> Checked {
         let (rel, row) = self.prove(proof, report)?;
-        // With a variable left open, a row says nothing against the literal.
+        // With an unbound variable, a row does not contradict the literal.
         let denies = |it: &Literal| match it {
             Literal::Atom(it) => {
                 let judged = it.negated && !it.args.iter().any(|it| is_open(it, bindings));
@@ -234,8 +233,8 @@ impl Checker {
         Err(reason)
     }
 
-    /// How many literals do not fail with the variables that are bound: those that hold, have rows,
-    /// or cannot be judged.
+    /// Number of literals that do not fail under the bindings: those that hold, have rows, or cannot be
+    /// decided.
     fn satisfied(&mut self, rule: &Rule, bindings: &Bindings) -> usize {
         rule.body.iter().filter(|it| self.may_hold(it, bindings)).count()
     }
@@ -289,7 +288,7 @@ fn head_agrees(rule: &Rule, goal: &[Option<i64>], bindings: &Bindings) -> bool {
     })
 }
 
-/// Whether the variables of the head that the goal decides have values.
+/// Whether the variables of the head that the goal determines have values.
 fn head_is_bound(rule: &Rule, goal: &[Option<i64>], bindings: &Bindings) -> bool {
     rule.args.iter().zip(goal).all(|(term, wanted)| match term {
         Term::Var(var) => wanted.is_none() || bindings[usize::from(var.0)].is_some(),

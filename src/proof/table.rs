@@ -1,4 +1,4 @@
-//! The rows of one relation, with indexes by whichever columns are asked for.
+//! The rows of one relation, with indexes by sets of columns, made on demand.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ pub(super) type Row = SmallVec<[i64; 4]>;
 /// Rows by the values of some columns.
 pub(super) type Index = HashMap<Row, Vec<u32>>;
 
-/// See the module's head. Rows keep the order in which they came.
+/// See the module's head. Rows are kept in insertion order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
     rows: Vec<Row>,
@@ -39,7 +39,7 @@ impl Table {
         &self.rows
     }
 
-    /// Adds a row; whether it is new.
+    /// Adds a row. Returns whether it is new.
     pub(super) fn insert(&mut self, row: Row) -> bool {
         if !self.known.insert(row.clone()) {
             return false;
@@ -52,7 +52,7 @@ impl Table {
         true
     }
 
-    /// The index by a set of columns, made when first asked for.
+    /// The index by a set of columns, made on first use.
     pub(super) fn index(&self, columns: u32) -> Rc<Index> {
         let mut indexes = self.indexes.borrow_mut();
         let index = indexes.entry(columns).or_insert_with(|| {
@@ -65,7 +65,7 @@ impl Table {
         Rc::clone(index)
     }
 
-    /// How many rows have given values in a set of columns, on average.
+    /// Average number of rows with the same values in a set of columns.
     pub(super) fn selectivity(&self, columns: u32) -> usize {
         match columns {
             0 => self.len(),

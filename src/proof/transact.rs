@@ -1,8 +1,8 @@
-//! What an action does, by the letter of the rules: stage by stage, owner by owner, each reaction's
-//! body solved on a model of the facts as they are when its batch begins.
+//! Carries out an action by the letter of the rules: stage by stage, owner by owner, each reaction's body
+//! solved on a model of the facts at the beginning of its batch.
 //!
-//! It is the checker's own, and shares nothing with the evaluators; what is said of an action
-//! is held against it, step by step.
+//! It belongs to the checker and shares nothing with the evaluators; the stated steps of an action are
+//! compared with it one by one.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::rules::{
     Tried, Type, VarId,
 };
 
-/// Why an action does not happen.
+/// Why an action fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The last step refuses it.
+    /// The last step vetoes it.
     Refused,
-    /// It does not end, or there is no room for what it makes.
+    /// It is endless, or there is no room for an entity that it makes.
     Endless,
-    /// It calls code, and that is not in the rules.
+    /// It calls code, whose effects are not in the rules.
     Code,
 }
 
@@ -34,28 +34,29 @@ pub(super) struct Transaction<'m> {
     program: Arc<Program>,
     model: &'m mut Model,
     facts: Session,
-    /// The model is of other facts.
+    /// Whether the model is out of date.
     stale: bool,
-    /// The facts that went as it began.
+    /// The facts that expired as it began.
     pub(super) expired: Vec<Effect>,
     /// What has happened so far.
     pub(super) steps: Vec<Reacted>,
     depth: usize,
     events: usize,
     rewinds: bool,
-    /// Ids that a fact has mentioned since the action began, and those that were given.
+    /// Ids that a fact has mentioned since the action began, and those that were assigned.
     known: BTreeSet<i64>,
-    /// The step at which the facts are wanted; and once it is there, the facts when its batch began,
-    /// with the reactions of that batch that reacted.
+    /// The step at which the facts are requested; and once it is reached, the facts when its batch began,
+    /// with the reactions of that batch that fired.
     watch: Option<usize>,
     watched: Option<(Session, Vec<usize>)>,
-    /// Where playing it out has ended, if the action goes on after that: the facts, and the steps so far.
+    /// The facts and the number of steps at the end of the stages that are played out, if the action goes on
+    /// after them.
     pub(super) decided: Option<(Session, usize)>,
-    /// Nothing happens after it is decided, and what was before stays stated.
+    /// Whether to stop after the stages that are played out, and keep their facts.
     only_tries: bool,
 }
 
-/// What a batch has in store for the event that it reacts to.
+/// What a batch decides about the event that it reacts to.
 #[derive(Default)]
 struct Flow {
     raised: VecDeque<(EventId, Row)>,
@@ -71,7 +72,7 @@ struct Solution {
 }
 
 impl<'m> Transaction<'m> {
-    /// On the facts of a model, which is of the facts after it when this is over.
+    /// Starts from the facts of a model, which has the facts after the action when this is over.
     pub(super) fn new(program: &Arc<Program>, model: &'m mut Model) -> Self {
         let facts = model.facts().clone();
         let program = Arc::clone(program);
@@ -96,20 +97,20 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// The facts are wanted as they are when the batch of that step begins.
+    /// Requests the facts as they are when the batch of that step begins.
     pub(super) fn watch(&mut self, step: usize) {
         self.watch = Some(step);
     }
 
-    /// Those facts, and the reactions of that batch that reacted.
+    /// Those facts, and the reactions of that batch that fired.
     pub(super) fn watched(self) -> Option<(Session, Vec<usize>)> {
         self.watched
     }
 
-    /// Lets an action or event happen.
+    /// Carries out an action or event.
     ///
     /// # Errors
-    /// It does not. What the facts are then is of no account.
+    /// It fails; the facts are then meaningless.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Stop> {
         let mut args = match event {
             Event::Action(id) => Row::from_slice(&self.program.action(id).whole(args)),
@@ -163,8 +164,8 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Whether an action can be taken as far as it is played out, and what a trial asks for is so then. The
-    /// model is of those facts when this is over.
+    /// Whether an action can be played out, and a trial's condition holds then. The model has those facts
+    /// when this is over.
     pub(super) fn survives(mut self, trial: &Tried, args: &[i64]) -> bool {
         self.only_tries = true;
         if self.run(Event::Action(trial.action), args).is_err() {
@@ -175,7 +176,7 @@ impl<'m> Transaction<'m> {
         asks.iter().any(|it| !self.solutions(it, args).is_empty())
     }
 
-    /// The last stage of an action that is part of playing it out, if it says one.
+    /// The last stage that is played out (`until`), if the action declares one.
     fn until(&self, event: Event) -> Option<StageId> {
         match event {
             Event::Action(id) => self.program.action(id).until,
@@ -183,10 +184,10 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// States what reactions may ask for of the time before the action.
+    /// Records what reactions may read from before the action.
     fn remember(&mut self) {
         let program = Arc::clone(&self.program);
-        // An action that is played out in the middle of another one has a time before of its own.
+        // An action that is played out in the middle of another one has its own state before it.
         for it in &program.was {
             self.expire(&[it.before]);
         }
@@ -212,7 +213,7 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Has the model know the facts as they are.
+    /// Brings the model up to date with the facts.
     fn refresh(&mut self) {
         if std::mem::take(&mut self.stale) {
             self.model.change(&self.facts);
@@ -245,8 +246,8 @@ impl<'m> Transaction<'m> {
         all
     }
 
-    /// Entities that a batch makes are numbered when the batch begins, by ids that no fact of the
-    /// action has mentioned: from the counter on, then the lowest.
+    /// Entities that a batch creates are numbered when the batch begins, by ids that no fact has mentioned
+    /// during the action: from the counter on, then the lowest.
     fn number_new_entities(&mut self, all: &mut [Solution]) {
         let program = Arc::clone(&self.program);
         for it in all {
@@ -268,7 +269,7 @@ impl<'m> Transaction<'m> {
         free.unwrap_or(cap)
     }
 
-    /// Has the effects of a solution, and notes the step.
+    /// Carries out the effects of a solution, and records the step.
     fn react(
         &mut self,
         event: Event,
@@ -304,7 +305,7 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Has one effect. One whose arithmetic has no value does not happen.
+    /// Carries out one effect. It is skipped if its arithmetic has no value.
     fn effect(
         &mut self,
         event: Event,
@@ -357,7 +358,7 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Takes back what a preset states, of one owner if there is one.
+    /// Retracts the facts of a preset, only those of one owner if it is given.
     fn forget(&mut self, preset: i64, of: Option<(Type, Option<i64>)>) {
         let program = Arc::clone(&self.program);
         for (_, attr) in program.stated.iter().filter(|it| it.0 == preset) {
@@ -380,7 +381,7 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Hands on what presets state of an entity.
+    /// Copies the facts of presets from one entity to another.
     fn inherit(&mut self, to: EntityId, from: EntityId) {
         let program = Arc::clone(&self.program);
         for (_, attr) in &program.stated {
@@ -394,7 +395,7 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Has an effect on facts.
+    /// Carries out an effect on facts.
     fn state(&mut self, effect: &rules::Effect, bindings: &Bindings) {
         match effect {
             rules::Effect::Set { rel, args } => {
@@ -439,7 +440,7 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Has an effect that tells of an event, or of this one with other arguments.
+    /// Carries out an effect that raises an event, or passes the current one on with other arguments.
     fn tell(&mut self, event: Event, effect: &rules::Effect, bindings: &Bindings, flow: &mut Flow) {
         let program = Arc::clone(&self.program);
         let declared = |event: EventId, args: &[i64]| {
@@ -489,7 +490,7 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Takes back every fact of attributes that expire, and returns the facts.
+    /// Retracts every fact of attributes that expire, and returns these effects.
     fn expire(&mut self, attrs: &[AttrId]) -> Vec<Effect> {
         let mut gone = Vec::new();
         for &attr in attrs {
@@ -504,7 +505,7 @@ impl<'m> Transaction<'m> {
         gone
     }
 
-    /// Changes the facts, and notes each change.
+    /// Changes the facts, and records each change.
     fn change(&mut self, change: impl FnOnce(&mut Session)) {
         let since = self.facts.mark();
         change(&mut self.facts);
@@ -544,7 +545,7 @@ impl Model {
     }
 }
 
-/// Every id that facts mention, as their entity or as their value.
+/// Every id that facts mention, as entity or as value.
 fn known(facts: &Session) -> BTreeSet<i64> {
     let refers = |attr| is_reference(facts, attr);
     let of_fact = |(entity, attr, raw): (EntityId, AttrId, i64)| {
@@ -554,13 +555,13 @@ fn known(facts: &Session) -> BTreeSet<i64> {
     facts.iter_raw().flat_map(of_fact).flatten().collect()
 }
 
-/// The values of the attribute are entities.
+/// Whether the values of the attribute are entities.
 fn is_reference(facts: &Session, attr: AttrId) -> bool {
     let schema = facts.schema();
     schema.is_entity(schema.attribute(attr).ty)
 }
 
-/// The reactions to an event: by stage, in a stage by owner, then as they stand in the text.
+/// The reactions to an event: by stage, in a stage by owner, then in text order.
 fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
     let is_action = matches!(event, Event::Action(_));
     let mut all: Vec<usize> = (0..program.reactions.len())
@@ -574,7 +575,7 @@ fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
     all.chunk_by(|a, b| key(a) == key(b)).map(<[usize]>::to_vec).collect()
 }
 
-/// The values that an event's arguments give to variables; `None` if it is not reacted to.
+/// The values that an event's arguments give to variables; `None` if the reaction does not match the event.
 fn bound(reaction: &Reaction, args: &[i64]) -> Option<Bindings> {
     let mut bindings: Bindings = vec![None; reaction.vars.len()];
     if reaction.event == Event::Any {

@@ -1,5 +1,5 @@
-//! Checks trials: the action is taken anew by the letter of the rules, and each step, and
-//! what is said to hold after them, must be so.
+//! Checks trials: the action is carried out again by the letter of the rules, and each step, and what is
+//! stated about the facts after it, must agree.
 
 use super::transact::{Stop, Transaction};
 use super::{Checker, Fault, Report};
@@ -9,7 +9,7 @@ use crate::rules::{Action, Event, Input, Program, RelId, Role};
 
 type Checked<T = ()> = Result<T, Fault>;
 
-/// The relation of the side that may not leave the game as it is, and its name in older rules.
+/// The relation of sides that may not leave the position as it is, and its name in older rules.
 const UNTENABLE: [&str; 2] = ["untenable", "exposed"];
 /// The input for the side that takes an action.
 const MOVER: &str = "turn";
@@ -17,7 +17,7 @@ const MOVER: &str = "turn";
 const KEEPS: &str = "turn_goes_on";
 
 impl Checker {
-    /// Checks whatever was found out.
+    /// Checks a finding of any kind.
     ///
     /// # Errors
     /// The first step that is wrong.
@@ -37,7 +37,7 @@ impl Checker {
         Ok(sum)
     }
 
-    /// Checks a trial. The facts are as before when it is over.
+    /// Checks a trial. The facts are restored afterwards.
     ///
     /// # Errors
     /// The first step that is wrong.
@@ -49,7 +49,8 @@ impl Checker {
         checked.map(|()| report)
     }
 
-    /// Checks whether the mover keeps the turn after an action. The facts are as before when it is over.
+    /// Checks a statement on whether the mover keeps the turn after an action. The facts are restored
+    /// afterwards.
     ///
     /// # Errors
     /// The first step that is wrong.
@@ -104,7 +105,7 @@ impl Checker {
         }
         let calls = done == Err(Stop::Code);
         if calls {
-            // Up to the step that calls it, all is as the rules say.
+            // Up to the step that calls code, everything must agree with the rules.
             let whole = steps.len().saturating_sub(1);
             if trial.steps.get(..whole) != steps.get(..whole) {
                 return Err(fault("a step before it calls code is not what happens"));
@@ -132,7 +133,7 @@ impl Checker {
         if let Some(facts) = facts {
             self.change(&facts);
         }
-        // What is decided stays so, unless a later stage refuses it.
+        // The decision stands, unless a later stage refuses the action.
         let done = match (done, &trial.outcome) {
             (Err(_), Outcome::Untenable(_)) | (Err(Stop::Endless | Stop::Code), _)
                 if trial.decided.is_some() =>
@@ -172,8 +173,8 @@ impl Checker {
         }
     }
 
-    /// The action that a goal is, with its arguments: those that are not listed only where one of them is not
-    /// the default, and then of the values that may be given.
+    /// The action of a goal, with its arguments: unlisted ones only if one of them is not the default, and
+    /// then allowed values.
     fn action<'p>(&mut self, program: &'p Program, goal: &Goal) -> Checked<(&'p Action, Vec<i64>)> {
         let fault = |reason: &str| Fault::new(&goal.relation, reason.to_owned());
         let rel = program.relation_named(&goal.relation);
@@ -204,7 +205,7 @@ impl Checker {
         Ok((action, args))
     }
 
-    /// The action may be tried, and is played out for the reason that is given.
+    /// Checks that the action is pseudo-legal, and is played out for the stated reason.
     fn founded(
         &mut self,
         trial: &Trial,

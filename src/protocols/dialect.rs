@@ -1,18 +1,18 @@
 //! The letters in which clients write the pieces of a game, where they differ from ours.
 //!
 //! A game's rule file says `.meta client_letters "kn mk"`: the client's `k` is our `n`, its `m` our
-//! `k`. Every letter means one piece on either side: where the client has no use for a letter of ours (`n`),
-//! it stands for the one that we have no use for (`m`). Case carries over. Squares and castling are the same
-//! in both. Deliberately absent: the letters of any game.
+//! `k`. The mapping is one-to-one: a letter of ours that the client does not use (`n`) is mapped to the one
+//! that we do not use (`m`). Case is kept. Squares and castling are the same in both. Deliberately absent:
+//! the letters of any game.
 
-/// A mapping of piece letters, the client's to ours; letters that it does not name stay.
+/// A mapping of piece letters, the client's to ours; other letters are unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dialect {
     /// In lower case: the client's letter, ours.
     pairs: Vec<(char, char)>,
 }
 
-/// A mapping that is no mapping.
+/// An invalid mapping.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no pair of lower-case letters, the client's and ours, each used once")]
 pub struct DialectError {
@@ -42,7 +42,8 @@ impl Dialect {
             }
             pairs.push((theirs, ours));
         }
-        // Letters that only one side has become each other's, or two of one side would be one of the other.
+        // Letters that only one side has are mapped to each other, or two letters of one side would become
+        // the same.
         for at in 0..pairs.len() {
             let theirs = pairs[at].1;
             if pairs.iter().any(|it| it.0 == theirs) {
@@ -57,7 +58,7 @@ impl Dialect {
         Ok(Self { pairs })
     }
 
-    /// `k for n, m for k`: the client's letters and ours; none if they are the same.
+    /// `k for n, m for k`: the client's letters and ours; `None` if they are the same.
     pub fn letters(&self) -> Option<String> {
         let words: Vec<String> =
             self.pairs.iter().map(|(theirs, ours)| format!("{theirs} for {ours}")).collect();
@@ -114,7 +115,7 @@ fn letters_of_move(text: &str, map: impl Fn(char) -> char) -> String {
     text.split(',').map(|it| letters_of_action(it, &map)).collect::<Vec<_>>().join(",")
 }
 
-/// Letters of pieces are the capital that an action begins with (`Nf3`, `N@f3`), the one after a sign
+/// Maps the letters of an action: the capital that it begins with (`Nf3`, `N@f3`), the letter after a sign
 /// (`e8=Q`, `e8(Q)`, `Qd2/E`), and the one at the end, after a square (`e7e8q`). Castling has none.
 fn letters_of_action(action: &str, map: impl Fn(char) -> char) -> String {
     if action.starts_with(['O', 'o', '0']) && action.contains('-') {

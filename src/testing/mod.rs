@@ -58,18 +58,18 @@ impl fmt::Display for Piece {
     }
 }
 
-/// What was derived anew during some work.
+/// The rows that were derived again during some work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recomputed {
-    /// Relations that are kept, each with the part that was derived anew: the first column of a
-    /// block of rows, or a whole row. Entities are named as they stood before.
+    /// Maintained relations, each with the part that was derived again: the first column of a block of rows,
+    /// or a whole row. Entities are named as they were before.
     pub parts: Vec<(String, String)>,
-    /// Instructions by rule: the relation that it concludes, its place, the number.
+    /// Number of instructions by rule: the relation that it concludes, its place, the number.
     pub operations: Vec<(String, String, u64)>,
 }
 
 impl Recomputed {
-    /// The parts of one relation that were derived anew.
+    /// The parts of one relation that were derived again.
     pub fn of(&self, relation: &str) -> Vec<&str> {
         let parts = self.parts.iter().filter(|it| it.0 == relation);
         parts.map(|it| it.1.as_str()).collect()
@@ -100,7 +100,7 @@ impl Session {
     /// A game from a position.
     ///
     /// # Panics
-    /// There is no such game, or it cannot stand so.
+    /// There is no such game, or the position is not valid.
     pub fn at(game: &str, fen: &str) -> Self {
         Self::with(game, &[], Some(fen))
     }
@@ -108,17 +108,17 @@ impl Session {
     /// A game with further presets, from a position or from its start.
     ///
     /// # Panics
-    /// There is no such game or preset, or it cannot stand so.
+    /// There is no such game or preset, or the position is not valid.
     pub fn with(game: &str, presets: &[&str], fen: Option<&str>) -> Self {
         let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
         let rules = catalogue.load(game, presets).unwrap_or_else(|it| panic!("{it}"));
         Self::under(Arc::new(rules), fen)
     }
 
-    /// A game of rules that are at hand.
+    /// A game of compiled rules.
     ///
     /// # Panics
-    /// It cannot stand so.
+    /// The position is not valid.
     pub fn under(rules: Arc<Ruleset>, fen: Option<&str>) -> Self {
         let game = rules.start(fen).unwrap_or_else(|it| panic!("{it}"));
         Self { rules, game }
@@ -165,7 +165,7 @@ impl Session {
         Some(Piece { entity, side, kind })
     }
 
-    /// Takes everything off the board. What was played before is forgotten.
+    /// Removes everything from the board. The history is dropped.
     pub fn clear_board(&mut self) -> &mut Self {
         let at = self.game.contract().at.attr;
         let world = self.game.world_mut();
@@ -176,11 +176,11 @@ impl Session {
         self.refresh()
     }
 
-    /// Puts a piece on a square, `place("white knight", "e4")`, in place of what stood there. What
-    /// was played before is forgotten.
+    /// Puts a piece on a square, `place("white knight", "e4")`, in place of a piece there. The history is
+    /// dropped.
     ///
     /// # Panics
-    /// There is no such side, kind or square, or no room for a piece more.
+    /// There is no such side, kind or square, or no room for another piece.
     pub fn place(&mut self, piece: &str, square: &str) -> &mut Self {
         let Some((side, kind)) = piece.split_once(' ') else {
             panic!("{piece:?} is no piece: write a side and a kind, as in \"white knight\"");
@@ -206,7 +206,7 @@ impl Session {
         self.refresh()
     }
 
-    /// Says whose turn it is.
+    /// Sets the side to move.
     ///
     /// # Panics
     /// There is no such side.
@@ -233,7 +233,7 @@ impl Session {
     /// A question about the position.
     ///
     /// # Panics
-    /// It is no question of this game.
+    /// It is not a valid question about this game.
     pub fn query(&self, text: &str) -> Query {
         let contract = self.game.contract();
         let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };

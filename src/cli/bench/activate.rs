@@ -1,5 +1,5 @@
-//! What it takes to make a preset active in the middle of a game, its legal moves listed: the first time,
-//! when no such set was compiled before, and again.
+//! The time to activate a preset in the middle of a game and list the legal moves: the first time, when the
+//! set was not compiled before, and again.
 //!
 //! Wall time, the least of several runs: a few milliseconds are too short for the clock of CPU time.
 //! The moves are compared with those of a game that had the preset from its start.
@@ -25,7 +25,7 @@ pub(crate) struct Figures {
     pub(crate) worst_set: String,
 }
 
-/// Presets whose pairs are tried, too: those that take longest by themselves.
+/// Number of presets whose pairs are measured, too: those that take longest by themselves.
 const SLOWEST: usize = 6;
 
 pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
@@ -54,7 +54,7 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     ])
 }
 
-/// What a set of activations takes, in milliseconds.
+/// The times of a set of activations, in milliseconds.
 struct Times {
     set: Vec<String>,
     first: f64,
@@ -62,7 +62,7 @@ struct Times {
     again: f64,
 }
 
-/// The shortest times of so many runs. None if the presets of the set do not go together.
+/// The shortest times of several runs. `None` if the presets of the set do not go together.
 fn shortest(catalogue: &Catalogue, set: Vec<String>, runs: usize) -> anyhow::Result<Option<Times>> {
     let expected = match catalogue.load(DEFAULT_GAME, &set) {
         Ok(rules) => moves(&mut rules.start(None)?),
@@ -78,9 +78,9 @@ fn shortest(catalogue: &Catalogue, set: Vec<String>, runs: usize) -> anyhow::Res
     Ok(Some(Times { set, first, off, again }))
 }
 
-/// Milliseconds to make a set active, to take it off, and to make it active again.
+/// Milliseconds to activate a set, to deactivate it, and to activate it again.
 fn times(set: &[String], expected: &[String]) -> anyhow::Result<[f64; 3]> {
-    // One that has compiled the game, and nothing else.
+    // A catalogue that has compiled the game, and nothing else.
     let catalogue = Catalogue::embedded()?;
     let mut rules = catalogue.load::<&str>(DEFAULT_GAME, &[])?;
     let mut game = rules.start(None)?;

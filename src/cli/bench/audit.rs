@@ -44,7 +44,7 @@ pub(crate) fn run(library: &mut Library) -> anyhow::Result<Figures> {
     Ok(Figures { plies: texts.len(), moves, save, json: json.len(), binary: binary.len() })
 }
 
-/// Plies a second of an audit, from the first ply on: what it takes to load rules is not in it.
+/// Plies a second of an audit, from the first ply on, without loading the rules.
 fn timed(
     audit: impl FnOnce(audit::Progress<'_>) -> anyhow::Result<audit::Tally>,
 ) -> anyhow::Result<f64> {

@@ -1,5 +1,5 @@
-//! What it costs to bring the derived rows up to date: after one move and its undo, and from
-//! scratch. Both answer the same question (how many legal moves?), and the answers are compared.
+//! The cost of bringing the derived rows up to date: after one move and its undo, and from scratch. Both
+//! answer the same question (how many legal moves?), and the answers are compared.
 
 use anyhow::ensure;
 use serde::Serialize;

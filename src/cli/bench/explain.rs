@@ -1,8 +1,7 @@
-//! How long an explanation takes, tree complete: why a move is legal, and why one is not.
+//! The time for a complete explanation: why a move is legal, and why one is not.
 //!
-//! All moves of some positions are asked for, the legal ones and those that leave a king attacked;
-//! each must have an answer that leaves nothing open, and on average within [`REACH`] (a debug build
-//! may take longer).
+//! All moves of some positions are explained, the legal ones and those that leave a king attacked; each
+//! answer must be complete, and take [`REACH`] on average at most (a debug build may take longer).
 
 use anyhow::ensure;
 use serde::Serialize;

@@ -1,7 +1,8 @@
-//! What a host pays for one move of chess: the legal moves listed, one played, the result and the view asked for.
+//! The cost of one move of chess for a host: listing the legal moves, playing one, computing the result and
+//! the view.
 //!
-//! The same games are played anew with fewer of these steps, so that each step's part shows. Deliberately absent:
-//! what a server adds (requests, stores, sockets), which `benches/load` measures.
+//! The same games are played again with fewer of these steps, which gives the cost of each step. Deliberately
+//! absent: what a server adds (requests, stores, sockets), which `benches/load` measures.
 
 use anyhow::ensure;
 use serde::Serialize;

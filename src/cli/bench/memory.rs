@@ -1,5 +1,4 @@
-//! What one live game holds in memory: by its own account, and by the growth of the process over
-//! many games.
+//! The memory of one live game: by its own accounting, and by the growth of the process over many games.
 
 use std::hint::black_box;
 
@@ -14,7 +13,7 @@ use crate::game::Game;
 pub(crate) struct Figures {
     pub(crate) games: usize,
     pub(crate) plies: usize,
-    /// Bytes of a game by its own account: facts, derived rows, history.
+    /// Bytes of a game by its own accounting: facts, derived rows, history.
     pub(crate) facts: usize,
     pub(crate) derived: usize,
     pub(crate) history: usize,
@@ -30,7 +29,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures>
         super::play_on(&mut game)?;
         Ok(game)
     };
-    // The first game pays for what all share.
+    // The first game allocates what all share.
     let first = game()?;
     let before = meter::resident_bytes();
     let all = (0..games).map(|_| game()).collect::<anyhow::Result<Vec<Game>>>()?;

@@ -1,7 +1,7 @@
 //! Process CPU time and memory, read from `/proc`; where there is none, wall time and no memory.
 //!
-//! CPU time is what the kernel counted for every thread of the process, so it does not suffer from
-//! neighbours on the machine as wall time does.
+//! CPU time is what the kernel counted for every thread of the process, so other processes on the machine
+//! disturb it less than wall time.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ fn cpu_time(process: &str) -> Option<Duration> {
     Some(Duration::from_nanos(nanos))
 }
 
-/// Bytes of memory that this process holds, where `/proc` says.
+/// Bytes of memory that this process holds, if `/proc` reports them.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;

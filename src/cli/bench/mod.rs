@@ -1,6 +1,6 @@
 //! `rulemate bench`: the tables of the README, peers included when installed.
 //!
-//! Figures are of this machine and this run; what travels are the ratios.
+//! Figures are of this machine and this run; only the ratios are portable.
 
 mod activate;
 mod audit;
@@ -38,7 +38,7 @@ struct Answer {
     tables: Tables,
 }
 
-/// Those that were asked for.
+/// The requested tables.
 #[derive(Debug, Default, Serialize)]
 struct Tables {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ fn measure(args: &BenchArgs, library: &mut Library, peers: &mut [Peer]) -> anyho
     let bar = progress(rows + wanted.len() as u64, "bench");
     let quick = args.quick;
     let mut tables = Tables::default();
-    // First of all: what the others leave behind would be filled before the process grows.
+    // First of all: memory that the others have freed would be reused before the process grows.
     if is_wanted(BenchTable::Memory) {
         tables.memory = Some(memory::run(library, quick)?);
     }

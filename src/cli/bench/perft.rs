@@ -21,9 +21,9 @@ struct Tree {
     fen: &'static str,
     quick: (u32, u64),
     full: (u32, u64),
-    /// What peers call the game and the position, if one may know it.
+    /// The game and the position in the peers' terms, if one may know it.
     peer: Option<(&'static str, &'static str)>,
-    /// How many actions peers count as one.
+    /// Number of our actions that peers count as one.
     in_one: u32,
 }
 
@@ -145,12 +145,12 @@ pub(crate) struct Figures {
     pub(crate) position: &'static str,
     pub(crate) depth: u32,
     pub(crate) nodes: u64,
-    /// Milliseconds that making machine code took, once and not part of the speed. None where the
-    /// rules are interpreted.
+    /// Milliseconds for generating machine code, once and not part of the speed. `None` if the rules are
+    /// interpreted.
     pub(crate) native: Option<f64>,
     /// Million nodes a second.
     pub(crate) speed: f64,
-    /// Of each peer, in their order; none where it does not play the game.
+    /// The speed of each peer, in their order; `None` if it does not play the game.
     pub(crate) peers: Vec<Option<f64>>,
 }
 
@@ -161,7 +161,7 @@ impl Figures {
     }
 }
 
-/// Counts every tree, and lets the peers count it too; of several rounds the fastest stands.
+/// Counts every tree, and lets the peers count it too; the fastest of several rounds counts.
 pub(crate) fn run(
     library: &mut Library,
     peers: &mut [Peer],

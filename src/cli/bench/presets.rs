@@ -1,9 +1,9 @@
 //! What each preset adds to the cost of a position: listing the legal moves after one move and after its
-//! undo, and counting the leaves of a tree, beside chess in the same run. Where rules tell what is legal,
-//! rows are counted, and the cost is that of deriving them; where they do not, moves are played out.
+//! undo, and counting the leaves of a tree, compared with chess in the same run. If rules decide what is
+//! legal, rows are counted, and the cost is that of deriving them; otherwise moves are played out.
 //!
-//! The counts of each preset are compared with those from rows derived afresh, at the root with those of
-//! datafrog, and the leaves with those that are found by taking each one.
+//! The counts of each preset are compared with those from rows derived from scratch, at the root with those
+//! of datafrog, and the leaves with those found by taking each one.
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
@@ -21,25 +21,25 @@ use crate::presets::{Catalogue, PresetEntry, Ruleset};
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) preset: String,
-    /// Some moves are played out to see whether they are legal.
+    /// Whether some moves are played out to see whether they are legal.
     pub(crate) plays_out: bool,
     /// Microseconds for a position.
     pub(crate) time: f64,
-    /// Of the time for a position of chess.
+    /// Ratio to the time for a position of chess.
     pub(crate) ratio: f64,
     /// Legal moves that were counted in a round.
     pub(crate) moves: u64,
-    /// Nanoseconds for a leaf of a tree, of which so many were counted.
+    /// Nanoseconds for a leaf of a tree, and the number of leaves counted.
     pub(crate) leaf: f64,
     pub(crate) leaves: u64,
-    /// Of the time for a leaf of chess.
+    /// Ratio to the time for a leaf of chess.
     pub(crate) leaf_ratio: f64,
 }
 
-/// Where a game goes on in which the other positions are over as they begin: no side is to give check.
+/// A position for games in which the other positions are over at once, because giving check is forbidden.
 const RACE: (&str, &str) = ("race", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1");
 
-/// What a position costs, by two measures.
+/// The cost of a position, by two measures.
 struct Cost {
     time: f64,
     moves: u64,
@@ -86,7 +86,7 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
     Ok(rows)
 }
 
-/// The presets that go on the default game: others are for games of another family.
+/// The presets that fit the default game: others are for games of another family.
 pub(super) fn fitting(catalogue: &Catalogue) -> impl Iterator<Item = &PresetEntry> {
     let game = catalogue.games().iter().find(|it| it.name == DEFAULT_GAME);
     let family = game.and_then(|it| it.family.as_deref());
@@ -106,7 +106,7 @@ fn moves_on(cost: Option<Cost>) -> anyhow::Result<Cost> {
     cost.context("there is no position that is not over")
 }
 
-/// What a position costs; none if the game is over in all of them.
+/// The cost of a position; `None` if the game is over in all of them.
 fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Result<Option<Cost>> {
     let (mut time, mut found, mut moves) = (0.0, 0, 0);
     let (mut leaf, mut leaves) = (0.0, 0);
@@ -126,7 +126,7 @@ fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Res
         }
         // All in machine code, as the plans of long runs are.
         world.plan().make_native();
-        // Long enough for the clock, whatever a round takes.
+        // Long enough for the resolution of the clock, however short a round is.
         let enough = if quick { 0.05 } else { 0.25 };
         let spent = repeated(enough, || {
             round(world, &contract, |_| ());
@@ -147,7 +147,7 @@ fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Res
     Ok(Some(Cost { time, moves, leaf, leaves }))
 }
 
-/// Seconds that something takes, done for so long.
+/// Seconds per run of `work`, repeated for at least `enough` seconds.
 fn repeated(enough: f64, mut work: impl FnMut()) -> f64 {
     let meter = Meter::own();
     let mut rounds = 0;

@@ -1,4 +1,4 @@
-//! How long a person waits for `rulemate moves`: start the process, compile the rules, derive, print.
+//! The latency of `rulemate moves`: start the process, compile the rules, derive, print.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Files that are open in the editor, and what is wrong with them.
+//! Files that are open in the editor, and their diagnostics.
 //!
 //! A file is checked as `rulemate check` does: with the rules of this package, and with the other rule files
 //! of its folder (of the folder `rules` around it, if there is one), as the editor has them.
@@ -23,7 +23,7 @@ use crate::rules::{Diagnostics, EMBEDDED, Label, Program, Source, Span, load_pat
 
 #[derive(Default)]
 pub(super) struct Documents {
-    /// By the text of the address.
+    /// By URI.
     open: BTreeMap<String, Document>,
 }
 
@@ -34,12 +34,12 @@ struct Document {
     changed: bool,
     /// The last program without mistakes that it was part of.
     program: Option<Arc<Program>>,
-    /// The files of that program that are on disk, by the paths that rules know them by.
+    /// The files of that program that are on disk, by their paths as rule files.
     files: BTreeMap<String, PathBuf>,
 }
 
 impl Documents {
-    /// The text of a file is another one.
+    /// The text of a file was opened or has changed.
     pub(super) fn put(&mut self, uri: Uri, text: String) {
         let Some(path) = path_of(&uri) else { return };
         let known = self.open.entry(uri.as_str().to_owned());
@@ -52,7 +52,7 @@ impl Documents {
             files: BTreeMap::new(),
         });
         document.text = text;
-        // The others may build on it.
+        // The other files may build on it.
         self.open.values_mut().for_each(|it| it.changed = true);
     }
 
@@ -62,7 +62,7 @@ impl Documents {
         Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
     }
 
-    /// What is wrong with the files that have changed, or that others have changed for.
+    /// The diagnostics of files that have changed, or that depend on changed ones.
     pub(super) fn check_changed(&mut self) -> Vec<PublishDiagnosticsParams> {
         let changed = |it: &&Document| it.changed;
         let names: Vec<String> =
@@ -103,7 +103,7 @@ impl Documents {
         Some(PublishDiagnosticsParams::new(document.uri.clone(), diagnostics, None))
     }
 
-    /// The rule files that go with one, as the editor has them; itself among them.
+    /// The rule files around a file and itself, as the editor has them.
     fn around(&self, path: &Path) -> BTreeMap<PathBuf, String> {
         let own = path.parent().unwrap_or(path);
         let rules = own.ancestors().find(|it| it.file_name().is_some_and(|it| it == "rules"));
@@ -154,7 +154,7 @@ impl Documents {
     }
 }
 
-/// What `check` says of a file that stands among others.
+/// The result of `check` for a file among others.
 fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Fault> {
     let other = |why: &dyn std::fmt::Display| Fault::Other(why.to_string());
     let mut catalogue = setup::catalogue(&RulesArgs::default()).map_err(|it| other(&it))?;
@@ -170,7 +170,7 @@ fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Fault> {
     check(&catalogue, own)
 }
 
-/// A mistake that has no place in the text.
+/// A diagnostic without a place in the text.
 fn plain(message: &str, severity: DiagnosticSeverity) -> Diagnostic {
     Diagnostic { severity: Some(severity), message: message.to_owned(), ..shown(Range::default()) }
 }
@@ -180,7 +180,7 @@ fn shown(range: Range) -> Diagnostic {
 }
 
 impl Document {
-    /// A mistake as the editor shows it; one in another file stands in the first line, with its place.
+    /// A diagnostic as the editor shows it; one in another file is put on the first line, with its place.
     fn tell(&self, all: &Diagnostics, it: &crate::rules::Diagnostic, own: &str) -> Diagnostic {
         let mut message = it.message.clone();
         let mut related = Vec::new();
@@ -207,7 +207,7 @@ impl Document {
         }
     }
 
-    /// Which file of a program it is; a number that no file has if it is none.
+    /// The number of the file in a program; if it is not part of it, a number that no file has.
     fn number(&self, program: &Program) -> u16 {
         let is_it = |it: &Source| self.files.get(&it.path) == Some(&self.path);
         let at = program.sources.iter().position(is_it);
@@ -221,7 +221,7 @@ impl Document {
         Some(DiagnosticRelatedInformation { location, message: label.text.clone() })
     }
 
-    /// Where a part of the last program stands.
+    /// The location of a span of the last program.
     fn location(&self, span: Span) -> Option<Location> {
         let program = self.program.as_ref()?;
         self.place(program.sources.get(usize::from(span.source))?, span)
@@ -233,7 +233,7 @@ impl Document {
     }
 }
 
-/// An embedded file as one that an editor can open, among the user's cached files.
+/// Writes an embedded file to the user's cache, so that an editor can open it.
 fn written(source: &Source) -> Option<PathBuf> {
     let is_embedded = EMBEDDED.iter().any(|(path, _)| *path == source.path);
     let home = || std::env::var_os("HOME").map(|it| Path::new(&it).join(".cache"));

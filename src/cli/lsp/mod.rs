@@ -1,4 +1,4 @@
-//! `rulemate lsp`: rule files as editors ask about them, by the Language Server Protocol.
+//! `rulemate lsp`: a language server for rule files (Language Server Protocol).
 //!
 //! Mistakes are those of `rulemate check`, reported as text is typed. A name has its declaration, its
 //! sentence and its rules. Deliberately absent: anything that changes text (formatting, renaming).
@@ -25,7 +25,7 @@ use super::Verdict;
 use super::output::{OrFix, trouble};
 use documents::Documents;
 
-/// What an editor does with a server that it starts by itself.
+/// The advice if the command was not started by an editor.
 const FIX: &str = "start it from an editor (docs/editors.md)";
 
 pub(crate) fn run() -> anyhow::Result<Verdict> {
@@ -54,10 +54,11 @@ struct Server {
 }
 
 impl Server {
-    /// Until the editor leaves.
+    /// Runs until the editor disconnects.
     fn run(&mut self) -> anyhow::Result<()> {
         loop {
-            // What has changed is checked once nothing more is waiting, however fast one types.
+            // Changed files are checked when no message is waiting, so that fast typing does not cause a
+            // backlog.
             let message = match self.connection.receiver.try_recv() {
                 Ok(message) => message,
                 Err(_) => {
@@ -148,7 +149,7 @@ impl Server {
     }
 }
 
-/// What a notification says. One that cannot be read is left: notifications have no answer.
+/// The parameters of a notification. One that cannot be read is ignored: notifications have no answer.
 fn read<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
 where
     N::Params: DeserializeOwned,
@@ -171,14 +172,14 @@ where
     serde_json::to_value(answer(params)).map_err(|why| (ErrorCode::InternalError, why.to_string()))
 }
 
-/// The path that an address of a file means.
+/// The path of a file URI.
 fn path_of(uri: &Uri) -> Option<std::path::PathBuf> {
     let is_file = uri.scheme().is_some_and(|it| it.as_str() == "file");
     let path = uri.path().as_estr().decode().into_string().ok()?;
     is_file.then(|| path.into_owned().into())
 }
 
-/// The address of a file.
+/// The URI of a file.
 fn uri_of(path: &std::path::Path) -> Option<Uri> {
     let mut text = String::from("file://");
     for byte in path.to_str()?.bytes() {

@@ -1,13 +1,13 @@
-//! Names in rule text: what they are, where they stand, which there are.
+//! Names in rule text: their meaning, their places, and completion.
 
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, Position, Range};
 
 use crate::facts::Shape;
 use crate::rules::{Program, Span, kind, meaning, signature};
 
-/// What a name stands for.
+/// The meaning of a name.
 pub(super) struct Symbol {
-    /// As Markdown.
+    /// Its description, as Markdown.
     pub(super) about: String,
     pub(super) declared: Option<Span>,
     /// The rules that conclude it.
@@ -15,7 +15,7 @@ pub(super) struct Symbol {
 }
 
 impl Symbol {
-    /// What a name is in a file of a program.
+    /// The meaning of a name in a file of a program.
     pub(super) fn find(program: &Program, source: u16, name: &str) -> Option<Self> {
         if let Some(rel) = program.relation_in(source, name) {
             let relation = program.relation(rel);
@@ -67,7 +67,7 @@ pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem>
         let head = signature(program, name, &it.columns);
         Some(item(name, CompletionItemKind::FUNCTION, head, &it.sentence))
     });
-    // What the engine keeps for itself has a blank in its name, so that no rule can ask for it.
+    // Internal names of the engine contain a space, so that no rule can use them.
     let events = program.events.iter().filter(|it| !it.name.contains(' ')).filter_map(|it| {
         let name = program.name_in(source, &it.name)?;
         let head = signature(program, name, &it.columns);
@@ -86,7 +86,7 @@ pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem>
     items
 }
 
-/// The name that a place in a text stands in or right behind.
+/// The name at a place in a text, or right before it.
 pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
     let member = around(text, at, |it| is_part(it) || it == '-' || it == '\'')?;
@@ -96,7 +96,7 @@ pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// The letters of a sort around a place.
+/// The run of matching characters around a place.
 fn around(text: &str, at: usize, is_part: impl Fn(char) -> bool) -> Option<&str> {
     let before = text.get(..at)?;
     let start = before
@@ -107,7 +107,7 @@ fn around(text: &str, at: usize, is_part: impl Fn(char) -> bool) -> Option<&str>
     (end > 0).then(|| &rest[..end])
 }
 
-/// The byte that an editor's position means: lines, and units of UTF-16 in them.
+/// The byte offset of an editor's position, which counts lines and UTF-16 units.
 pub(super) fn offset(text: &str, position: Position) -> usize {
     let mut lines = text.split_inclusive('\n');
     let before: usize = lines.by_ref().take(position.line as usize).map(str::len).sum();
@@ -122,7 +122,7 @@ pub(super) fn offset(text: &str, position: Position) -> usize {
     before + line.len()
 }
 
-/// The position of a byte, as editors count.
+/// The editor's position of a byte offset.
 fn position(text: &str, at: usize) -> Position {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |it| it + 1);
@@ -132,7 +132,7 @@ fn position(text: &str, at: usize) -> Position {
     Position { line: count(line), character: count(character) }
 }
 
-/// A part of a text, as editors count.
+/// The editor's range of a part of a text.
 pub(super) fn range(text: &str, start: u32, end: u32) -> Range {
     Range { start: position(text, start as usize), end: position(text, end as usize) }
 }

@@ -1,4 +1,4 @@
-//! `rulemate verify --pairs`: presets together, each combination played at random.
+//! `rulemate verify --pairs`: combinations of presets, each played at random.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use crate::presets::Catalogue;
 #[derive(Debug, Serialize, Default)]
 struct Tally {
     what: &'static str,
-    /// Of how many they were drawn, and by which seed.
+    /// The number that they were drawn from, and the seed.
     of: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
@@ -52,7 +52,8 @@ pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Plays all combinations on so many threads. Neighbours share their rules, so threads take runs.
+/// Plays all combinations on several threads. Neighbours share their rules, so each thread takes consecutive
+/// ones.
 fn play_all(
     catalogue: &Catalogue,
     all: &[Combination],

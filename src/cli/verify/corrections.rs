@@ -1,9 +1,10 @@
-//! Corrections of vector files: values that are believed wrong, each with what is expected instead, the conflict that
-//! it is a case of, and the reason. They are a file beside the vectors (`verify --corrections FILE`).
+//! Corrections of vector files: values that are believed wrong, each with the value expected instead, the
+//! conflict that it belongs to, and the reason. They are in a file of their own (`verify --corrections
+//! FILE`).
 //!
-//! A correction is made in the JSON of a vector file before any row is read from it. Which rows differ then is found
-//! by comparison, so a row counts as corrected only if its question or its expected answer has changed.
-//! Deliberately absent: any correction.
+//! A correction is applied to the JSON of a vector file before rows are read from it. The rows that differ
+//! are found by comparison, so a row counts as corrected only if its question or its expected answer has
+//! changed. Deliberately absent: the corrections themselves.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,11 +23,11 @@ struct Correction {
     kind: String,
     /// The games by whose rules the value is wrong.
     games: Vec<String>,
-    /// Fields that tell the row from all others of its file.
+    /// Fields that identify the row in its file.
     row: Map<String, Value>,
     /// The value in the row, as a JSON pointer (`/perft_turns/2`).
     field: String,
-    /// What the file says; null if it says nothing.
+    /// The value in the file; null if it is missing.
     told: Value,
     expected: Value,
     conflict: String,
@@ -39,7 +40,7 @@ struct File {
     corrections: Vec<Correction>,
 }
 
-/// The corrections of some files, each with its place there.
+/// The corrections of some files, each with its place.
 #[derive(Debug, Default)]
 pub(super) struct Corrections(Vec<(String, Correction)>);
 
@@ -47,7 +48,7 @@ const FIX: &str = "see tests/data/vectors/cotulenh/corrections.json for a file t
 
 impl Corrections {
     /// # Errors
-    /// A file cannot be read, or an entry lacks something.
+    /// A file cannot be read, or an entry is incomplete.
     pub(super) fn read(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let mut all = Vec::new();
         for path in paths {
@@ -70,7 +71,7 @@ impl Corrections {
         Ok(Self(all))
     }
 
-    /// The conflicts that bear on files of a kind under a game.
+    /// The conflicts that affect files of a kind under a game.
     pub(super) fn conflicts(&self, kind: &str, game: &str) -> BTreeSet<&str> {
         self.of(kind, game).map(|(_, it)| it.conflict.as_str()).collect()
     }
@@ -80,11 +81,11 @@ impl Corrections {
         self.0.iter().filter(move |it| bears(&it.1))
     }
 
-    /// The text of a vector file with all corrections but those of one conflict. A row that the file has not is left
-    /// out: a file may be a part of another.
+    /// The text of a vector file with all corrections, except those of one conflict. Rows that the file does
+    /// not have are skipped: it may be a part of another file.
     ///
     /// # Errors
-    /// The file says something else than a correction is about.
+    /// The file has another value than a correction states.
     pub(super) fn applied(
         &self,
         path: &Path,
@@ -110,7 +111,7 @@ impl Correction {
         self.row.iter().all(|(key, value)| row.get(key) == Some(value))
     }
 
-    /// Corrects the row, if the file has it; else the cause and the fix.
+    /// Corrects the row, if the file has it. An error has cause and fix.
     fn apply(&self, file: &mut Value) -> Result<(), (String, &'static str)> {
         let lists = file.as_object_mut().into_iter().flatten();
         let rows = lists.filter_map(|(_, it)| it.as_array_mut()).flatten();
@@ -145,7 +146,7 @@ impl Correction {
     }
 }
 
-/// The numbers of the rows that are not among others.
+/// The numbers of the rows that are not among the others.
 pub(super) fn differing(rows: &[Row], others: &[Row]) -> Vec<usize> {
     let mut known: HashMap<&str, Vec<&Row>> = HashMap::new();
     for row in others {

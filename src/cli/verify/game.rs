@@ -2,9 +2,9 @@
 //! `GAME-perft`, `GAME-playouts`, `GAME-histories`, `GAME-fen_cases` and `GAME-san_cases`: read as rows.
 //!
 //! Actions are written piece, origin, `>` where a piece leaves its stack, the sign of what the action does, and
-//! target. Where the program that made a file is known to be wrong, a row has `flags` that say what it should
-//! have said; each row is read with either ([`Trust`]).
-//! Deliberately absent: what the game is. Its name is the kind's, all else is texts.
+//! target. If the program that made a file is known to be wrong, a row has `flags` with the correct values;
+//! each row can be read either way ([`Trust`]). Deliberately absent: any knowledge of the game. Its name is
+//! that of the kind, everything else is text.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,14 @@ use serde_json::Value;
 
 use super::question::{Ask, Conflicts, Malformed, Row, Suite, Trust, Turn, uci_and_san};
 
-/// The action that ends a turn of several.
+/// The action that ends a turn of several actions.
 pub(crate) const COMMIT: &str = "commit";
 
-/// Flags whose corrections are believed. Others tell another reading of a rule, which is no mistake.
+/// Flags whose corrections are believed. Others are about another interpretation of a rule, which is not a
+/// mistake.
 const CORRECTED: [&str; 4] = ["O01", "O02", "O16", "O18"];
 
-/// Reads a file of such a kind; `None` if its kind is none of them.
+/// Reads a file of one of these kinds; `None` for other kinds.
 pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite, Malformed>> {
     let (game, what) = kind.rsplit_once('-')?;
     let rows = match what {
@@ -87,10 +88,10 @@ struct Action {
     #[serde(default)]
     can_commit: bool,
     commit_fen: Option<String>,
-    /// The whole text of a move, and how SAN has it.
+    /// The whole text of a move, and its SAN.
     lan: Option<String>,
     san: Option<String>,
-    /// In the middle of a turn, where it began and what was done.
+    /// In the middle of a turn: its start position and actions.
     session_fen: Option<String>,
 }
 
@@ -110,7 +111,7 @@ impl Action {
     }
 }
 
-/// What stands before the target.
+/// The sign before the target.
 fn sign(kind: &str) -> &'static str {
     match kind {
         "capture" => "x",
@@ -144,7 +145,7 @@ fn of_flag(text: &str) -> Option<String> {
     Some(action.text())
 }
 
-/// A FEN with its counter of half-moves at zero: the field before the last.
+/// A FEN with its half-move clock (the field before the last) at zero.
 pub(super) fn at_zero(fen: &str) -> String {
     let mut fields: Vec<&str> = fen.split(' ').collect();
     if let [.., clock, _] = fields.as_mut_slice() {
@@ -164,7 +165,7 @@ struct Position {
     moves: Vec<Action>,
 }
 
-/// All actions of each position, the outcome of each, and how the game stands.
+/// All actions of each position, the outcome of each, and the state of the game.
 fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
     let corrected = trust == Trust::Corrected;
     let mut rows = Vec::new();
@@ -209,7 +210,7 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         expected.sort();
         let ask = Ask::Outcomes { path: Vec::new(), only: None, deep: true, expected };
         rows.push(Row { fen: position.fen.clone(), ask });
-        // SAN depends on all legal moves, so it is asked for only where the list is complete.
+        // SAN depends on all legal moves, so it is compared only if the list is complete.
         if lists_all && !position.moves.is_empty() {
             let text = |it: &Action| {
                 let (lan, san) = (it.lan.clone()?, it.san.clone()?);
@@ -240,7 +241,7 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
     rows
 }
 
-/// O12: of a rank of two digits SAN has the first alone.
+/// O12: for a rank of two digits SAN has only the first.
 fn whole_rank(san: &str, lan: &str) -> String {
     let letters = lan.trim_start_matches(|it: char| !it.is_ascii_lowercase());
     let from = letters.trim_start_matches(|it: char| it.is_ascii_lowercase());
@@ -257,7 +258,7 @@ fn whole_rank(san: &str, lan: &str) -> String {
     }
 }
 
-/// O15: the moves of one stack are listed under a text that is not the stack's.
+/// O15: the moves of one stack are listed under the text of another one.
 fn pollution(flags: &Flags) -> Option<(String, String, String)> {
     let text = flags.get("O15")?.get("piece_text_polluted")?.as_str()?;
     let word = |after: &str| -> Option<String> {
@@ -295,8 +296,8 @@ struct Node {
     session_fen: Option<String>,
 }
 
-/// The actions of one stack at every node of its session. Of a session with a mistake in it, only the positions that
-/// it can end in.
+/// The actions of one stack at every node of its session. For a session with a mistake, only the positions
+/// that it can end in.
 fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for session in sessions {
@@ -310,7 +311,7 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
             let all = session.outcomes.into_iter().map(|it| it.fen);
             let mut fens: Vec<String> = all.filter(|it| !unexpected.contains(it)).collect();
             fens.extend(listed("outcomes_missing"));
-            // Which captures led there is not told, so the counter of half-moves is left out.
+            // The file does not state which captures led there, so the half-move clock is ignored.
             fens = fens.iter().map(|it| at_zero(it)).collect();
             fens.sort();
             fens.dedup();
@@ -320,7 +321,7 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
         }
         for node in session.nodes {
             let captured = node.path.iter().any(|it| it.contains("capture"));
-            // O07: the counter of half-moves looks at the first step alone.
+            // O07: the half-move clock considers only the first step.
             let counted = |fen: String, resets: bool| match resets && trust == Trust::Corrected {
                 true => at_zero(&fen),
                 false => fen,
@@ -408,7 +409,7 @@ struct Played {
     flags: Flags,
 }
 
-/// Each turn from the position that the one before is said to have left.
+/// Each turn, from the recorded position after the previous one.
 fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for playout in playouts {
@@ -452,7 +453,7 @@ struct History {
     only_in_place: Vec<String>,
 }
 
-/// Games after which the program that made the file was wrong until it was started again.
+/// Games after which the program that made the file stayed wrong until it was restarted.
 fn histories(histories: Vec<History>) -> Vec<Row> {
     let step = |it: &Value| match it.as_str() {
         Some(text) => text.to_owned(),
@@ -485,13 +486,13 @@ struct FenCase {
     normalized: Option<String>,
 }
 
-/// Texts that are refused, and texts that are read. One that is written otherwise than it was read may be
-/// refused as well.
+/// Texts that must be refused, and texts that must be read. One that is written differently than it was read
+/// may be refused as well.
 fn fen_cases(cases: Vec<FenCase>) -> Vec<Row> {
     let row = |it: FenCase| {
         let reads = it.normalized.filter(|_| it.loads);
         let strict = reads.as_ref().is_none_or(|read| *read == it.fen);
-        // O13: the program does not read what it writes of an open session.
+        // O13: the program cannot read its own text of an open session.
         let is_open = it.fen.split_whitespace().count() > 6;
         let reads = if is_open { Some(it.fen.clone()) } else { reads };
         Row { fen: it.fen, ask: Ask::Fen { reads, strict } }
@@ -511,10 +512,10 @@ struct SanCase {
     fen_after: Option<String>,
 }
 
-/// Texts that mean a move, and texts that mean none. One that is neither the SAN nor the whole text of the move may
-/// be refused as well: the program reads some that may mean several.
+/// Texts that mean a move, and texts that mean none. One that is neither the SAN nor the whole text of the
+/// move may be refused as well: the program accepts some ambiguous ones.
 ///
-/// O12: it writes a rank of two digits by its first.
+/// O12: it writes only the first digit of a rank of two.
 fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for case in cases {

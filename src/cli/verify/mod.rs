@@ -1,7 +1,7 @@
 //! `rulemate verify`: runs vector files and counts what passes.
 //!
-//! The rows of a file are shared out to threads, the largest first and in parts. Draws by counter, repetition and
-//! material are ignored, as the vectors want it; every other result ends the tree.
+//! The rows of a file are distributed over threads, the largest first and in parts. Draws by counter,
+//! repetition and material are ignored, as the vectors expect; every other result ends the tree.
 
 mod combine;
 mod corrections;
@@ -39,7 +39,7 @@ struct Tally {
     file: String,
     game: String,
     passed: usize,
-    /// Rows that pass because of a correction: all, and by conflict.
+    /// Number of rows that pass because of a correction: in all, and by conflict.
     corrected: usize,
     corrections: BTreeMap<String, usize>,
     failed: usize,
@@ -47,7 +47,7 @@ struct Tally {
     failures: Vec<Failure>,
 }
 
-/// A row whose answer is not the one that the file expects.
+/// A row whose answer differs from the expected one.
 #[derive(Debug, Serialize)]
 struct Failure {
     fen: String,
@@ -72,7 +72,7 @@ enum Fault {
         expected: String,
         found: String,
     },
-    /// A number or text that is not the expected one.
+    /// A number or text that differs from the expected one.
     Told {
         what: &'static str,
         expected: String,
@@ -123,7 +123,7 @@ fn verify(
     let trust = if args.recorded { Trust::Recorded } else { Trust::Corrected };
     let reading = Reading { trust, game: args.game.as_deref(), corrections };
     let suite = suite::read(path, reading)?;
-    // A game may follow the program that made the file where that departs from the rules.
+    // There may be a variant of the game with the deviations of the program that made the file.
     let follower = suite.oracle.as_ref().and_then(|oracle| {
         let mut games = library.catalogue().games().iter();
         games.find(|it| it.oracles.contains(oracle)).map(|it| it.name.clone())
@@ -167,7 +167,7 @@ fn jobs(args: &VerifyArgs) -> usize {
     args.jobs.unwrap_or_else(cores).max(1)
 }
 
-/// Runs the rows on so many threads. Returns what is wrong with each, if anything is.
+/// Runs the rows on several threads. Returns the fault of each row, if it has one.
 fn run_rows(
     rules: &Ruleset,
     rows: &[&Row],
@@ -211,15 +211,15 @@ fn run_rows(
         .collect()
 }
 
-/// A row, or what lies under one of its first actions.
+/// A row, or the part of it below one of its first actions.
 struct Task {
     row: usize,
     branch: Option<usize>,
-    /// Nodes, by estimate.
+    /// Estimated number of nodes.
     size: u64,
 }
 
-/// Rows of more nodes than this are shared out by their first actions.
+/// Rows with more nodes than this are split by their first actions.
 const LARGE: u64 = 1_000_000;
 
 /// The tasks that the rows are split into, the largest first.
@@ -258,15 +258,15 @@ enum Found {
     /// Each action with its outcome.
     Outcomes(Vec<(String, String)>),
     Turn(turns::Played),
-    /// What is wrong with a script, if anything is.
+    /// The fault of a script, if it has one.
     Script(Option<Fault>),
     Fen(Option<String>),
-    /// There is no answer, for this reason.
+    /// The answer could not be found, for this reason.
     Failed(String),
 }
 
 impl Found {
-    /// Two parts of a row together.
+    /// Joins the answers to two parts of a row.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nodes(a), Self::Nodes(b)) => Self::Nodes(a + b),
@@ -349,7 +349,7 @@ fn end_of(game: &Game) -> String {
     result.winner.map_or_else(|| "draw".into(), |it| sides.member_name(it))
 }
 
-/// What is wrong with an answer; `None` if it is as it should be.
+/// The fault of an answer; `None` if it is as expected.
 fn judge(ask: &Ask, found: Found) -> Option<Fault> {
     match (ask, found) {
         (_, Found::Failed(reason)) => Some(Fault::Setup { reason }),
@@ -394,7 +394,7 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
             let (missing, extra) = (lacking(expected, &found), lacking(&found, expected));
             (found != *expected).then_some(Fault::Moves { missing, extra })
         }
-        // Each question is answered in its own form.
+        // Each question has an answer of its own form.
         _ => None,
     }
 }

@@ -1,18 +1,18 @@
-//! What a vector file asks: questions about positions, each with the answer that is expected.
+//! The rows of vector files: questions about positions, each with the expected answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::script::Script;
 use crate::moves::BETWEEN;
 
-/// What one file asks about one game.
+/// The rows of one file about one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suite {
     /// The game that the file names, if its format can.
     pub(crate) game: Option<String>,
-    /// Another game may be asked the same: one that plays by other rules with the same pieces.
+    /// Whether another game may be used instead: one with other rules for the same pieces.
     pub(crate) of_any_game: bool,
-    /// What the program that made the file calls the game: `Fairy-Stockfish minishogi`.
+    /// The game's name in the program that made the file: `Fairy-Stockfish minishogi`.
     pub(crate) oracle: Option<String>,
     pub(crate) rows: Vec<Row>,
     /// The rows that corrections have changed.
@@ -36,23 +36,23 @@ pub(crate) enum Ask {
     Moves(Vec<String>),
     /// Exactly these whole turns, in UCI, sorted.
     TurnsListed(Vec<String>),
-    /// Exactly these actions, each as `UCI SAN`, sorted; without the marks of check and mate, since
-    /// programs differ in what wins they mark.
+    /// Exactly these actions, each as `UCI SAN`, sorted; without the signs of check and mate, since programs
+    /// differ in which wins they mark.
     San(Vec<String>),
     /// Exactly these whole turns, each as `UCI SAN`, sorted.
     TurnsInSan(Vec<String>),
     /// The game is over, and this side has won; `draw` if none has.
     End(String),
-    /// After the actions of `path`, exactly these actions are legal (of those from the square `only`, if there is
-    /// one), each with its outcome, if the file says it: the FEN; where the turn goes on, the board, and, if `deep`,
-    /// the FEN of ending it there.
+    /// After the actions of `path`, exactly these actions are legal (only those from the square `only`, if it
+    /// is given), each with its outcome, if the file states it: the FEN; or if the turn goes on, the board,
+    /// and with `deep`, the FEN of ending it there.
     Outcomes {
         path: Vec<String>,
         only: Option<String>,
         deep: bool,
         expected: Vec<(String, Option<String>)>,
     },
-    /// The positions in which a turn that begins on a square can end, but for the counter of half-moves.
+    /// The positions in which a turn that begins on a square can end, ignoring the half-move clock.
     Endings {
         only: String,
         expected: Vec<String>,
@@ -62,25 +62,25 @@ pub(crate) enum Ask {
         depth: u32,
         nodes: u64,
     },
-    /// How the game stands: `none`, `draw`, `not X` (the side of the FEN's letter X has lost).
+    /// The state of the game: `none`, `draw`, `not X` (the side with the letter X in the FEN has lost).
     Standing(String),
     Turn(Turn),
-    /// The game's FEN after a move that is given as text; none if the text is refused. Unless the row is `strict`, it
-    /// may be refused in any case.
+    /// The game's FEN after a move that is given as text; `None` if the text is refused. Unless the row is
+    /// `strict`, it may be refused in any case.
     Text {
         text: String,
         after: Option<String>,
         strict: bool,
     },
-    /// After these actions, all of one turn, the FEN is this, and it is read back.
+    /// After these actions of one turn, the FEN is this, and reading it restores the position.
     UnderWay {
         path: Vec<String>,
         fen: String,
     },
     /// Requests, and the answers to them.
     Script(Box<Script>),
-    /// The row's FEN as it is written after reading it; none if it is refused. Unless the row is `strict`, it may be
-    /// refused in any case.
+    /// The row's FEN as it is written after reading it; `None` if it is refused. Unless the row is `strict`,
+    /// it may be refused in any case.
     Fen {
         reads: Option<String>,
         strict: bool,
@@ -92,12 +92,12 @@ pub(crate) enum Ask {
 pub(crate) struct Turn {
     /// Its actions; a character that the file leaves open is `?`.
     pub(crate) steps: Vec<String>,
-    /// How many actions are legal before it.
+    /// Number of legal actions before it.
     pub(crate) legal: Option<usize>,
-    /// The FEN after it; none if it is not to be taken.
+    /// The FEN after it; `None` if it is not to be taken.
     pub(crate) after: Option<String>,
     pub(crate) in_check: Option<bool>,
-    /// How many actions are legal after it.
+    /// Number of legal actions after it.
     pub(crate) then: Option<usize>,
     /// Actions that are legal after it, and some that are not.
     pub(crate) with: Vec<String>,
@@ -105,7 +105,7 @@ pub(crate) struct Turn {
 }
 
 impl Row {
-    /// How much work the row is, in nodes.
+    /// The estimated work of the row, in nodes.
     pub(crate) fn nodes(&self) -> u64 {
         match &self.ask {
             Ask::Perft { nodes, .. } | Ask::Turns { nodes, .. } => *nodes,
@@ -115,23 +115,23 @@ impl Row {
     }
 }
 
-/// What is wrong with the text of a vector file, and in which line.
+/// A fault in the text of a vector file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) line: usize,
     pub(crate) reason: String,
 }
 
-/// An action as it is asked for with its SAN; of a turn the SAN of all its actions.
+/// The text of an action with its SAN, or of a turn with the SAN of all its actions.
 pub(crate) fn uci_and_san(uci: &str, san: &str) -> String {
     let bare: Vec<&str> = san.split(BETWEEN).map(|it| it.trim_end_matches(['+', '#'])).collect();
     format!("{uci} {}", bare.join(","))
 }
 
-/// The conflicts that bear on rows, by the number of the row.
+/// The conflicts that affect rows, by the number of the row.
 pub(super) type Conflicts = BTreeMap<usize, BTreeSet<String>>;
 
-/// Which value is expected where a row has flags.
+/// The value that is expected if a row has flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// The one that the program recorded.

@@ -1,9 +1,10 @@
-//! Vector files of games that are played by requests, of kinds `GAME-scenarios`, `GAME-random` and `GAME-legal`: a
-//! position as pieces with what they have, requests one after another with their results, lists of requests and counts
-//! of their sequences.
+//! Vector files of games that are played by requests, of kinds `GAME-scenarios`, `GAME-random` and
+//! `GAME-legal`: a position as a list of pieces with their properties, sequences of requests with their
+//! results, lists of requests and counts of their sequences.
 //!
-//! Nothing here knows a game. What a request is as text the rules say by `.meta request "KIND TEMPLATE"`; a key of the
-//! file is an attribute of that name. Deliberately absent: the rows of other files (`suite`, `game`).
+//! Nothing here knows a game. The rules declare the text of a request by `.meta request "KIND TEMPLATE"`; a
+//! key of the file is an attribute of that name. Deliberately absent: the rows of other files (`suite`,
+//! `game`).
 
 use std::collections::BTreeSet;
 
@@ -39,7 +40,8 @@ struct Scenario {
     request_perft: Option<Vec<u64>>,
 }
 
-/// Reads a file of such a kind; `None` if its kind is none of them. The game is called by the kind and the profile.
+/// Reads a file of one of these kinds; `None` for other kinds. The name of the game consists of the kind and
+/// the profile.
 pub(super) fn parse(kind: &str, text: &str) -> Option<Result<Suite, Malformed>> {
     let (game, what) = kind.rsplit_once('-')?;
     if !matches!(what, "scenarios" | "random" | "legal") {
@@ -72,7 +74,7 @@ fn rows(it: Scenario) -> Vec<Row> {
 }
 
 impl Position {
-    /// What a FEN states of it, on a board of eight files and ranks.
+    /// The part that a FEN states, for a board of eight files and ranks.
     fn fen(&self) -> String {
         let letter = |file: u8, rank: u8| {
             let square = format!("{}{rank}", char::from(b'a' + file));
@@ -150,8 +152,8 @@ fn side_named(rules: &Ruleset, name: &str) -> Result<EntityId, String> {
     at.map(|it| EntityId(it as u32)).ok_or_else(|| format!("there is no side {name}"))
 }
 
-/// The facts that a key and its value state. Each name in a list is an attribute, whose value is how often the name is
-/// there; any other value is that of the attribute that the key names.
+/// The facts that a key and its value state. Each name in a list is an attribute, whose value is the number
+/// of its occurrences; any other value belongs to the attribute that the key names.
 fn stated(
     program: &Program,
     prefix: &str,
@@ -233,7 +235,7 @@ impl<'p> Dialect<'p> {
         self.kinds.iter().find(|it| it.0 == kind).map(|it| it.1)
     }
 
-    /// The texts of a request of some kind: with all that it says, then with less of what may be left out.
+    /// The texts of a request of some kind: with all optional parts, then with fewer.
     fn texts(&self, kind: &str, request: &Map<String, Value>) -> Vec<String> {
         let Some(template) = self.template(kind) else { return Vec::new() };
         let parts: Vec<&str> = template.split(['[', ']']).collect();
@@ -263,7 +265,7 @@ impl<'p> Dialect<'p> {
     }
 }
 
-/// A part of a template with what a request says. None if it says nothing.
+/// A part of a template filled in from a request. `None` if the request has no value for it.
 fn fill(part: &str, request: &Map<String, Value>) -> Option<String> {
     let mut text = String::new();
     let mut rest = part;
@@ -277,7 +279,7 @@ fn fill(part: &str, request: &Map<String, Value>) -> Option<String> {
     Some(text)
 }
 
-/// Plays a request: nothing, or the code of the refusal.
+/// Plays a request. Returns the code of the refusal, if it is refused.
 fn play(
     game: &mut Game,
     dialect: &Dialect<'_>,
@@ -297,14 +299,14 @@ fn play(
     Err(first.unwrap_or_else(|| format!("no kind of request is called {}", kind.unwrap_or("?"))))
 }
 
-/// The rules' name for a refusal.
+/// The code that the rules declare for a refusal.
 fn code(game: &mut Game, why: &PlayError) -> String {
     game.code_of(why).unwrap_or_else(|| why.to_string())
 }
 
 // --- running scripts ---------------------------------------------------------------------------------
 
-/// Runs a script. Returns the first thing that is not as expected.
+/// Runs a script. Returns the first fault.
 pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, String> {
     let mut game = script.position.start(rules)?;
     let program = game.program().clone();
@@ -371,7 +373,7 @@ fn differs(what: &'static str, expected: String, found: String) -> Option<Fault>
     (expected != found).then_some(Fault::Told { what, expected, found })
 }
 
-/// Plays one request. Returns the first of result, reason, notes and state after it that is not as expected.
+/// Plays one request. Returns the first fault in its result, reason, notes and state after it.
 fn step(
     rules: &Ruleset,
     game: &mut Game,
@@ -436,7 +438,7 @@ fn is_open(game: &Game) -> bool {
     last.is_some_and(|it| it.turn_goes_on)
 }
 
-/// How the game stands for the side to move.
+/// The state of the game for the side to move.
 fn status(game: &mut Game) -> String {
     let in_check = game.contract().notation.in_check;
     if let Some(result) = game.result() {
@@ -493,7 +495,7 @@ fn listing_of(game: &mut Game) -> Vec<String> {
     listing(game.world_mut(), &contract).into_iter().map(|it| it.0).collect()
 }
 
-/// The value of an attribute of the game, or of each side where the file has a value for each.
+/// The value of an attribute of the game, or of each side if the file has a value for each.
 fn fact(rules: &Ruleset, game: &Game, key: &str, like: &Value) -> Value {
     let program = game.program();
     let input = program.relation_named(key).and_then(|it| match program.relation(it).role {
@@ -517,7 +519,7 @@ fn fact(rules: &Ruleset, game: &Game, key: &str, like: &Value) -> Value {
     }
 }
 
-/// `Ra1 ke8`: what stands on the board, from its first square on.
+/// `Ra1 ke8`: the pieces on the board, in the order of the squares.
 fn board(game: &mut Game) -> String {
     let mut pieces = Vec::new();
     for (cells, rank) in game.cells().iter().rev().zip(1..) {

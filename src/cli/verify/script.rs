@@ -1,9 +1,9 @@
-//! Requests to a game with the answers that are expected, as vector files have them.
+//! Requests to a game with the expected answers, as vector files have them.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A position, and what is asked about it.
+/// A position, and the questions about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Script {
     pub(super) name: String,
@@ -17,7 +17,7 @@ pub(super) enum Asks {
     Steps { initial: Option<Map<String, Value>>, steps: Vec<Step> },
     /// After some requests exactly these are legal.
     Legal { requests: Vec<Map<String, Value>>, legal: Vec<Map<String, Value>> },
-    /// The number of sequences of so many requests: of one, of two, and so on.
+    /// The number of sequences of one request, of two, and so on.
     Sequences(Vec<u64>),
 }
 

@@ -1,5 +1,5 @@
-//! Vector files as data: what a file asks, read from `.json` of kind `preset-vectors` or from
-//! `.perft` lines; those of kinds `GAME-...` are read in `game.rs`. What the answers are is settled elsewhere.
+//! Reads vector files: `.json` of kind `preset-vectors`, and `.perft` lines; those of kinds `GAME-...` are
+//! read in `game.rs`. Computing the answers is elsewhere.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::{game, requests};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'r> {
     pub(super) trust: Trust,
-    /// The game that is asked, if not the one that the file names.
+    /// The game to use, if not the one that the file names.
     pub(super) game: Option<&'r str>,
     pub(super) corrections: &'r Corrections,
 }
@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     }
 }
 
-/// What a file asks once corrections are applied, and which rows they have changed.
+/// The rows of a file after corrections, with the rows that these have changed.
 fn corrected(
     path: &Path,
     text: &str,

@@ -18,8 +18,8 @@ pub(super) const MAGIC: &[u8] = b"RULEMATE";
 /// Magic, version, length of the content, hash of the content.
 const HEAD: usize = MAGIC.len() + 4 + 4 + 32;
 
-/// Elements of one list. A list says how long it is before its elements come, and a byte of the file
-/// can stand for an element of some forty in memory.
+/// Maximum number of elements of a list. A list begins with its length, and one byte of the file can become
+/// an element of some forty bytes in memory.
 const LONGEST: usize = 1 << 20;
 
 /// Reads a list that is not too long.
@@ -36,7 +36,7 @@ fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Vec<T
             if from.size_hint().is_some_and(|it| it > LONGEST) {
                 return Err(A::Error::custom("a list is too long"));
             }
-            // Grows with what is there, whatever it says of itself.
+            // Grows with the actual elements, not with the stated length.
             let mut all = Vec::new();
             while let Some(it) = from.next_element()? {
                 all.push(it);
@@ -55,7 +55,7 @@ enum Packed {
     Entity(u32),
 }
 
-/// Set in a fact's entity that is the number of a text, the name of a member.
+/// Flag of a fact's entity that is the number of a text: the name of a member.
 const NAMED: u32 = 1 << 31;
 
 #[derive(Serialize, Deserialize)]
@@ -118,10 +118,10 @@ struct Content {
     result: Option<u32>,
 }
 
-/// A save as a version of the format has it: what is new in one follows what there was.
+/// A save in a version of the format: each version appends its new parts.
 pub(super) fn write(save: &Save, version: u32) -> Vec<u8> {
     let packed = pack(save);
-    // Plain data has a form.
+    // Plain data can always be serialised.
     let content = match version > UNSWITCHED {
         true => postcard::to_stdvec(&packed),
         false => postcard::to_stdvec(&packed.0),
@@ -315,7 +315,7 @@ fn unpack(
     })
 }
 
-/// `None` if the text is no hexadecimal of that length.
+/// `None` if the text is not hexadecimal of that length.
 fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }

@@ -1,4 +1,4 @@
-//! Saves as JSON: a fact a line, a move a line, and the hash of all that stands before it at the end.
+//! Saves as JSON: one fact per line, one move per line, and the hash of everything before it at the end.
 
 use std::fmt::Write as _;
 
@@ -71,7 +71,7 @@ pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), Rest
     Ok((save, doubt))
 }
 
-/// Another object than a save lacks the version; everything else is a mistake in the text.
+/// An object without the version is not a save; everything else is a mistake in the text.
 fn alien(why: JsonError) -> RestoreError {
     match why.message.starts_with("missing field `version`") {
         true => RestoreError::Alien { reason: "the JSON has no version".into() },
@@ -95,7 +95,7 @@ fn doubt(text: &str, wanted: &str) -> Option<Doubt> {
 
 const CHECKSUM: &str = "\"checksum\":";
 
-/// A save as a version of the format has it.
+/// A save in a version of the format.
 pub(super) fn write(save: &Save, version: u32) -> String {
     let mut text = format!("{{\"version\":{version},\n");
     field(&mut text, "game", &save.game);
@@ -116,7 +116,7 @@ pub(super) fn write(save: &Save, version: u32) -> String {
     text
 }
 
-/// Plain data has a JSON text.
+/// Plain data can always be serialised.
 fn one(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -14,10 +14,10 @@ use crate::presets::programs::rule_files;
 use crate::presets::{Activation, Catalogue, Ruleset};
 use crate::rules::{Program, Source, Type};
 
-/// What a save shall have beside the game.
+/// The optional contents of a save.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Content {
-    /// The texts of the rule files.
+    /// Whether to include the texts of the rule files.
     pub rules: bool,
 }
 
@@ -70,14 +70,14 @@ impl Save {
     }
 }
 
-/// The first position as FEN, if the rules make the same facts of it.
+/// The first position as FEN, if reading it gives the same facts.
 fn start_as_fen(game: &mut Game, rules: &Ruleset, start: &[SavedFact]) -> Option<String> {
     let fen = game.fen();
     let again = rules.start(Some(&fen)).ok()?;
     (Arc::ptr_eq(again.plan(), game.plan()) && facts(&again) == start).then_some(fen)
 }
 
-/// Has a replay follow the switches before an action.
+/// Applies the switches before an action to a replay.
 fn switched(game: &Game, replay: &mut Game, ply: usize) -> Result<Vec<SavedSwitch>, MakeError> {
     let mut saved = Vec::new();
     for it in game.switches_before(ply) {
@@ -115,7 +115,7 @@ pub(super) fn attributes<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -
     names
 }
 
-/// A hash as saves write it.
+/// A hash in the format of saves.
 pub(super) fn hash(it: u64) -> String {
     format!("{:016x}", it.swap_bytes())
 }
@@ -126,7 +126,7 @@ pub(super) fn facts(game: &Game) -> Vec<SavedFact> {
     game.facts().all_facts().iter().map(|it| saved(schema, it)).collect()
 }
 
-/// What is saved of a move that has just been played.
+/// The saved form of a move that has just been played.
 pub(super) fn saved_move(game: &Game, record: &Record, proof: Value) -> SavedMove {
     let program = game.program();
     SavedMove {
@@ -146,12 +146,12 @@ pub(super) fn action_name(program: &Program, mv: &Move) -> String {
     program.action_name(mv.action, &mv.args)
 }
 
-/// Why a move is legal now: its proof, or the trial that decided it. The refutations of what they deny
-/// are left out: a checker decides these by itself.
+/// Why a move is legal now: its proof, or the trial that decided it. The refutations of denied literals are
+/// left out: a checker decides these by itself.
 fn proof(game: &mut Game, mv: &Move) -> Result<Value, Exhausted> {
     let contract = game.contract().clone();
     Ok(match decide(game.world_mut(), &contract, mv, Limits::default())?.1 {
-        // One proof stands alone; with it stand those of what was given beside the list.
+        // One proof stands alone; with several, the others are for unlisted arguments.
         Finding::Proved(all) if all.len() == 1 => in_order(&json!(all[0])),
         Finding::Proved(all) => in_order(&json!(all)),
         other => in_order(&json!(other)),
@@ -176,7 +176,7 @@ fn in_order(value: &Value) -> Value {
     }
 }
 
-/// What was stated after the last move and the switches that followed it.
+/// The ending that was stated after the last move and the switches that followed it.
 fn ended(game: &Game) -> Option<Ended> {
     let last = game.position_before(game.history().len());
     let stated = |attr: Option<AttrId>| {

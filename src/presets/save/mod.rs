@@ -1,11 +1,10 @@
-//! A game as a file: what it started from, what was played, what is true now, and the rules that it
-//! was played under.
+//! A game as a file: its start, its moves, its current facts, and the rules that it was played under.
 //!
 //! A save lists facts in canonical order, the schema's attributes, the activations at the start and
-//! where they changed, the hash of each rule file, and each move with its proof and its result. Two forms say the same: JSON, and
-//! a compact binary. Both are canonical: a save has one text and one row of bytes, so nothing in a
-//! file goes unchecked, and a round trip changes nothing.
-//! Deliberately absent: reading and writing files; checking proofs (that is for audits).
+//! where they changed, the hash of each rule file, and each move with its proof and its result. There are two
+//! equivalent forms: JSON, and a compact binary. Both are canonical: a save has exactly one text and one byte
+//! sequence, so nothing in a file goes unchecked, and a round trip changes nothing. Deliberately absent:
+//! reading and writing files; checking proofs (that is for audits).
 
 #![warn(missing_docs)]
 
@@ -27,8 +26,7 @@ use crate::rules::Source;
 pub use make::{Content, MakeError};
 pub use restore::{Difference, Next, Restored, RulesFrom, Step};
 
-/// The version of the format that is written. Version 1 was a list of facts and no more, version 2
-/// knew no switches.
+/// The version of the format that is written. Version 1 was only a list of facts, version 2 had no switches.
 pub const VERSION: u32 = 3;
 /// The version before switches.
 const UNSWITCHED: u32 = 2;
@@ -65,7 +63,7 @@ pub struct SavedMove {
     pub side: String,
     /// The row of the action, `move(#21, e4)`.
     pub action: String,
-    /// The same side goes on.
+    /// Whether the same side goes on with its turn.
     pub goes_on: bool,
     /// The hash of all facts after it.
     pub facts: String,
@@ -76,11 +74,11 @@ pub struct SavedMove {
     pub proof: Value,
 }
 
-/// Other presets from then on.
+/// A change of presets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedSwitch {
-    /// How many moves were played before it.
+    /// Number of moves before it.
     pub after: u32,
     /// All activations, in full.
     pub presets: Vec<String>,
@@ -88,11 +86,11 @@ pub struct SavedSwitch {
     pub facts: String,
 }
 
-/// What ended a game from outside of the board.
+/// The end of a game that did not come from the position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// The side that gave up.
+    /// The side that resigned.
     Resigned(String),
     /// The reason for which a draw was claimed.
     Claimed(String),
@@ -100,28 +98,28 @@ pub enum Ended {
     Flagged(String),
 }
 
-/// A game as a file says it. See the module's head.
+/// A game as a file. See the module's head.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Save {
     /// The version of the file that was read.
     pub version: u32,
-    /// The game's name; of a save of version 1, whatever the reader was told.
+    /// The game's name; for a save of version 1, the one that the reader was given.
     pub game: String,
     /// All activations at the start, in full, the game's own first.
     pub presets: Vec<String>,
-    /// The rule files of the start, then those that switches brought.
+    /// The rule files at the start, then those that switches added.
     pub rules: Vec<RuleFile>,
     /// The names of all attributes that these rules had.
     pub attributes: Vec<String>,
-    /// The first position as FEN, where that says all of it.
+    /// The first position as FEN, if that is complete.
     pub fen: Option<String>,
     /// The facts of the first position.
     pub start: Vec<SavedFact>,
     /// All actions that were played.
     pub moves: Vec<SavedMove>,
-    /// Where other presets were made active, in order.
+    /// The changes of presets, in order.
     pub switches: Vec<SavedSwitch>,
-    /// What ended it from outside of the board, if that did.
+    /// How it ended, if that did not come from the position.
     pub ended: Option<Ended>,
     /// The facts as they are now.
     pub facts: Vec<SavedFact>,
@@ -129,7 +127,7 @@ pub struct Save {
     pub result: Option<String>,
 }
 
-/// A save whose content can be read, but which is not as it was written.
+/// A sign that a save was modified after it was written, although it can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Doubt {
@@ -158,7 +156,7 @@ pub enum RestoreError {
     #[error("rules have changed since the save was made: {}", files.join(", "))]
     Rules {
         files: Vec<String>,
-        /// The save has the texts of its rules.
+        /// Whether the save has the texts of its rules.
         embedded: bool,
     },
     #[error(
@@ -180,7 +178,7 @@ pub enum RestoreError {
     Differs(Box<Difference>),
 }
 
-/// Which form a file has.
+/// The form of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Text, one fact a line.
@@ -190,11 +188,11 @@ pub enum Form {
 }
 
 impl Save {
-    /// Reads a file of either form, with what is doubtful about it. A list of facts (version 1) is
-    /// of the game that is named.
+    /// Reads a file of either form, with the doubt about it if there is one. A list of facts (version 1) is
+    /// read as one of the given game.
     ///
     /// # Errors
-    /// It is no save, or cut off, or of a version to come.
+    /// It is not a save, or truncated, or of a later version.
     pub fn read(bytes: &[u8], game: &str) -> Result<(Self, Option<Doubt>), RestoreError> {
         if bytes.starts_with(binary::MAGIC) {
             return binary::read(bytes);
@@ -209,7 +207,7 @@ impl Save {
         json::read(text, game)
     }
 
-    /// The file, in the version of today.
+    /// The file, in the current version.
     pub fn write(&self, form: Form) -> Vec<u8> {
         match form {
             Form::Json => json::write(self, VERSION).into_bytes(),
@@ -217,7 +215,7 @@ impl Save {
         }
     }
 
-    /// A save of version 1: facts alone.
+    /// A save of version 1, which has only facts.
     fn of_facts(document: Document, game: &str) -> Self {
         let name = |it: &crate::facts::SavedValue| match it {
             crate::facts::SavedValue::Name(it) => Some(it.clone()),

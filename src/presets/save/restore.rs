@@ -1,7 +1,7 @@
-//! From a save to a game: the moves are played again, and everything that the save says is held
-//! against what comes of them.
+//! Restores a game from a save: the moves are played again, and everything in the save is compared with the
+//! result.
 //!
-//! The first thing that differs is named, checksums aside: an editor of facts can also make a
+//! The first difference is reported. Checksums are not relied on: someone who edits facts can also make a
 //! checksum fit.
 
 use std::fmt;
@@ -18,19 +18,19 @@ use crate::presets::stated::members_of;
 use crate::presets::{Activation, Catalogue, Ruleset, StartError};
 use crate::rules::{Input, Program, Role, Source};
 
-/// Which rules a save is restored under.
+/// The rules that a save is restored under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulesFrom {
-    /// The rules at hand, which must be those of the save.
+    /// The current rules, which must be those of the save.
     Here,
-    /// The rules at hand, whether they have changed or not. What the save says of attributes that
-    /// it does not know is their default; the moves must still be legal.
+    /// The current rules, whether they have changed or not. Attributes that the save does not know have their
+    /// defaults; the moves must still be legal.
     Changed,
     /// The texts in the save.
     Save,
 }
 
-/// A position on the way, and what follows it.
+/// A position of the replay, and what follows it.
 #[derive(Debug)]
 pub struct Step<'s> {
     /// The game at that position.
@@ -44,13 +44,13 @@ pub struct Step<'s> {
 /// What follows a position.
 #[derive(Debug)]
 pub enum Next<'s> {
-    /// A move, as the save has it and as it is played.
+    /// A move, as saved and as it is played.
     Move(&'s SavedMove, Move),
     /// Other presets, and the rules until then.
     Switch {
         /// The presets from then on.
         to: &'s SavedSwitch,
-        /// Where they come from.
+        /// The catalogue that they come from.
         catalogue: &'s Catalogue,
         /// The rules until then.
         rules: &'s Ruleset,
@@ -59,12 +59,12 @@ pub enum Next<'s> {
     End,
 }
 
-/// The first thing in a save that is not so.
+/// The first difference between a save and its replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// `the start`, `move 3 (g1f3)`, `the end`.
     pub at: String,
-    /// What is not so.
+    /// The difference, as a sentence.
     pub what: String,
     /// A proof or a refutation that belongs to it, as text.
     pub proof: Option<String>,
@@ -98,7 +98,7 @@ pub struct Restored {
     pub game: Game,
     /// The rules that it goes on under.
     pub rules: Ruleset,
-    /// The save is older than the rules, and was brought up to date.
+    /// Whether the save was older than the rules, and was migrated.
     pub migrated: bool,
 }
 
@@ -108,7 +108,7 @@ impl Save {
     /// The game, history included.
     ///
     /// # Errors
-    /// Rules that have changed, or the first thing that is not what comes of the moves.
+    /// The rules have changed, or the first difference from the replayed moves.
     pub fn restore(
         &self,
         catalogue: &Catalogue,
@@ -182,7 +182,7 @@ impl Save {
         Catalogue::part(sources).map_err(|it| RestoreError::Embedded(it.to_string()))
     }
 
-    /// Whether the code that the save's presets call is here.
+    /// Checks that the code that the save's presets call is registered.
     fn check_code(&self, catalogue: &Catalogue) -> Result<(), RestoreError> {
         let ids = self.rules.iter().filter_map(|it| it.path.strip_prefix(FOLDER));
         let mut ids = ids.filter_map(|it| it.strip_suffix(".dl"));
@@ -224,15 +224,15 @@ impl SavedSwitch {
     }
 }
 
-/// A save on its way to a game.
+/// A save that is being replayed.
 struct Replay<'s> {
     save: &'s Save,
     catalogue: &'s Catalogue,
     /// The rules of the position on the board.
     rules: Ruleset,
-    /// Those of all positions.
+    /// The programs of all positions.
     programs: Vec<Arc<Program>>,
-    /// The rules are those of the save, so everything that it says must come out.
+    /// Whether the rules are those of the save, so that everything in it must be reproduced.
     strict: bool,
 }
 
@@ -278,7 +278,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Makes other presets active.
+    /// Switches to other presets.
     fn switch(&mut self, game: &mut Game, to: &SavedSwitch) -> Result<(), String> {
         let rules = self.catalogue.set_active(&self.rules, game, &to.presets);
         self.rules = rules.map_err(|it| it.to_string())?;
@@ -329,8 +329,8 @@ impl Replay<'_> {
         Ok(game)
     }
 
-    /// Lists of options were one number, with a bit for each member (the 64th turned its sign), and are facts of their
-    /// members since.
+    /// List options used to be one number, with a bit for each member (the 64th in the sign); they are now
+    /// one fact per member.
     fn list_members(&self, facts: &mut Vec<SavedFact>, attributes: &mut Vec<String>) {
         let program = self.rules.program();
         let name = |attr| program.schema.attribute(attr).name.clone();
@@ -358,7 +358,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Gives an attribute the name that it has now, if it was shared and is one preset's own since.
+    /// Renames an attribute that used to be shared and now belongs to one preset.
     fn rename(&self, name: &mut String) {
         let schema = &self.rules.program().schema;
         if schema.attribute_named(name).is_some() {
@@ -383,7 +383,7 @@ impl Replay<'_> {
             }
         }
         match (self.strict, game.find_move(&saved.uci)) {
-            // Arguments that are not on the list of actions.
+            // It has unlisted arguments.
             (true, Ok(mv)) if action_name(&program, &mv) == saved.action => Ok(mv),
             (false, Ok(mv)) => Ok(mv),
             (true, Ok(_)) => Err(format!("{} is no legal action here", saved.action)),
@@ -443,7 +443,7 @@ fn compare_moves(saved: &SavedMove, now: &SavedMove) -> Result<(), String> {
     }
 }
 
-/// The first fact of which only one side knows.
+/// The first fact that only one of the two has.
 fn compare_facts(saved: &[SavedFact], now: &[SavedFact]) -> Result<(), String> {
     let same = saved.iter().zip(now).take_while(|(a, b)| a == b).count();
     match (saved.get(same), now.get(same)) {

@@ -1,7 +1,7 @@
-//! Trees of JSON as a table: whatever stands in several places is there once.
+//! Trees of JSON as a table in which equal parts are stored once.
 //!
-//! The proofs of a game say the same things again and again (the rook is on a1, a rook slides
-//! north), so a table is a small part of the text.
+//! The proofs of a game repeat the same steps (the rook is on a1, a rook slides north), so the table is much
+//! smaller than the text.
 
 use std::collections::HashMap;
 
@@ -10,22 +10,22 @@ use serde_json::{Map, Value};
 
 use crate::facts::json::DEPTH;
 
-/// Maximum size of a part of a tree in memory beside its texts, in bytes.
+/// Maximum size in memory of a part of a tree without its texts, in bytes.
 const PART: usize = 64;
 
-/// Why what was packed cannot be unpacked.
+/// Why a packed tree cannot be unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unpacking {
-    /// It refers to what is not there.
+    /// It refers to a missing part.
     Absent,
     /// A proof is nested too deep.
     Deep,
-    /// It would take more memory than a file of this size has a claim to.
+    /// It would take more memory than a file of this size may.
     Large,
 }
 
-/// How much memory unpacking may take. A table has once what the tree has many times, so a short table can stand for a
-/// tree that fits no memory: parts are counted before they are made.
+/// How much memory unpacking may take. A short table can stand for a tree that is too large for memory, so
+/// parts are counted before they are made.
 #[derive(Debug)]
 pub(super) struct MemoryBudget {
     left: usize,
@@ -34,7 +34,7 @@ pub(super) struct MemoryBudget {
 impl MemoryBudget {
     /// Maximum number of bytes in memory for each byte of a file. The proofs of real games need some hundred.
     const RATE: usize = 1 << 10;
-    /// The least and the most that a file of any size may take.
+    /// Lower and upper limit of the memory for a file of any size.
     const LEAST: usize = 1 << 26;
     const MOST: usize = 1 << 29;
 
@@ -67,7 +67,7 @@ pub(super) enum Node {
     Object(u32, Vec<u32>),
 }
 
-/// Things that are numbered in the order in which they first occur.
+/// Values numbered in the order in which they first occur.
 #[derive(Debug)]
 pub(super) struct Numbered<T> {
     pub(super) all: Vec<T>,
@@ -104,7 +104,7 @@ impl Forest {
         let node = match value {
             Value::Null => Node::Null,
             Value::Bool(it) => Node::Bool(*it),
-            // Proofs have whole numbers only.
+            // Proofs have only integers.
             Value::Number(it) => Node::Int(it.as_i64().unwrap_or_default()),
             Value::String(it) => Node::Text(texts.number(it.clone())),
             Value::Array(all) => Node::Array(all.iter().map(|it| self.add(texts, it)).collect()),
@@ -139,7 +139,7 @@ impl<'t> TreeReader<'t> {
         self.part(number, DEPTH, allowed)
     }
 
-    /// A part with as many levels of brackets as are left.
+    /// Unpacks a part that is nested at most `levels` deep.
     fn part(
         &self,
         number: u32,
@@ -149,7 +149,7 @@ impl<'t> TreeReader<'t> {
         allowed.take(PART)?;
         let node = self.nodes.get(number as usize).ok_or(Unpacking::Absent)?;
         let mut inner = |it: &u32| match levels.checked_sub(1) {
-            // A part comes before what it is a part of.
+            // Parts precede the nodes that contain them.
             Some(levels) if *it < number => self.part(*it, levels, allowed),
             Some(_) => Err(Unpacking::Absent),
             None => Err(Unpacking::Deep),
