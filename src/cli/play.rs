@@ -1,7 +1,7 @@
 //! `rulemate play`: a board in the terminal, for two persons, against the computer or a random mover.
 //!
-//! Lines are read from standard input, so a session can be piped in; the input is then echoed, so that the
-//! transcript reads like an interactive session.
+//! Lines are read from standard input, so a session can be piped in; what was typed is then echoed,
+//! and the transcript reads like the session it stands for.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
@@ -80,13 +80,13 @@ fn side_of_machine(rules: &Ruleset, name: &str) -> anyhow::Result<Seat> {
 
 struct Session<'a> {
     game: Game,
-    /// The rules that it is played by now.
+    /// By which it is played now.
     rules: Ruleset,
     library: Library,
     out: &'a mut Out,
     symbols: Symbols,
     random: fastrand::Rng,
-    /// The computer opponent; without one the machine moves at random.
+    /// The opponent; random moves, if none.
     computer: Option<Opponent>,
     /// The sides that the machine plays.
     plays: Option<Seat>,
@@ -161,7 +161,7 @@ impl Session<'_> {
         Ok(Next::Read)
     }
 
-    /// Plays the typed move, then lets the machine answer.
+    /// Plays what was typed, then lets the machine answer.
     fn play(&mut self, text: &str) -> anyhow::Result<()> {
         if let Some(result) = self.game.result() {
             let line = format!("the game is over: {result} (undo takes the last move back)");
@@ -206,7 +206,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The computer's action, if there is a computer and its action can be taken.
+    /// What the computer takes, if there is one and its action can be taken.
     fn thought(&mut self) -> Option<Move> {
         let computer = self.computer.as_mut()?;
         let budget = computer.level().budget();
@@ -216,7 +216,7 @@ impl Session<'_> {
         can_be_taken.then_some(choice.action)
     }
 
-    /// A random action that can be played; if none can, one whose error says why.
+    /// Any action that can be played; if none can, one that says why.
     fn at_random(&mut self) -> Option<Move> {
         let mut moves = self.game.listing();
         let contract = self.game.contract().clone();
@@ -238,7 +238,7 @@ impl Session<'_> {
             }
     }
 
-    /// Takes a move back; against a machine, as many as needed for the person to be on move.
+    /// Takes a move back; against a machine, as many as bring the person to move again.
     fn undo(&mut self) -> anyhow::Result<()> {
         let Some(mut record) = self.game.takeback() else {
             return Ok(self.out.line("nothing to undo")?);
@@ -253,7 +253,7 @@ impl Session<'_> {
         self.show_board()
     }
 
-    /// Takes back all actions of an unfinished turn.
+    /// Takes all actions of a turn back that is not over.
     fn cancel(&mut self) -> anyhow::Result<()> {
         let of_turn = self.game.actions_under_way();
         if of_turn == 0 {
@@ -335,7 +335,7 @@ impl Session<'_> {
             .or_else(|why| Ok(self.out.line(format_args!("{why:#}"))?))
     }
 
-    /// Prints the last move with all its effects, as JSON.
+    /// The last move with all that it did, as JSON.
     fn trace(&mut self) -> anyhow::Result<()> {
         match self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it)) {
             Some(told) => self.out.json(&told),
@@ -391,7 +391,7 @@ impl Session<'_> {
     }
 }
 
-/// Prints the rules' notes on a move.
+/// What the rules say about a move.
 fn notes(record: &Record, out: &mut Out) -> anyhow::Result<()> {
     for note in record.notes() {
         out.line(format_args!("  {note}"))?;
@@ -399,7 +399,7 @@ fn notes(record: &Record, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Words joined into lines of at most `width` characters.
+/// Words joined into lines of at most so many characters.
 fn wrapped(words: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {

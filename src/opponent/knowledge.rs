@@ -1,10 +1,9 @@
-//! The evaluation of positions, learned from games that are played with only the rules.
+//! What positions are worth, learned from games that are played with nothing but the rules.
 //!
-//! The features of a position are the number of pieces of each kind and the squares that they are on. A
-//! logistic regression over games finds which of them go with winning: first over random games, then over
-//! games whose sides take what looks best one action ahead. The prior of a kind is its mobility (the average
-//! number of actions of a piece), so that a few games are enough; in games that are won by having fewer
-//! pieces, the regression reverses that. Deliberately absent: any kind, square or game by name.
+//! A position is told by what stands where: so many pieces of each kind, and on which squares they stand. A
+//! logistic regression over games finds what of that goes with winning: first over random ones, then over games
+//! whose sides take what looks best one action ahead. Kinds begin with what they can do (how many actions a piece
+//! has on average), so that a few games are enough; where fewer pieces win, the games turn that round. Deliberately absent: any kind, square or game by name.
 
 use std::time::{Duration, Instant};
 
@@ -19,11 +18,11 @@ use super::Chance;
 /// How much is learned before the first move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lessons {
-    /// Maximum number of actions of all games together, including those that are examined but not taken.
+    /// Maximum number of actions of all games together, those included that are looked at and not taken.
     pub actions: usize,
     /// Maximum number of actions of one game.
     pub longest: usize,
-    /// Time limit for learning; with it, results are not reproducible.
+    /// After this time no more is learned; what is, is then not the same each time.
     pub time: Option<Duration>,
 }
 
@@ -33,7 +32,7 @@ impl Default for Lessons {
     }
 }
 
-/// The values of pieces, by kind, side and square.
+/// What pieces are worth, by kind, side and square.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Knowledge {
     kinds: usize,
@@ -41,17 +40,17 @@ pub struct Knowledge {
     sides: usize,
     /// By kind.
     worth: Vec<f32>,
-    /// By side, kind and square, added to the kind's value.
+    /// By side, kind and square, beside the kind's worth.
     place: Vec<f32>,
-    /// Number of games with a winner that it was learned from.
+    /// How many games with a winner it rests on.
     games: usize,
-    /// Average number of ways to take a turn.
+    /// How many ways a turn has, on average.
     branching: f32,
-    /// The share of actions after which there are fewer pieces on the board.
+    /// The part of all actions after which fewer pieces stand on the board.
     captures: f32,
 }
 
-/// A piece of a position: its side, its kind, and its square if it has one.
+/// Where the pieces of a position stand: of each its side, its kind, and its square if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) side: usize,
@@ -65,19 +64,19 @@ struct Sample {
     winner: usize,
 }
 
-/// The scale of scores: the value in the regression of a difference of 100.
+/// The scale of scores: a difference of 100 is as good as this in the regression.
 const UNIT: f32 = 0.6;
-/// The prior value of a piece that has one action.
+/// What a piece is worth that has one action, before anything is learned.
 const PRIOR: f32 = 0.25;
 /// A piece with twice as many actions is worth a little less than twice as much.
 const POWER: f32 = 0.85;
-/// In games where pieces stay on the board, at most this share of actions captures.
+/// Where pieces stay, at most as small a part of all actions captures.
 const SELDOM: f32 = 0.01;
-/// Number of squares on which a piece is tried alone.
+/// On how many squares a piece is tried alone.
 const TRIED: usize = 12;
 
 impl Knowledge {
-    /// Whether it fits a game: the same numbers of kinds, squares and sides.
+    /// Whether it is about a game of as many kinds, squares and sides.
     pub fn fits(&self, game: &Game) -> bool {
         let contract = game.contract();
         let size = |domain| game.program().schema.domain(domain).size();
@@ -85,7 +84,8 @@ impl Knowledge {
         wanted == [self.kinds, self.squares, self.sides]
     }
 
-    /// Learns a game from its position by self-play. Reproducible from the seed, if time is not limited.
+    /// Learns a game from its position by playing it at random: the same of the same seed, if time is not
+    /// limited.
     pub fn learn(game: &Game, lessons: Lessons, seed: u64) -> Self {
         let contract = game.contract().clone();
         let program = game.program().clone();
@@ -111,7 +111,7 @@ impl Knowledge {
             captures: (0, 0),
         };
         let alone = school.alone(&mut game.world().clone(), it.squares);
-        // A third of the games is random; the knowledge from it guides the rest.
+        // A third of all is random; what follows from it guides the rest.
         let third = lessons.time.map(|it| it / 3);
         it.games += school.attend(game, None, lessons.actions / 3, third);
         it.branching = school.branching();
@@ -125,27 +125,27 @@ impl Knowledge {
         it
     }
 
-    /// Number of ways in which a side can take its turn, on average over random games.
+    /// In how many ways a side can take its turn, on average over games played at random.
     pub fn branching(&self) -> f32 {
         self.branching
     }
 
-    /// Whether pieces mostly stay on the board: hardly any action captures, yet random games have winners.
+    /// Whether pieces stay where they are: hardly any action captures, and games that are played at random are won.
     pub(super) fn is_quiet(&self) -> bool {
         self.captures < SELDOM && self.games > 0
     }
 
-    /// Number of games with a winner that it was learned from.
+    /// How many games with a winner it rests on.
     pub fn games(&self) -> usize {
         self.games
     }
 
-    /// The value of a piece of a kind, in hundredths.
+    /// What a piece of a kind is worth, in hundredths.
     pub fn worth_of(&self, kind: usize) -> i32 {
         (self.worth.get(kind).copied().unwrap_or_default() / UNIT * 100.0) as i32
     }
 
-    /// The value of a position for a side, in hundredths: its pieces against the average of the other sides.
+    /// What a position is worth for a side, in hundredths: its pieces against the average of the others.
     pub(super) fn score(&self, standing: &[Standing], side: usize) -> i32 {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let sum: f32 = standing
@@ -164,13 +164,13 @@ impl Knowledge {
         worth + at.map_or(0.0, |at| self.place[at])
     }
 
-    /// The index of a piece in the table of squares; `None` if it did not exist when the game was learned.
+    /// The place of a piece in the table of places: none of what was not there when the game was learned.
     fn at(&self, it: &Standing, square: usize) -> Option<usize> {
         let is_known = it.side < self.sides && it.kind < self.kinds && square < self.squares;
         is_known.then(|| (it.side * self.kinds + it.kind) * self.squares + square)
     }
 
-    /// The regression: first the weight and sign of mobility, then each kind and square by itself.
+    /// The regression: first by how much mobility counts, and which way, then each kind and place by itself.
     fn fit(&mut self, school: &School<'_>, alone: &[Option<f32>]) {
         let among_others = |&(actions, seen): &(u64, u64)| match seen {
             0 => 0.0,
@@ -191,7 +191,7 @@ impl Knowledge {
             }
             rate *= 0.8;
         }
-        // A few games say little about single kinds, and less about single squares.
+        // A few games tell little of single kinds, and less of single squares.
         let games = self.games as f32;
         let (of_kinds, of_places) = (games / (games + 40.0), games / (games + 200.0));
         for (worth, prior) in self.worth.iter_mut().zip(&prior) {
@@ -200,12 +200,12 @@ impl Knowledge {
         self.place.iter_mut().for_each(|it| *it *= of_places);
     }
 
-    /// The sign and weight with which the prior goes with winning; `None` if no game had a winner.
+    /// Which way, and how much, the prior goes with winning: none if no game had a winner.
     fn sign(&self, school: &School<'_>) -> Option<f32> {
         if school.samples.is_empty() {
             return None;
         }
-        // A few games say little, so one that agrees with the prior is added.
+        // A few games say little: they count against one that went as the prior says.
         let mut scale = 1.0_f32;
         for _ in 0..20 {
             let (mut slope, mut curve) = (0.0, 0.0);
@@ -221,7 +221,7 @@ impl Knowledge {
         Some(scale.clamp(-2.0, 2.0))
     }
 
-    /// How much more the winner's pieces are worth than the others'.
+    /// What the winner's pieces are worth more than the others'.
     fn difference(&self, sample: &Sample) -> f32 {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let signed = |it: &Standing| {
@@ -231,15 +231,14 @@ impl Knowledge {
         sample.standing.iter().map(signed).sum()
     }
 
-    /// One step of gradient descent.
+    /// One step of the descent.
     fn step(&mut self, sample: &Sample, prior: &[f32], rate: f32) {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let missing = 1.0 - logistic(self.difference(sample));
         for it in &sample.standing {
             let share = if it.side == sample.winner { 1.0 } else { -1.0 / others };
             let push = rate * missing * share;
-            // Many squares share the evidence of a few games: each takes a smaller step, and decays towards
-            // zero.
+            // Many squares share what a few games tell: each goes a smaller step, and back towards nothing.
             self.worth[it.kind] +=
                 0.05 * push + rate * 0.002 * (prior[it.kind] - self.worth[it.kind]);
             if let Some(at) = it.square.and_then(|square| self.at(it, square)) {
@@ -249,28 +248,28 @@ impl Knowledge {
     }
 }
 
-/// Number of passes over all samples.
+/// Passes over all samples.
 const PASSES: usize = 6;
 /// Number of positions that the prior counts for as evidence.
 const CAUTION: f32 = 4.0;
 
-/// The probability of winning for a score.
+/// The probability that such a score stands for.
 pub(super) fn logistic(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The games to learn from.
+/// The games from which is learned.
 struct School<'g> {
     contract: &'g Contract,
     program: &'g Program,
     chance: Chance,
     samples: Vec<Sample>,
-    /// By kind: the number of actions of pieces, and of pieces of sides to move.
+    /// By kind: actions of pieces, and pieces of sides to move.
     actions_of: Vec<(u64, u64)>,
     longest: usize,
-    /// The sum of the logarithms of the numbers of actions to choose from, and the number of turns.
+    /// The logarithms of how many actions there were to choose from, and how many turns they belong to.
     turns: (f32, u32),
-    /// The number of actions after which there were fewer pieces on the board, and the number of all actions.
+    /// After how many actions fewer pieces stood on the board, of how many.
     captures: (u64, u64),
 }
 
@@ -280,7 +279,7 @@ impl School<'_> {
         (sum / turns.max(1) as f32).exp()
     }
 
-    /// Plays games up to a number of actions, or for a time. Returns the number of games with a winner.
+    /// Plays games with so many actions, or for so long. Returns how many had a winner.
     fn attend(
         &mut self,
         game: &Game,
@@ -302,8 +301,8 @@ impl School<'_> {
         games
     }
 
-    /// Plays a game to its end or to the limit. Returns its number of actions, including those that were only
-    /// examined, and whether a side won.
+    /// Plays a game to its end or to the limit. Returns how many actions it had, those that were looked at
+    /// included, and whether a side won.
     fn play(
         &mut self,
         world: &mut World,
@@ -367,7 +366,7 @@ impl School<'_> {
                 Err(_) => i32::MIN,
             };
             world.rollback(mark);
-            // A random one of equally good actions.
+            // Of actions that look alike any one.
             let rated = (score, self.chance.next());
             if best.is_none_or(|(known, _)| rated > known) {
                 best = Some((rated, at));
@@ -376,8 +375,8 @@ impl School<'_> {
         best.map(|it| it.1)
     }
 
-    /// Average number of actions of a piece of each kind on the board when it is alone: among other pieces,
-    /// long-range pieces are blocked.
+    /// How many actions a piece of each kind has on average where it stands alone, of the kinds that are on the
+    /// board: among others, pieces that reach far do not show it.
     fn alone(&mut self, world: &mut World, squares: usize) -> Vec<Option<f32>> {
         let (kind_of, at) = (self.contract.kind.attr, self.contract.at.attr);
         let pieces: Vec<EntityId> = world.facts().entities_with(at).collect();
@@ -404,7 +403,7 @@ impl School<'_> {
         found
     }
 
-    /// Counts the actions of the pieces of the side to move.
+    /// Takes down how many actions the pieces of the side to move have.
     fn watch(&mut self, world: &World, moves: &[Move], standing: &[Standing]) {
         let Some(mover) =
             self.contract.mover(world.facts()).and_then(|it| usize::try_from(it).ok())
@@ -425,7 +424,7 @@ impl School<'_> {
     }
 }
 
-/// The end of a game: the winner, or no side for a draw; `None` if it is not over.
+/// How a position has ended: the winner, or no side; none if it has not.
 pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
     if !world.any(contract.result) {
         return None;
@@ -440,7 +439,7 @@ pub(super) fn winner_of(world: &mut World, contract: &Contract, outcome: i64) ->
     rows.first().and_then(|it| usize::try_from(*it.first()?).ok())
 }
 
-/// All pieces that belong to a side, with their squares.
+/// Where the pieces stand that belong to a side.
 pub(super) fn standing(world: &World, contract: &Contract) -> Vec<Standing> {
     let facts = world.facts();
     let number = |entity, attr| facts.get_raw(entity, attr).and_then(|it| usize::try_from(it).ok());
@@ -452,7 +451,7 @@ pub(super) fn standing(world: &World, contract: &Contract) -> Vec<Standing> {
     facts.entities_with(contract.kind.attr).filter_map(of).collect()
 }
 
-/// Number of pieces on the board.
+/// How many pieces stand on squares.
 fn on_board(standing: &[Standing]) -> usize {
     standing.iter().filter(|it| it.square.is_some()).count()
 }
@@ -462,7 +461,7 @@ pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
     matches!(ty, Type::Domain(it) if matches!(program.schema.domain(it).shape, Shape::Entities { .. }))
 }
 
-/// The value of an entity's attribute, as an index.
+/// What an entity has, as an index.
 fn raw(world: &World, entity: i64, attr: AttrId) -> Option<usize> {
     let entity = EntityId(u32::try_from(entity).ok()?);
     world.facts().get_raw(entity, attr).and_then(|it| usize::try_from(it).ok())

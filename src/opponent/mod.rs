@@ -1,10 +1,9 @@
-//! An opponent that plays any rules: it searches the actions of a game and their results, and learns the
-//! values of pieces by self-play.
+//! An opponent that plays any rules: it looks ahead through the actions of a game and its results, and learns
+//! what pieces are worth from games that it plays with itself.
 //!
-//! It knows only what the rules give: the legal actions, the side to move, the winner. Positions are
-//! evaluated by [`Knowledge`], which is the same code for all games. Deliberately absent: opening books,
-//! endgame tables, anything written for one game; threads and clocks, which belong to the caller ([`Stop`],
-//! [`Budget`]).
+//! It knows of a game what the rules say: the legal actions, the side to move, the winner. What a position is
+//! worth comes from [`Knowledge`], which is the same code for all games. Deliberately absent: openings, tables of
+//! endings, anything written for one game; threads and clocks, which the caller has ([`Stop`], [`Budget`]).
 
 mod knowledge;
 mod monte_carlo;
@@ -20,26 +19,26 @@ pub use knowledge::{Knowledge, Lessons};
 use monte_carlo::Tree;
 use search::Search;
 
-/// The limits of the search for one action. Whichever is reached first ends it.
+/// How much may be thought about one action. Whichever ends first ends the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Maximum number of positions examined.
+    /// Maximum number of positions looked at.
     pub nodes: u64,
-    /// Maximum search depth in actions, without the extension by captures.
+    /// Maximum number of actions looked ahead, captures and the like beyond them aside.
     pub depth: u32,
     pub time: Option<Duration>,
 }
 
-/// The search method.
+/// How what follows is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Full-width search to a depth.
+    /// Everything to a depth.
     AlphaBeta,
-    /// Sampling: for games where a turn has very many ways, or pieces are not captured.
+    /// Samples of what looks promising: where a turn has very many ways, or pieces are not captured.
     MonteCarlo,
 }
 
-/// The playing strength, from 1 for beginners to 8 for full strength.
+/// How well the opponent plays, from 1 for beginners to 8 for all that it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u8);
 
@@ -56,7 +55,7 @@ impl Level {
         self.0
     }
 
-    /// The budget of a level for one action. Time is bounded at all levels, so that no player waits for long.
+    /// What a level may think about one action. Time is bounded at all levels, so that no player waits for long.
     pub fn budget(self) -> Budget {
         let (nodes, depth, millis) = match self.0 {
             1 => (200, 1, 500),
@@ -71,7 +70,8 @@ impl Level {
         Budget { nodes, depth, time: Some(Duration::from_millis(millis)) }
     }
 
-    /// The random error in the score of each action, in hundredths, which makes low levels weak.
+    /// By how much the opponent misjudges each action, in hundredths of the unit of scores: what makes it a
+    /// beginner.
     fn error(self) -> i32 {
         match self.0 {
             1 => 120,
@@ -82,29 +82,29 @@ impl Level {
     }
 }
 
-/// The result of a search.
+/// What the opponent thinks of a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// The action that it would take.
     pub action: Move,
     pub score: Score,
-    /// The search depth, in actions.
+    /// How many actions it looked ahead.
     pub depth: u32,
-    /// Number of positions examined.
+    /// How many positions it looked at.
     pub nodes: u64,
-    /// The principal variation, beginning with the action.
+    /// What it expects to follow, the action first.
     pub line: Vec<Move>,
 }
 
-/// The score of a position for the side to move.
+/// How a position looks for the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Score {
-    /// In hundredths of a unit that differs between games; the logistic function turns it into a probability
-    /// of winning.
+    /// In hundredths of a unit that is the same in one game only: what the logistic function takes to a
+    /// probability of winning.
     Hundredths(i32),
-    /// It wins after this many actions.
+    /// It wins after so many actions.
     Wins(u32),
-    /// It loses after this many actions.
+    /// It loses after so many actions.
     Loses(u32),
 }
 
@@ -114,23 +114,23 @@ pub struct Opponent {
     knowledge: Knowledge,
     level: Level,
     seed: u64,
-    /// The fixed method, if there is one.
+    /// Always the same one, if any.
     method: Option<Method>,
 }
 
 impl Opponent {
-    /// The seed decides between equally good actions, and determines the errors of low levels.
+    /// The seed decides between actions that look alike, and what a beginner misjudges.
     pub fn new(knowledge: Knowledge, level: Level, seed: u64) -> Self {
         Self { knowledge, level, seed, method: None }
     }
 
-    /// The same opponent with a fixed search method for all games.
+    /// The same opponent, which looks ahead by one method whatever the game is.
     #[must_use]
     pub fn by(self, method: Method) -> Self {
         Self { method: Some(method), ..self }
     }
 
-    /// The search method that it would use.
+    /// How it looks ahead in what it knows.
     pub fn method(&self, budget: Budget) -> Method {
         let is_bounded = budget.nodes < u64::MAX || budget.time.is_some();
         match self.method {
@@ -143,16 +143,16 @@ impl Opponent {
         }
     }
 
-    /// The action that the opponent takes as the side to move; `None` if the game is over.
+    /// The action that the opponent takes as the side to move; none if the game is over.
     ///
-    /// The game is not changed, and its history counts: repeated positions are draws if the rules say so. An
-    /// opponent that is stopped answers with the best action that it has found.
+    /// The game is not changed, and its history is known: positions that come again are draws where the rules
+    /// say so. An opponent that is stopped answers with the best action that it has found.
     pub fn choose(&mut self, game: &Game, budget: Budget, stop: &Stop) -> Option<Choice> {
         self.seed = self.seed.wrapping_add(1);
         if game.result().is_some() {
             return None;
         }
-        // The steps of evaluating rules are bounded for a search as for a request.
+        // What rules without end may take is bounded for a search as for a request.
         let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => {
@@ -174,8 +174,8 @@ impl Opponent {
         Search::new(game, &self.knowledge, budget, stop.clone())
     }
 
-    /// The result of alpha-beta with a part of the budget, and the rest of the budget: sampling may miss a
-    /// win that is a few actions away.
+    /// What alpha-beta finds with a part of the budget, and what is left of it: samples may pass by a win that is a few
+    /// actions away.
     fn forced(&self, game: &Game, budget: Budget, stop: &Stop) -> (Option<Choice>, Budget) {
         let (nodes, time) = (budget.nodes / FORCED, budget.time.map(|it| it / FORCED as u32));
         let part = Budget { nodes, time, ..budget };
@@ -192,7 +192,7 @@ impl Opponent {
         (found, left)
     }
 
-    /// The score of each action, best first, for hints and analysis.
+    /// What the opponent thinks of each action, best first: hints, and analysis.
     pub fn judge(&mut self, game: &Game, budget: Budget, stop: &Stop) -> Vec<(Move, Score)> {
         if game.result().is_some() {
             return Vec::new();
@@ -204,7 +204,7 @@ impl Opponent {
                 let (found, left) = self.forced(game, budget, stop);
                 let mut judged = Tree::new(self.search(game, left, stop), self.seed).judge();
                 if let Some((actions, win)) = found.and_then(|it| Some((wins(&it)?, it))) {
-                    // The forced win precedes all actions that do not win as soon.
+                    // The win comes before all that do not win as soon.
                     judged.retain(|it| it.0 != win.action);
                     let sooner =
                         |it: &&(Move, Score)| matches!(it.1, Score::Wins(n) if n <= actions);
@@ -220,13 +220,13 @@ impl Opponent {
         self.level
     }
 
-    /// Replaces the knowledge, after a change of rules.
+    /// The game has other rules from here on.
     pub fn learn(&mut self, knowledge: Knowledge) {
         self.knowledge = knowledge;
     }
 }
 
-/// Number of actions after which a choice wins, if it does.
+/// After how many actions a choice wins, if it does.
 fn wins(choice: &Choice) -> Option<u32> {
     match choice.score {
         Score::Wins(actions) => Some(actions),
@@ -234,16 +234,16 @@ fn wins(choice: &Choice) -> Option<u32> {
     }
 }
 
-/// The fraction (1/n) of a sampling budget that is spent on finding a forced win.
+/// The part of the budget of samples that looks for a win by force.
 const FORCED: u64 = 8;
 
-/// Average number of possible turns from which on there are too many for alpha-beta.
+/// Average number of turns in a position from which on there are too many for alpha-beta.
 const MANY: f32 = 1_000.0;
 
-/// The budget of steps of a search, as a number of requests.
+/// Maximum number of requests whose steps a search may take together.
 const REQUESTS: u64 = 4_096;
 
-/// Pseudo-random numbers: SplitMix64.
+/// Numbers that look random: SplitMix64.
 #[derive(Debug, Clone)]
 struct Chance(u64);
 
@@ -256,7 +256,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, which is above 0.
+    /// Below `end`, which is above 0.
     fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }

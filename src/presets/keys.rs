@@ -1,12 +1,12 @@
-//! The known keys of `.meta` lines. The language leaves all others to other programs, so a
-//! typing error would go unnoticed: `check` reports them.
+//! The keys of `.meta` lines that mean something here. The language leaves all others to other programs, so a
+//! slip of the pen would go unnoticed: `check` tells of them.
 
 use crate::facts::nearest;
 use crate::rules::{Source, metas};
 
 /// The keys, by what reads them.
 const KEYS: &[&str] = &[
-    // The kind of a file, and what it goes with.
+    // What a file is, and what it goes with.
     "family",
     "game",
     "include",
@@ -41,11 +41,11 @@ const KEYS: &[&str] = &[
     "option",
     "range",
     "requires", //
-    // Notation of positions and moves.
+    // Texts of positions and moves.
     "fault",
     "fen",
     "san", //
-    // Drawing.
+    // What is drawn.
     "aura",
     "divide",
     "drawing",
@@ -64,7 +64,7 @@ const KEYS: &[&str] = &[
     "request",
 ];
 
-/// Messages about the `.meta` lines of a file with unknown keys, with the most similar known key.
+/// Sentences about the `.meta` lines of a file whose keys mean nothing, with what may have been meant.
 pub fn unknown_keys(source: &Source) -> Vec<String> {
     let metas = metas(source);
     let unknown = metas.iter().filter(|it| !KEYS.contains(&it.key.as_str()));

@@ -1,10 +1,9 @@
 //! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
 //!
-//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` searches within its clocks, depth
-//! or nodes, or else within the level's budget; an infinite search answers at `stop`, after a short search,
-//! since lines are read one after the other; `depth` and `nodes` are bounded by the time of the level, too.
-//! `go perft N` counts. An unknown variant is answered by an error, and so is every `position` and `go` until
-//! a known one is chosen.
+//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` searches as long as its clocks, depth or
+//! nodes say, else as the level does; one without end answers at `stop`, after a short search, for lines are read
+//! one after the other; `depth` and `nodes` are bounded by the time of the level, too. `go perft N` counts. An unknown variant
+//! is refused aloud, and so is every `position` and `go` until a known one is chosen.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,23 +12,23 @@ use super::{EngineGame, Flow, TableError, Thought};
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
 
-/// Options that graphical interfaces set unconditionally, which have no meaning here.
+/// Options that graphical interfaces set blindly; a referee has no use for them.
 const IGNORED: &[&str] =
     &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
 
 /// Time for a move when a search without limit is stopped.
 const AT_STOP: Duration = Duration::from_millis(200);
 
-/// A UCI session.
+/// A conversation.
 #[derive(Debug)]
 pub struct Uci {
     table: EngineGame,
-    /// The requested variant, and whether Chess960 castling was requested.
+    /// The variant as it was asked for, and whether Chess960 castling was.
     variant: String,
     shuffled: bool,
     /// Why the variant cannot be played.
     refused: Option<String>,
-    /// Whether an infinite search is on, whose move is given at `stop`.
+    /// A search without end is on: its move is to be given at `stop`.
     searching: bool,
     level: Level,
 }
@@ -114,7 +113,7 @@ impl Uci {
         }
     }
 
-    /// Sets up the requested variant, or remembers why it cannot.
+    /// Sets up the variant asked for, or remembers why it cannot be.
     fn choose(&mut self, out: &mut dyn FnMut(&str)) {
         self.refused = match self.table.choose_as(&self.variant, self.shuffled) {
             Ok(()) => None,
@@ -172,7 +171,7 @@ impl Uci {
         }
     }
 
-    /// The budget, from the parameters of `go`.
+    /// How long to think, by what follows `go`.
     fn budget(&self, words: &[&str]) -> Budget {
         let number = |name: &str| {
             let at = words.iter().position(|it| *it == name)?;
@@ -190,7 +189,7 @@ impl Uci {
             nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
             depth: depth
                 .map_or(own.depth, |it| own.depth.min(u32::try_from(it).unwrap_or(u32::MAX))),
-            // Only its budget stops a search.
+            // Nothing stops a search but its budget.
             time: time.or(own.time),
         }
     }
@@ -230,7 +229,7 @@ impl Uci {
                 out(&format!("bestmove {text}"));
             }
             Ok(None) => out("bestmove (none)"),
-            // The client waits for a final line.
+            // The client waits for the last line.
             Err(why) => {
                 error(out, &why.to_string());
                 out("bestmove (none)");
@@ -254,10 +253,10 @@ impl Uci {
     }
 }
 
-/// The part of a clock that one action may take, in milliseconds.
+/// How much of a clock one action may take, in milliseconds.
 pub(super) fn think_for(left: u64, increment: u64, actions_to_go: Option<u64>) -> u64 {
     let share = left / actions_to_go.unwrap_or(30).clamp(1, 30);
-    // Some time is left for the communication.
+    // Something is left for the way to the client.
     share.saturating_add(increment.saturating_mul(4) / 5).min(left.saturating_sub(50)).max(1)
 }
 
