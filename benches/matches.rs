@@ -1,9 +1,11 @@
-//! Matches of the opponent, in any games: against random actions, between its two methods, against Fairy-Stockfish.
+//! Matches of the opponent, in any games: against random actions, between its two methods, between long lessons and
+//! short ones, against Fairy-Stockfish.
 //! `cargo bench --bench matches -- random chess hex --games 40`
 //! `cargo bench --bench matches -- methods hex duck --games 40 --nodes 6000` (or `--millis 40`)
+//! `cargo bench --bench matches -- lessons chess --seconds 180 --against 3 --games 100 --nodes 3000`
 //! `cargo bench --bench matches -- fairy chess atomic --games 20 --nodes 60000`
 //!
-//! Sides change from game to game. Matches between methods begin with four random actions, each opening played twice;
+//! Sides change from game to game. Matches between methods, and between lessons, begin with four random actions, each opening played twice;
 //! a game that has not ended after `--plies` actions is judged by a longer search, and counted as drawn if neither side
 //! is ahead by a unit. Fairy-Stockfish has skill -10 and 1,000 nodes.
 
@@ -38,6 +40,8 @@ struct Options {
     budget: Budget,
     plies: usize,
     lessons: Lessons,
+    /// What the other side of a match between lessons has had.
+    against: Lessons,
     names: Vec<String>,
     /// Rule files of one's own.
     rules: Option<String>,
@@ -57,13 +61,18 @@ impl Options {
         let millis = number("--millis");
         let nodes = number("--nodes").unwrap_or(if millis.is_some() { u64::MAX } else { 3_000 });
         let budget = Budget { nodes, depth: 64, time: millis.map(Duration::from_millis) };
-        let actions = number("--learn").unwrap_or(100_000) as usize;
+        let seconds = |name| number(name).map(Duration::from_secs);
+        let lessons = |time: Option<Duration>| {
+            let actions = number("--learn").unwrap_or(100_000) as usize;
+            Lessons { actions: time.map_or(actions, |_| usize::MAX), longest: 300, time }
+        };
         Self {
             what,
             games: number("--games").unwrap_or(2),
             budget,
             plies: number("--plies").unwrap_or(300) as usize,
-            lessons: Lessons { actions, longest: 300, time: None },
+            lessons: lessons(seconds("--seconds")),
+            against: lessons(seconds("--against")),
             names,
             rules: named("--rules"),
         }
@@ -114,12 +123,22 @@ fn main() -> Result<(), Failure> {
         let knowledge = Knowledge::learn(&rules.start(None)?, options.lessons, 1);
         let method = Opponent::new(knowledge.clone(), Level::HIGHEST, 1).method(options.budget);
         print!("{name}: {:.0} ways a turn, {method:?}; ", knowledge.branching());
+        let player = |knowledge: &Knowledge| Opponent::new(knowledge.clone(), Level::HIGHEST, 1);
         match options.what.as_str() {
             "random" => println!("{}", against_random(&rules, &knowledge, &options)?),
-            _ => println!(
-                "Monte Carlo against alpha-beta {}",
-                of_methods(&rules, &knowledge, &options)?
-            ),
+            "lessons" => {
+                let other = Knowledge::learn(&rules.start(None)?, options.against, 1);
+                let players = [&knowledge, &other].map(player);
+                let tally = between(&rules, &knowledge, &players, &options)?;
+                let games = [knowledge.games(), other.games()];
+                println!("{} games with a winner against {}: {tally}", games[0], games[1]);
+            }
+            _ => {
+                let methods = [Method::MonteCarlo, Method::AlphaBeta];
+                let players = methods.map(|it| player(&knowledge).by(it));
+                let tally = between(&rules, &knowledge, &players, &options)?;
+                println!("Monte Carlo against alpha-beta {tally}");
+            }
         }
     }
     Ok(())
@@ -151,7 +170,13 @@ fn against_random(
     Ok(tally)
 }
 
-fn of_methods(rules: &Ruleset, knowledge: &Knowledge, options: &Options) -> Result<Tally, Failure> {
+/// A match between two players, counted for the first; `knowledge` judges games that do not end.
+fn between(
+    rules: &Ruleset,
+    knowledge: &Knowledge,
+    players: &[Opponent; 2],
+    options: &Options,
+) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
     let mut random = fastrand::Rng::with_seed(77);
     let mut opening: Vec<Move> = Vec::new();
@@ -168,19 +193,17 @@ fn of_methods(rules: &Ruleset, knowledge: &Knowledge, options: &Options) -> Resu
                 game.play(mv)?;
             }
         }
-        let sampling = (round % 2) as i64;
-        let players = [Method::MonteCarlo, Method::AlphaBeta];
-        let mut players = players
-            .map(|it| Opponent::new(knowledge.clone(), Level::HIGHEST, round * 7 + 1).by(it));
+        let first = (round % 2) as i64;
+        let mut players = players.clone().map(|it| it.seeded(round * 7 + 1));
         for _ in 0..options.plies {
-            let player = &mut players[usize::from(game.side() != Some(sampling))];
+            let player = &mut players[usize::from(game.side() != Some(first))];
             let choice = player.choose(&game, options.budget, &Stop::default());
             let Some(choice) = choice.filter(|_| game.result().is_none()) else { break };
             game.play(&choice.action)?;
         }
-        let ahead = ahead(&game, sampling).unwrap_or_else(|| {
+        let ahead = ahead(&game, first).unwrap_or_else(|| {
             tally.judged += 1;
-            judged(&game, knowledge, sampling)
+            judged(&game, knowledge, first)
         });
         tally.add(ahead);
     }

@@ -270,6 +270,9 @@ pub(crate) struct PlayArgs {
     /// How well the computer plays, from 1 to 8
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub(crate) level: u8,
+    /// Seconds for which the computer plays with itself first, to learn the game [default: up to 3]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "computer")]
+    pub(crate) learn: Option<u64>,
     /// Seed of the random mover and the computer (drawn afresh if absent)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

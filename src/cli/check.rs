@@ -16,6 +16,7 @@ use super::output::{Out, report, trouble};
 use super::setup;
 use super::watch::again_and_again;
 use crate::moves::played_out;
+use crate::opponent::unread_features;
 use crate::presets::{
     Catalogue, CatalogueError, GameEntry, LoadError, Ruleset, load_with_included, unknown_keys,
 };
@@ -209,6 +210,15 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, F
             .filter(|it| program.sources[usize::from(it.0)].path == asked.path)
             .map(|it| it.1);
         notes.extend(own);
+        let unread = unread_features(program, loaded.contract()).into_iter();
+        let own =
+            unread.filter(|it| program.sources[usize::from(it.span.source)].path == asked.path);
+        notes.extend(own.map(|it| {
+            format!(
+                "line {}: `.meta feature` names no relation of sides: {}",
+                it.span.line, it.value
+            )
+        }));
         fine.join(Fine { program: Some(Arc::clone(program)), notes });
     }
     if fine.program.is_none() {

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use crate::facts::{escaped, printable};
@@ -129,6 +129,14 @@ pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
     bar.set_prefix(what);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// How much of some seconds has passed, until it is dropped; unseen unless standard error is a terminal.
+pub(crate) fn waiting(seconds: u64, what: &'static str) -> ProgressBar {
+    let bar = progress(seconds, what);
+    let style = ProgressStyle::with_template("{prefix} {spinner} {elapsed} of {len} s");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.with_finish(ProgressFinish::AndClear)
 }
 
 /// The games of a PGN file (`-` is standard input) as they are read, and a bar that shows how much of the

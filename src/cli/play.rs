@@ -6,13 +6,14 @@
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Verdict;
 use super::args::PlayArgs;
 use super::board::{self, Symbols};
 use super::explain::{play_text, unasked};
 use super::names;
-use super::output::{Ink, Out, trouble};
+use super::output::{Ink, Out, trouble, waiting};
 use super::saves;
 use super::setup::{self, Library, Opened};
 use crate::derive::explain::Limits;
@@ -49,14 +50,24 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let plays = seat.map(|it| side_of_machine(&rules, it)).transpose()?;
     let mut random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let level = Level::new(args.level).unwrap_or(Level::HIGHEST);
-    let computer = args.computer.as_ref().map(|_| {
-        let knowledge = Knowledge::learn(&game, Lessons::default(), 1);
-        Opponent::new(knowledge, level, random.u64(..))
-    });
+    let lessons =
+        args.learn.map_or_else(Lessons::default, |it| Lessons::of(Duration::from_secs(it)));
+    let computer = args
+        .computer
+        .as_ref()
+        .map(|_| Opponent::new(learned(&game, lessons), level, random.u64(..)));
     let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
-    let mut session = Session { game, rules, library, out, symbols, random, computer, plays };
+    let mut session =
+        Session { game, rules, library, out, symbols, random, computer, lessons, plays };
     session.run()?;
     Ok(Verdict::Fine)
+}
+
+/// What the computer learns of a game, with a bar that shows for how long.
+fn learned(game: &Game, lessons: Lessons) -> Knowledge {
+    let seconds = lessons.time.unwrap_or_default().as_secs();
+    let _bar = waiting(seconds, "learning the game");
+    Knowledge::learn(game, lessons, 1)
 }
 
 /// The sides that the machine plays.
@@ -88,6 +99,8 @@ struct Session<'a> {
     random: fastrand::Rng,
     /// The opponent; random moves, if none.
     computer: Option<Opponent>,
+    /// How long it learns the game, and whatever presets make of it.
+    lessons: Lessons,
     /// The sides that the machine plays.
     plays: Option<Seat>,
 }
@@ -309,7 +322,7 @@ impl Session<'_> {
             Ok(rules) => {
                 self.rules = rules;
                 if let Some(computer) = &mut self.computer {
-                    computer.learn(Knowledge::learn(&self.game, Lessons::default(), 1));
+                    computer.learn(learned(&self.game, self.lessons));
                 }
             }
             Err(why) => {

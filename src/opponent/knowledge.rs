@@ -1,17 +1,20 @@
 //! What positions are worth, learned from games that are played with nothing but the rules.
 //!
-//! A position is told by what stands where: so many pieces of each kind, and on which squares they stand. A
-//! logistic regression over games finds what of that goes with winning: first over random ones, then over games
-//! whose sides take what looks best one action ahead. Kinds begin with what they can do (how many actions a piece
-//! has on average), so that a few games are enough; where fewer pieces win, the games turn that round. Deliberately absent: any kind, square or game by name.
+//! A position is told by what stands where: so many pieces of each kind, and on which squares they stand; and by the
+//! rows of relations that rules call features (`.meta feature`), each of a side like a piece. A logistic regression
+//! over games finds what of that goes with winning: first over random ones, then over games whose sides take what
+//! looks best one action ahead, in rounds, each with what those before it taught. Kinds begin with what they can do
+//! (how many actions a piece has on average), so that a few games are enough; where fewer pieces win, the games turn
+//! that round. Deliberately absent: any kind, square or game by name.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crate::derive::World;
 use crate::facts::{AttrId, EntityId, GAME, Shape};
 use crate::game::Game;
 use crate::moves::{Contract, Move, legal_moves, pseudo_moves};
-use crate::rules::{Program, Type};
+use crate::rules::{Meta, Program, RelId, Type};
 
 use super::Chance;
 
@@ -26,6 +29,13 @@ pub struct Lessons {
     pub time: Option<Duration>,
 }
 
+impl Lessons {
+    /// Games for so long, as many as that is enough for.
+    pub fn of(time: Duration) -> Self {
+        Self { actions: usize::MAX, time: Some(time), ..Self::default() }
+    }
+}
+
 impl Default for Lessons {
     fn default() -> Self {
         Self { actions: 300_000, longest: 300, time: Some(Duration::from_secs(3)) }
@@ -38,7 +48,8 @@ pub struct Knowledge {
     kinds: usize,
     squares: usize,
     sides: usize,
-    /// By kind.
+    features: usize,
+    /// By kind, and behind the kinds by feature.
     worth: Vec<f32>,
     /// By side, kind and square, beside the kind's worth.
     place: Vec<f32>,
@@ -58,6 +69,13 @@ pub(super) struct Standing {
     pub(super) square: Option<usize>,
 }
 
+/// A relation whose rows are counted for the side that one of its columns names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Feature {
+    rel: RelId,
+    side: usize,
+}
+
 /// A position of a game, for the regression.
 struct Sample {
     standing: Vec<Standing>,
@@ -74,14 +92,20 @@ const POWER: f32 = 0.85;
 const SELDOM: f32 = 0.01;
 /// On how many squares a piece is tried alone.
 const TRIED: usize = 12;
+/// Maximum number of actions, and maximum time, of games at random.
+const RANDOM: usize = 100_000;
+const RANDOM_TIME: Duration = Duration::from_secs(1);
+/// Maximum number of positions that are kept for the regression: the newest.
+const SAMPLES: usize = 40_000;
 
 impl Knowledge {
-    /// Whether it is about a game of as many kinds, squares and sides.
+    /// Whether it is about a game of as many kinds, squares, sides and features.
     pub fn fits(&self, game: &Game) -> bool {
-        let contract = game.contract();
-        let size = |domain| game.program().schema.domain(domain).size();
+        let (program, contract) = (game.program(), game.contract());
+        let size = |domain| program.schema.domain(domain).size();
         let wanted = [contract.kinds, contract.board.domain, contract.sides].map(size);
         wanted == [self.kinds, self.squares, self.sides]
+            && features(program, contract).len() == self.features
     }
 
     /// Learns a game from its position by playing it at random: the same of the same seed, if time is not
@@ -94,6 +118,7 @@ impl Knowledge {
             kinds: size(contract.kinds),
             squares: size(contract.board.domain),
             sides: size(contract.sides),
+            features: features(&program, &contract).len(),
             worth: Vec::new(),
             place: Vec::new(),
             games: 0,
@@ -104,24 +129,36 @@ impl Knowledge {
             contract: &contract,
             program: &program,
             chance: Chance(seed),
-            samples: Vec::new(),
-            actions_of: vec![(0, 0); it.kinds],
+            samples: VecDeque::new(),
+            features: features(&program, &contract),
+            actions_of: Vec::new(),
             longest: lessons.longest,
             turns: (0.0, 0),
             captures: (0, 0),
         };
+        school.actions_of = vec![(0, 0); it.kinds + school.features.len()];
         let alone = school.alone(&mut game.world().clone(), it.squares);
-        // A third of all is random; what follows from it guides the rest.
-        let third = lessons.time.map(|it| it / 3);
-        it.games += school.attend(game, None, lessons.actions / 3, third);
+        // A third is random, up to what is enough to begin with. What follows from it guides the first round.
+        let began = Instant::now();
+        let mut spent = RANDOM.min(lessons.actions / 3);
+        let time = lessons.time.map(|it| (it / 3).min(RANDOM_TIME));
+        it.games += school.attend(game, None, spent, time);
         it.branching = school.branching();
         let (captures, all) = school.captures;
         it.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
         it.fit(&school, &alone);
-        let guided =
-            school.attend(game, Some(&it), lessons.actions * 2 / 3, third.map(|it| it * 2));
-        it.games += guided;
-        it.fit(&school, &alone);
+        // Each round is twice as long as all before it.
+        while spent < lessons.actions {
+            let round = (spent * 2).min(lessons.actions - spent).max(1);
+            let elapsed = began.elapsed();
+            let time = lessons.time.map(|it| it.saturating_sub(elapsed).min(elapsed * 2));
+            if time.is_some_and(|it| it.is_zero()) {
+                break;
+            }
+            it.games += school.attend(game, Some(&it), round, time);
+            it.fit(&school, &alone);
+            spent += round;
+        }
         it
     }
 
@@ -138,6 +175,11 @@ impl Knowledge {
     /// How many games with a winner it rests on.
     pub fn games(&self) -> usize {
         self.games
+    }
+
+    /// What a row of a feature is worth, in hundredths: of those that the rules name, in their order.
+    pub fn worth_of_feature(&self, feature: usize) -> i32 {
+        self.worth_of(self.kinds + feature)
     }
 
     /// What a piece of a kind is worth, in hundredths.
@@ -263,8 +305,10 @@ struct School<'g> {
     contract: &'g Contract,
     program: &'g Program,
     chance: Chance,
-    samples: Vec<Sample>,
-    /// By kind: actions of pieces, and pieces of sides to move.
+    samples: VecDeque<Sample>,
+    features: Vec<Feature>,
+    /// By kind: actions of pieces, and pieces of sides to move. Behind the kinds there is room for the features, which
+    /// have none.
     actions_of: Vec<(u64, u64)>,
     longest: usize,
     /// The logarithms of how many actions there were to choose from, and how many turns they belong to.
@@ -321,6 +365,8 @@ impl School<'_> {
                 let Some(winner) = winner else { return (taken, false) };
                 let sample = |standing| Sample { standing, winner };
                 self.samples.extend(positions.into_iter().map(sample));
+                let surplus = self.samples.len().saturating_sub(SAMPLES);
+                self.samples.drain(..surplus);
                 return (taken, true);
             }
             let moves = legal_moves(world, self.contract);
@@ -330,7 +376,7 @@ impl School<'_> {
             let before = std::mem::replace(&mut mover, self.contract.mover(world.facts()));
             self.turns.0 += (moves.len() as f32).ln();
             self.turns.1 += u32::from(mover != before);
-            let standing = standing(world, self.contract);
+            let standing = standing(world, self.contract, &self.features);
             let before = std::mem::replace(&mut count, on_board(&standing));
             self.captures.0 += u64::from(count < before);
             self.captures.1 += 1;
@@ -361,7 +407,7 @@ impl School<'_> {
                 Ok(()) => match winner(world, self.contract) {
                     Some(Some(winner)) if winner == mover => i32::MAX,
                     Some(Some(_)) => i32::MIN,
-                    _ => guide.score(&standing(world, self.contract), mover),
+                    _ => guide.score(&standing(world, self.contract, &self.features), mover),
                 },
                 Err(_) => i32::MIN,
             };
@@ -439,8 +485,42 @@ pub(super) fn winner_of(world: &mut World, contract: &Contract, outcome: i64) ->
     rows.first().and_then(|it| usize::try_from(*it.first()?).ok())
 }
 
-/// Where the pieces stand that belong to a side.
-pub(super) fn standing(world: &World, contract: &Contract) -> Vec<Standing> {
+/// The relations that rules call features.
+pub(super) fn features(program: &Program, contract: &Contract) -> Vec<Feature> {
+    called_features(program).filter_map(|it| feature(program, contract, it)).collect()
+}
+
+/// The lines `.meta feature "RELATION"` that name no relation with a column of sides: they are of no use.
+pub fn unread_features<'p>(program: &'p Program, contract: &Contract) -> Vec<&'p Meta> {
+    called_features(program).filter(|it| feature(program, contract, it).is_none()).collect()
+}
+
+fn called_features(program: &Program) -> impl Iterator<Item = &Meta> {
+    program.meta.iter().filter(|it| it.key == "feature")
+}
+
+fn feature(program: &Program, contract: &Contract, called: &Meta) -> Option<Feature> {
+    let rel = program.relation_in(called.span.source, &called.value)?;
+    let mut columns = program.relation(rel).columns.iter();
+    let side = columns.position(|it| it.ty == Type::Domain(contract.sides))?;
+    Some(Feature { rel, side })
+}
+
+/// Where the pieces stand that belong to a side, and what features each side has.
+pub(super) fn standing(
+    world: &mut World,
+    contract: &Contract,
+    features: &[Feature],
+) -> Vec<Standing> {
+    let mut found = Vec::new();
+    let kinds = world.program().schema.domain(contract.kinds).size();
+    for (at, feature) in features.iter().enumerate() {
+        for row in world.tuples(feature.rel) {
+            if let Ok(side) = usize::try_from(row[feature.side]) {
+                found.push(Standing { side, kind: kinds + at, square: None });
+            }
+        }
+    }
     let facts = world.facts();
     let number = |entity, attr| facts.get_raw(entity, attr).and_then(|it| usize::try_from(it).ok());
     let of = |entity| {
@@ -448,7 +528,8 @@ pub(super) fn standing(world: &World, contract: &Contract) -> Vec<Standing> {
             (number(entity, contract.color.attr)?, number(entity, contract.kind.attr)?);
         Some(Standing { side, kind, square: number(entity, contract.at.attr) })
     };
-    facts.entities_with(contract.kind.attr).filter_map(of).collect()
+    found.extend(facts.entities_with(contract.kind.attr).filter_map(of));
+    found
 }
 
 /// How many pieces stand on squares.

@@ -15,7 +15,7 @@ use crate::derive::{Allowance, Stop};
 use crate::game::Game;
 use crate::moves::Move;
 
-pub use knowledge::{Knowledge, Lessons};
+pub use knowledge::{Knowledge, Lessons, unread_features};
 use monte_carlo::Tree;
 use search::Search;
 
@@ -128,6 +128,12 @@ impl Opponent {
     #[must_use]
     pub fn by(self, method: Method) -> Self {
         Self { method: Some(method), ..self }
+    }
+
+    /// The same opponent with another seed.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     /// How it looks ahead in what it knows.

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::knowledge::{logistic, standing, winner};
+use super::knowledge::{logistic, winner};
 use super::search::{DECIDED, INFINITE, Search, told};
 use super::{Chance, Choice, Score};
 use crate::moves::{Move, legal_moves};
@@ -419,8 +419,8 @@ impl<'g> Tree<'g> {
     }
 
     /// The static evaluation: how likely the side that asks wins, by what stands where.
-    fn evaluation(&self) -> f32 {
-        let standing = standing(&self.search.world, self.search.contract);
+    fn evaluation(&mut self) -> f32 {
+        let standing = self.search.standing();
         let side = usize::try_from(self.search.side).unwrap_or_default();
         chance_of(self.search.knowledge.score(&standing, side))
     }

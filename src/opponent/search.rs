@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::knowledge::{Standing, is_entity, standing, winner, winner_of};
+use super::knowledge::{Feature, Standing, features, is_entity, standing, winner, winner_of};
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
 use crate::game::{Game, position_key};
@@ -35,6 +35,7 @@ pub(super) struct Search<'g> {
     pub(super) world: World,
     pub(super) contract: &'g Contract,
     program: &'g Program,
+    features: Vec<Feature>,
     pub(super) knowledge: &'g Knowledge,
     pub(super) budget: Budget,
     stop: Stop,
@@ -81,6 +82,7 @@ impl<'g> Search<'g> {
             world: game.world().clone(),
             contract,
             program,
+            features: features(program, contract),
             knowledge,
             budget,
             stop,
@@ -218,7 +220,7 @@ impl<'g> Search<'g> {
             }
         }
         let is_own = self.is_own_turn();
-        let standing = standing(&self.world, self.contract);
+        let standing = self.standing();
         let here = self.knowledge.score(&standing, usize::try_from(self.side).unwrap_or_default());
         let is_quiet = depth <= 0 && !self.is_threatened();
         if depth <= -BEYOND {
@@ -337,10 +339,15 @@ impl<'g> Search<'g> {
         self.ended(winner, ply)
     }
 
+    /// What the position on the board is valued by.
+    pub(super) fn standing(&mut self) -> Vec<Standing> {
+        standing(&mut self.world, self.contract, &self.features)
+    }
+
     /// The legal actions of the position on the board, likely ones first.
     pub(super) fn sorted(&mut self, first: Option<&Move>) -> Vec<Move> {
         let moves = legal_moves(&mut self.world, self.contract);
-        let standing = standing(&self.world, self.contract);
+        let standing = self.standing();
         self.ordered(moves, &standing, first, false)
     }
 

@@ -20,6 +20,7 @@ const KEYS: &[&str] = &[
     "board",
     "entities",
     "fact",
+    "feature",
     "number",
     "oracle",
     "pattern",

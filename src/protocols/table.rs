@@ -32,6 +32,8 @@ pub struct EngineGame {
     game: Game,
     /// What was learned of the games that were played, by their names.
     knowledge: HashMap<String, Knowledge>,
+    /// How long it learns before it says that it is ready, if it was asked to.
+    lessons: Option<Duration>,
 }
 
 /// What the engine would play, in the client's letters.
@@ -80,8 +82,16 @@ impl EngineGame {
         let mut loaded = HashMap::new();
         let (rules, dialect) = load(&catalogue, &mut loaded, game)?;
         let game = rules.start(None)?;
-        let knowledge = HashMap::new();
-        Ok(Self { catalogue, loaded, rules, dialect, plain: false, game, knowledge })
+        Ok(Self {
+            catalogue,
+            loaded,
+            rules,
+            dialect,
+            plain: false,
+            game,
+            knowledge: HashMap::new(),
+            lessons: None,
+        })
     }
 
     /// The names of all games.
@@ -223,6 +233,27 @@ impl EngineGame {
         let line: Vec<String> = texts.iter().map(|it| self.dialect().move_to_theirs(it)).collect();
         let text = line.first().cloned().unwrap_or(text);
         Ok(Some(Thought { text, score, depth, nodes, line }))
+    }
+
+    /// Learns each game for so long, in [`EngineGame::prepare`]; as long as a move allows if it is no time.
+    pub fn learn_for(&mut self, time: Duration) {
+        self.lessons = Some(time).filter(|it| !it.is_zero());
+        self.knowledge.clear();
+    }
+
+    /// Learns the game now, if it is to be learned for a given time and is not known.
+    ///
+    /// # Errors
+    /// The game does not start.
+    pub fn prepare(&mut self) -> Result<(), TableError> {
+        if let Some(time) = self.lessons {
+            let name = &self.rules.game().name;
+            if !self.knowledge.contains_key(name) {
+                let known = Knowledge::learn(&self.rules.start(None)?, Lessons::of(time), 1);
+                self.knowledge.insert(name.clone(), known);
+            }
+        }
+        Ok(())
     }
 
     /// What is known of the game: learned the first time, in a part of the time that there is for an action. What

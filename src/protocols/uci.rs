@@ -19,6 +19,9 @@ const IGNORED: &[&str] =
 /// Time for a move when a search without limit is stopped.
 const AT_STOP: Duration = Duration::from_millis(200);
 
+/// Maximum number of seconds for which a game is learned.
+const LONGEST_LESSONS: u64 = 3_600;
+
 /// A conversation.
 #[derive(Debug)]
 pub struct Uci {
@@ -49,7 +52,7 @@ impl Uci {
         match words.next() {
             None => (),
             Some("uci") => self.identify(out),
-            Some("isready") => out("readyok"),
+            Some("isready") => self.prepare(out),
             Some("ucinewgame") => self.position(&[], out),
             Some("setoption") => self.set_option(words.collect(), out),
             Some("position") => self.position(&words.collect::<Vec<_>>(), out),
@@ -63,6 +66,13 @@ impl Uci {
         Flow::GoesOn
     }
 
+    fn prepare(&mut self, out: &mut dyn FnMut(&str)) {
+        if let Err(why) = self.table.prepare() {
+            error(out, &why.to_string());
+        }
+        out("readyok");
+    }
+
     fn identify(&self, out: &mut dyn FnMut(&str)) {
         out(concat!("id name Rulemate ", env!("CARGO_PKG_VERSION")));
         out("id author the Rulemate team");
@@ -74,6 +84,7 @@ impl Uci {
         out("option name Letters type combo default client var client var plain");
         let (low, high) = (Level::LOWEST.number(), Level::HIGHEST.number());
         out(&format!("option name Skill Level type spin default {high} min {low} max {high}"));
+        out("option name Learn Seconds type spin default 0 min 0 max 3600");
         out("option name Hash type spin default 16 min 1 max 1024");
         out("option name Threads type spin default 1 min 1 max 1");
         out("option name MultiPV type spin default 1 min 1 max 1");
@@ -106,6 +117,10 @@ impl Uci {
                 self.table.write_plainly(value == "plain");
             }
             "letters" => error(out, "the letters of pieces are client or plain"),
+            "learn seconds" => match value.parse().ok().filter(|it| *it <= LONGEST_LESSONS) {
+                Some(seconds) => self.table.learn_for(Duration::from_secs(seconds)),
+                None => error(out, "a game is learned for 0 to 3600 seconds"),
+            },
             "variantpath" if value.is_empty() || value == "<empty>" => (),
             "variantpath" => self.load_rules(&value, out),
             name if IGNORED.contains(&name) => (),

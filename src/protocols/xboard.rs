@@ -62,7 +62,7 @@ impl Xboard {
             "" => (),
             "quit" => return Flow::Quit,
             "protover" => self.features(out),
-            "ping" => out(&format!("pong {rest}")),
+            "ping" => self.prepare(rest, out),
             "new" => self.new_game(out),
             "variant" => self.variant(rest, out),
             "setboard" => self.set_board(rest, out),
@@ -79,6 +79,10 @@ impl Xboard {
             "usermove" => self.user_move(rest, out),
             "option" if rest == "Letters=client" => self.table.write_plainly(false),
             "option" if rest == "Letters=plain" => self.table.write_plainly(true),
+            "option" if rest.starts_with("Learn Seconds=") => {
+                let seconds = rest.split_once('=').and_then(|it| it.1.parse().ok());
+                self.table.learn_for(Duration::from_secs(seconds.unwrap_or_default()));
+            }
             "undo" => self.take_back(1),
             "remove" => self.take_back(2),
             it if IGNORED.contains(&it) => (),
@@ -87,12 +91,19 @@ impl Xboard {
         Flow::GoesOn
     }
 
+    fn prepare(&mut self, number: &str, out: &mut dyn FnMut(&str)) {
+        if let Err(why) = self.table.prepare() {
+            out(&format!("tellusererror {}", one_line(&why)));
+        }
+        out(&format!("pong {number}"));
+    }
+
     fn features(&self, out: &mut dyn FnMut(&str)) {
         let variants: Vec<&str> = self.table.variants().map(theirs).collect();
         let version = env!("CARGO_PKG_VERSION");
         out(&format!(
             "feature setboard=1 usermove=1 ping=1 time=1 colors=0 sigint=0 sigterm=0 san=0 reuse=1 \
-             analyze=0 option=\"Letters -combo *client /// plain\" myname=\"Rulemate {version}\" \
+             analyze=0 option=\"Learn Seconds -spin 0 0 3600\" option=\"Letters -combo *client /// plain\" myname=\"Rulemate {version}\" \
              variants=\"{}\"",
             variants.join(",")
         ));

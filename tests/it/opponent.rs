@@ -1,6 +1,8 @@
 //! The opponent plays games of every sort by their rules alone: it takes wins that are there, beats a mover that
 //! takes any action, keeps to its budget, and leaves the game as it is.
 
+use std::time::Duration;
+
 use rulemate::game::{Game, Stop};
 use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Method, Opponent, Score};
 use rulemate::presets::{Catalogue, Ruleset};
@@ -247,6 +249,51 @@ fn what_pieces_are_worth_is_learned_from_games() {
     assert!(games > 5 && knight < 0 && queen < 0, "{knight} {queen} after {games} games");
 }
 
+/// What relations that rules call features are worth is learned from games: in Othello it is good to have many directions in
+/// which stones turn, and where captures must be made it is good to offer some.
+#[test]
+fn features_are_learned_from_games() {
+    let othello = rules("othello");
+    let knowledge = Knowledge::learn(&othello.start(None).expect("it starts"), lessons(), 1);
+    assert!(knowledge.worth_of_feature(0) > 0, "{}", knowledge.worth_of_feature(0));
+
+    let text = r#"
+.meta preset "pressure"
+.meta description "The opponent is told which pieces are attacked"
+.meta feature "pressed"
+.meta feature "pressing"
+.domain Preset += { pressure }
+.decl pressed(side: Side, square: Square) "{side} attacks a piece on {square}"
+pressed(c, t) :- attacks(q, t), color(q, c), at(p, t), color(p, e), c != e.
+"#;
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    catalogue
+        .add(Source { path: "mine/pressure.dl".into(), text: text.into() })
+        .expect("metadata that makes sense");
+    let rules = catalogue.load("antichess", &["pressure"]).expect("rules without a mistake");
+    let unread = rulemate::opponent::unread_features(rules.program(), rules.contract());
+    assert_eq!(unread.iter().map(|it| it.value.as_str()).collect::<Vec<_>>(), ["pressing"]);
+    let game = rules.start(None).expect("it starts");
+    let knowledge = Knowledge::learn(&game, lessons(), 1);
+    assert!(knowledge.worth_of_feature(0) > 0, "{}", knowledge.worth_of_feature(0));
+    let plain = catalogue.load::<&str>("antichess", &[]).expect("antichess");
+    assert!(knowledge.fits(&game) && !knowledge.fits(&plain.start(None).expect("it starts")));
+}
+
+/// More lessons are more rounds, each guided by what those before it taught, of more games.
+#[test]
+fn long_lessons_have_more_games() {
+    let start = rules("connect-four").start(None).expect("it starts");
+    let of = |actions| {
+        let lessons = Lessons { actions, longest: 300, time: None };
+        Knowledge::learn(&start, lessons, 1)
+    };
+    let (short, long) = (of(30_000), of(500_000));
+    assert!(long.games() > 5 * short.games(), "{} {}", short.games(), long.games());
+    let timed = Knowledge::learn(&start, Lessons::of(Duration::from_millis(200)), 1);
+    assert!(timed.games() > 0);
+}
+
 #[test]
 fn a_search_keeps_to_its_budget_and_changes_nothing() {
     let rules = rules("chess");
@@ -290,10 +337,29 @@ fn protocols_and_the_terminal_play_what_the_opponent_thinks() {
         "setoption name Skill Level value 9\nsetoption name Skill Level value 2\ngo\nquit\n";
     let said = rulemate_reading(&["uci"], skill).out;
     assert!(said.contains("number from 1 to 8") && said.contains("bestmove "), "{said}");
+    let lessons = "setoption name Learn Seconds value 4000\nsetoption name Learn Seconds value 1\n\
+                   isready\ngo depth 1\nquit\n";
+    let said = rulemate_reading(&["uci"], lessons).out;
+    assert!(said.contains("for 0 to 3600 seconds") && said.contains("readyok\n"), "{said}");
+    assert!(said.contains("bestmove "), "{said}");
+    let lessons = "option Learn Seconds=1\nping 7\nsd 1\ngo\nquit\n";
+    let said = rulemate_reading(&["xboard"], lessons).out;
+    assert!(said.contains("pong 7") && said.contains("move "), "{said}");
     let board = "new\nsetboard 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1\nsd 2\ngo\nquit\n";
     let said = rulemate_reading(&["xboard"], board).out;
     assert!(said.contains("move d1d8") && said.contains("1-0"), "{said}");
-    let args = ["play", "connect-four", "--computer", "both", "--level", "1", "--seed", "3"];
+    let args = [
+        "play",
+        "connect-four",
+        "--computer",
+        "both",
+        "--level",
+        "1",
+        "--seed",
+        "3",
+        "--learn",
+        "1",
+    ];
     let said = rulemate_reading(&args, "").out;
     assert!(said.contains("by the computer") && said.contains(" by "), "{said}");
     let wrong = rulemate_reading(&["play", "chess", "--computer", "red"], "");
