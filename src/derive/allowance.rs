@@ -1,12 +1,12 @@
-//! Allowances: one budget for all the work that a request causes in rules, in whichever world.
+//! Allowances: one budget for all the work that a request causes in rules, over all worlds.
 //!
-//! Queries, events, trials, texts of moves, explanations and loads have budgets of their own
-//! (`budget`), each with a full one. An [`Allowance`] is what they may take together: while one is open
-//! on a thread, all evaluators that run on that thread draw from it, and when it is used up all of them
-//! run out. It is a matter of the thread, not of a world, since one request may look at many worlds and
-//! compile the rules of others. An allowance that is opened within another draws from that one.
+//! Each query, event, trial, move text, explanation and load has a full budget of its own (`budget`). An
+//! [`Allowance`] limits their sum: while one is open on a thread, all evaluators on that thread draw from it,
+//! and when it is used up all of them run out. It belongs to the thread, not to a world, since one request
+//! may read many worlds and compile rules. An allowance that is opened within another draws from the outer
+//! one.
 //!
-//! Another thread ends it with a [`Stop`]: evaluators look whenever they have taken a slice of steps.
+//! Another thread can end it with a [`Stop`], which evaluators check after each slice of steps.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -15,47 +15,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::budget::{REQUEST_STEPS, Resource};
 
-/// Number of steps that are taken out of the allowance at a time. After each slice the [`Stop`] is examined.
+/// Number of steps that are taken out of the allowance at a time. After each slice the [`Stop`] is checked.
 const SLICE: i64 = 1 << 14;
 
 thread_local! {
-    /// What is left of the slice at hand; below 0 when there is no other.
+    /// What is left of the current slice; below 0 if there are no more.
     static SLICE_LEFT: Cell<i64> = const { Cell::new(i64::MAX) };
     static OPEN: RefCell<Option<Open>> = const { RefCell::new(None) };
 }
 
-/// The allowance that is open on a thread.
+/// The open allowance of a thread.
 #[derive(Debug)]
 struct Open {
-    /// What is left beyond the slice at hand.
+    /// What is left beyond the current slice.
     left: i64,
     stop: Option<Stop>,
     out: Option<Resource>,
 }
 
-/// Ends what an allowance pays for, from another thread.
+/// A handle to stop the work under an allowance from another thread.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends it: rules that are running stop, as when their time is up.
+    /// Stops it: running rules end as if their time were up.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was ended.
+    /// Whether it was stopped.
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What is open until it is dropped. See the module's head.
+/// An open allowance, until it is dropped. See the module's head.
 #[derive(Debug)]
 #[must_use = "an allowance is closed when this is dropped"]
 pub struct Allowance {
-    /// It is the outermost one.
+    /// Whether it is the outermost one.
     opened: bool,
-    /// It belongs to its thread.
+    /// Keeps it on its thread.
     thread: PhantomData<*const ()>,
 }
 
@@ -65,17 +65,17 @@ impl Allowance {
         Self::of(REQUEST_STEPS, None)
     }
 
-    /// [`Allowance::open`], for a request that may be ended from another thread.
+    /// [`Allowance::open`], for a request that may be stopped from another thread.
     pub fn stopped_by(stop: Stop) -> Self {
         Self::of(REQUEST_STEPS, Some(stop))
     }
 
-    /// [`Allowance::stopped_by`], for what is many requests in one: a game that is played again.
+    /// [`Allowance::stopped_by`], for work that counts as many requests, such as replaying a game.
     pub fn of_many(requests: u64, stop: Stop) -> Self {
         Self::of(REQUEST_STEPS.saturating_mul(requests.max(1)), Some(stop))
     }
 
-    /// An allowance of so many steps, unless there is one on this thread already.
+    /// An allowance of that many steps, unless there is one on this thread already.
     pub fn of(steps: u64, stop: Option<Stop>) -> Self {
         let opened = OPEN.with_borrow_mut(|open| {
             if open.is_some() {
@@ -91,13 +91,12 @@ impl Allowance {
         Self { opened, thread: PhantomData }
     }
 
-    /// Takes steps out of the allowance that is open, for work that no rule does. False if it is used
-    /// up.
+    /// Takes steps out of the open allowance, for work outside of rules. False if it is used up.
     pub fn spend(steps: u64) -> bool {
         take(i64::try_from(steps).unwrap_or(i64::MAX))
     }
 
-    /// What ran out of the allowance that is open.
+    /// The resource of the open allowance that ran out.
     pub fn exhausted() -> Option<Resource> {
         OPEN.with_borrow(|it| it.as_ref().and_then(|it| it.out))
     }
@@ -112,7 +111,7 @@ impl Drop for Allowance {
     }
 }
 
-/// Takes steps out of the allowance that is open, if there is one. False if it is used up.
+/// Takes steps out of the open allowance, if there is one. False if it is used up.
 #[inline]
 pub(super) fn take(steps: i64) -> bool {
     let left = SLICE_LEFT.get() - steps;
@@ -120,7 +119,7 @@ pub(super) fn take(steps: i64) -> bool {
     left >= 0 || next_slice()
 }
 
-/// How many of so many steps may still be taken.
+/// How many of `steps` may still be taken.
 pub(super) fn left_of(steps: u64) -> u64 {
     if !take(0) {
         return 0;
@@ -130,7 +129,7 @@ pub(super) fn left_of(steps: u64) -> u64 {
     steps.min(u64::try_from(left).unwrap_or_default())
 }
 
-/// Does work whose result is shared: the request that happens to need it first does not pay for it.
+/// Does work whose result is shared, without charging the request that happens to need it first.
 pub(super) fn aside<T>(work: impl FnOnce() -> T) -> T {
     struct Aside(Option<Open>, i64);
     impl Drop for Aside {

@@ -1,10 +1,9 @@
 //! Limits on work and rows in evaluators, since rule text may come from strangers.
 //!
-//! A query (all that one read, one action or one mark makes an evaluator do) and a load (all
-//! statics of a program) each have the same budget, and all that a request comes to has one together
-//! (`allowance`). Running out is a value, [`Exhausted`]; the rows
-//! at hand are then incomplete and not to be relied on. No time is measured here, so the same program
-//! runs out at the same place on every machine; a server may end a request besides.
+//! A query (the work of one read, one action or one mark) and a load (all statics of a program) each have the
+//! same budget, and a request has one for all its work (`allowance`). Running out is a value, [`Exhausted`];
+//! the rows are then incomplete and must not be relied on. Time is not measured here, so the same program
+//! runs out at the same place on every machine; a server may also stop a request.
 
 use std::fmt;
 
@@ -13,19 +12,18 @@ use crate::rules::{Program, RelId, RuleId};
 /// Join steps of a query, and of a load: entries into inner loops, by the width of the loop, and
 /// tuples of lists.
 pub(super) const STEPS: u64 = 1 << 24;
-/// Steps of the reference evaluator: one for each row that it makes.
+/// Steps of the reference evaluator: one for each row that it creates.
 pub(super) const REFERENCE_STEPS: u64 = 1 << 22;
 /// Steps of one explanation or question: one for each lookup, and one for each row found.
 pub(super) const SEARCH_STEPS: u64 = 1 << 22;
-/// Steps of a request: of all its queries, events, trials and loads and actions played out together.
+/// Steps of a request: of all its queries, events, trials, loads and played-out actions together.
 pub(super) const REQUEST_STEPS: u64 = 1 << 26;
-/// What a query costs a request, besides its steps.
+/// The charge for a query, besides its steps.
 pub(super) const QUERY: i64 = 64;
-/// The number of rows of the reference evaluator that count as one step of a request: it derives all rows anew after
-/// each write, where the other evaluator keeps them.
+/// The number of rows of the reference evaluator that count as one step of a request: it derives all rows
+/// again after each write, while the other evaluator maintains them.
 pub(super) const REFERENCE_SHARE: u64 = 16;
-/// Maximum number of actions that are possible at a time (pseudo-legal ones), and of rows of a relation that is shown
-/// whole.
+/// Maximum number of pseudo-legal actions of a position, and of rows of a relation that is listed as a whole.
 pub(super) const ACTIONS: usize = 1 << 14;
 /// Maximum number of rows of one list.
 pub(super) const ROWS: usize = 1 << 19;
@@ -45,15 +43,15 @@ pub(super) const BIT_ROWS: usize = 1 << 20;
 pub enum Resource {
     Steps,
     Rows,
-    /// What a legal action needs that cannot be taken: ids of entities, or an end of the events that it raises.
+    /// A legal action could not be taken, for lack of entity ids or because of endless events.
     Action,
-    /// The request was ended from outside.
+    /// The request was stopped from outside.
     Time,
-    /// Actions that are possible at a time.
+    /// Too many possible actions.
     Actions,
 }
 
-/// The rules asked for more than an evaluator gives.
+/// The rules exceeded a budget of the evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Exhausted {
     pub resource: Resource,
@@ -95,7 +93,7 @@ impl Exhausted {
         Self { resource: Resource::Action, rule: None, place, text }
     }
 
-    /// A relation has more rows than may be shown at a time.
+    /// A relation has more rows than may be listed.
     pub(super) fn actions(program: &Program, rel: RelId) -> Self {
         let span = program.relation(rel).span;
         let (place, text) = (program.place(span), program.quote(span));

@@ -1,9 +1,8 @@
 //! Code that reactions call: its arguments, and what it may do.
 //!
-//! `call bite(p, n)` hands a [`Moment`] to the code that has registered `bite` for the preset. What it does
-//! there are the effects of reactions, written to the same journal: a veto, or an end of the
-//! transaction, takes them back with everything else. So the code may keep nothing in mind that is
-//! not a fact, or undo and saves would not know of it.
+//! `call bite(p, n)` hands a [`Moment`] to the code that has registered `bite` for the preset. Its effects
+//! are those of reactions, written to the same journal: a veto, or an aborted transaction, takes them back
+//! with everything else. So the code may not keep state other than facts, or undo and saves would miss it.
 //! Deliberately absent: the registry of code (`presets`).
 
 #![warn(missing_docs)]
@@ -20,7 +19,7 @@ use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
 
 /// The code that answers the calls of a program's reactions.
 pub trait Calls: fmt::Debug + Send + Sync {
-    /// Answers a call from the rules of a preset. `false`: it is not known here.
+    /// Answers a call from the rules of a preset. Returns false if it is not known here.
     fn call(&self, preset: &str, name: &str, moment: &mut Moment<'_>) -> bool;
 }
 
@@ -41,9 +40,9 @@ pub(super) trait CallState {
     fn spawn(&mut self) -> Option<EntityId>;
 }
 
-/// One call, as a batch of reactions asks for it.
+/// A call from a batch of reactions.
 pub(super) struct Call<'c> {
-    /// What the reaction reacted to, with the arguments as they are.
+    /// The event that the reaction reacted to, with its current arguments.
     pub(super) event: Event,
     pub(super) args: &'c Tuple,
     /// The reaction and the number of its effect.
@@ -54,7 +53,7 @@ pub(super) struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// Has the code do its work. Gives what it did, but for the facts that it changed.
+    /// Runs the code. Returns what it did besides changing facts.
     pub(super) fn run(
         &self,
         program: &Arc<Program>,
@@ -103,8 +102,8 @@ impl Call<'_> {
 
 /// The arguments of code that a reaction calls, and what it may do. Names are those of the rules.
 ///
-/// Whatever is asked of it that cannot be (a name that the rules do not have, a value of another
-/// type) refuses the whole action, and says so; the code need not look.
+/// An invalid request (a name that the rules do not have, a value of another type) refuses the whole action
+/// with a message; the code need not check.
 pub struct Moment<'w> {
     program: &'w Arc<Program>,
     state: &'w mut dyn CallState,
@@ -125,9 +124,9 @@ impl fmt::Debug for Moment<'_> {
     }
 }
 
-/// What happens.
+/// The event and its arguments.
 impl Moment<'_> {
-    /// The action or event that is under way: `move`, `damage`.
+    /// The action or event under way: `move`, `damage`.
     pub fn event(&self) -> &str {
         self.program.event_name(self.event)
     }
@@ -145,7 +144,7 @@ impl Moment<'_> {
         self.given.iter().any(|it| it.0 == name)
     }
 
-    /// The number that goes by a name: a variable of the call, or a column of the event.
+    /// The number in an argument: a variable of the call, or a column of the event.
     pub fn int(&mut self, name: &str) -> i64 {
         match self.given(name) {
             Some((Type::Int, raw)) => raw,
@@ -154,7 +153,7 @@ impl Moment<'_> {
         }
     }
 
-    /// The entity that goes by a name.
+    /// The entity in an argument.
     pub fn entity(&mut self, name: &str) -> EntityId {
         let (none, is_entity) = (EntityId(0), |ty| self.program.schema.is_entity(ty));
         let found = self.given.iter().find(|it| it.0 == name);
@@ -170,13 +169,13 @@ impl Moment<'_> {
         }
     }
 
-    /// Whatever goes by a name, in words: `knight`, `e4`, `3`.
+    /// The value of an argument by name: `knight`, `e4`, `3`.
     pub fn word(&mut self, name: &str) -> String {
         self.given(name).map(|(ty, raw)| self.program.value_name(ty, raw)).unwrap_or_default()
     }
 }
 
-/// What is true.
+/// Reading facts and rows.
 impl Moment<'_> {
     /// A fact of an entity.
     pub fn get(&mut self, entity: EntityId, attribute: &str) -> Option<Value> {
@@ -184,7 +183,7 @@ impl Moment<'_> {
         self.state.facts().get(entity, attr)
     }
 
-    /// A fact of an entity that is a number.
+    /// A numeric fact of an entity.
     pub fn get_int(&mut self, entity: EntityId, attribute: &str) -> Option<i64> {
         match self.get(entity, attribute)? {
             Value::Int(it) => Some(it),
@@ -192,7 +191,7 @@ impl Moment<'_> {
         }
     }
 
-    /// A fact of an entity in words: `white`, `e4`.
+    /// A fact of an entity by name: `white`, `e4`.
     pub fn get_word(&mut self, entity: EntityId, attribute: &str) -> Option<String> {
         let attr = self.attribute(attribute)?;
         let raw = self.state.facts().get_raw(entity, attr)?;
@@ -202,7 +201,7 @@ impl Moment<'_> {
         }
     }
 
-    /// Every row of a relation as it is now, in words: `[["#3", "e4"], ...]`.
+    /// The current rows of a relation, by name: `[["#3", "e4"], ...]`.
     pub fn rows(&mut self, relation: &str) -> Vec<Vec<String>> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
         let columns = &self.program.relation(rel).columns;
@@ -211,7 +210,7 @@ impl Moment<'_> {
         rows.iter().map(|row| columns.iter().zip(row).map(word).collect()).collect()
     }
 
-    /// The entities in the first column of a relation: `entities("at")` are all that stand on a board.
+    /// The entities in the first column of a relation: `entities("at")` are all pieces on the board.
     pub fn entities(&mut self, relation: &str) -> Vec<EntityId> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
         let rows = self.state.tuples(rel);
@@ -230,9 +229,9 @@ impl Moment<'_> {
     }
 }
 
-/// What is done.
+/// Writing facts, and other effects.
 impl Moment<'_> {
-    /// States a fact, in place of the one there was.
+    /// States a fact, replacing the old one.
     pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
         let Some(attr) = self.attribute(attribute) else { return };
         if let Err(why) = self.state.state(entity, attr, &value.into()) {
@@ -240,7 +239,7 @@ impl Moment<'_> {
         }
     }
 
-    /// States a fact whose value is a word: a side, a square, a kind.
+    /// States a fact whose value is a member's name: a side, a square, a kind.
     pub fn set_word(&mut self, entity: EntityId, attribute: &str, word: &str) {
         let Some(attr) = self.attribute(attribute) else { return };
         let AttrType::Member(id) = self.program.schema.attribute(attr).ty else {
@@ -253,19 +252,19 @@ impl Moment<'_> {
         }
     }
 
-    /// Takes a fact back.
+    /// Retracts a fact.
     pub fn retract(&mut self, entity: EntityId, attribute: &str) {
         if let Some(attr) = self.attribute(attribute) {
             self.state.retract(entity, attr);
         }
     }
 
-    /// Takes everything about an entity back.
+    /// Retracts everything about an entity.
     pub fn remove(&mut self, entity: EntityId) {
         self.state.remove(entity);
     }
 
-    /// A new entity; none if there is no room, which refuses the action.
+    /// A new entity; `None` if there is no room, which refuses the action.
     pub fn spawn(&mut self) -> Option<EntityId> {
         let Some(entity) = self.state.spawn() else {
             self.failed(CallFault::Fact("there is no room for another entity".into()));
@@ -275,7 +274,7 @@ impl Moment<'_> {
         Some(entity)
     }
 
-    /// Has an event happen once the batch is over.
+    /// Raises an event, which is handled after the batch.
     pub fn raise(&mut self, event: &str, args: &[Value]) {
         let Some((event, args)) = self.event_row(event, args) else { return };
         self.flow.raised.push_back(Raised { event, args: args.clone(), by: self.by });
@@ -289,7 +288,7 @@ impl Moment<'_> {
         }
     }
 
-    /// Nothing more comes of the event after this batch.
+    /// Stops the event after this batch.
     pub fn stop(&mut self) {
         if self.is_raised("stop") {
             self.flow.stop = true;
@@ -297,7 +296,7 @@ impl Moment<'_> {
         }
     }
 
-    /// What comes of the event after this batch sees another number in that column.
+    /// Passes the event on to later batches with another number in that column.
     pub fn pass(&mut self, column: &str, value: i64) {
         if !self.is_raised("pass") {
             return;
@@ -383,7 +382,7 @@ impl Moment<'_> {
     }
 }
 
-/// A value as rules keep it, if it is of the type.
+/// The raw form of a value, if it has the type.
 fn raw(program: &Program, ty: Type, value: &Value) -> Option<i64> {
     match (ty, value) {
         (Type::Int, Value::Int(it)) => Some(*it),

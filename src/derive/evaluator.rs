@@ -1,7 +1,7 @@
 //! The interface of evaluators: the changes that a world reports to them, and the rows that it asks them for.
 //!
 //! The bit evaluator (`bits`) and the reference evaluator (`reference`) implement it, and must give the same answers.
-//! Deliberately absent: when rows are read, and what becomes of the facts (`world`).
+//! Deliberately absent: when rows are read, and the facts themselves (`world`).
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -15,16 +15,16 @@ use super::rows::{Rows, Tuple};
 use crate::facts::{Change, Ids, Session};
 use crate::rules::{ActionId, RelId};
 
-/// Which evaluator answers.
+/// The kinds of evaluators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// The product.
+    /// The bit evaluator.
     Bits,
     /// The slow reference evaluator.
     Frog,
 }
 
-/// What the rows of a world follow from, beside its program.
+/// The sources of a world's rows, besides its program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Basis<'w> {
     pub(super) facts: &'w Session,
@@ -32,25 +32,26 @@ pub(super) struct Basis<'w> {
     pub(super) handed: &'w GivenRows,
 }
 
-/// Where an evaluator was when a mark was set. One that derives anew after each change has nothing to note.
+/// The state of an evaluator at a mark. An evaluator that derives from scratch after each change stores
+/// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct EvaluatorMark {
     pub(super) journal: usize,
     pub(super) depth: usize,
-    /// An earlier mark has the same frame.
+    /// Whether an earlier mark has the same frame.
     pub(super) marked: bool,
 }
 
-/// The rows that follow from the facts of one session.
+/// An evaluator of the rows that follow from the facts of one session.
 ///
-/// It is notified of each change of the facts and of rows that are handed over. What it is asked for it may
-/// derive then, from those changes or from the [`Basis`], which agree.
+/// It is notified of each change of the facts and of supplied rows. It may derive rows when they are read,
+/// from those changes or from the [`Basis`], which agree.
 pub(super) trait Evaluator: Debug + Send + Sync {
     /// Facts have changed, in this order.
     fn follow(&mut self, changes: &[Change]);
-    /// Changes are taken back, the last first, before [`Evaluator::rollback`].
+    /// Changes are undone, the last first, before [`Evaluator::rollback`].
     fn undo(&mut self, changes: &[Change]);
-    /// The rows of a relation that neither facts nor rules say, ascending.
+    /// Sets the rows of a relation that are supplied, ascending.
     fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
     fn mark(&mut self) -> EvaluatorMark;
     fn rollback(&mut self, mark: EvaluatorMark);
@@ -72,10 +73,10 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     /// Every relation, computed.
     fn materialised(&mut self, basis: Basis<'_>) -> &dyn Rows;
 
-    /// What the reactions of a batch do, in text order. New entities have the ids that are given.
+    /// The outputs of the reactions of a batch, in text order. New entities get the given ids.
     ///
     /// # Errors
-    /// Solving them alone took more than it may; some of what they do is missing.
+    /// Solving them exceeded a budget; some outputs are missing.
     fn react(
         &mut self,
         basis: Basis<'_>,
@@ -103,11 +104,11 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
     fn counts(&self) -> Vec<u64>;
-    /// Lists from now on what is derived anew of the relations that are kept, or stops.
+    /// Starts or stops recording what is derived again of the maintained relations.
     fn set_logging(&mut self, on: bool);
-    /// What was derived anew since listing began.
+    /// What was derived again since recording began.
     fn log(&self) -> Vec<(RelId, Tuple)>;
-    /// The plans of all rules in words.
+    /// The plans of all rules as text.
     fn dump(&self) -> String;
     /// Bytes of the derived rows, what sessions share excluded.
     fn heap_bytes(&self) -> usize;

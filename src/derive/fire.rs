@@ -164,7 +164,7 @@ fn input(program: &Program, rel: RelId) -> Option<Input> {
     }
 }
 
-/// The entity whose fact an input's row is.
+/// The entity of the fact behind an input's row.
 fn subject(input: Input, args: &[i64]) -> Option<i64> {
     match input {
         Input::Key(_) | Input::Flag(_) | Input::List(..) => args.first().copied(),

@@ -1,10 +1,10 @@
-//! Rows that are handed to the evaluators: how a relation was before the action under way, and trials, whose
-//! rows are found by playing actions out.
+//! Rows that are supplied to the evaluators: those of a relation before the action under way, and those of
+//! trials, which are found by playing actions out.
 //!
-//! Evaluators read both like other rows. What was before is handed over when a batch asks for it, and
-//! taken back when the action is over. A trial is found when something that depends on it is read, and holds
-//! until a fact changes; nothing that is played out for it may depend on it, which is checked as rules are
-//! compiled. Programs without either pay nothing.
+//! Evaluators read both like other rows. Rows of before are supplied when a batch reads them, and dropped
+//! when the action is over. The rows of a trial are computed when something that depends on them is read, and
+//! are valid until a fact changes; nothing that is played out for a trial may depend on it, which is checked
+//! when rules are compiled. Programs without either have no extra cost.
 
 use std::sync::Arc;
 
@@ -16,30 +16,30 @@ use super::schedule::Schedule;
 /// The rows of a relation, ascending, shared.
 pub(super) type SharedRows = Arc<Vec<Tuple>>;
 
-/// The relations of a program whose rows are handed over, and what depends on them: found once.
+/// The relations of a program whose rows are supplied, and what depends on them; computed once.
 #[derive(Debug, Default)]
 pub(super) struct GivenRelations {
-    /// The relations whose rows are handed over.
+    /// The relations whose rows are supplied.
     pub(super) rels: Vec<RelId>,
-    /// For each relation of the program, the trials that it depends on: a bit each. Empty without trials.
+    /// For each relation of the program, the trials that it depends on, one bit each. Empty without trials.
     reads: Vec<u64>,
-    /// By action and by event, the relations that it may ask for as they were before it: their numbers among `rels`,
-    /// and the relations that they were. Empty where nothing is ever asked for.
+    /// By action and by event, the relations that it may read as they were before it: their numbers among
+    /// `rels`, and the original relations. Empty if none are read.
     pub(super) of_actions: Vec<Vec<(usize, RelId)>>,
     pub(super) of_events: Vec<Vec<(usize, RelId)>>,
 }
 
-/// The rows that are handed over in one world.
+/// The supplied rows of one world.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GivenRows {
     pub(super) rows: Vec<SharedRows>,
-    /// The rows that others have replaced, by number.
+    /// The replaced rows, by number, for rollback.
     pub(super) journal: Vec<(usize, SharedRows)>,
-    /// The trials whose rows hold for the facts as they are: a bit each.
+    /// The trials whose rows are up to date with the facts, one bit each.
     pub(super) fresh: u64,
 }
 
-/// A state of what is handed over to return to.
+/// A state of the supplied rows to return to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GivenMark {
     pub(super) journal: usize,
@@ -69,7 +69,7 @@ impl GivenRelations {
         hands
     }
 
-    /// The relation that another one is as it was, with its number.
+    /// The original of a relation of before the action, with its number.
     fn before(&self, program: &Program, rel: RelId) -> Option<(usize, RelId)> {
         let Role::Given(Given::Before(of)) = program.relation(rel).role else { return None };
         Some((self.number(rel)?, of))
@@ -79,7 +79,7 @@ impl GivenRelations {
         self.rels.iter().position(|it| *it == rel)
     }
 
-    /// What an action or event, or what comes of it, may ask for of the time before.
+    /// The state of before that an action or event, or its consequences, may read.
     fn asked_for(&self, program: &Program, event: Event) -> Vec<(usize, RelId)> {
         let mut asked = Vec::new();
         for reaction in consequences(program, event) {
@@ -98,7 +98,7 @@ impl GivenRelations {
         self.reads.get(usize::from(rel.0)).copied().unwrap_or_default()
     }
 
-    /// The trials that the reactions of each batch depend on: nothing where there are none.
+    /// The trials that the reactions of each batch depend on; empty without trials.
     pub(super) fn of_batches(&self, program: &Program, schedule: &Schedule) -> Vec<u64> {
         if self.reads.is_empty() {
             return Vec::new();
@@ -129,7 +129,7 @@ fn trials_read(program: &Program) -> Vec<u64> {
     reads
 }
 
-/// The reactions to an action or event, and those to all events that may come of it.
+/// The reactions to an action or event, and those to all events that they may raise.
 fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
     let to = |event: Event| {
         let is_action = matches!(event, Event::Action(_));
@@ -171,7 +171,7 @@ impl GivenRows {
         self.journal.clear();
     }
 
-    /// What is handed over, by relation.
+    /// The supplied rows, by relation.
     pub(super) fn all<'h>(
         &'h self,
         hands: &'h GivenRelations,

@@ -1,4 +1,4 @@
-//! What a count of leaves asks for: see `World::leaves_below`.
+//! The parameters of a count of leaves: see `World::leaves_below`.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use crate::rules::{ActionId, RelId};
 /// The rows that are counted after each action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaves {
-    /// If this has rows, there are none.
+    /// If this has rows, there are no leaves.
     pub(super) over: RelId,
     /// The actions whose rows are leaves, with their relations.
     pub(super) counted: Vec<(ActionId, RelId)>,
-    /// If one of these has rows, they are no count.
+    /// If one of these has rows, the rows do not give the count.
     pub(super) odd: Vec<RelId>,
     /// By action, the batches that it takes, if leaves after it can be counted without taking it.
     pub(super) batches: Vec<Option<Range<usize>>>,
-    /// By event, whether nothing reacts to it.
+    /// By event, whether no reaction reacts to it.
     pub(super) unheard: Vec<bool>,
 }

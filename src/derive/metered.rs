@@ -1,5 +1,5 @@
-//! Rows that are read on a budget. Explanations and questions search finished rows, and rule text
-//! comes from strangers: a reader that has read too much finds nothing more, and gets an error at the end.
+//! Rows read on a budget. Explanations and questions search finished rows, and rule text may come from
+//! strangers: a reader that has read too much finds nothing more, and gets an error at the end.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -12,27 +12,28 @@ use crate::rules::{Program, RelId};
 /// See the module's head.
 pub(super) struct Metered<'r> {
     rows: &'r dyn Rows,
-    /// What there was at first, and what is left.
+    /// The initial budget, and the rest.
     steps: u64,
     left: Cell<u64>,
-    /// The reader: the number of a rule, or of a reaction after them; and what was left as it began.
+    /// The reader: the number of a rule, or of a reaction after the rules; and what was left when it began.
     reader: Cell<(usize, u64)>,
     /// Rows read, by reader.
     spent: RefCell<Vec<u64>>,
 }
 
 impl<'r> Metered<'r> {
-    /// A reader with a budget of steps (lookups, and rows found), or with what is left of the request's if that is less.
+    /// A reader with a budget of steps (lookups, and rows found), or with the rest of the request's budget if
+    /// that is less.
     pub(super) fn new(rows: &'r dyn Rows, steps: u64) -> Self {
         let program = rows.program();
         let steps = allowance::left_of(steps);
-        // What is read for no rule is in the last place.
+        // Reads that are not for a rule are counted last.
         let readers = program.rules.len() + program.reactions.len() + 1;
         let spent = RefCell::new(vec![0; readers]);
         Self { rows, steps, left: Cell::new(steps), reader: Cell::new((readers - 1, steps)), spent }
     }
 
-    /// What is read from now on is read for that rule, or that reaction after the rules.
+    /// From now on reads are charged to that rule, or that reaction after the rules.
     pub(super) fn read_for(&self, reader: usize) {
         let (before, since) = self.reader.replace((reader, self.left.get()));
         if let Some(spent) = self.spent.borrow_mut().get_mut(before) {
@@ -40,10 +41,10 @@ impl<'r> Metered<'r> {
         }
     }
 
-    /// What was read is all that there is.
+    /// Checks that the rows read are complete.
     ///
     /// # Errors
-    /// The budget ran out; the rule that spent most of it.
+    /// The budget ran out; the error names the rule that spent most of it.
     pub(super) fn check(&self) -> Result<(), Exhausted> {
         if self.left.get() > 0 {
             return Ok(());
@@ -55,7 +56,7 @@ impl<'r> Metered<'r> {
         Err(Exhausted::new(self.program(), resource, most))
     }
 
-    /// Takes one step; whether there was one left.
+    /// Takes one step. Returns whether there was one left.
     fn step(&self) -> bool {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);

@@ -21,8 +21,8 @@ pub(super) enum Output {
 /// The rarer effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Other {
-    /// The effects up to the next of these belong to a solution of this reaction, with the values
-    /// of its named variables. Only where a trace is wanted.
+    /// The effects up to the next of these belong to a solution of this reaction, with the values of its
+    /// named variables. Only if a trace is requested.
     Solution {
         reaction: usize,
         values: Tuple,
@@ -68,7 +68,7 @@ pub(super) enum Other {
     },
 }
 
-/// An event that waits to happen.
+/// An event that is waiting to be handled.
 pub(super) struct Raised {
     pub(super) event: EventId,
     pub(super) args: Tuple,
@@ -76,7 +76,7 @@ pub(super) struct Raised {
     pub(super) by: usize,
 }
 
-/// What the effects of a batch ask of those that follow.
+/// What the effects of a batch request for later batches.
 #[derive(Default)]
 pub(super) struct Flow {
     pub(super) raised: VecDeque<Raised>,

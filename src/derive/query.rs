@@ -1,9 +1,9 @@
 //! Ad-hoc questions: a body of literals, compiled against a program and solved over its rows.
 //!
-//! The language is that of rule bodies, with what a person at a prompt would like: a name that is a
-//! value of its column (`e4`, `white`) means that value, any other is a variable; `?p` is a variable
-//! whatever it is called, `'e4` a value. What stands for an entity may be abbreviated, if the caller
-//! says how (see [`Abbreviation`]), or be its number, `#12`.
+//! The language is that of rule bodies, with conveniences for typing: a name that is a value of its column
+//! (`e4`, `white`) means that value, any other is a variable; `?p` is always a variable, `'e4` always a
+//! value. An entity may be abbreviated, if the caller declares how (see [`Abbreviation`]), or be given by its
+//! number, `#12`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -16,25 +16,25 @@ use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
 use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
 
-/// An entity may be meant by the value that a relation gives it: with `at(Entity, Square)`, `e4`
-/// stands for whatever is on e4.
+/// A way to name an entity by a value that a relation gives it: with `at(Entity, Square)`, `e4` stands for
+/// the piece on e4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abbreviation {
     pub rel: RelId,
     pub values: DomainId,
 }
 
-/// A question, ready to be asked any number of times under its program.
+/// A compiled question, which can be asked any number of times.
 #[derive(Debug, Clone)]
 pub struct Query {
     program: Arc<Program>,
     body: Vec<Literal>,
     vars: Vec<Var>,
-    /// Variables with values from the start: entities meant by number.
+    /// Variables that are bound from the start: entities given by number.
     given: Bindings,
-    /// The variables that the asker named, in the order of the text.
+    /// The variables named in the question, in the order of the text.
     shown: Vec<(String, usize)>,
-    /// How many literals at the end of the body stand for what was abbreviated.
+    /// Number of literals at the end of the body that come from abbreviations.
     short: usize,
 }
 
@@ -72,7 +72,8 @@ pub struct Solutions {
 
 const HEAD: &str = ".decl query_() \"a question\"\nquery_() :- ";
 
-/// The names of the relations that rule files declare. Those of what was before an action come after them.
+/// The names of the relations that rule files declare. Those for the state of before an action come after
+/// them.
 fn declared(program: &Program) -> impl Iterator<Item = &str> {
     program.declared().map(|it| it.name.as_str())
 }
@@ -139,7 +140,7 @@ impl Query {
     /// All answers over the rows of its program.
     ///
     /// # Errors
-    /// Finding them takes more than a question may.
+    /// Finding them exceeds the budget of a question.
     pub fn answer(&self, rows: &dyn Rows) -> Result<Solutions, Exhausted> {
         let mut found = BTreeSet::new();
         self.each(rows, &mut |row| {
@@ -152,7 +153,7 @@ impl Query {
     /// All answers as values of Rust.
     ///
     /// # Errors
-    /// The types are not those of the question's variables, or finding them takes too much.
+    /// The types are not those of the question's variables, or finding them exceeds the budget.
     pub fn typed<T: FromRow>(&self, rows: &dyn Rows) -> Result<Vec<T>, AnswerError> {
         let answer = self.answer(rows)?;
         let wrong = || {
@@ -166,7 +167,7 @@ impl Query {
     /// Whether there is any answer.
     ///
     /// # Errors
-    /// Finding one takes more than a question may.
+    /// Finding one exceeds the budget of a question.
     pub fn holds(&self, rows: &dyn Rows) -> Result<bool, Exhausted> {
         let mut any = false;
         self.each(rows, &mut |_| {
@@ -191,7 +192,8 @@ impl Query {
         found
     }
 
-    /// The positive atoms of the question that no row matches, each taken by itself, with abbreviated values put in.
+    /// The positive atoms of the question that no row matches, each taken by itself, with abbreviations
+    /// resolved.
     pub fn unmet(&self, rows: &dyn Rows) -> Vec<(RelId, Vec<Option<i64>>)> {
         let (asked, short) = self.body.split_at(self.body.len() - self.short);
         let mut settled = self.given.clone();
@@ -220,7 +222,7 @@ impl Query {
     }
 }
 
-/// Why there are no answers as values of Rust.
+/// Why answers cannot be converted to values of Rust.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     #[error("the variables {} have other types than those asked for", columns.join(", "))]
@@ -229,9 +231,9 @@ pub enum AnswerError {
     Limit(#[from] Exhausted),
 }
 
-/// What one value of an answer can be read as.
+/// A type that a value of an answer can be converted to.
 pub trait FromRaw: Sized {
-    /// `None` if values of this type cannot be read so.
+    /// `None` if values of this type cannot be converted.
     fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self>;
 }
 
@@ -257,9 +259,9 @@ impl FromRaw for String {
     }
 }
 
-/// What a whole answer can be read as: a value, or a tuple of up to four.
+/// A type that a whole answer can be converted to: a value, or a tuple of up to four.
 pub trait FromRow: Sized {
-    /// `None` if the columns are others.
+    /// `None` if the columns do not match.
     fn from_row(program: &Program, columns: &[(String, Type)], row: &[i64]) -> Option<Self>;
 }
 
@@ -296,7 +298,7 @@ fn whole(text: &str, message: &str) -> QueryError {
     QueryError { text: text.into(), message, start: 0, end, help: None }
 }
 
-/// A mistake at its place in the text that was asked.
+/// A mistake at its place in the question's text.
 fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
     let origin = |at: u32| {
         let at = (at as usize).saturating_sub(HEAD.len()).min(origins.len() - 1);
@@ -328,17 +330,17 @@ fn several(program: &Program, mistake: QueryError) -> QueryError {
     }
 }
 
-/// A question in the language of rules.
+/// A question rewritten in the language of rules.
 #[derive(Default)]
 struct Rewritten {
     out: String,
-    /// For each byte of `out`, and its end, the byte of the text that it stands for.
+    /// For each byte of `out`, and its end, the corresponding byte of the question's text.
     origins: Vec<usize>,
-    /// Variables as they are called by the asker and in `out`.
+    /// The names of variables in the question and in `out`.
     shown: Vec<(String, String)>,
-    /// The number of atoms at the end for what was abbreviated.
+    /// Number of atoms at the end for abbreviations.
     short: usize,
-    /// Variables that stand for entities by number.
+    /// Variables for entities given by number.
     numbers: HashMap<String, i64>,
 }
 
@@ -347,7 +349,7 @@ struct Rewriter<'t> {
     text: &'t str,
     abbreviation: Option<Abbreviation>,
     done: Rewritten,
-    /// Atoms for what was abbreviated: the variable and the value.
+    /// Atoms for abbreviations: the variable and the value.
     extra: Vec<(String, String)>,
 }
 
@@ -414,7 +416,7 @@ impl<'t> Rewriter<'t> {
         self.done
     }
 
-    /// The names that are variables for certain: marked as such, or no value of their column.
+    /// The names that are certainly variables: marked as such, or not a value of their column.
     fn variables(&self, words: &[(usize, Word<'t>)]) -> BTreeSet<&'t str> {
         let mut found = BTreeSet::new();
         let mut atom: Option<(RelId, usize)> = None;
@@ -506,12 +508,12 @@ impl<'t> Rewriter<'t> {
     }
 }
 
-/// `count`, `sum`, `min` and `max` before a brace are no variables.
+/// `count`, `sum`, `min` and `max` before a brace are not variables.
 fn is_keyword(name: &str, next: Option<&(usize, Word<'_>)>) -> bool {
     matches!(name, "count" | "sum" | "min" | "max") && matches!(next, Some((_, Word::Other('{'))))
 }
 
-/// How long a full name is, `bank::gold`, that a text begins with.
+/// The length of a full name, `bank::gold`, that a text begins with.
 fn full_name(text: &str) -> Option<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let of = text.find(|c| !is_part(c) && c != '-')?;

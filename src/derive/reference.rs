@@ -1,6 +1,6 @@
-//! The reference evaluator of one session: what is read after a change is computed anew from all facts.
+//! The reference evaluator of one session: after a change everything is computed from scratch when read.
 //!
-//! It keeps no marks, counts nothing and lists nothing. Reactions are solved tuple at a time over its rows (`fire`).
+//! It keeps no marks and no statistics. Reactions are solved tuple at a time over its rows (`fire`).
 //! Deliberately absent: how rows are computed (`frog`).
 
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ use crate::rules::{ActionId, RelId};
 pub(super) struct Reference {
     statics: Arc<Statics>,
     schedule: Arc<Schedule>,
-    /// The rows of the facts as they are, once one is asked for.
+    /// The rows for the current facts, once one was read.
     rows: Option<Arc<Frog>>,
 }
 
@@ -89,7 +89,7 @@ impl Evaluator for Reference {
         let _ = self.rows(basis).for_each(rel, pattern, f);
     }
 
-    /// Each relation is computed when it is first looked at.
+    /// Each relation is computed when it is first read.
     fn materialised(&mut self, basis: Basis<'_>) -> &dyn Rows {
         self.rows(basis)
     }

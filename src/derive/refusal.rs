@@ -1,27 +1,27 @@
-//! Why an action does not happen.
+//! Reasons why an action fails.
 
 use super::budget::Exhausted;
 use super::trace::Said;
 
 pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
 
-/// Why an action did not happen. Nothing has changed.
+/// Why an action failed. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// A reaction refused it.
+    /// A reaction vetoed it.
     #[error("{said}")]
     Veto { said: Said },
-    /// Events raise each other without end. The cycle as `event (place of the reaction)`.
+    /// Events raise each other endlessly. The cycle as `event (place of the reaction)`.
     #[error("events raise each other more than {DEPTH} deep: {}", cycle.join(" -> "))]
     Cycle { cycle: Vec<String> },
     #[error("more than {EVENTS} events are raised; the last is raised at {place}")]
     Events { place: String },
     #[error("there is no room for another entity: {cap} are the most")]
     Entities { cap: u32 },
-    /// Working out what it does took more than may be.
+    /// Computing its effects exceeded a budget.
     #[error(transparent)]
     Limit(Box<Exhausted>),
-    /// Code that a reaction calls is not there, or asked for what cannot be.
+    /// Code that a reaction calls is missing, or made an invalid request.
     #[error("{place} calls {name}, but {fault}")]
     Call { place: String, name: String, fault: CallFault },
 }

@@ -1,6 +1,6 @@
-//! Read access to materialised rows: what the solver, proofs and audits see of an evaluator.
+//! Read access to materialised rows, for the solver, proofs and audits.
 //!
-//! Nothing here derives anything: what implements [`Rows`] has every relation computed already.
+//! Nothing is derived here: an implementation of [`Rows`] has every relation computed already.
 
 use std::ops::ControlFlow;
 

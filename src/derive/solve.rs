@@ -1,6 +1,6 @@
 //! All solutions of a body, tuple at a time, over any materialised rows.
 //!
-//! Reactions and proofs ask small questions whose variables are mostly bound; a backtracking search
+//! Reactions and proofs need small queries whose variables are mostly bound; a backtracking search
 //! answers them without a plan. Deliberately absent: deriving rows (the evaluators do that, and
 //! share no code with this file).
 
@@ -51,9 +51,9 @@ pub(super) fn term(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
     }
 }
 
-/// The place among `rest` of the literal to try next: tests first, then what has one answer at
-/// most, then the atom that leaves the fewest new variables. With it, whether it may have many
-/// solutions, so that a look ahead pays.
+/// The place among `rest` of the literal to try next: tests first, then literals with at most one solution,
+/// then the atom with the fewest new variables. Also returns whether it may have many solutions, so that
+/// looking ahead pays off.
 pub(super) fn pick(
     program: &Program,
     body: &[Literal],
@@ -65,7 +65,7 @@ pub(super) fn pick(
     (best < NOT_READY).then_some((at, best >= GENERATOR))
 }
 
-/// The literal at a place of a body binds no new variable.
+/// Whether the literal at a place of a body binds no new variable.
 pub(super) fn is_test(body: &[Literal], at: usize, bindings: &[Option<i64>]) -> bool {
     match &body[at] {
         Literal::Atom(atom) => unbound(atom, bindings) == 0,
@@ -81,12 +81,12 @@ const NOT_READY: usize = usize::MAX;
 /// The rank from which on a literal may have many solutions.
 const GENERATOR: usize = 100;
 
-/// Statics are tables of a whole board; what depends on the facts is mostly small.
+/// Statics are tables of a whole board; relations that depend on facts are mostly small.
 fn is_large(program: &Program, rel: RelId) -> bool {
     program.relation(rel).is_static()
 }
 
-/// A positive atom among `rest`, in text order, that has no row whatever its open variables are.
+/// A positive atom among `rest`, in text order, that has no row for any values of its open variables.
 pub(super) fn hopeless(
     rows: &dyn Rows,
     body: &[Literal],
@@ -99,7 +99,7 @@ pub(super) fn hopeless(
     })
 }
 
-/// How soon a literal should be tried: the lower the sooner.
+/// The rank of a literal: the lower, the sooner it should be tried.
 fn rank(program: &Program, body: &[Literal], at: usize, bindings: &[Option<i64>]) -> usize {
     match &body[at] {
         Literal::Compare(compare) if is_ready(compare, bindings) => 0,
@@ -121,7 +121,7 @@ fn rank(program: &Program, body: &[Literal], at: usize, bindings: &[Option<i64>]
     }
 }
 
-/// How many arguments of an atom are unbound variables.
+/// Number of arguments of an atom that are unbound variables.
 fn unbound(atom: &Atom, bindings: &[Option<i64>]) -> usize {
     atom.args
         .iter()
@@ -129,7 +129,7 @@ fn unbound(atom: &Atom, bindings: &[Option<i64>]) -> usize {
         .count()
 }
 
-/// The key columns of a functional relation are all bound.
+/// Whether the key columns of a functional relation are all bound.
 fn is_lookup(program: &Program, atom: &Atom, bindings: &[Option<i64>]) -> bool {
     program.relation(atom.rel).functional
         && atom
@@ -138,7 +138,7 @@ fn is_lookup(program: &Program, atom: &Atom, bindings: &[Option<i64>]) -> bool {
             .is_some_and(|(_, key)| key.iter().all(|&it| term(it, bindings).is_some()))
 }
 
-/// Both sides have values, or one does and the other is the variable to bind.
+/// Whether both sides have values, or one does and the other is a variable to bind.
 fn is_ready(compare: &Compare, bindings: &[Option<i64>]) -> bool {
     match (all_bound(&compare.lhs, bindings), all_bound(&compare.rhs, bindings)) {
         (true, true) => true,
@@ -156,14 +156,14 @@ fn all_bound(expr: &Expr, bindings: &[Option<i64>]) -> bool {
     }
 }
 
-/// Every variable that the aggregate shares with the rest of the body is bound.
+/// Whether every variable that the aggregate shares with the rest of the body is bound.
 fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>]) -> bool {
     let is_bound = |var: VarId| bindings[usize::from(var.0)].is_some();
     let vars = aggregate.shared_vars();
     vars.into_iter().all(|it| is_bound(it) || !occurs_beside(body, aggregate, it))
 }
 
-/// The variable occurs in a literal of the body other than the aggregate. (Those that occur in the
+/// Whether the variable occurs in a literal of the body other than the aggregate. (Those that occur in the
 /// head alone are bound from the start.)
 fn occurs_beside(body: &[Literal], aggregate: &Aggregate, var: VarId) -> bool {
     let is_it = |it: &Literal| matches!(it, Literal::Aggregate(it) if std::ptr::eq(it, aggregate));
@@ -220,7 +220,7 @@ pub(super) fn literal_solutions(
     }
 }
 
-/// What rows of an atom's relation must look like under the bindings.
+/// The pattern of an atom's rows under the bindings.
 pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallVec<[Option<i64>; 6]> {
     atom.args.iter().map(|&it| term(it, bindings)).collect()
 }
@@ -249,7 +249,7 @@ fn atom_solutions(
     if !atom.args.contains(&Term::Wild) {
         return rows.for_each(atom.rel, &pattern, &mut |row| unify(&atom.args, row, bindings, f));
     }
-    // Rows that differ under a wildcard only are one solution.
+    // Rows that differ only under a wildcard are one solution.
     let mut seen: Vec<Tuple> = Vec::new();
     let _ = rows.for_each(atom.rel, &pattern, &mut |row| {
         let named = row.iter().zip(&atom.args).map(|(&it, arg)| match arg {

@@ -14,10 +14,10 @@ use crate::facts::{EntityId, Ids, Mark};
 use crate::rules::{ActionId, Event, EventId};
 
 impl World {
-    /// Takes an action: its reactions run, stage by stage. Whether it is legal is not asked.
+    /// Takes an action: its reactions run, stage by stage. Its legality is not checked.
     ///
     /// # Errors
-    /// A reaction refused it, or events had no end. Nothing has changed.
+    /// A reaction vetoed it, or its events are endless. Nothing has changed.
     pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
         let event = Event::Action(action);
         let args = &*self.program().action(action).whole(args);
@@ -30,11 +30,11 @@ impl World {
         self.transact(event, args, None, None)
     }
 
-    /// Plays an action out: takes it up to the stage of its reactions that the action names (`until STAGE`), or to
-    /// their end, and calls `looks` on the world as it is then. The answer says whether the rest is to happen, too.
+    /// Plays an action out: takes it up to the stage that the action declares (`until STAGE`), or to its end,
+    /// and calls `looks` on the world at that moment, which returns whether to carry out the rest, too.
     ///
     /// # Errors
-    /// As [`World::fire`], also where the refusal comes after the call of `looks`.
+    /// As [`World::fire`], even if the refusal comes after the call of `looks`.
     pub fn play_out(
         &mut self,
         action: ActionId,
@@ -52,8 +52,9 @@ impl World {
         self.transact(Event::Action(action), args, None, Some(cut))
     }
 
-    /// Takes an action and says what happened, also up to a refusal. Where playing it out ends, it calls `looks`
-    /// with the number of steps so far, and whether the action goes on after them.
+    /// Takes an action and returns a trace, up to a refusal if there is one. At the end of the stages that
+    /// are played out, it calls `looks` with the number of steps so far, and whether the action goes on after
+    /// them.
     pub fn play_out_traced(
         &mut self,
         action: ActionId,
@@ -72,7 +73,7 @@ impl World {
         (trace, done)
     }
 
-    /// Takes an action and says what happened.
+    /// Takes an action and returns a trace.
     ///
     /// # Errors
     /// As [`World::fire`].
@@ -81,8 +82,7 @@ impl World {
         done.map(|()| trace)
     }
 
-    /// Takes an action and says what happened, also up to a refusal. If there is one, nothing has
-    /// changed.
+    /// Takes an action and returns a trace, up to a refusal if there is one. If refused, nothing has changed.
     pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
         let args = &*self.program().action(action).whole(args);
@@ -90,7 +90,7 @@ impl World {
         (trace, done)
     }
 
-    /// Lets an event happen that no reaction raised, and says what happened.
+    /// Raises an event from outside of reactions, and returns a trace.
     ///
     /// # Errors
     /// As [`World::fire`].
@@ -123,14 +123,14 @@ impl World {
         }
         match (&done, mark) {
             (Err(_), Some(mark)) => self.rollback(mark),
-            // Plain batches refuse nothing, but the budget may have run out.
+            // Plain batches cannot refuse, but the budget may have run out.
             (Err(_), None) => self.take_back(since),
             (Ok(()), _) => {}
         }
         done
     }
 
-    /// Writes facts as they were.
+    /// Restores facts.
     fn take_back(&mut self, since: Mark) {
         let changes = self.facts.changes_since(since).to_vec();
         for change in changes.iter().rev() {
@@ -153,7 +153,7 @@ impl World {
                     write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, None);
                 }
                 Output::Remove { entity } => self.facts.remove(EntityId(*entity as u32)),
-                // A plain batch has no others.
+                // A plain batch has no other outputs.
                 Output::Other(_) => {}
             }
         }
@@ -169,17 +169,17 @@ impl World {
         self.schedule().of(event)
     }
 
-    /// The batch asks how something was before the action.
+    /// Whether the batch reads the state of before the action.
     pub(super) fn looks_back(&self, batch: usize) -> bool {
         self.schedule().batches[batch].looks_back
     }
 
-    /// The batch makes entities.
+    /// Whether the batch creates entities.
     pub(super) fn spawns(&self, batch: usize) -> bool {
         self.schedule().batches[batch].spawns
     }
 
-    /// What a batch does on the facts as they are. Entities that it makes have the ids given.
+    /// The outputs of a batch on the current facts. Entities that it creates have the given ids.
     pub(super) fn solve(
         &mut self,
         batch: usize,
@@ -197,7 +197,7 @@ impl World {
         outputs
     }
 
-    /// Takes the list of outputs back once they are applied, so that the next batch has its memory.
+    /// Takes the list of outputs back once they are applied, to reuse its memory for the next batch.
     pub(super) fn give_back(&mut self, mut outputs: Vec<Output>) {
         outputs.clear();
         if outputs.capacity() > self.outputs.capacity() {

@@ -1,6 +1,6 @@
 //! Traces: which reactions an action ran, on which event, and what each of them did.
 //!
-//! Values are raw: a display gives them names. An effect's justification is its step:
+//! Values are raw; displays give them names. An effect's justification is its step:
 //! the reaction, the values of its variables, and the event that it reacted to.
 //! Deliberately absent: making it (`transaction`).
 
@@ -10,10 +10,10 @@ use super::rows::Tuple;
 use crate::facts::{Change, EntityId};
 use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
 
-/// What happened, in its order.
+/// The steps of an action, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
-    /// What expired before anything else: facts that last until an action begins.
+    /// The facts that expired first: those that last until an action begins.
     pub expired: Vec<Change>,
     pub steps: Vec<Step>,
 }
@@ -21,10 +21,10 @@ pub struct Trace {
 /// One solution of one reaction, and its effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What it reacted to: the action or a raised event, with the arguments as they were then.
+    /// The event that it reacted to: the action or a raised event, with the arguments as they were then.
     pub event: Event,
     pub args: Tuple,
-    /// How many events lie between the action and this one.
+    /// Number of events between the action and this one.
     pub depth: usize,
     /// The reaction's number in the program; its stage, owner and place are there.
     pub reaction: usize,
@@ -33,10 +33,10 @@ pub struct Step {
     pub done: Vec<Done>,
 }
 
-/// One thing that a reaction did.
+/// An effect of a reaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
-    /// A fact was added, replaced or taken back.
+    /// A fact was added, replaced or retracted.
     Changed(Change),
     Spawned(EntityId),
     Raised {
@@ -58,24 +58,24 @@ pub enum Done {
     Vetoed {
         said: Said,
     },
-    /// The game is to go back so many whole turns.
+    /// The game is to go back that many whole turns.
     Rewound {
         turns: i64,
     },
-    /// Code that the host has registered was called; what it did follows.
+    /// Code that the host has registered was called; its effects follow.
     Called {
         name: String,
         args: Tuple,
     },
 }
 
-/// What a reaction says: a veto's reason or a note.
+/// A message of a reaction: a veto's reason or a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The place of the reaction.
     pub place: String,
     pub parts: Vec<SaidPart>,
-    /// The text with values by their plain names, for callers that know no better ones.
+    /// The text with plain names of values, for callers without better ones.
     pub text: String,
 }
 
@@ -112,7 +112,7 @@ impl Said {
         said
     }
 
-    /// What code that was called says.
+    /// A message of called code.
     pub(super) fn plain(place: String, text: &str) -> Self {
         Self { place, parts: vec![SaidPart::Text(text.into())], text: text.into() }
     }
@@ -133,7 +133,7 @@ impl Trace {
         self.steps.iter().flat_map(|step| step.done.iter().map(move |done| (step, done)))
     }
 
-    /// How many whole turns the game is to go back: what the last reaction that rewinds says.
+    /// The number of whole turns that the game is to go back, by the last reaction that rewinds.
     pub fn rewind(&self) -> Option<i64> {
         let turns = |done: &Done| match done {
             Done::Rewound { turns } => Some(*turns),

@@ -1,8 +1,8 @@
 //! Transactions: runs the reactions to an action or an event, stage by stage and batch by batch.
 //!
-//! A batch is solved by the evaluator at hand; here its effects are applied, and the events that it
-//! raised happen, one after the other, before the next batch begins. Actions that raise nothing take a shorter
-//! way (`World::fire`). Deliberately absent: which batches there are (`schedule`).
+//! A batch is solved by the evaluator; here its effects are applied, and the events that it raised are
+//! handled, one after the other, before the next batch begins. Actions that raise nothing take a shorter path
+//! (`World::fire`). Deliberately absent: which batches there are (`schedule`).
 
 use std::sync::Arc;
 
@@ -22,29 +22,30 @@ pub(super) struct Transaction<'w, 't> {
     /// The events under way, outermost first, with the reactions that raised them.
     under_way: Vec<(EventId, usize)>,
     events: usize,
-    /// A rewind ends everything: nothing runs after the batch that asks for it.
+    /// Whether a rewind was requested, after whose batch nothing more runs.
     rewinds: bool,
-    /// The facts and rows of before the action have been given to the evaluator.
+    /// Whether the evaluator has been given the facts and rows of before the action.
     looks_back: bool,
-    /// Rows of the time before, which reactions may ask for.
+    /// Rows of before the action, which reactions may read.
     before: Before,
     fresh: Fresh,
-    /// Where the action is cut off, if it is only played out.
+    /// The cut, if the action is only played out.
     cut: Option<Cut<'t>>,
 }
 
-/// Where an action that is played out is cut off: before which batch, and what looks at the world there. It is told
-/// the number of steps traced so far, and whether the cut was reached; it answers whether the rest is to run.
+/// The cut of an action that is played out: the batch before which it is, and the function to call there. It
+/// is passed the number of steps traced so far, and whether the cut was reached; it returns whether to run
+/// the rest.
 pub(super) struct Cut<'t> {
     pub(super) before: usize,
     pub(super) looks: &'t mut dyn FnMut(&mut World, usize, bool) -> bool,
 }
 
-/// The ids of entities that a transaction makes: no id that was in use at any moment of it.
+/// The ids of entities that a transaction creates: no id that was in use at any moment of it.
 struct Fresh {
-    /// Where it began.
+    /// The mark where it began.
     since: Mark,
-    /// Looked for when the first is asked for.
+    /// Computed when the first is needed.
     ids: Option<Ids>,
 }
 
@@ -56,7 +57,7 @@ impl Fresh {
     }
 }
 
-/// The world as code reads and writes it that a reaction calls.
+/// The world as code called by a reaction reads and writes it.
 struct Called<'c> {
     world: &'c mut World,
     fresh: &'c mut Fresh,
@@ -113,7 +114,7 @@ impl<'w, 't> Transaction<'w, 't> {
         }
     }
 
-    /// Has the cut looked at, unless it was before; whether the rest is to run.
+    /// Calls the function of the cut, unless that was done. Returns whether to run the rest.
     pub(super) fn end_trial(&mut self, is_cut: bool) -> bool {
         let steps = self.trace.as_ref().map_or(0, |it| it.steps.len());
         self.cut.take().is_none_or(|it| (it.looks)(self.world, steps, is_cut))
@@ -159,7 +160,7 @@ impl<'w, 't> Transaction<'w, 't> {
                 args = passed;
             }
         }
-        // All that follows may be reactions that never do anything, and then there is no batch of them.
+        // If all later reactions never have an effect, there is no batch for them.
         let ended = self.cut.as_ref().is_some_and(|it| it.before == batches.end);
         if ended && self.under_way.is_empty() && !self.rewinds {
             self.end_trial(true);

@@ -1,4 +1,5 @@
-//! Hands rows to the evaluator of a world: those of before an action, and those of trials, which it plays out.
+//! Supplies rows to the evaluator of a world: those of before an action, and those of trials, which are
+//! played out here.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::facts::{Ids, Mark};
 use crate::rules::{Event, Given, RelId, Role, TrialId};
 
 impl World {
-    /// Runs the trials that a relation depends on, unless their rows hold still.
+    /// Runs the trials that a relation depends on, unless their rows are up to date.
     #[inline]
     pub(super) fn ready(&mut self, rel: RelId) {
         let trials = self.plan().given_relations().trials(rel);
@@ -17,7 +18,7 @@ impl World {
         }
     }
 
-    /// Runs the trials that a batch depends on, unless their rows hold still.
+    /// Runs the trials that a batch depends on, unless their rows are up to date.
     #[inline]
     pub(super) fn ready_batch(&mut self, batch: usize) {
         let trials = self.batch_trials().get(batch).copied().unwrap_or_default();
@@ -26,7 +27,7 @@ impl World {
         }
     }
 
-    /// Runs every trial whose rows do not hold any more.
+    /// Runs every trial whose rows are out of date.
     pub(super) fn ready_all(&mut self) {
         let count = self.program().trials.len() as u32;
         if count > 0 {
@@ -43,7 +44,7 @@ impl World {
         }
     }
 
-    /// Plays out every candidate of a trial, and hands over those that pass.
+    /// Plays out every candidate of a trial, and supplies those that pass.
     fn run_trial(&mut self, at: usize) {
         let program = Arc::clone(self.program());
         let trial = &program.trials[at];
@@ -57,20 +58,20 @@ impl World {
         rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
         let number = self.plan().given_relations().number(trial.rel).unwrap_or_default();
         self.hand(number, Arc::new(rows));
-        // Rows that were cut short are no answer to keep.
+        // Incomplete rows are not kept.
         if !self.has_run_out() {
             self.given_rows_mut().fresh |= 1 << at;
         }
     }
 
-    /// Whether a candidate passes: its action can be taken up to where the trial looks, and what it looks for is so there.
+    /// Whether a candidate passes: its action can be played out, and the trial's condition holds then.
     fn survives(&mut self, trial: TrialId, args: &[i64], before: &Before) -> bool {
         let program = Arc::clone(self.program());
         let trial = &program.trials[usize::from(trial.0)];
         let event = Event::Raised(trial.event);
         let (mark, since) = (self.mark(), self.facts().mark());
         let mut holds = false;
-        // If it cannot be taken, nothing is looked at.
+        // If it cannot be taken, the condition is not evaluated.
         let _ = self.play_out(trial.action, args, &mut |world| {
             holds = world.agrees(event, args, since, before);
             false
@@ -79,7 +80,7 @@ impl World {
         holds
     }
 
-    /// Whether what a trial looks for is so.
+    /// Whether the condition of a trial holds.
     fn agrees(&mut self, event: Event, args: &[i64], since: Mark, before: &Before) -> bool {
         self.batches(event).any(|batch| {
             if self.looks_back(batch) {
@@ -92,7 +93,7 @@ impl World {
         })
     }
 
-    /// The rows, as they are, that an action or event may ask for when it is under way.
+    /// The current rows of relations that an action or event may read as state of before.
     pub(super) fn before(&mut self, event: Event) -> Before {
         if self.plan().given_relations().of_actions.is_empty() {
             return Before::new();
@@ -108,7 +109,7 @@ impl World {
         asked.iter().map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
     }
 
-    /// Hands rows over, by the number of their relation.
+    /// Supplies rows, by the number of their relation.
     pub(super) fn hand(&mut self, at: usize, rows: SharedRows) {
         if self.given_rows().rows[at] == rows {
             return;
@@ -118,7 +119,7 @@ impl World {
         self.tell_handed(at);
     }
 
-    /// Takes back what was handed over since a mark.
+    /// Restores the supplied rows of a mark.
     pub(super) fn hand_back(&mut self, mark: GivenMark) {
         while self.given_rows().journal.len() > mark.journal {
             let Some((at, old)) = self.given_rows_mut().journal.pop() else { break };
@@ -128,7 +129,7 @@ impl World {
         self.given_rows_mut().fresh = mark.fresh;
     }
 
-    /// The rows of before the action are not asked for any more.
+    /// Drops the rows of before the action, which are no longer read.
     pub(super) fn forget_rows_before(&mut self) {
         if self.plan().given_relations().of_actions.is_empty() {
             return;
@@ -141,14 +142,14 @@ impl World {
         }
     }
 
-    /// Tells the evaluator the rows of a relation that is handed over.
+    /// Passes the supplied rows of a relation to the evaluator.
     pub(super) fn tell_handed(&mut self, at: usize) {
         let rel = self.plan().given_relations().rels[at];
         let rows = Arc::clone(&self.given_rows().rows[at]);
         self.take_rows(rel, &rows);
     }
 
-    /// Tells the evaluator all that is handed over.
+    /// Passes all supplied rows to the evaluator.
     pub(super) fn tell_all_handed(&mut self) {
         (0..self.plan().given_relations().rels.len()).for_each(|at| self.tell_handed(at));
     }

@@ -1,27 +1,27 @@
 //! Watched relations: the rows that were added and removed from one commit to the next.
 //!
 //! The rows of a watched relation are kept as they were at the last commit and compared with those
-//! of the next, so that what was tried and taken back in between leaves no trace, and both
-//! evaluators report the same. Relations without a watch cost nothing.
+//! of the next, so that changes that were taken back in between do not show, and both evaluators report the
+//! same. Relations without a watch cost nothing.
 
 use slotmap::SlotMap;
 
 use super::rows::Tuple;
 use crate::rules::RelId;
 
-/// What a commit did to a watched relation.
+/// The changes of a watched relation in a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowChanges {
     pub rel: RelId,
     /// Rows that hold now and did not, ascending.
     pub added: Vec<Tuple>,
-    /// Rows that held and do not any more, ascending.
+    /// Rows that held and no longer do, ascending.
     pub removed: Vec<Tuple>,
 }
 
 slotmap::new_key_type! {
-    /// A subscription to a relation. It ends with [`World::unwatch`](super::World::unwatch); given back once more it
-    /// ends nothing else.
+    /// A subscription to a relation. It ends with [`World::unwatch`](super::World::unwatch); a second call
+    /// has no effect.
     pub struct Watch;
 }
 
@@ -37,7 +37,7 @@ struct Watched {
 pub(super) struct Watches {
     handles: SlotMap<Watch, RelId>,
     watched: Vec<Watched>,
-    /// Of the last commit; relations that did not change are left out.
+    /// The changes of the last commit; relations that did not change are left out.
     pub(super) changes: Vec<RowChanges>,
 }
 
@@ -66,7 +66,7 @@ impl Watches {
         }
     }
 
-    /// Takes in the rows of all watched relations, in the order of [`Watches::relations`].
+    /// Sets the rows of all watched relations, in the order of [`Watches::relations`].
     pub(super) fn advance(&mut self, rows: Vec<Vec<Tuple>>) {
         self.changes.clear();
         for (watched, rows) in self.watched.iter_mut().zip(rows) {

@@ -1,9 +1,8 @@
 //! A session of facts together with everything that follows from them.
 //!
-//! All layers above read derived rows and write facts through [`World`]. It keeps the evaluator in
-//! step with the facts: whatever is written, rolled back or committed, the rows read next are those
-//! of the facts as they are now. Which evaluator answers is a matter of [`Backend`]; both must give
-//! the same rows.
+//! All layers above read derived rows and write facts through [`World`]. It keeps the evaluator in step with
+//! the facts: after any write, rollback or commit, the rows read next are those of the current facts.
+//! [`Backend`] selects the evaluator; both must give the same rows.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -39,12 +38,12 @@ pub struct World {
     pub(super) evaluator: Box<dyn Evaluator>,
     backend: Backend,
     pub(super) outputs: Vec<Output>,
-    /// What ran out in a state that was taken back since.
+    /// The budget that ran out in a state that was rolled back since.
     pub(super) limit: Option<Box<Exhausted>>,
     watches: Option<Box<Watches>>,
-    /// The rows were dropped until [`World::reload`].
+    /// Whether the rows were dropped until [`World::reload`].
     unloaded: bool,
-    /// Rows that are neither facts nor follow from rules.
+    /// Supplied rows, which neither are facts nor follow from rules.
     handed: GivenRows,
 }
 
@@ -90,7 +89,7 @@ impl World {
         self.plan.program()
     }
 
-    /// Which evaluator answers.
+    /// The evaluator in use.
     pub fn backend(&self) -> Backend {
         self.backend
     }
@@ -115,7 +114,7 @@ impl World {
         Ok(old.map(|it| self.facts.to_value(attr, it)))
     }
 
-    /// Takes a fact back and returns its value, if there was one.
+    /// Retracts a fact and returns its value, if there was one.
     pub fn retract(&mut self, entity: EntityId, attr: AttrId) -> Option<Value> {
         let old = self.set_raw(entity, attr, None)?;
         Some(self.facts.to_value(attr, old))
@@ -129,15 +128,15 @@ impl World {
         old
     }
 
-    /// Writes as an effect of a reaction does: what lasts until the turn passes goes with it.
+    /// Writes as an effect of a reaction: facts that last until the turn passes expire with it.
     pub(super) fn write(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) {
         let mark = self.facts.mark();
         write(&mut self.facts, &self.plan.program().expiry, entity, attr, new);
         self.follow(mark);
     }
 
-    /// Gives the facts and rows of before the action to reactions that ask for them, until [`World::forget_before`].
-    /// They are those at a mark: an action that is played out within another has its own.
+    /// Supplies the facts and rows of before the action to reactions, until [`World::forget_before`]. They
+    /// are those at a mark: an action that is played out within another one has its own.
     pub(super) fn remember(&mut self, since: Mark, rows: &Before) {
         let mark = self.facts.mark();
         for &Was { of, before } in &self.plan.program().was {
@@ -197,7 +196,7 @@ impl World {
         id
     }
 
-    /// Counts an entity in whose id was chosen: see [`Session::admit`].
+    /// Registers an entity whose id was chosen: see [`Session::admit`].
     pub(super) fn admit(&mut self, id: EntityId) {
         let mark = self.facts.mark();
         self.facts.admit(id);
@@ -211,7 +210,7 @@ impl World {
         self.follow(mark);
     }
 
-    /// Tells the evaluator what was written since a mark.
+    /// Notifies the evaluator of the writes since a mark.
     #[inline]
     pub(super) fn follow(&mut self, mark: Mark) {
         let changes = self.facts.changes_since(mark);
@@ -237,8 +236,8 @@ impl World {
         self.hand_back(mark.handed);
     }
 
-    /// Makes all writes final: earlier marks are no longer valid. What that did to watched
-    /// relations is told by [`World::changes`] until the next commit.
+    /// Makes all writes final: earlier marks are no longer valid. [`World::changes`] reports the changes of
+    /// watched relations until the next commit.
     pub fn commit(&mut self) {
         if let Some(mut watches) = self.watches.take() {
             let rows = watches.relations().into_iter().map(|it| self.tuples(it)).collect();
@@ -250,13 +249,13 @@ impl World {
         self.evaluator.commit();
     }
 
-    /// What was read so far is true.
+    /// Checks that what was read so far is complete.
     ///
     /// # Errors
-    /// Deriving it took more than a query may: rows were missing, here or in a state that was taken
-    /// back, and what was read may be wrong. It stays so until [`World::forget_rows`]. Only rules
-    /// that calculate in circles or join without end get there, so readers need not ask after each
-    /// read: the code that hands an answer on does.
+    /// Deriving it exceeded the budget of a query: rows were missing, here or in a state that was rolled
+    /// back, and what was read may be wrong. This lasts until [`World::forget_rows`]. Only rules with endless
+    /// arithmetic or joins get there, so readers need not check after each read: the code that returns an
+    /// answer does.
     pub fn check(&self) -> Result<(), Exhausted> {
         if let Some(limit) = &self.limit {
             return Err((**limit).clone());
@@ -267,21 +266,20 @@ impl World {
         }
     }
 
-    /// Remembers that a legal action could not be taken while many were looked at: what was read is
-    /// not the whole, and [`World::check`] says so.
+    /// Remembers that a legal action could not be taken while many were examined: what was read is
+    /// incomplete, and [`World::check`] reports it.
     pub fn note_refusal(&mut self, text: &str, why: &Refusal) {
         self.limit.get_or_insert_with(|| Box::new(Exhausted::action(text, why)));
     }
 
-    /// Whether [`World::check`] has to tell that rows are missing. What is read from here on is of no
-    /// use.
+    /// Whether [`World::check`] will report missing rows. What is read from here on is meaningless.
     #[inline]
     pub fn has_run_out(&self) -> bool {
         self.limit.as_ref().is_some_and(|it| it.resource != Resource::Action)
             || self.evaluator.has_run_out()
     }
 
-    /// The evaluator, and what it may need for an answer.
+    /// The evaluator, and the sources that it may need.
     #[inline]
     pub(super) fn parts(&mut self) -> (&mut dyn Evaluator, Basis<'_>) {
         let Self { plan, facts, evaluator, handed, .. } = self;
@@ -294,7 +292,7 @@ impl World {
         evaluator.contains(basis, rel, tuple)
     }
 
-    /// Has the relation at least one row?
+    /// Whether the relation has at least one row.
     pub fn any(&mut self, rel: RelId) -> bool {
         self.ready(rel);
         let (evaluator, basis) = self.parts();
@@ -330,8 +328,8 @@ impl World {
         smallvec![None; self.program().relation(rel).columns.len()]
     }
 
-    /// All rows of a relation that is shown whole or played out row by row, ascending. If there are
-    /// more than may be, there are none, and [`World::check`] says so.
+    /// All rows of a relation that is listed as a whole or played out row by row, ascending. If there are too
+    /// many, the result is empty, and [`World::check`] reports it.
     pub fn listed(&mut self, rel: RelId) -> Vec<Tuple> {
         self.ready(rel);
         let all = self.any_row(rel);
@@ -352,8 +350,8 @@ impl World {
         Vec::new()
     }
 
-    /// The first relation with a key that breaks its promise here, with two rows of one key. Statics
-    /// keep theirs, or they would not have been loaded; the rest is for tests and audits to ask.
+    /// The first relation whose `key` is violated here, with two rows of the same key. Statics are checked at
+    /// load; other relations only by tests and audits.
     pub fn broken_key(&mut self) -> Option<(RelId, [Tuple; 2])> {
         let program = Arc::clone(self.program());
         (0..).zip(&program.relations).find_map(|(at, relation)| {
@@ -388,7 +386,7 @@ impl World {
         found
     }
 
-    /// Keeps an eye on a relation from now on.
+    /// Watches a relation from now on.
     pub fn watch(&mut self, rel: RelId) -> Watch {
         let rows = self.tuples(rel);
         self.watches.get_or_insert_default().add(rel, rows)
@@ -405,7 +403,7 @@ impl World {
     }
 
     /// The rows of watched relations that the last commit added and removed, by relation; relations
-    /// that did not change are left out. What was rolled back before it is in neither.
+    /// that did not change are left out. Changes that were rolled back before it are not included.
     pub fn changes(&self) -> &[RowChanges] {
         self.watches.as_ref().map_or(&[], |it| &it.changes)
     }
@@ -428,13 +426,13 @@ impl World {
         self.evaluator.counts()
     }
 
-    /// Lists from now on what is derived anew of the relations that are kept, or stops.
+    /// Starts or stops recording what is derived again of the maintained relations.
     pub fn log_recomputation(&mut self, on: bool) {
         self.evaluator.set_logging(on);
     }
 
-    /// What was derived anew since listing began: the first column of a block of rows, or a whole
-    /// row. (Relations that are derived on demand are not kept, and the reference evaluator keeps none.)
+    /// What was derived again since recording began: the first column of a block of rows, or a whole row.
+    /// (Relations that are derived on demand are not included, and the reference evaluator maintains none.)
     pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
         self.evaluator.log()
     }
@@ -447,7 +445,7 @@ impl World {
     }
 
     /// Frees the memory of the derived rows until [`World::reload`], for a world that is not read for
-    /// a while. Until then it still answers, only slowly: by the reference evaluator. No mark may be open.
+    /// a while. Until then it still answers, but slowly, by the reference evaluator. No mark may be open.
     pub fn unload(&mut self) {
         if self.backend() == Backend::Bits {
             self.use_evaluator(Backend::Frog);
@@ -468,7 +466,7 @@ impl World {
         self.tell_all_handed();
     }
 
-    /// Goes on with a new evaluator, which knows of no fact.
+    /// Switches to a new evaluator, which has not seen any facts yet.
     fn use_evaluator(&mut self, backend: Backend) {
         (self.evaluator, self.backend) = (self.plan.evaluator(backend), backend);
     }
@@ -486,23 +484,23 @@ impl World {
         self.plan.trials_of(self.backend())
     }
 
-    /// Has the evaluator take rows that are handed over.
+    /// Passes supplied rows to the evaluator.
     pub(super) fn take_rows(&mut self, rel: RelId, rows: &[Tuple]) {
         self.evaluator.take_rows(rel, rows);
     }
 
-    /// The plans of all rules in words. The reference evaluator has none.
+    /// The plans of all rules as text. The reference evaluator has none.
     pub fn plan_text(&self) -> String {
         self.evaluator.dump()
     }
 
-    /// Bytes held by the derived rows of this session, what is shared excluded.
+    /// Bytes held by the derived rows of this session, without shared parts.
     pub fn row_bytes(&self) -> usize {
         self.evaluator.heap_bytes()
     }
 
-    /// What to ask [`World::leaves_below`] for: the rows of these relations, none where `over` has rows, and no
-    /// answer where a relation of `odd` has.
+    /// The parameters for [`World::leaves_below`]: it counts the rows of these relations, 0 if `over` has
+    /// rows, and gives no answer if a relation of `odd` has.
     pub fn leaves(&self, over: RelId, counted: Vec<(ActionId, RelId)>, odd: Vec<RelId>) -> Leaves {
         let program = self.program();
         let lasts = program.expiry.until_action.is_empty() && program.expiry.until_turn.is_empty();
@@ -520,8 +518,8 @@ impl World {
 
     /// The number of leaves `depth` plies (two or more) below a position that is not over, without taking an action.
     /// Actions that have to be taken to count below them are added to `rest`, and their leaves are not counted. `None` if
-    /// every action has to be taken: under the reference evaluator, before a program is machine code, and in positions
-    /// with rows of `odd`.
+    /// every action has to be taken: under the reference evaluator, before a program has machine code, and in
+    /// positions with rows of `odd`.
     pub fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
@@ -532,7 +530,7 @@ impl World {
     }
 }
 
-/// A write of an effect: what lasts until the turn passes goes as soon as it does.
+/// A write of an effect: facts that last until the turn passes expire as soon as it does.
 #[inline]
 pub(super) fn write(
     facts: &mut Session,

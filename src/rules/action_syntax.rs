@@ -1,6 +1,7 @@
-//! Declarations of actions, as part of the parser: their parts, and more parts of actions that others declare.
+//! Declarations of actions, as part of the parser: their parts, and further parts of actions that other files
+//! declare.
 //!
-//! Deliberately absent: what the parts mean; `check` settles that.
+//! Deliberately absent: the meaning of the parts (`check`).
 
 use super::action::Legality;
 use super::ast::{ActionDecl, GivenDecl, Item, MoreDecl, RelationKind};

@@ -1,13 +1,13 @@
-//! Rule text as a tree, as it was written: names unresolved, places kept.
+//! The syntax tree of rule text, with unresolved names and with places.
 //!
-//! Deliberately absent: types, and anything that needs more than one clause to know.
+//! Deliberately absent: types, and everything that depends on more than one clause.
 
 use super::action::Legality;
 use super::input::Until;
 use super::operator::{Arith, Fold, Op};
 use super::source::Span;
 
-/// A word and where it stands.
+/// A word and its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name<'t> {
     pub(super) text: &'t str,
@@ -18,7 +18,7 @@ pub(super) struct Name<'t> {
 #[derive(Debug, Default)]
 pub(super) struct File<'t> {
     pub(super) items: Vec<Item<'t>>,
-    /// Names whose declarations or clauses were abandoned: nothing is said about them later.
+    /// Names whose declarations or clauses were abandoned: no further mistakes are reported about them.
     pub(super) broken: Vec<&'t str>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct TrialDecl<'t> {
     pub(super) relation: RelationDecl<'t>,
     pub(super) action: Name<'t>,
     pub(super) from: Option<Name<'t>>,
-    /// What it asks for, as a reaction with the columns that the body names as parameters.
+    /// Its condition, as a reaction with the columns that the body names as parameters.
     pub(super) asks: Reaction<'t>,
     pub(super) span: Span,
 }
@@ -77,7 +77,7 @@ pub(super) struct DomainDecl<'t> {
     pub(super) shape: Shape<'t>,
 }
 
-/// `ne "north-east"`: a member, and what sentences call it.
+/// `ne "north-east"`: a member, and its name in sentences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member<'t> {
     pub(super) name: Name<'t>,
@@ -104,7 +104,7 @@ pub(super) struct RelationDecl<'t> {
     pub(super) columns: Vec<ColumnDecl<'t>>,
     pub(super) kind: RelationKind<'t>,
     pub(super) sentence: Option<Name<'t>>,
-    /// `else "..."`: what it means that there is no such row.
+    /// `else "..."`: the sentence for the absence of a row.
     pub(super) denial: Option<Name<'t>>,
 }
 
@@ -121,7 +121,7 @@ pub(super) enum RelationKind<'t> {
         key: bool,
         open: bool,
     },
-    /// With `text "..."`: how its rows are written where they are texts.
+    /// With `text "..."`: the template for its rows as text.
     Derived {
         key: bool,
         open: bool,
@@ -130,7 +130,7 @@ pub(super) enum RelationKind<'t> {
     Action(ActionDecl<'t>),
 }
 
-/// `.action move += refusals move_refused`: more of an action that another file declares.
+/// `.action move += refusals move_refused`: further parts of an action that another file declares.
 #[derive(Debug)]
 pub(super) struct MoreDecl<'t> {
     pub(super) name: Name<'t>,
@@ -143,9 +143,9 @@ pub(super) struct InputDecl<'t> {
     /// `of Side`: the domain whose members have the facts.
     pub(super) of: Option<Name<'t>>,
     pub(super) attr: Name<'t>,
-    /// A rewind of the game leaves it as it is.
+    /// Whether its facts persist when the game is rewound.
     pub(super) lasting: bool,
-    /// `until turn`, `until action`: when its facts expire, and where that stands.
+    /// `until turn`, `until action`: when its facts expire, and the place of that declaration.
     pub(super) until: Option<(Until, Span)>,
     pub(super) default: Option<Default<'t>>,
     /// `= d4+e4`: the members after the first, of a list.
@@ -157,7 +157,7 @@ pub(super) enum InputKind {
     Key,
     Flag,
     Game,
-    /// `of DOMAIN`: of its members, `key` or `flag` by the number of columns.
+    /// `of DOMAIN`: facts of its members, `key` or `flag` by the number of columns.
     Of,
     /// `list`: an option that is several members of a domain.
     List,
@@ -171,15 +171,15 @@ pub(super) enum Default<'t> {
 
 #[derive(Debug, Default, Clone)]
 pub(super) struct ActionDecl<'t> {
-    /// `as ACTION`: it is such an action as well.
+    /// `as ACTION`: it also counts as that action.
     pub(super) like: Option<Name<'t>>,
-    /// `rank N`: which of several actions a text means.
+    /// `rank N`: the order in which a text is matched to actions.
     pub(super) rank: Option<Number>,
     pub(super) tries: Option<Name<'t>>,
     pub(super) simulates: Option<Name<'t>>,
     pub(super) refusals: Option<Name<'t>>,
     pub(super) legality: Option<Legality>,
-    /// `until STAGE`: what later stages do is no part of playing it out.
+    /// `until STAGE`: later stages are not run when it is played out.
     pub(super) until: Option<Name<'t>>,
     /// `given NAME: TYPE = DEFAULT from REL`.
     pub(super) given: Vec<GivenDecl<'t>>,
@@ -201,9 +201,9 @@ pub(super) struct GivenDecl<'t> {
 pub(super) struct Clause<'t> {
     pub(super) head: Atom<'t>,
     pub(super) body: Vec<Literal<'t>>,
-    /// `because "..."`: what the rule says to players, with its variables in braces.
+    /// `because "..."`: the rule's sentence for players, with its variables in braces.
     pub(super) because: Option<Name<'t>>,
-    /// `.plan p, d`: the variables that are looked for first.
+    /// `.plan p, d`: the variables to bind first.
     pub(super) plan: Vec<Name<'t>>,
     pub(super) span: Span,
 }
@@ -211,7 +211,7 @@ pub(super) struct Clause<'t> {
 #[derive(Debug)]
 pub(super) struct Atom<'t> {
     pub(super) name: Name<'t>,
-    /// `was kind(p, k)`: the row as it was before the action; where `was` stands.
+    /// `was kind(p, k)`: the row as it was before the action; the place of `was`.
     pub(super) was: Option<Span>,
     pub(super) args: Vec<Expr<'t>>,
     pub(super) span: Span,
@@ -266,7 +266,7 @@ pub(super) enum Effect<'t> {
     Set(Atom<'t>),
     Retract(Atom<'t>),
     Remove(Expr<'t>),
-    /// `forget x of p`: a preset, and the entity or member that the facts are about.
+    /// `forget x of p`: a preset, and the entity or member that has the facts.
     Forget {
         preset: Name<'t>,
         of: Option<Name<'t>>,
@@ -284,7 +284,7 @@ pub(super) enum Effect<'t> {
     Emit(Atom<'t>),
     Note(Name<'t>),
     Rewind(Expr<'t>),
-    /// `call bite(p, n)`: a name and the variables that go with it.
+    /// `call bite(p, n)`: a name and the variables passed to it.
     Call {
         name: Name<'t>,
         args: Vec<Name<'t>>,

@@ -1,4 +1,4 @@
-//! What is wrong with rule text, as data and as text for people.
+//! Diagnostics of rule text, as data and as text for people.
 //!
 //! Deliberately absent: the wording of each kind of mistake, which is in `mistake`.
 
@@ -12,7 +12,7 @@ use super::limits;
 use super::source::{Source, Span};
 use crate::facts::{covered, printable};
 
-/// A place with what is to be said about it.
+/// A place with a message about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     pub span: Span,
@@ -68,11 +68,11 @@ impl Diagnostic {
 pub struct Diagnostics {
     sources: Vec<Source>,
     list: Vec<Diagnostic>,
-    /// How many more there were than are kept.
+    /// Number of further ones that were not kept.
     dropped: usize,
 }
 
-/// A place as an editor wants it. Line and column are 1-based; the column counts characters.
+/// A place for editors. Line and column are 1-based; the column counts characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     pub file: String,
@@ -96,7 +96,7 @@ struct Entry<'d> {
 }
 
 impl Diagnostics {
-    /// The names in a file that are no relation of the program, in text order.
+    /// The names in a file that are not relations of the program, in text order.
     pub fn unknown_relations<'d>(&'d self, path: &'d str) -> impl Iterator<Item = &'d str> {
         let unknown = self.list.iter().filter(|it| it.code == "E201");
         let spans = unknown.filter_map(|it| it.labels.first()).map(|it| it.span);
@@ -123,12 +123,12 @@ impl Diagnostics {
         &self.sources
     }
 
-    /// How many mistakes there were beyond those that are listed.
+    /// Number of mistakes beyond those that are listed.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// Where a label stands.
+    /// The place of a label.
     pub fn place(&self, label: &Label) -> Place {
         let Span { source, start, end, .. } = label.span;
         let (file, text) = match self.sources.get(usize::from(source)) {
@@ -170,7 +170,7 @@ impl Diagnostics {
         let mut cache = sources(texts);
         let mut dropped = self.dropped;
         for (at, diagnostic) in self.list.iter().enumerate() {
-            // Each shows its line, and a line may be a whole file.
+            // Each shows its line, which may be a whole file.
             if out.len() > limits::RENDERED {
                 dropped += self.list.len() - at;
                 break;
@@ -223,7 +223,7 @@ impl Diagnostics {
     }
 }
 
-/// What a file is called where its lines are shown.
+/// The name of a file where its lines are shown.
 fn name_of(source: &Source) -> String {
     printable(&source.path).into_owned()
 }

@@ -10,7 +10,7 @@ use super::program::{
 };
 use crate::facts::Shape;
 
-/// What a program declares, as Markdown: per file its relations with columns and sentences, then
+/// The declarations of a program, as Markdown: per file its relations with columns and sentences, then
 /// domains, actions and the attributes that distinguish positions.
 pub fn document(program: &Program) -> String {
     let mut out = String::new();
@@ -59,7 +59,7 @@ pub fn signature(program: &Program, name: &str, columns: &[Column]) -> String {
     format!("{name}({})", columns.join(", "))
 }
 
-/// What sort of relation it is, as Markdown.
+/// The kind of a relation, as Markdown.
 pub fn kind(program: &Program, relation: &Relation) -> String {
     let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
     let mut kind = match &relation.role {
@@ -153,7 +153,7 @@ fn write_attributes(out: &mut String, program: &Program) {
     }
 }
 
-/// The members that a list has if nothing is said: `d4+e4`.
+/// The default members of a list: `d4+e4`.
 fn list_default(program: &Program, relation: &Relation, input: Input) -> String {
     let (Input::List(..), Some(column)) = (input, relation.columns.last()) else {
         return String::new();
@@ -163,7 +163,7 @@ fn list_default(program: &Program, relation: &Relation, input: Input) -> String 
     usual.map(|it| program.value_name(column.ty, it.0)).collect::<Vec<_>>().join("+")
 }
 
-/// The name of the attribute that an input reads; of a list, what the names of its attributes have in common.
+/// The name of the attribute that an input reads; for a list, the common part of its attributes' names.
 fn attribute_name(program: &Program, input: Input) -> String {
     let name = &program.schema.attribute(input.attr()).name;
     match (input, name.rsplit_once('.')) {

@@ -1,10 +1,9 @@
-//! Whether the text of a rule shows that another relation has the row, too: then it can be relied on
-//! without looking at any facts.
+//! Whether the text of a rule proves that another relation has the row, too, whatever the facts are.
 //!
-//! What a body says is spelt out (a relation with a single rule holds because of that rule's body), and
-//! the other relation's rules are looked for in it. A yes is a proof. A no only says that the text
-//! does not show it: nothing is calculated, keys are not used, and the search is bounded.
-//! Deliberately absent: what follows from that (`check`).
+//! A body is expanded (a relation with a single rule holds because of that rule's body), and the rules of the
+//! other relation are matched against it. A yes is a proof. A no only means that the text does not show it:
+//! there is no arithmetic, keys are not used, and the search is bounded. Deliberately absent: what the
+//! checker does with the answer (`check`).
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -13,11 +12,11 @@ use super::program::{
     Atom, Compare, Expr, Literal, Op, RelId, Relation, Role, Rule, Stratum, Term, VarId,
 };
 
-/// What a body says is spelt out up to so many literals.
+/// Maximum number of literals of an expanded body.
 const LITERALS: usize = 96;
-/// How deep the rules of what is to be shown are gone into.
+/// Maximum depth of rules on the side to be proved.
 const DEPTH: usize = 4;
-/// How often a relation with a few rules is taken case by case, and how many those may be.
+/// Maximum number of case distinctions over relations with few rules, and of rules of such a relation.
 const SPLITS: usize = 2;
 const CASES: usize = 8;
 /// Steps of one search, and of all searches about one program.
@@ -30,21 +29,21 @@ pub(super) struct Implications<'p> {
     relations: &'p [Relation],
     rules: &'p [Rule],
     recursive: BTreeSet<RelId>,
-    /// What is left for this search, and for those after it.
+    /// The steps left for this search, and for later ones.
     steps: Cell<u32>,
     left: Cell<u32>,
 }
 
-/// What is taken to hold, about variables of its own. Wildcards stand in what is denied only.
+/// The literals assumed to hold, over variables of their own. Only negated literals have wildcards.
 #[derive(Debug, Clone, Default)]
 struct Known {
     literals: Vec<Literal>,
     variables: u16,
-    /// Some of it can never hold.
+    /// Whether some of it can never hold.
     is_impossible: bool,
 }
 
-/// The values of a rule's variables, in terms of what is known.
+/// The values of a rule's variables, as terms of the assumptions.
 type Values = Vec<Option<Term>>;
 
 impl<'p> Implications<'p> {
@@ -68,7 +67,7 @@ impl<'p> Implications<'p> {
         shown
     }
 
-    /// The rules that conclude the relation; `None` if it is given by other means.
+    /// The rules that conclude the relation; `None` if its rows have another source.
     fn rules_of(&self, rel: RelId) -> Option<impl Iterator<Item = &'p Rule> + Clone> {
         let relation = &self.relations[usize::from(rel.0)];
         match relation.role {
@@ -85,7 +84,7 @@ impl<'p> Implications<'p> {
         left > 0
     }
 
-    /// Adds what holds because a relation has one rule only.
+    /// Adds what holds because a relation has only one rule.
     fn spell_out(&self, known: &mut Known, from: usize) {
         let mut at = from;
         while at < known.literals.len().min(LITERALS) {
@@ -105,7 +104,7 @@ impl<'p> Implications<'p> {
         }
     }
 
-    /// Whether the row holds if all that is known does: as it stands, or case by case.
+    /// Whether the row follows from the assumptions, directly or by case distinction.
     fn shows(&self, known: &Known, rel: RelId, args: &[Term], splits: usize) -> bool {
         if known.is_impossible || self.holds(known, rel, args, DEPTH) {
             return true;
@@ -135,7 +134,7 @@ impl<'p> Implications<'p> {
                     return false;
                 }
                 let mut case = known.clone();
-                // Each case is taken once.
+                // Each case is considered once.
                 case.literals.retain(|it| it != literal);
                 let from = case.literals.len();
                 case.suppose(rule, &atom.args);
@@ -145,7 +144,7 @@ impl<'p> Implications<'p> {
             })
     }
 
-    /// Whether the row is known, or a rule concludes it from what is known.
+    /// Whether the row is assumed, or a rule concludes it from the assumptions.
     fn holds(&self, known: &Known, rel: RelId, args: &[Term], depth: usize) -> bool {
         let is_row = |it: &Literal| {
             matches!(it, Literal::Atom(atom) if !atom.negated && atom.rel == rel
@@ -165,7 +164,7 @@ impl<'p> Implications<'p> {
             if !fits || !self.step() {
                 return false;
             }
-            // What binds comes first.
+            // Literals that bind variables come first.
             let mut body: Vec<&Literal> = rule.body.iter().collect();
             body.sort_by_key(|it| match it {
                 Literal::Atom(atom) => u8::from(atom.negated) * 2,
@@ -209,7 +208,7 @@ impl<'p> Implications<'p> {
         }
     }
 
-    /// Whether there can be no such row.
+    /// Whether the assumptions exclude such a row.
     fn is_denied(&self, known: &Known, rel: RelId, goal: &[Term]) -> bool {
         let denies = |it: &Literal| {
             matches!(it, Literal::Atom(atom) if atom.negated && atom.rel == rel
@@ -294,7 +293,7 @@ impl Known {
         }
     }
 
-    /// Whether the comparison is known, or holds whatever the values are.
+    /// Whether the comparison is assumed, or holds for all values.
     fn compares(&self, compare: &Compare, values: &Values) -> bool {
         let (Some(lhs), Some(rhs)) = (valued(&compare.lhs, values), valued(&compare.rhs, values))
         else {
@@ -310,7 +309,7 @@ impl Known {
     }
 }
 
-/// The arguments in terms of what is known; `None` if some have no value yet.
+/// The arguments as terms of the assumptions; `None` if some have no value yet.
 fn given(args: &[Term], values: &Values) -> Option<Vec<Term>> {
     let value = |it: &Term| match it {
         Term::Var(var) => values[usize::from(var.0)],
@@ -319,7 +318,7 @@ fn given(args: &[Term], values: &Values) -> Option<Vec<Term>> {
     args.iter().map(value).collect()
 }
 
-/// The values that make the atom the known literal.
+/// The values that unify the atom with the assumed literal.
 fn extended(known: &Literal, atom: &Atom, values: &Values) -> Option<Values> {
     let Literal::Atom(known) = known else { return None };
     if known.negated || known.rel != atom.rel {
@@ -334,7 +333,7 @@ fn extended(known: &Literal, atom: &Atom, values: &Values) -> Option<Values> {
     fits.then_some(values)
 }
 
-/// The values with that of a variable that the comparison says.
+/// The values with a variable bound by the comparison.
 fn bound(compare: &Compare, values: &Values) -> Option<Values> {
     let term = |expr: &Expr| match expr {
         Expr::Var(var) => values[usize::from(var.0)],

@@ -1,4 +1,4 @@
-//! Which facts the rows of input relations stand for.
+//! How the rows of input relations represent facts.
 //!
 //! Deliberately absent: how inputs are declared (`check`), and where evaluators keep their rows.
 
@@ -17,13 +17,14 @@ pub enum Input {
     Game(AttrId),
     /// `rel()`: the game's truth value is true.
     GameFlag(AttrId),
-    /// `rel(entity, member)` for every entity and member of a domain whose truth value is true. Each of so many
-    /// members has an attribute of its own: they follow one another, from the first member's.
+    /// `rel(entity, member)` for every entity and member of a domain whose truth value is true. Each member
+    /// has an attribute of its own; they are consecutive, from the first member's on, and the number counts
+    /// them.
     List(AttrId, u16),
 }
 
 impl Input {
-    /// The attribute that it reads; of a list, that of the first member.
+    /// The attribute that it reads; for a list, that of the first member.
     pub fn attr(self) -> AttrId {
         match self {
             Self::Key(it)
@@ -41,7 +42,7 @@ impl Input {
         (first..first + count).map(AttrId)
     }
 
-    /// The row that a fact stands for, if it stands for one.
+    /// The row that represents a fact, if there is one.
     pub fn row(self, entity: EntityId, attr: AttrId, raw: i64) -> Option<SmallVec<[i64; 4]>> {
         let (id, is_game) = (i64::from(entity.0), entity == GAME);
         match self {

@@ -1,8 +1,8 @@
 //! Rule text as tokens, each with its place.
 //!
-//! `%` opens a comment, and is also the remainder operator. The lexer takes it for a comment; the
-//! parser, which alone knows that an operand of an expression has just ended, asks
-//! [`Tokens::remainder_follows`] and has the rest of the line read again.
+//! `%` opens a comment, and is also the remainder operator. The lexer takes it for a comment; the parser,
+//! which knows when an operand of an expression has just ended, calls [`Tokens::remainder_follows`], which
+//! reads the rest of the line again.
 //!
 //! Deliberately absent: keywords. Words like `key`, `on` or `count` mean something only where the
 //! parser expects them, so that relations may carry any name.
@@ -53,10 +53,10 @@ pub(super) enum Kind {
     Comma,
     #[token(":")]
     Colon,
-    /// It joins the words beside it to a [`Kind::Path`]; one that stands apart is a mistake.
+    /// It joins the words next to it to a [`Kind::Path`]; a separate one is a mistake.
     #[token("::")]
     Joint,
-    /// `bank::gold`: a name of a preset or game; made of words that stand without blanks.
+    /// `bank::gold`: a name of a preset or game; made of words without spaces between.
     Path,
     #[token("(")]
     Open,
@@ -76,19 +76,19 @@ pub(super) enum Kind {
     Slash,
     /// The remainder operator; made by [`Tokens::remainder_follows`] only.
     Percent,
-    /// A run of text that is no token; it has been reported.
+    /// A run of text that is not a token; it has been reported.
     Bad,
     End,
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) span: Span,
-    /// Nothing but white space stands before it on its line.
+    /// Whether it is the first token on its line.
     pub(super) first: bool,
-    /// It stands at the very start of its line.
+    /// Whether it begins in the first column of its line.
     pub(super) flush: bool,
 }
 
@@ -102,7 +102,7 @@ pub(super) struct Tokens<'t> {
     end: Token,
     /// The token that was taken last.
     last: Token,
-    /// The last line on which `%` was taken for the remainder.
+    /// The last line on which `%` was read as the remainder.
     remainder_line: Option<u32>,
 }
 
@@ -176,8 +176,8 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// An operand, and after it something that can follow an operand in an expression. Words of prose
-/// are followed by other words.
+/// Whether a text begins with an operand and something that can follow an operand in an expression. In prose,
+/// words are followed by other words.
 fn starts_with_operand(text: &str) -> bool {
     let text = text.trim_start();
     if text.starts_with('(') {
@@ -188,7 +188,7 @@ fn starts_with_operand(text: &str) -> bool {
     word > 0 && rest.starts_with(|c| "=!<>+-*/%),.:}".contains(c))
 }
 
-/// Where the next `%` outside quotes stands, or the end.
+/// The offset of the next `%` outside quotes, or the end.
 fn comment_start(line: &str) -> usize {
     let mut quoted = false;
     for (at, byte) in line.bytes().enumerate() {
@@ -201,7 +201,7 @@ fn comment_start(line: &str) -> usize {
     line.len()
 }
 
-/// The tokens of a part of a text. What is no token is reported, once for each run.
+/// The tokens of a part of a text. Text that is not a token is reported, once for each run.
 fn lex(
     source: u16,
     text: &str,

@@ -45,7 +45,7 @@ pub const DIAGNOSTICS: usize = 200;
 /// Maximum size of mistakes that are shown with their lines, in bytes; the rest is only counted.
 pub const RENDERED: usize = 256 * 1024;
 
-/// Something of which there is too much.
+/// A limit that rule text exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LimitError {
     #[error("a program may have {FILES} files, this one has {0}")]

@@ -1,7 +1,7 @@
 //! The `.meta` lines and inputs of a file, read without compiling it.
 //!
-//! What a file is for is known before it is used, so a catalogue of many files costs little.
-//! Deliberately absent: which keys mean something; that is for the layer that reads them.
+//! The purpose of a file is thus known before it is used, so a catalogue of many files costs little.
+//! Deliberately absent: the meaning of keys, which the layers that read them know.
 
 use super::ast::{ColumnDecl, InputKind, Item, RelationDecl, RelationKind};
 use super::limits;
@@ -25,8 +25,8 @@ pub fn metas(source: &Source) -> Vec<Meta> {
     file.items.into_iter().filter_map(meta).collect()
 }
 
-/// The text up to the value of its last `.meta`: most files have them at their head, and what follows is not
-/// asked for here.
+/// The text up to the value of its last `.meta`: most files have them at their head, and the rest is not
+/// needed here.
 fn up_to_the_last(text: &str) -> &str {
     let end = text.rfind(".meta").and_then(|last| {
         let open = last + text[last..].find('"')? + 1;
@@ -35,18 +35,18 @@ fn up_to_the_last(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// An `.input` of a file, as it is written there.
+/// An `.input` of a file, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputHead {
     pub relation: String,
     pub attribute: String,
-    /// Other presets may use it.
+    /// Whether other presets may use it.
     pub exported: bool,
-    /// It is about entities, not about the game.
+    /// Whether its facts are about entities, not about the game.
     pub of_entities: bool,
-    /// It is about the members of this domain.
+    /// The domain whose members its facts are about, if any.
     pub of: Option<String>,
-    /// The columns as `(name, type)`; a column without a name is called like its type.
+    /// The columns as `(name, type)`; a column without a name has the name of its type.
     pub columns: Vec<(String, String)>,
     pub span: Span,
 }
@@ -57,7 +57,7 @@ pub fn inputs(source: &Source) -> Vec<InputHead> {
     inputs_sharing(source, 0, &Reader::default())
 }
 
-/// The same of a file that is, or will be, such a number of a program.
+/// The same for a file with the given number in a program.
 pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<InputHead> {
     let Ok(number) = u16::try_from(number) else { return Vec::new() };
     if !source.text.contains(".input") || source.text.len() > limits::FILE_BYTES {

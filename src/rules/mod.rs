@@ -1,4 +1,4 @@
-//! What follows, as text and as a checked program.
+//! Rules: their text, and the checked program.
 //!
 //! This layer turns rule files into a [`Program`]. It must not know how rules run, nor chess.
 

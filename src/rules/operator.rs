@@ -11,7 +11,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// How it is written in rules.
+    /// Its symbol in rules.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Eq => "=",
@@ -35,8 +35,8 @@ impl Op {
     }
 }
 
-/// Integer arithmetic. Overflow and division by zero make the literal fail (no value). The least of
-/// the 64-bit integers is no value either: evaluators mark with it what is not there.
+/// Integer arithmetic. Overflow and division by zero make the literal fail (no value). The least 64-bit
+/// integer is not a value either: evaluators use it for missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arith {
     Add,

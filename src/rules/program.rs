@@ -1,4 +1,4 @@
-//! The checked program: what rule text means after names, types and strata are settled.
+//! The checked program: rule text after names, types and strata are resolved.
 //!
 //! This is the contract between the front end (`syntax`, `check`, `stratify`) and everything that
 //! runs, explains or documents rules. It is plain data: every name is resolved to an index, every
@@ -19,17 +19,17 @@ pub use super::input::{Input, Until};
 pub use super::operator::{Arith, Fold, Op};
 pub use super::source::{Source, Span};
 
-/// What stands between a preset or game and the name of its own.
+/// The separator between a preset or game and a private name of it.
 pub(super) const SEPARATOR: &str = "::";
 
 /// A whole checked program.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// What `forget` takes back and `inherit` hands on: presets, by number, with the attributes that they state of
-    /// others than their activations.
+    /// The facts that `forget` retracts and `inherit` copies: presets, by number, with the attributes that
+    /// they state of other entities than their activations.
     pub stated: Vec<(i64, AttrId)>,
     pub sources: Vec<Source>,
-    /// For each source the number of the preset's file that it belongs to, if it is a preset's.
+    /// For each source the number of the preset's main file that it belongs to, if it belongs to a preset.
     pub owners: Vec<Option<u16>>,
     /// Domains and attributes; shared with the sessions that run under the program.
     pub schema: Arc<Schema>,
@@ -40,7 +40,7 @@ pub struct Program {
     /// recursive (or a single relation).
     pub strata: Vec<Stratum>,
     pub actions: Vec<Action>,
-    /// `.decl ... text "..."`: how rows of a relation are written, where they are texts.
+    /// `.decl ... text "..."`: the templates for rows of a relation as text.
     pub row_texts: HashMap<RelId, Template>,
     /// In text order.
     pub reactions: Vec<Reaction>,
@@ -48,13 +48,13 @@ pub struct Program {
     pub stages: Vec<Stage>,
     /// The events that reactions may raise and react to.
     pub events: Vec<DeclaredEvent>,
-    /// `.repetition rel, ...`: the relations whose rows together say when two positions are the same.
+    /// `.repetition rel, ...`: the relations whose rows together identify a position.
     pub repetition: Vec<RelId>,
-    /// `.input ... lasting`: the attributes that a rewind of the game leaves as they are.
+    /// `.input ... lasting`: the attributes whose facts persist when the game is rewound.
     pub lasting: Vec<AttrId>,
     /// `.input ... until turn` and `until action`: the attributes whose facts expire.
     pub expiry: Expiry,
-    /// What reactions ask for by `was`; each has an input of its own, which no rule can name.
+    /// The attributes that reactions read by `was`; each has an input of its own, which no rule can name.
     pub was: Vec<Was>,
     /// `.trial NAME(...) of ACTION`: relations whose rows are found by playing actions out.
     pub trials: Vec<Tried>,
@@ -62,11 +62,11 @@ pub struct Program {
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
     pub texts: Vec<String>,
-    /// The relations by what they are called in the program, but for those that the engine itself adds.
+    /// The relations by full name, except those that the engine itself adds.
     pub relation_names: HashMap<String, RelId>,
-    /// For each source the preset or game that it belongs to, if that has names of its own.
+    /// For each source the preset or game that it belongs to, if that has private names.
     pub scopes: Vec<Option<String>>,
-    /// What sentences call members of domains that have words for it: `ne "north-east"`.
+    /// The names in sentences of members that declare one: `ne "north-east"`.
     pub words: HashMap<(DomainId, i64), String>,
 }
 
@@ -77,8 +77,9 @@ pub struct Meta {
     pub span: Span,
 }
 
-/// An attribute as it was before the action under way. While an action or event happens whose reactions ask
-/// for it, its facts are those that the attribute had when it began; at all other times there are none.
+/// An attribute as it was before the action under way. While an action or event is carried out whose
+/// reactions read it, its facts are those that the attribute had at the beginning; at all other times it has
+/// none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Was {
     pub of: AttrId,
@@ -88,7 +89,7 @@ pub struct Was {
 /// The attributes whose facts expire.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expiry {
-    /// The attribute that says whose turn it is, if some facts go with the turn.
+    /// The attribute of the side to move, if some facts expire with the turn.
     pub turn: Option<AttrId>,
     pub until_turn: Vec<AttrId>,
     pub until_action: Vec<AttrId>,
@@ -101,11 +102,11 @@ pub struct Relation {
     pub role: Role,
     /// `key`: the last column is a function of the others.
     pub functional: bool,
-    /// Other files may add clauses.
+    /// Whether other files may add clauses.
     pub open: bool,
     /// The sentence, with `{column}` placeholders: `"{p} attacks {t}"`. Empty if none was given.
     pub sentence: String,
-    /// `else "..."`: what it means that there is no such row. Empty if none was given.
+    /// `else "..."`: the sentence for the absence of a row. Empty if none was given.
     pub denial: String,
     pub span: Span,
     /// The rules that conclude this relation, in text order.
@@ -115,16 +116,16 @@ pub struct Relation {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     Input(Input),
-    /// Depends on nothing but other statics: computed once, at load.
+    /// Depends only on other statics: computed once, at load.
     Static,
     /// A static that the loader itself provides (`file`, `rank` of a grid domain), as tuples.
     Builtin(Vec<Vec<i64>>),
     Derived,
-    /// Neither facts nor rules say it: the engine hands its rows over.
+    /// Follows neither from facts nor from rules: the engine supplies its rows.
     Given(Given),
 }
 
-/// What the rows of a relation are that is handed over.
+/// The kinds of relations whose rows the engine supplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// `was R(...)` of a derived relation: its rows before the action or event under way. There are none at
@@ -134,15 +135,15 @@ pub enum Given {
     Trial(TrialId),
 }
 
-/// `.trial NAME(...) of ACTION from REL where BODY`: holds of the arguments of those actions that may be tried
-/// (and are rows of `from`) that can be taken, as far as they are played out, and after which the body holds.
+/// `.trial NAME(...) of ACTION from REL where BODY`: its rows are the arguments of pseudo-legal actions
+/// (which are rows of `from`) that can be played out, and after which the body holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
     pub id: TrialId,
     pub rel: RelId,
     pub action: ActionId,
     pub from: Option<RelId>,
-    /// An event that no rule can name, with a reaction that has the body: it reacts where the body holds.
+    /// An event that no rule can name, with a reaction that has the body: it fires if the body holds.
     pub event: EventId,
     pub span: Span,
 }
@@ -155,14 +156,14 @@ pub struct Rule {
     pub args: Vec<Term>,
     pub body: Vec<Literal>,
     pub vars: Vec<Var>,
-    /// What it says to players, with its variables in braces.
+    /// Its sentence for players, with its variables in braces.
     pub because: Option<Box<str>>,
-    /// The variables that its `.plan` has looked for first, in that order.
+    /// The variables that its `.plan` binds first, in that order.
     pub order: Vec<VarId>,
     pub span: Span,
 }
 
-/// A variable of one rule. Names that the front end made for nested expressions start with `_`.
+/// A variable of one rule. Names that the front end generates for nested expressions start with `_`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Var {
     pub name: String,
@@ -189,7 +190,7 @@ pub enum Literal {
 pub struct Atom {
     pub rel: RelId,
     pub args: Vec<Term>,
-    /// Every variable of a negated atom is bound by the rest of the body.
+    /// Whether it is negated. Every variable of a negated atom is bound by the rest of the body.
     pub negated: bool,
     pub span: Span,
 }
@@ -215,7 +216,7 @@ pub enum Expr {
 /// Variables of `body` that also occur outside the aggregate are bound before it is computed (it
 /// counts within one group); all others are local. The body's distinct solutions, as assignments
 /// of its *named* local variables, are folded; `_` does not multiply solutions.
-/// An aggregate has no value if an expr has none for some solution, or a sum is no integer.
+/// An aggregate has no value if an expr has none for some solution, or a sum overflows.
 /// `count` has no exprs; `sum` one; `min` and `max` one or more, compared left to right, with as
 /// many results. `min` and `max` of nothing fail; `count` and `sum` of nothing are 0.
 /// An unbound variable among the results is bound, others are compared.
@@ -235,9 +236,9 @@ pub struct Aggregate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stratum {
     pub relations: Vec<RelId>,
-    /// A relation of this stratum depends on a relation of this stratum.
+    /// Whether a relation of this stratum depends on one of the same stratum.
     pub recursive: bool,
-    /// All its relations are statics.
+    /// Whether all its relations are statics.
     pub is_static: bool,
 }
 
@@ -249,7 +250,7 @@ pub struct Stage {
     pub span: Span,
 }
 
-/// `.event damage(target: Entity, amount: Int) "..."`: something that reactions or the host raise.
+/// `.event damage(target: Entity, amount: Int) "..."`: an event that reactions or the host raise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredEvent {
     pub id: EventId,
@@ -261,11 +262,11 @@ pub struct DeclaredEvent {
 
 /// `on EVENT in STAGE when BODY do EFFECTS`.
 ///
-/// What happens at an event goes by stages, and in a stage by owners: first the files without an
-/// owner, then each file that is a preset's. The reactions of one owner in one stage are a batch:
-/// their bodies are solved on the facts as they are when the batch begins; its effects are then
-/// applied in text order, so of two `set`s of one fact the later stands. A body's solutions differ
-/// in the variables that the parameters and effects name, and go by their ascending values.
+/// The reactions to an event run by stages, and in a stage by owners: first files without an owner, then each
+/// preset's file. The reactions of one owner in one stage are a batch: their bodies are solved on the facts
+/// at the beginning of the batch; the effects are then applied in text order, so of two `set`s of one fact
+/// the later one counts. The solutions of a body are distinguished by the variables that the parameters and
+/// effects name, and ordered by their ascending values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reaction {
     pub event: Event,
@@ -293,31 +294,33 @@ pub enum Event {
 pub enum Effect {
     /// `set at(p, t)`: the input's fact gets the value in the last argument (a flag: true).
     Set { rel: RelId, args: Vec<Expr> },
-    /// `retract at(p)`, `retract ep()`: the input's fact goes; key columns only.
+    /// `retract at(p)`, `retract ep()`: the input's fact is retracted; key columns only.
     Retract { rel: RelId, key: Vec<Expr> },
-    /// `remove p`: every fact of the entity goes.
+    /// `remove p`: every fact of the entity is retracted.
     Remove { entity: Expr },
-    /// `forget x`: every fact goes that a preset states; `forget x of p`: those about one entity or member of a domain.
+    /// `forget x`: every fact that a preset states is retracted; `forget x of p`: those of one entity or
+    /// member of a domain.
     Forget { preset: VarId, of: Option<VarId> },
-    /// `inherit p from o`: an entity has what presets state of another, unless it has something there itself.
+    /// `inherit p from o`: copies the facts that presets state of one entity to another, unless that has such
+    /// facts itself.
     Inherit { to: VarId, from: VarId },
     /// `spawn x`: the variable is a new entity for the effects after it.
     Spawn { var: VarId },
     /// `raise damage(q, 1)`: the event happens when the batch has been applied.
     Raise { event: EventId, args: Vec<Expr> },
-    /// `stop`: the batches of this event that follow do not run.
+    /// `stop`: later batches of this event do not run.
     Stop,
-    /// `pass damage(q, n - 1)`: the batches of this event that follow see these arguments.
+    /// `pass damage(q, n - 1)`: later batches of this event see these arguments.
     Pass { args: Vec<Expr> },
     /// `veto "..."`: the action does not happen; nothing has changed.
     Veto { message: Message },
-    /// `emit flash(s, 500)`: for displays of the game; no reaction sees it.
+    /// `emit flash(s, 500)`: an event for displays of the game, to which nothing reacts.
     Emit { event: EventId, args: Vec<Expr> },
     /// `note "..."`: a line in the record of the action.
     Note { message: Message },
-    /// `rewind 2`: when all is done, the game goes back so many whole turns.
+    /// `rewind 2`: after everything else, the game goes back that many whole turns.
     Rewind { turns: Expr },
-    /// `call bite(p, n)`: code that the host has registered for the preset does the rest.
+    /// `call bite(p, n)`: calls code that the host has registered for the preset.
     Call { name: String, args: Vec<VarId> },
 }
 
@@ -339,7 +342,7 @@ impl Relation {
 }
 
 impl Rule {
-    /// The type of what a comparison of the rule compares.
+    /// The type of the values that a comparison of the rule compares.
     pub fn compared(&self, compare: &Compare) -> Type {
         let lone = |expr: &Expr| match expr {
             Expr::Var(var) => self.vars.get(usize::from(var.0)).map(|it| it.ty),
@@ -350,13 +353,13 @@ impl Rule {
 }
 
 impl Reaction {
-    /// Whether its body asks for rows of a relation, or for their absence.
+    /// Whether its body has an atom of a relation, negated or not.
     pub fn asks_for(&self, rel: RelId) -> bool {
         self.body.iter().any(|it| matches!(it, Literal::Atom(atom) if atom.rel == rel))
     }
 
-    /// The variables that distinguish the solutions of the body, ascending: those of parameters and
-    /// those that effects need, without the ones that effects make.
+    /// The variables that distinguish the solutions of the body, ascending: those of parameters and those
+    /// that effects need, without the ones that effects create.
     pub fn named(&self) -> Vec<VarId> {
         let mut vars: Vec<VarId> = self.effects.iter().flat_map(Effect::needs).collect();
         vars.extend(self.params.iter().filter_map(Term::var));
@@ -376,25 +379,25 @@ impl Program {
         self.relation_names.get(name).copied()
     }
 
-    /// The relations of that name: the one of all files, and those that presets have for themselves.
+    /// The relations of that name: the shared one, and private ones of presets.
     pub fn relations_called(&self, name: &str) -> impl Iterator<Item = RelId> {
         let is_it = move |it: &Relation| it.name.rsplit(SEPARATOR).next() == Some(name);
         (0..).map(RelId).zip(&self.relations).filter(move |it| is_it(it.1)).map(|it| it.0)
     }
 
-    /// The relations that rule files declare, and not those that the engine itself adds.
+    /// The relations that rule files declare, without those that the engine itself adds.
     pub fn declared(&self) -> impl Iterator<Item = &Relation> {
         let all = (0..).map(RelId).zip(&self.relations);
         all.filter(|it| !self.is_hidden(it.0)).map(|it| it.1)
     }
 
-    /// What a name of a file is called in the program, if it is one of the file's own preset or game.
+    /// The full name in the program of a private name of the file's preset or game.
     fn own_name(&self, source: u16, name: &str) -> Option<String> {
         let scope = self.scopes.get(usize::from(source))?.as_ref()?;
         Some(format!("{scope}{SEPARATOR}{name}"))
     }
 
-    /// What something that is called so in the program is called in a file; none if it is another preset's own.
+    /// The name in a file for a full name of the program; `None` if it is private to another preset.
     pub fn name_in<'n>(&self, source: u16, full: &'n str) -> Option<&'n str> {
         let Some((of, name)) = full.rsplit_once(SEPARATOR) else { return Some(full) };
         let scope = self.scopes.get(usize::from(source))?.as_ref()?;
@@ -425,8 +428,8 @@ impl Program {
         own.or_else(|| self.schema.attribute_named(name))
     }
 
-    /// The relation that is meant by a name from outside of all files: a preset's own relation may go
-    /// without the preset's name if no other is called so.
+    /// The relation of a name used outside all files: a preset's private relation may be named without the
+    /// preset if no other has that name.
     pub fn relation_meant(&self, name: &str) -> Option<RelId> {
         self.relation_named(name).or_else(|| match self.full_names(name).as_slice() {
             [only] => self.relation_named(only),
@@ -434,7 +437,7 @@ impl Program {
         })
     }
 
-    /// The relations that presets have for themselves under a name, by their full names.
+    /// The full names of the presets' private relations with a name.
     pub fn full_names(&self, name: &str) -> Vec<&str> {
         let is_it = |it: &&str| it.rsplit_once(SEPARATOR).is_some_and(|it| it.1 == name);
         let mut all: Vec<&str> = self.relation_names.keys().map(|it| &**it).filter(is_it).collect();
@@ -462,7 +465,7 @@ impl Program {
         &self.stages[usize::from(id.0)]
     }
 
-    /// What an event is called in rules: the action's or the event's name, or `any`.
+    /// The name of an event in rules: the action's or the event's name, or `any`.
     pub fn event_name(&self, event: Event) -> &str {
         match event {
             Event::Action(id) => &self.relation(self.action(id).rel).name,
@@ -508,7 +511,7 @@ impl Program {
         }
     }
 
-    /// What sentences call a value, if its domain has words for it.
+    /// The name of a value in sentences, if its domain declares one.
     pub fn word(&self, ty: Type, raw: i64) -> Option<&str> {
         match ty {
             Type::Domain(id) => self.words.get(&(id, raw)).map(String::as_str),
@@ -524,7 +527,7 @@ impl Program {
         }
     }
 
-    /// Whether a body asks how something was before the action.
+    /// Whether a body reads state of before the action (`was`).
     pub fn asks_for_before(&self, body: &[Literal]) -> bool {
         body.iter().any(|literal| match literal {
             Literal::Atom(atom) => self.is_hidden(atom.rel),
@@ -533,13 +536,13 @@ impl Program {
         })
     }
 
-    /// The preset that a file, by its number, is or is a part of.
+    /// The preset that a file, by its number, belongs to.
     pub fn preset_of(&self, source: u16) -> Option<&str> {
         let mut of_file = self.meta.iter().filter(|it| it.span.source == source);
         of_file.find(|it| matches!(it.key.as_str(), "preset" | "part")).map(|it| it.value.as_str())
     }
 
-    /// Whether a relation is one that no rule can name, since it holds what was before an action.
+    /// Whether a relation cannot be named by rules, since it has the state of before an action.
     pub fn is_hidden(&self, rel: RelId) -> bool {
         match self.relation(rel).role {
             Role::Input(input) => self.is_before(input.attr()),
@@ -548,7 +551,7 @@ impl Program {
         }
     }
 
-    /// Whether an attribute is one that holds what was before an action.
+    /// Whether an attribute has the state of before an action.
     pub fn is_before(&self, attr: AttrId) -> bool {
         self.was.iter().any(|it| it.before == attr)
     }
@@ -559,7 +562,7 @@ impl Program {
         self.row_name(&relation.name, &relation.columns, tuple)
     }
 
-    /// `move(#21, e4)`, with the arguments that are not listed where they are given.
+    /// `move(#21, e4)`, with unlisted arguments if they are given.
     pub fn action_name(&self, action: ActionId, args: &[i64]) -> String {
         let action = self.action(action);
         self.row_name(&self.relation(action.rel).name, &action.columns, args)

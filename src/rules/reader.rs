@@ -1,7 +1,7 @@
 //! A cache of syntax trees: programs made of the same rule files parse each of them once.
 //!
-//! The key of a tree is its text, and the number of its file in the program, which the places of its words
-//! name. Deliberately absent: trees of files with mistakes, which are parsed again to report them.
+//! The key of a tree is its text and the number of its file in the program, which the places of its words
+//! contain. Deliberately absent: trees of files with mistakes, which are parsed again to report them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,7 +44,7 @@ impl Reading {
 }
 
 impl Reader {
-    /// Reads one source. What is wrong with it goes to `found`.
+    /// Reads one source. Mistakes are added to `found`.
     pub(super) fn read(
         &self,
         source: u16,

@@ -1,4 +1,4 @@
-//! Rule text: where it comes from (the files of this package, or a folder), and places in it.
+//! Rule text: its sources (the files of this package, or a folder), and places in it.
 //!
 //! Deliberately absent: which files make up a game, and their names: `rules/embedded.rs` lists them.
 
@@ -29,14 +29,14 @@ pub struct Span {
 }
 
 impl Source {
-    /// The hash of the text (blake3, in hexadecimal): by it saves know the rules again.
+    /// The hash of the text (blake3, in hexadecimal), by which saves identify rules.
     pub fn hash(&self) -> String {
         blake3::hash(self.text.as_bytes()).to_hex().to_string()
     }
 }
 
-/// Where a file may stand that another one includes by a name: next to it or below, among the modules of this
-/// package, or in another folder of its rules. None if the name leads elsewhere.
+/// The paths at which an included file may be: next to the including file or below, among the modules of this
+/// package, or in another folder of its rules. `None` if the name leads elsewhere.
 pub fn included(from: &str, name: &str) -> Option<[String; 3]> {
     let is_plain = |it: &str| !it.is_empty() && !matches!(it, "." | "..");
     if name.contains(['\\', ':']) || !name.split('/').all(is_plain) {
@@ -49,7 +49,7 @@ pub fn included(from: &str, name: &str) -> Option<[String; 3]> {
     Some([own, format!("rules/modules/{name}"), format!("rules/{name}")])
 }
 
-/// The embedded files of these paths, in the order asked for; unknown paths are left out.
+/// The embedded files of these paths, in the given order; unknown paths are left out.
 pub fn embedded_sources(paths: &[&str]) -> Vec<Source> {
     paths
         .iter()
@@ -72,7 +72,7 @@ pub fn embedded_folder(folder: &str) -> Vec<Source> {
 /// All `.dl` files below a folder on disk, by path. Paths keep the folder as it is given.
 ///
 /// # Errors
-/// A folder or file that cannot be read, or is no UTF-8.
+/// A folder or file that cannot be read, or is not UTF-8.
 pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
     let mut sources = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -1,12 +1,12 @@
-//! Which facts are a preset's: what `forget` takes back and `inherit` hands on.
+//! The facts that belong to a preset, which `forget` retracts and `inherit` copies.
 //!
-//! Deliberately absent: when that happens, which reactions of the core say.
+//! Deliberately absent: when that happens, which reactions of the core decide.
 
 use super::program::{Program, Type};
 use crate::facts::{AttrId, AttrType, DomainId, EntityId, Session};
 
 impl Program {
-    /// The facts that a preset states, of one entity or member if a type and a number name it.
+    /// The facts that a preset states; only those of one entity or member, if a type and a number are given.
     pub fn stated_by(
         &self,
         preset: i64,
@@ -34,7 +34,8 @@ impl Program {
         }
     }
 
-    /// What presets state of an entity that another does not have: attributes with their values.
+    /// The facts that presets state of one entity and that another does not have: attributes with their
+    /// values.
     pub fn inherited(&self, to: EntityId, from: EntityId, facts: &Session) -> Vec<(AttrId, i64)> {
         let of_entities = |it: &AttrId| self.schema.attribute(*it).of.is_none();
         let own = self.stated.iter().map(|it| it.1).filter(of_entities);

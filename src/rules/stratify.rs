@@ -1,8 +1,8 @@
 //! The order in which relations can be computed: strongly connected components, and no cycle
 //! through negation or an aggregate.
 //!
-//! Inputs and what the loader provides (`file`, `rank`) are in no stratum: they are given.
-//! Deliberately absent: rules of one stratum are not ordered.
+//! Inputs and relations that the loader provides (`file`, `rank`) are in no stratum. Deliberately absent: an
+//! order of the rules within a stratum.
 
 use std::collections::VecDeque;
 
@@ -14,13 +14,14 @@ use super::program::{Literal, Program, RelId, Relation, Role, Rule, RuleId, Span
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     to: usize,
-    /// Negated or folded: all of it must be known before.
+    /// How it is read: a negated or folded relation must be complete before.
     reads: Reads,
     span: Span,
 }
 
 impl Program {
-    /// Adds rules for relations that it has, unless they would lead in circles. Their numbers are given here.
+    /// Adds rules for existing relations, unless they would create forbidden cycles. Their numbers are
+    /// assigned here.
     pub fn add_rules(&mut self, rules: Vec<Rule>) {
         let first = self.rules.len();
         let numbered = (first as u16..).zip(rules);
@@ -92,8 +93,8 @@ fn edges(body: &[Literal], inside: Reads, out: &mut Vec<Edge>) {
     }
 }
 
-/// Tarjan's algorithm with a stack of its own. A component comes after all that it reads; members
-/// are in declaration order.
+/// Tarjan's algorithm with a stack of its own. A component comes after everything that it reads; members are
+/// in declaration order.
 fn components(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let mut state = (0..graph.len()).map(|_| (NEW, NEW, false)).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Tokens to tree: recursive descent that goes on after a mistake.
+//! The parser: recursive descent that continues after a mistake.
 //!
 //! A mistake abandons one directive, clause or reaction; reading goes on after the next period, at
 //! the next directive, or at the next word that starts a line. Deliberately absent: names and
@@ -38,12 +38,12 @@ const EFFECTS: [&str; 14] = [
     "note", "veto", "rewind", "call",
 ];
 
-/// An item was given up; the reason has been reported.
+/// An item was abandoned; the reason has been reported.
 pub(super) struct Abandoned;
 
 pub(super) type Parsed<T> = Result<T, Abandoned>;
 
-/// Reads one source. What is wrong with it goes to `found`.
+/// Reads one source. Mistakes are added to `found`.
 pub(super) fn parse<'t>(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> File<'t> {
     let tokens = Tokens::new(source, text, found);
     let mut parser = Parser { tokens, found, depth: 0, subject: None };
@@ -66,9 +66,9 @@ pub(super) fn parse<'t>(source: u16, text: &'t str, found: &mut Vec<Diagnostic>)
 pub(super) struct Parser<'t, 'd> {
     pub(super) tokens: Tokens<'t>,
     pub(super) found: &'d mut Vec<Diagnostic>,
-    /// Open parentheses and braces, and operators of the expression at hand.
+    /// Number of open parentheses and braces, and operators of the current expression.
     pub(super) depth: usize,
-    /// The name that the item at hand declares or concludes.
+    /// The name that the current item declares or concludes.
     pub(super) subject: Option<&'t str>,
 }
 
@@ -98,7 +98,7 @@ impl<'t> Parser<'t, '_> {
         Err(Abandoned)
     }
 
-    /// Gives up because something else should stand here.
+    /// Abandons the item because something else is expected here.
     pub(super) fn expected<T>(&mut self, what: &str) -> Parsed<T> {
         let token = self.peek();
         if token.kind == Kind::Bad {
@@ -290,7 +290,7 @@ impl<'t> Parser<'t, '_> {
         Ok(self.unquoted())
     }
 
-    /// The text that was taken last, without its quotes.
+    /// The text token taken last, without its quotes.
     pub(super) fn unquoted(&self) -> Name<'t> {
         let mut span = self.tokens.last().span;
         let whole = self.tokens.text_of(span);
@@ -305,7 +305,7 @@ impl<'t> Parser<'t, '_> {
         self.eat(Kind::Text).then(|| self.unquoted())
     }
 
-    /// The end of a declaration: its sentence, and perhaps `else` and the sentence of the contrary.
+    /// The end of a declaration: its sentence, and perhaps `else` and the sentence for the absence.
     pub(super) fn relation(
         &mut self,
         name: Name<'t>,
@@ -344,7 +344,7 @@ impl<'t> Parser<'t, '_> {
         Ok(columns)
     }
 
-    /// The next word, if it is an option of the declaration at hand and not the next clause.
+    /// The next word, if it is an option of the current declaration and not the next clause.
     pub(super) fn option(&mut self, known: &[&'static str]) -> Parsed<Option<&'static str>> {
         let token = self.peek();
         if token.kind != Kind::Ident {
@@ -544,7 +544,7 @@ impl<'t> Parser<'t, '_> {
         Ok(Item::Clause(Clause { head, body, because, plan, span }))
     }
 
-    /// The variables that `.plan` names behind a rule.
+    /// The variables that `.plan` names after a rule.
     fn plan(&mut self) -> Parsed<Vec<Name<'t>>> {
         const WHAT: &str = "a variable of the rule";
         let token = self.peek();
@@ -753,7 +753,7 @@ fn is_name(token: Token) -> bool {
     matches!(token.kind, Kind::Ident | Kind::Path)
 }
 
-/// What a trial asks for, as a reaction to it: the columns that its body names are the parameters.
+/// The condition of a trial, as a reaction: the columns that its body names are the parameters.
 fn trial_reaction<'t>(
     relation: &RelationDecl<'t>,
     body: Vec<Literal<'t>>,

@@ -1,10 +1,9 @@
-//! Proofs and refutations as plain data: names as text, values raw and in words, so that they can be
-//! stored and read without the program.
+//! Proofs and refutations as plain data: names as text, values raw and by name, so that they can be stored
+//! and read without the program.
 //!
-//! A row has a proof, what does not hold a refutation, and an action that its rules alone do not decide
-//! a trial: what it would do, step by step, and what is then so. This is what the code that finds them and
-//! the checker have in common, and all of it. An unknown field is refused: nothing in a stored proof
-//! goes unread.
+//! A row has a proof, a goal without rows a refutation, and an action that its rules alone do not decide a
+//! trial: its effects, step by step, and what holds after them. These types are all that the code that finds
+//! proofs shares with the checker. An unknown field is refused, so nothing in a stored proof goes unread.
 //! Deliberately absent: finding, checking and showing them.
 
 use serde::{Deserialize, Serialize};
@@ -56,20 +55,20 @@ pub struct Proof {
     pub ground: Ground,
 }
 
-/// What a row rests on.
+/// The ground of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ground {
     /// A fact of the session: an entity's attribute (entity 0 is the game). Where the attribute is of
     /// members of a domain, their number stands for the entity.
     Fact { entity: u32, attribute: String },
-    /// It holds in every position.
+    /// A static, which holds in every position.
     Static,
-    /// An action was played out for it: a row of a trial.
+    /// A row of a trial, for which an action was played out.
     Tried,
     /// A rule and what satisfies its body, in text order.
     Rule { rule: Quote, bindings: Vec<Binding>, premises: Vec<Premise> },
-    /// It holds, but the proof would be deeper than was asked for.
+    /// It holds, but the proof would be deeper than the limit.
     Deeper,
 }
 
@@ -87,7 +86,7 @@ pub enum Premise {
     Aggregate(Tally),
 }
 
-/// A comparison with the values of its sides; `None` is arithmetic without a value.
+/// A comparison with the values of its sides; `None` if its arithmetic has no value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
@@ -103,11 +102,11 @@ pub struct Comparison {
 pub struct Tally {
     pub text: String,
     pub members: Vec<Vec<Binding>>,
-    /// `None`: it has no value (the least of nothing).
+    /// `None` if it has no value (such as the minimum of nothing).
     pub value: Option<Vec<i64>>,
 }
 
-/// Why no row of a goal holds.
+/// Why no row matches a goal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refutation {
@@ -115,22 +114,21 @@ pub struct Refutation {
     pub lack: Lack,
 }
 
-/// What is missing for a goal.
+/// The reason why a goal has no row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Lack {
-    /// No such fact. Where the last column is a function of the others: the value that is there
-    /// instead.
+    /// There is no such fact. If the last column is a function of the others, the value that it has instead.
     Fact { instead: Option<Datum> },
-    /// No such row in any position; with the value that is there instead.
+    /// There is no such row in any position; with the value that it has instead.
     Static { instead: Option<Datum> },
-    /// Nothing that was played out for it gives such a row of a trial.
+    /// No action that was played out gives such a row of a trial.
     Tried,
     /// How far each rule of the relation gets.
     Rules(Vec<Attempt>),
-    /// The goal is being refuted already: nothing but itself could support it.
+    /// The goal is being refuted already: only itself could support it.
     Circular,
-    /// The refutation would be deeper than was asked for.
+    /// The refutation would be deeper than the limit.
     Deeper,
 }
 
@@ -140,7 +138,7 @@ pub enum Lack {
 pub struct Attempt {
     pub rule: Quote,
     pub bindings: Vec<Binding>,
-    /// How many literals of the body do not fail with these bindings, wherever they come in it.
+    /// Number of literals of the body that do not fail with these bindings, at any place.
     pub matched: usize,
     pub total: usize,
     pub blocked: Blocked,
@@ -154,8 +152,8 @@ pub enum Blocked {
     Head,
     /// A positive literal has no row.
     Missing(Refutation),
-    /// A variable stands in a positive literal twice: there are rows of this goal, and none with one
-    /// value in these places.
+    /// A variable occurs twice in a positive literal: there are rows of this goal, but none with the same
+    /// value in both places.
     Apart(Goal),
     /// A negated literal has a row.
     Present(Proof),
@@ -163,55 +161,55 @@ pub enum Blocked {
     Aggregate(Tally),
 }
 
-/// What is found out about a question.
+/// The answer to a question, with its justification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Finding {
-    /// It is so, for each row that was asked for.
+    /// It holds: a proof for each row in question.
     Proved(Vec<Proof>),
-    /// It is not so.
+    /// It does not hold.
     Refuted(Vec<Refutation>),
-    /// It is decided by what the action does.
+    /// It is decided by playing the action out.
     Tried(Box<Trial>),
-    /// It is decided in the middle of what the action does.
+    /// It is decided in the middle of the action.
     Turned(Box<Turning>),
-    /// There is nothing to take apart: the text names no piece of the side to move, or the like.
+    /// There is nothing to prove or refute: for example, the text names no piece of the side to move.
     Unfounded,
 }
 
-/// An action played out: what decides it where its rules alone do not.
+/// An action that is played out because its rules alone do not decide it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
     pub action: Goal,
-    /// It may be tried: it is legal but for what it leads to.
+    /// The proof that it is pseudo-legal.
     pub tried: Proof,
-    /// Why this action is played out where its kind is decided by rules; `None` where the kind is not.
+    /// Why this action is played out although its kind is decided by rules; `None` for other kinds.
     pub because: Option<Proof>,
-    /// The facts that go as it begins: those that last until the next action.
+    /// The facts that expire as it begins: those that last until the next action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expired: Vec<Effect>,
-    /// What happens, in its order.
+    /// The steps, in order.
     pub steps: Vec<Reacted>,
-    /// How many of the steps come before it is decided, where the action says `until STAGE` and goes on after
-    /// that stage; else all of them do.
+    /// Number of steps before the decision, if the action declares `until STAGE` and goes on after that
+    /// stage; otherwise all steps come before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<usize>,
     pub outcome: Outcome,
 }
 
-/// Whether the mover keeps the turn after an action: an action played out, and what is so at the moment
-/// when reactions ask for it.
+/// Whether the mover keeps the turn after an action: the action played out up to the moment when reactions
+/// ask, and the answer then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turning {
     pub trial: Trial,
-    /// How many of its steps come before.
+    /// Number of its steps before that moment.
     pub steps: usize,
     pub end: TurnEnd,
 }
 
-/// The answer, about the facts of that moment.
+/// The answer, on the facts of that moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TurnEnd {
@@ -219,18 +217,18 @@ pub enum TurnEnd {
     Passed(Refutation),
 }
 
-/// The outcome of an action that is played out. What is proved or denied is so of the facts after it, or after
+/// The outcome of an action that is played out. Proofs and refutations are about the facts after it, or after
 /// the stage that decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
-    /// The side that takes it may not leave the game so.
+    /// The mover may not leave the position so.
     Untenable(Proof),
-    /// Nothing stands against it.
+    /// Nothing forbids it.
     Tenable { goal: Goal, refutation: Option<Refutation> },
-    /// The last step refuses it.
+    /// The last step vetoes it.
     Refused,
-    /// It does not end, or there is no room for it.
+    /// It is endless, or there is no room for it.
     Endless { reason: String },
 }
 
@@ -242,18 +240,18 @@ pub struct Reacted {
     /// The action or event, with its arguments as they were then.
     pub event: String,
     pub args: Vec<Datum>,
-    /// How many events lie between the action and this one.
+    /// Number of events between the action and this one.
     pub depth: usize,
     pub reaction: Quote,
     pub bindings: Vec<Binding>,
     pub effects: Vec<Effect>,
 }
 
-/// One thing that a reaction does.
+/// An effect of a reaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Effect {
-    /// A fact is added, replaced or taken back; entity 0 is the game. Where the attribute is of members
+    /// A fact is added, replaced or retracted; entity 0 is the game. Where the attribute is of members
     /// of a domain, their number stands for the entity.
     Changed {
         entity: u32,
@@ -268,9 +266,9 @@ pub enum Effect {
         event: String,
         args: Vec<Datum>,
     },
-    /// Nothing more comes of the event.
+    /// The event is stopped.
     Stopped,
-    /// What follows of the event sees these arguments.
+    /// Later batches of the event see these arguments.
     Passed {
         args: Vec<Datum>,
     },
@@ -281,15 +279,15 @@ pub enum Effect {
     Noted {
         said: String,
     },
-    /// The action does not happen.
+    /// The action is vetoed.
     Vetoed {
         said: String,
     },
-    /// The game is to go back so many whole turns.
+    /// The game is to go back that many whole turns.
     Rewound {
         turns: i64,
     },
-    /// Code was called; what it did follows. Rules cannot check it.
+    /// Code was called; its effects follow. They cannot be checked by the rules.
     Called {
         name: String,
     },
@@ -302,7 +300,8 @@ impl Turning {
 }
 
 impl Proof {
-    /// Nothing is left open for its depth. (What is denied is shown to one level, whatever the depth.)
+    /// Whether nothing is left open because of the depth. (Denied literals are always shown to one level
+    /// only.)
     pub fn is_complete(&self) -> bool {
         match &self.ground {
             Ground::Fact { .. } | Ground::Static | Ground::Tried => true,
@@ -344,7 +343,7 @@ impl Datum {
 }
 
 impl Quote {
-    /// The clause of that number, as it stands there.
+    /// The clause of that number, quoted.
     pub fn of(program: &Program, number: usize, span: Span) -> Self {
         Self { rule: number as u16, place: program.place(span), text: program.quote(span) }
     }
@@ -363,13 +362,13 @@ impl Effect {
 }
 
 impl Goal {
-    /// The goal that is a row.
+    /// The goal for a single row.
     pub fn of(relation: &str, row: &[Datum]) -> Self {
         Self { relation: relation.to_owned(), args: row.iter().cloned().map(Some).collect() }
     }
 }
 
-/// `attacks(#3, e4)`, with `_` for what is open.
+/// `attacks(#3, e4)`, with `_` for open values.
 impl std::fmt::Display for Goal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let args = self.args.iter().map(|it| it.as_ref().map_or("_", |it| it.name.as_str()));

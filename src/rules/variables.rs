@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::program::{Aggregate, Compare, Effect, Expr, Literal, MessagePart, Op, Term, VarId};
 
 impl Term {
-    /// The variable that it is, if it is one.
+    /// The variable, if it is one.
     pub fn var(&self) -> Option<VarId> {
         match self {
             Self::Var(it) => Some(*it),
@@ -52,7 +52,7 @@ impl Compare {
 }
 
 impl Literal {
-    /// Adds the variables of the literal; of an aggregate, those that the rest of its rule may see.
+    /// Adds the variables of the literal; for an aggregate, those that the rest of its rule may see.
     pub fn collect_vars(&self, vars: &mut impl Extend<VarId>) {
         match self {
             Self::Atom(atom) => vars.extend(term_vars(&atom.args)),
@@ -77,7 +77,7 @@ impl Aggregate {
 }
 
 impl Effect {
-    /// The variables that it needs a value of, in the order of their use.
+    /// The variables whose values it needs, in the order of their use.
     pub fn needs(&self) -> Vec<VarId> {
         let mut vars = Vec::new();
         match self {

@@ -1,8 +1,8 @@
 //! The instructions that rules compile to, and the addresses of rows.
 //!
-//! A rule is a straight list of instructions. A loop runs everything after it once per member; a
-//! test that fails ends the current turn of the innermost loop. The last instruction emits.
-//! Deliberately absent: anything that decides an order; that is the planner's work.
+//! A rule is a straight list of instructions. A loop runs everything after it once per member; a test that
+//! fails ends the current iteration of the innermost loop. The last instruction emits. Deliberately absent:
+//! anything that decides an order; that is the planner's work.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ pub(super) type Reg = u8;
 /// Number of registers; indexing by [`Reg`] needs no check.
 pub(super) const REGS: usize = 256;
 
-/// Where rows live.
+/// The memory that a row is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Space {
     /// Statics: shared by all sessions.
     Static,
-    /// Inputs and maintained relations: kept across moves, journaled.
+    /// Inputs and maintained relations: kept across actions, journaled.
     Maintained,
     /// Recomputed on demand: one frame per mark.
     Frame,
@@ -54,7 +54,7 @@ pub(super) struct RowTerm {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowSource {
-    /// The commonest address by far: one key, rows side by side.
+    /// By far the most common address: one key with stride 1.
     Next {
         space: Space,
         base: u32,
@@ -92,7 +92,7 @@ pub(super) enum ExprNode {
     Binary(Arith, ExprId, ExprId),
 }
 
-/// The support of a relation's rows: which values of the first column have a row that is not empty.
+/// The support of a relation's rows: the values of the first column that have a non-empty row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Support {
     pub(super) space: Space,
@@ -115,14 +115,14 @@ impl RegList {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Op {
-    /// For each member of the AND: the register becomes it, go on.
+    /// Loops over the members of the AND: the register becomes each member.
     Loop {
         reg: Reg,
         rows: Rows,
     },
-    /// A loop whose body is one `EmitRow`: for each member of the AND, the row of the head at
-    /// `row` plus the member times `stride` grows by `fixed` AND `moving`. Neither `row` nor
-    /// `fixed` depends on the register. A support with `first` equal to `reg` is of the members.
+    /// A loop whose body is one `EmitRow`: for each member of the AND, `fixed` AND `moving` is added to the
+    /// head's row at `row` plus the member times `stride`. Neither `row` nor `fixed` depends on the register.
+    /// If `first` of a support equals `reg`, the support has the members.
     LoopEmit {
         reg: Reg,
         rows: Rows,
@@ -181,7 +181,7 @@ pub(super) enum Op {
         reg: Reg,
         expr: ExprId,
     },
-    /// The same for a value that is folded: without it, the fold has no value.
+    /// The same for a folded value: if it is missing, the fold has no value.
     Value {
         reg: Reg,
         expr: ExprId,
@@ -197,7 +197,7 @@ pub(super) enum Op {
         end: u32,
         results: RegList,
     },
-    /// Ends a folded sub-plan: `key` are the locals that make a solution distinct.
+    /// Ends a folded sub-plan: `key` has the locals that distinguish solutions.
     Collect {
         key: RegList,
         values: RegList,
@@ -223,8 +223,8 @@ pub(super) enum Op {
         reg: Reg,
         end: u32,
     },
-    /// The same where the body is some tests of the member, then one step of a function; for each
-    /// of `size` rows, `stride` apart, with `middle` counting them.
+    /// The same if the body is some tests of the member, then one step of a function; for each of `size`
+    /// rows, `stride` apart, with `middle` counting them.
     Chase {
         row: Address,
         middle: Reg,
@@ -234,7 +234,7 @@ pub(super) enum Op {
         tests: Rows,
         fun: Address,
     },
-    /// The head's row grows by the AND.
+    /// The AND is added to the head's row.
     EmitRow {
         row: Address,
         support: Option<Support>,
@@ -251,7 +251,7 @@ pub(super) enum Op {
     },
     /// A solution exists: stop everything.
     Found,
-    /// The head tuple may have changed: note it for a new check.
+    /// The head tuple may have changed: it must be checked again.
     Suspect {
         relation: u16,
         values: RegList,
@@ -267,7 +267,7 @@ pub(super) enum Op {
     },
 }
 
-/// What a reaction does with each solution of its body.
+/// The effects of a reaction for each solution of its body.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ReactionCode {
     /// Its number in the program.

@@ -1,7 +1,7 @@
 //! Turns the solutions of a reaction's body into its effects.
 //!
-//! Solutions differ in the variables that the reaction names, and go by their ascending values:
-//! loops find them in any order, some of them twice. Deliberately absent: applying the effects.
+//! Solutions are distinguished by the variables that the reaction names, and ordered by their ascending
+//! values: loops find them in any order, some of them twice. Deliberately absent: applying the effects.
 
 use super::super::output::{Other, Output};
 use super::super::rows::Tuple;

@@ -1,6 +1,6 @@
 //! The bit evaluator of one session, behind one interface for all row widths.
 //!
-//! Deliberately absent: how rows are kept true (`live.rs`).
+//! Deliberately absent: how rows are kept up to date (`live.rs`).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl<W: Word> Engine<W> {
         Self { c, live }
     }
 
-    /// A row of a relation whose rows are there.
+    /// Whether a relation whose rows are derived has a row.
     fn has(&self, rel: RelId, tuple: &[i64]) -> bool {
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             let (row, last) = row_of(dense, tuple);
@@ -42,7 +42,7 @@ impl<W: Word> Engine<W> {
         self.each(rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
     }
 
-    /// The rows of a relation that match a pattern, if they are there.
+    /// The rows of a relation that match a pattern, if they are derived.
     fn each(
         &self,
         rel: RelId,
@@ -230,11 +230,11 @@ impl<W: Word> Rows for Engine<W> {
     }
 }
 
-/// Lists of so few tuples are read through.
+/// Lists of at most this many tuples are scanned.
 const SHORT: usize = 12;
 
-/// The tuples of an ascending list that match, those before column `at` known to. What is bound is
-/// found by bisection; a column that is open before one that is bound is gone through value by value.
+/// The tuples of an ascending list that match; columns before `at` are known to. Bound columns are found by
+/// bisection; an open column before a bound one is enumerated value by value.
 fn sorted_matches(
     list: &[Tuple],
     pattern: &[Option<i64>],

@@ -10,10 +10,10 @@ pub enum PlanError {
     TooLarge { place: String, what: String },
     #[error("{place}: no order of evaluation binds all variables of the rule")]
     Stuck { place: String },
-    /// Computing the statics took too much.
+    /// Computing the statics exceeded a budget.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// Two rows of a static say different things of one key.
+    /// Two rows of a static have the same key.
     #[error("{place}: {relation} has a key, but {first} and {second} both hold")]
     NotFunctional { place: String, relation: String, first: String, second: String },
 }

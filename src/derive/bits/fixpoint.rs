@@ -12,11 +12,11 @@ pub(super) struct Member {
     pub(super) rel: RelId,
     pub(super) full: StoreId,
     pub(super) delta: StoreId,
-    /// The sizes of its columns, if they are finite and few tuples can be at all.
+    /// The sizes of its columns, if they are finite and there are few possible tuples.
     pub(super) space: Option<Vec<u32>>,
 }
 
-/// One plan of a rule. `first`: it reads nothing of the stratum and runs once.
+/// One plan of a rule. `first`: whether it reads nothing of the stratum and runs once.
 #[derive(Debug, Clone)]
 pub(super) struct Variant {
     pub(super) pc: u32,
@@ -30,7 +30,7 @@ pub(super) struct Fixpoint {
 }
 
 impl Fixpoint {
-    /// Lowers the plans: from now on they are places in the machine.
+    /// Lowers the plans, which are replaced by places in the machine.
     pub(super) fn assemble(&mut self, assembler: &mut Assembler<'_>) -> Result<(), PlanError> {
         for variant in &mut self.variants {
             variant.pc = assembler.stretch(&[variant.pc])?;
@@ -39,6 +39,6 @@ impl Fixpoint {
     }
 }
 
-/// Relations with more possible tuples than this are no bits: making the bits would cost more than
-/// most strata have tuples.
+/// Relations with more possible tuples than this are not kept as bits: allocating the bits would cost more
+/// than most strata have tuples.
 pub(super) const SPACE: usize = 1 << 17;

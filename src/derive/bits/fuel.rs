@@ -1,7 +1,7 @@
 //! The budget of one session's evaluator: how many steps are left, and which rules spent them.
 //!
-//! Counting by rule would cost at every step. So the budget is spent in slices, and the rule that uses a
-//! slice up is charged with all of it: a sample, but the same one every time.
+//! Counting by rule would have a cost at every step. So the budget is spent in slices, and the rule that uses
+//! up a slice is charged with all of it: a sample, but a reproducible one.
 
 use super::super::allowance::{self, Allowance};
 use super::super::budget::{QUERY, Resource, STEPS};
@@ -9,7 +9,7 @@ use super::super::budget::{QUERY, Resource, STEPS};
 const SLICE: i64 = 1 << 14;
 const SLICES: u32 = (STEPS / SLICE as u64) as u32;
 
-/// What is left of the budget.
+/// The rest of the budget.
 #[derive(Debug, Clone)]
 pub(super) struct Fuel {
     pub(super) left: i64,
@@ -24,8 +24,7 @@ impl Fuel {
         Self { left: SLICE, slices: SLICES, spent: Vec::new(), out: None }
     }
 
-    /// A full budget for the next query, unless the last one is used up, or all that the request may
-    /// take.
+    /// A full budget for the next query, unless the last one or the request's allowance is used up.
     #[inline]
     pub(super) fn refill(&mut self) {
         if self.out.is_none() {
@@ -39,13 +38,14 @@ impl Fuel {
         }
     }
 
-    /// Has the request pay for what was taken of the slice at hand, and for more. False if it cannot.
+    /// Charges the request for what was taken of the current slice, and for more. False if its allowance is
+    /// used up.
     #[inline]
     pub(super) fn pay(&mut self, more: i64) -> bool {
         allowance::take(SLICE - self.left + more)
     }
 
-    /// The request may take no more.
+    /// The request's allowance is used up.
     #[cold]
     fn end(&mut self, owner: u32) {
         let resource = Allowance::exhausted().unwrap_or(Resource::Steps);
@@ -93,11 +93,11 @@ impl Fuel {
         self.out.is_none()
     }
 
-    /// From now on nothing is done until the rows are derived from scratch.
+    /// Stops all work until the rows are derived from scratch.
     #[cold]
     pub(super) fn run_out(&mut self, resource: Resource, owner: u32) {
         if resource == Resource::Rows {
-            // The rule that is adding rows has the blame, whatever the steps went into.
+            // The rule that is adding rows is blamed, whatever the steps were spent on.
             self.spent = vec![0; owner as usize + 1];
             self.spent[owner as usize] = 1;
         }
@@ -110,7 +110,7 @@ impl Fuel {
         self.out.is_some()
     }
 
-    /// What ran out, and the owner that spent most: of equals the first.
+    /// What ran out, and the owner that spent most, the first of equal ones.
     pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
         let most = self.spent.iter().max().copied().unwrap_or_default();
         let owner = self.spent.iter().position(|it| *it == most);

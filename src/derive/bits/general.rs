@@ -1,7 +1,6 @@
 //! The general semi-naive fixpoint: any recursion, tuple lists instead of rows.
 //!
-//! Used for statics at load, for mutual recursion, and for recursion that leaves its row. Slow and
-//! complete.
+//! Used for statics at load, for mutual recursion, and for recursion across rows. Slow but complete.
 
 use foldhash::{HashSet, HashSetExt};
 
@@ -13,12 +12,12 @@ use super::lists;
 use super::run::State;
 use super::word::Word;
 
-/// Steps that were taken out of the budget, by owner, in the order of the taking.
+/// Steps taken out of the budget, by owner, in order.
 pub(super) type Spent = Vec<(u32, i64)>;
 
-/// Which tuples of a relation were found already.
+/// The tuples of a relation that were found already.
 enum Seen<'f> {
-    /// A bit for each tuple that can be.
+    /// A bit for each possible tuple.
     Bits {
         words: Vec<u64>,
         sizes: &'f [u32],
@@ -75,10 +74,10 @@ pub(super) fn solve<W: Word>(
         state.lists[member.full as usize] = Default::default();
         state.lists[member.delta as usize] = Default::default();
     }
-    // Without recursion one round is all.
+    // Without recursion one round is enough.
     let is_recursive = fixpoint.variants.iter().any(|it| !it.first);
     let mut seen: Vec<Seen<'_>> = members.iter().filter(|_| is_recursive).map(Seen::new).collect();
-    // Lists are kept up for plans that read them.
+    // Lists are kept up to date for plans that read them.
     let reads: Vec<[bool; 2]> =
         members.iter().map(|it| [it.full, it.delta].map(|it| c.reads_list(it))).collect();
     let mut found: Vec<Vec<Tuple>> = vec![Vec::new(); members.len()];

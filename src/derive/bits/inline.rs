@@ -1,9 +1,8 @@
 //! Inlining: a relation with one simple rule is replaced by its body where it is read, and not stored.
 //!
-//! A relation with one rule, whose body is atoms over the head's own variables, is replaced by that
-//! body wherever it is asked for positively: `legal(p, t) :- goes(p, t), !unsafe(p, t).` costs its
-//! readers one more row in an AND instead of a table. It can still be read by itself. The datafrog
-//! evaluator knows nothing of this.
+//! A relation with one rule, whose body consists of atoms over the head's own variables, is replaced by that
+//! body in positive literals: `legal(p, t) :- goes(p, t), !unsafe(p, t).` costs its readers one more row in
+//! an AND instead of a table. It can still be read by itself. The datafrog evaluator does not inline.
 
 use std::borrow::Cow;
 
@@ -29,7 +28,7 @@ impl Rules<'_> {
 pub(super) fn inlined(program: &Program) -> Rules<'_> {
     let rules = program.rules.iter().map(Cow::Borrowed).collect();
     let mut result = Rules { program, rules };
-    // Lower strata first, so that an inlined body has been served itself.
+    // Lower strata first, so that an inlined body has been inlined itself.
     for stratum in &program.strata {
         for &rel in &stratum.relations {
             for &id in &program.relation(rel).rules {
@@ -42,7 +41,7 @@ pub(super) fn inlined(program: &Program) -> Rules<'_> {
     result
 }
 
-/// The rule with what it reads replaced; none if there is nothing to replace.
+/// The rule with inlined literals; `None` if there is nothing to inline.
 fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
     let narrows = |literal: &Literal| match literal {
         Literal::Atom(atom) => !atom.negated && narrowing(rules, atom.rel).is_some(),
@@ -94,7 +93,7 @@ fn narrowing<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
 fn replace(program: &Program, rule: &mut Rule, atom: &Atom, inner: &Rule) {
     let mut args = atom.args.clone();
     for (at, arg) in args.iter_mut().enumerate() {
-        // What one atom alone says stays open.
+        // A wildcard stays open if the body is a single atom.
         if *arg == Term::Wild && inner.body.len() > 1 {
             let ty = program.relation(atom.rel).columns[at].ty;
             rule.vars.push(Var { name: format!("_inlined{}", rule.vars.len()), ty });

@@ -1,8 +1,8 @@
-//! Where each relation is stored, and the tables of the statics.
+//! The store of each relation, and the tables of the statics.
 //!
 //! A relation over finite domains is dense bit rows: one row per value of all columns but the last.
-//! Inputs are functions with inverse rows. What does not fit (integers, huge products) is a sorted
-//! list of tuples. Deliberately absent: the choice of join orders.
+//! Inputs are functions with inverse rows. Relations that do not fit (integers, huge products) are sorted
+//! lists of tuples. Deliberately absent: the choice of join orders.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) struct Dense {
     pub(super) strides: Sizes,
     pub(super) sizes: Sizes,
     pub(super) rows: u32,
-    /// The row of first-column values that have a row that is not empty (two columns and more).
+    /// The row of first-column values that have a non-empty row (for two columns and more).
     pub(super) support: Option<u32>,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Store {
     Nowhere,
     /// Known at load, perhaps empty; tables are made as plans ask for them.
     Static,
-    /// `rel(entity, value)`: values by entity; for finite values inverse rows as well.
+    /// `rel(entity, value)`: values by entity; for finite values also inverse rows.
     Key {
         fun: u32,
         present: u32,
@@ -70,7 +70,7 @@ pub(super) struct Statics<W> {
 /// Marks a function without a value.
 pub(super) const NONE: i64 = i64::MIN;
 
-/// A table of a static's rows: the column of their bits, and the columns that say which row.
+/// A table of a static's rows: the column of the bits, and the columns that select the row.
 type RowsOf = (RelId, u8, u32);
 
 /// All stores of a program, growing while plans are made.
@@ -83,24 +83,24 @@ pub(super) struct Layout<W> {
     pub(super) kept_rows: u32,
     pub(super) kept_funs: u32,
     pub(super) frame_rows: u32,
-    /// Column orders of each sparse store: the columns as declared first, but statics have only those
-    /// that plans ask for.
+    /// Column orders of each sparse store: the declared order comes first, but statics have only those that
+    /// plans use.
     pub(super) orders: Vec<Vec<Vec<u8>>>,
-    /// Sparse stores that are statics, and in `statics.sparse`.
+    /// Whether a sparse store is a static, kept in `statics.sparse`.
     pub(super) sparse_static: Vec<bool>,
     static_rows: HashMap<RowsOf, Dense>,
-    /// Those of them that are empty as yet.
+    /// The tables that are not filled yet.
     unfilled: Vec<(RowsOf, Dense)>,
     static_funs: HashMap<RelId, Dense>,
     static_sparse: HashMap<RelId, StoreId>,
-    /// Rows from the last column to the first of maintained relations, by relation.
+    /// Inverse rows of maintained relations, from the last column to the first, by relation.
     pub(super) indexes: HashMap<RelId, u32>,
-    /// Bytes that the orders of statics take.
+    /// Bytes of the orders of statics.
     pub(super) order_bytes: usize,
 }
 
 impl<W> Statics<W> {
-    /// Bytes that the tables take.
+    /// Bytes of the tables.
     pub(super) fn heap_bytes(&self) -> usize {
         let orders = self.sparse.iter().flat_map(|it| &it.sorted).filter_map(|it| it.get());
         self.rows.capacity() * size_of::<W>()
@@ -219,18 +219,18 @@ impl<W: Word> Layout<W> {
         self.known[usize::from(rel.0)].is_some()
     }
 
-    /// Settles a relation that is known at load. The tuples ascend.
+    /// Sets the rows of a relation that is known at load. The tuples ascend.
     pub(super) fn set_known(&mut self, rel: RelId, rows: Arc<Fixed>) {
         self.known[usize::from(rel.0)] = Some(rows);
         self.stores[usize::from(rel.0)] = Store::Static;
     }
 
-    /// How many tuples of a relation are known.
+    /// Number of tuples of a known relation.
     pub(super) fn known_len(&self, rel: RelId) -> usize {
         self.known[usize::from(rel.0)].as_deref().map_or(0, Fixed::len)
     }
 
-    /// Forgets the tables that plans have asked for so far, but not what is known.
+    /// Drops the tables that plans have requested so far, but not the known rows.
     pub(super) fn drop_tables(&mut self) {
         self.statics = Statics::default();
         self.orders.clear();
@@ -242,8 +242,8 @@ impl<W: Word> Layout<W> {
         self.order_bytes = 0;
     }
 
-    /// A place for rows of a static towards one column, by the columns in the mask; the others are
-    /// projected away. `None` if a column is not finite or the table would be too large.
+    /// A table with rows of a static towards one column, by the columns in the mask; the others are projected
+    /// away. `None` if a column is not finite or the table would be too large.
     pub(super) fn static_rows(
         &mut self,
         program: &Program,
@@ -280,8 +280,8 @@ impl<W: Word> Layout<W> {
         Some(dense)
     }
 
-    /// Fills the tables of rows that begin at or before these, which instructions read: plans ask for
-    /// many more tables than they take.
+    /// Fills the tables that instructions read, which contain these rows: plans request many more tables than
+    /// they use.
     pub(super) fn fill_tables(&mut self, program: &Program, read: impl Iterator<Item = u32>) {
         let unfilled = std::mem::take(&mut self.unfilled);
         let mut is_read = vec![false; unfilled.len()];
@@ -371,10 +371,10 @@ impl<W: Word> Layout<W> {
         id
     }
 
-    /// The copies of statics in other orders were all made.
+    /// Checks that all copies of statics in other orders were made.
     ///
     /// # Errors
-    /// They would have taken too much.
+    /// They would have taken too much memory.
     pub(super) fn check_orders(&self) -> Result<(), PlanError> {
         if self.order_bytes <= TABLE_BYTES {
             return Ok(());
@@ -387,7 +387,7 @@ impl<W: Word> Layout<W> {
     fn add_order(&mut self, rel: RelId, store: StoreId, order: &[u8]) {
         if let Some(rows) = &self.known[usize::from(rel.0)] {
             self.order_bytes += rows.len() * order.len() * size_of::<i64>();
-            // Of a program that is refused for it no copy is made.
+            // No copy is made for a program that will be refused for its size.
             let sorted = match self.order_bytes > TABLE_BYTES {
                 true => Arc::default(),
                 false => rows.in_order(order),
@@ -396,8 +396,8 @@ impl<W: Word> Layout<W> {
         }
     }
 
-    /// Rows from the last column to the first of a maintained relation: which blocks have the
-    /// value. Maintained up to date once asked for.
+    /// Inverse rows of a maintained relation, from the last column to the first: the blocks that have the
+    /// value. Kept up to date once requested.
     pub(super) fn index(&mut self, program: &Program, rel: RelId) -> Option<u32> {
         if let Some(&known) = self.indexes.get(&rel) {
             return Some(known);
@@ -410,7 +410,7 @@ impl<W: Word> Layout<W> {
     }
 }
 
-/// Rows with the bit of one column of each tuple, in the row that its other columns say.
+/// Rows with a bit for one column of each tuple, in the row that its other columns select.
 fn bits<W: Word>(
     rows: usize,
     tuples: &[Tuple],
@@ -425,12 +425,12 @@ fn bits<W: Word>(
     table
 }
 
-/// The same, from rows towards the last column: the sizes of all columns, and the stride of each in
-/// the table, which is 0 for those that are projected away.
+/// The same, made from rows towards the last column. Given are the sizes of all columns, and the stride of
+/// each in the table, which is 0 for those that are projected away.
 fn regrouped<W: Word>(rows: usize, all: &[W], sizes: &[u32], target: usize, by: &[u32]) -> Vec<W> {
     let mut table = vec![W::default(); rows];
     let last = sizes.len() - 1;
-    // The values of the keys, counted up with the rows, and the row of the table that they mean.
+    // The values of the keys, incremented with the rows, and the row of the table for them.
     let (mut keys, mut to) = (Sizes::from_elem(0, last), 0);
     for &row in all {
         if target == last {

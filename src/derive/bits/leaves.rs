@@ -1,8 +1,8 @@
-//! Counting leaves: the number of actions that are possible after other actions, without taking these.
+//! Counts leaves: the number of legal actions after other actions, without taking these.
 //!
-//! Machine code does all of it (`native`), in the frame that a write would open. Above the last ply it leaves its writes in
-//! the rows, so that they are those of the next position, until that is counted; no fact changes. Deliberately absent:
-//! another way, since the caller can take the action.
+//! Machine code does all of it (`native`), in the frame that a write would open. Above the last ply it leaves
+//! its writes in the rows, which are then those of the next position, until that is counted; no fact changes.
+//! Deliberately absent: a fallback, since the caller can take the action.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -19,25 +19,25 @@ use super::planner::GIVEN;
 use super::word::Word;
 use crate::rules::{ActionId, RelId};
 
-/// After so many actions, code that gives up on most of them is not asked any more.
+/// Number of actions after which code that gives up on most of them is no longer used.
 const LEAF_TRIES: u32 = 1 << 10;
 
-/// After so many actions above the last ply, code that gives up on one in [`WORTH`] is not asked any more.
+/// Number of actions above the last ply after which code that gives up on one in [`WORTH`] is no longer used.
 const STEP_TRIES: u32 = 1 << 6;
 
-/// What was done below an action before code gave up is done in vain.
+/// Work below an action is wasted if code gives up on it.
 const WORTH: u32 = 8;
 
-/// The code for what was first asked for, if there can be any.
+/// The code for the first request, if it can be made.
 #[derive(Debug)]
 pub(super) struct LeafPlan {
     leaves: Arc<Leaves>,
     code: Option<LeafCode>,
-    /// The code of plies above the last, once they are asked for.
+    /// The code of plies above the last, once it is needed.
     above: OnceLock<Option<LeafCode>>,
 }
 
-/// What is asked for, with its code.
+/// A request, with its code.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     leaves: &'a Leaves,
@@ -46,7 +46,7 @@ struct Asked<'a> {
 }
 
 impl<W: Word> Compiled<W> {
-    /// The code that counts what is asked for so many plies below, where rules run as machine code already.
+    /// The code that counts the requested leaves at a depth, if rules run as machine code already.
     fn leaf_code<'a>(&'a self, leaves: &'a Arc<Leaves>, depth: u32) -> Option<Asked<'a>> {
         let native = self.native.get()?.as_ref()?;
         let plan = self.leaf_plan.get_or_init(|| {
@@ -66,7 +66,7 @@ impl<W: Word> Compiled<W> {
 }
 
 impl<W: Word> Live<W> {
-    /// The count of all leaves so many plies below; actions that must be taken for it are added to the rest.
+    /// The count of all leaves at a depth; actions that must be taken for it are added to the rest.
     pub(super) fn leaves_below(
         &mut self,
         c: &Compiled<W>,
@@ -146,7 +146,7 @@ impl<W: Word> Live<W> {
         let end = self.leaf_rows.len();
         let arguments = c.program.action(action).columns.len();
         let code = code.filter(|_| arguments <= GIVEN.len());
-        // What is not listed has its default.
+        // Unlisted arguments have their defaults.
         let mut args = [0; GIVEN.len()];
         if code.is_some() {
             let row = args;
@@ -183,8 +183,8 @@ impl<W: Word> Live<W> {
         self.any(dense)
     }
 
-    /// The count of leaves after an action; `None` if the action must be taken for it. What its reactions read is
-    /// derived.
+    /// The count of leaves after an action; `None` if the action must be taken for it. The relations that its
+    /// reactions read are derived.
     fn leaves_after(
         &mut self,
         c: &Compiled<W>,

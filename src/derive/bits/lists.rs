@@ -1,8 +1,8 @@
-//! Lists of tuples: sorted by their columns in several orders, and read by what they begin with.
+//! Lists of tuples, sorted by their columns in several orders, and read by prefix.
 //!
-//! Statics are thousands of tuples, and comparing them column by column was a third of a load: where
-//! what differs between them fits 64 bits they are sorted as numbers. Deliberately absent: what the
-//! tuples are for, and which orders are wanted.
+//! Statics are thousands of tuples, and comparing them column by column was a third of a load: where the
+//! differences between them fit 64 bits they are sorted as numbers. Deliberately absent: the purpose of the
+//! tuples, and which orders are needed.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::super::rows::{Tuple, two_of_a_key};
 use super::word::Word;
 
-/// Tuples in the order of their columns, values side by side.
+/// Tuples in ascending order, with their values in one flat list.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     arity: usize,
@@ -33,7 +33,8 @@ impl Sorted {
         (0..self.len).map(|at| self.tuple(at))
     }
 
-    /// The first tuple between these of which it does not hold, if it holds of all before.
+    /// The first tuple in the range for which `holds` is false, given that it is true for all before (binary
+    /// search).
     fn first_not(&self, mut low: usize, mut high: usize, holds: impl Fn(&[i64]) -> bool) -> usize {
         while low < high {
             let middle = low.midpoint(high);
@@ -45,14 +46,14 @@ impl Sorted {
         low
     }
 
-    /// The tuples that begin with the prefix: how many, and their values.
+    /// The tuples that begin with the prefix: their number, and their values.
     pub(super) fn range(&self, prefix: &[i64]) -> (usize, &[i64]) {
         if prefix.is_empty() {
             return (self.len, &self.values);
         }
         let has = |it: &[i64]| &it[..prefix.len()] == prefix;
         let start = self.first_not(0, self.len, |it| &it[..prefix.len()] < prefix);
-        // Mostly there are few: the end is looked for from here on, in steps that double.
+        // There are usually few: the end is searched from here, in doubling steps.
         let (mut low, mut step) = (start, 1);
         while low + step <= self.len && has(self.tuple(low + step - 1)) {
             low += step;
@@ -67,17 +68,16 @@ impl Sorted {
     }
 }
 
-/// A list of tuples, with a copy for each of its column orders, made when one is read first.
+/// A list of tuples, with a copy for each of its column orders, made on first use.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sparse {
-    /// Statics are at hand elsewhere: theirs is empty, and their copies are all made.
+    /// Empty for statics, which are stored elsewhere and whose copies are all made.
     pub(super) tuples: Vec<Tuple>,
     pub(super) sorted: Vec<OnceLock<Arc<Sorted>>>,
 }
 
 impl Sparse {
-    /// Takes the tuples in, to be read in so many orders. What was there before is dropped, and its
-    /// room, empty, is the answer.
+    /// Replaces the tuples, to be read in a number of orders. Returns the old buffer, emptied.
     pub(super) fn fill(&mut self, mut tuples: Vec<Tuple>, orders: usize) -> Vec<Tuple> {
         sort(&mut tuples);
         self.sorted.clear();
@@ -87,7 +87,7 @@ impl Sparse {
         if before.capacity() > IDLE { Vec::new() } else { before }
     }
 
-    /// The copy in an order, by its number and columns; none if nothing was ever taken in.
+    /// The copy in an order, by its number and columns; `None` if the list was never filled.
     pub(super) fn sorted(&self, at: usize, order: &[u8]) -> Option<&Arc<Sorted>> {
         let copy = self.sorted.get(at)?;
         Some(copy.get_or_init(|| Arc::new(reordered(&self.tuples, order))))
@@ -99,7 +99,7 @@ impl Sparse {
     }
 }
 
-/// Maximum number of tuples that memory is kept for when a list is emptied.
+/// Maximum capacity, in tuples, that an emptied list keeps.
 const IDLE: usize = 256;
 
 /// Maximum number of orders of a static that programs share, and of tables.
@@ -107,10 +107,10 @@ const SHARED: usize = 16;
 /// Maximum size of all shared orders of a static, and of all its tables, in bytes.
 const SHARED_BYTES: usize = 1 << 19;
 
-/// The rows of a static, ascending, which programs share with the copies that they made.
+/// The rows of a static, ascending, with the copies that programs have made of them; shared by programs.
 #[derive(Debug, Default)]
 pub(super) struct Fixed {
-    /// Made of the rows when asked for.
+    /// Made from the rows on demand.
     tuples: OnceLock<Vec<Tuple>>,
     len: usize,
     /// Bit rows, if that is how they were computed.
@@ -127,16 +127,16 @@ type AnyRows = Arc<dyn Any + Send + Sync>;
 #[derive(Debug)]
 struct Rows {
     table: AnyRows,
-    /// Of the table.
+    /// Bytes of the table.
     bytes: usize,
-    /// Of all columns; at least one.
+    /// The sizes of all columns; at least one.
     sizes: Vec<u32>,
-    /// No row has two members.
+    /// Whether no row has two members.
     is_function: bool,
     tuples: fn(&Rows) -> Vec<Tuple>,
 }
 
-/// Which table of bit rows: the column of the bits, the columns of the rows, how many rows.
+/// Identifies a table of bit rows: the column of the bits, the columns of the rows, the number of rows.
 pub(super) type Slot = (usize, u32, usize);
 
 impl Fixed {
@@ -158,7 +158,7 @@ impl Fixed {
         Self { len, rows: Some(rows), ..Self::default() }
     }
 
-    /// The bit rows of that width towards the last column, if they are at hand.
+    /// The bit rows of that width towards the last column, if it has them.
     pub(super) fn rows<W: Word>(&self) -> Option<Arc<Vec<W>>> {
         Arc::clone(&self.rows.as_ref()?.table).downcast().ok()
     }
@@ -171,7 +171,7 @@ impl Fixed {
         self.tuples.get_or_init(|| self.rows.as_ref().map_or_else(Vec::new, |it| (it.tuples)(it)))
     }
 
-    /// Bytes that it takes, with what is shared of it.
+    /// Its size in bytes, including shared parts.
     pub(super) fn heap_bytes(&self) -> usize {
         let tuples = self.tuples.get().map_or(0, |it| it.capacity() * size_of::<Tuple>());
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +182,7 @@ impl Fixed {
             + tables.iter().map(|it| it.2).sum::<usize>()
     }
 
-    /// Two tuples that differ in their last column only, if there are such.
+    /// Two tuples that differ only in their last column, if there are such.
     pub(super) fn two_of_a_key(&self) -> Option<[&Tuple; 2]> {
         match &self.rows {
             Some(rows) if rows.is_function => None,
@@ -190,7 +190,7 @@ impl Fixed {
         }
     }
 
-    /// A table of rows of one width, made at the first request.
+    /// A table of rows of one width, made on first use.
     pub(super) fn table<W: Send + Sync + 'static>(
         &self,
         slot: Slot,
@@ -243,7 +243,7 @@ fn tuples_of<W: Word>(rows: &Rows) -> Vec<Tuple> {
     tuples
 }
 
-/// The next values of columns of such sizes, the last one first.
+/// Increments the values of columns of these sizes, the last one first.
 fn count_up(values: &mut [i64], sizes: &[u32]) {
     for (value, &size) in values.iter_mut().zip(sizes).rev() {
         *value += 1;
@@ -254,7 +254,7 @@ fn count_up(values: &mut [i64], sizes: &[u32]) {
     }
 }
 
-/// The tuple again, without the detour by which longer ones are copied.
+/// Copies a tuple, without the detour that longer ones need.
 fn copied(tuple: &Tuple) -> Tuple {
     match *tuple.as_slice() {
         [a] => Tuple::from_buf_and_len([a, 0, 0, 0], 1),
@@ -265,10 +265,10 @@ fn copied(tuple: &Tuple) -> Tuple {
     }
 }
 
-/// So few tuples are compared as they are.
+/// At most this many tuples are compared as they are.
 const FEW: usize = 16;
 
-/// Sorts tuples ascending and leaves each once.
+/// Sorts tuples ascending and removes duplicates.
 pub(super) fn sort(tuples: &mut Vec<Tuple>) {
     if tuples.is_sorted_by(|a, b| a < b) {
         return;
@@ -318,14 +318,13 @@ fn reordered(tuples: &[Tuple], order: &[u8]) -> Sorted {
     Sorted { arity, len, values }
 }
 
-/// How tuples are written as numbers: for each column its least value and the bits of the others
-/// above it.
+/// How tuples are packed into numbers: for each column its least value, and the bits for the range above it.
 struct Pack {
     columns: Vec<(i64, u32)>,
 }
 
 impl Pack {
-    /// None if the tuples are few, or their values too far apart.
+    /// `None` if the tuples are few, or their values too far apart.
     fn of(tuples: &[Tuple]) -> Option<Self> {
         let first = tuples.first().filter(|_| tuples.len() > FEW)?;
         let mut ranges: Vec<(i64, i64)> = first.iter().map(|&it| (it, it)).collect();
@@ -336,7 +335,7 @@ impl Pack {
         }
         let bits = |(least, most): (i64, i64)| (least, 64 - most.abs_diff(least).leading_zeros());
         let columns: Vec<(i64, u32)> = ranges.into_iter().map(bits).collect();
-        // A shift by all 64 bits is none that a number can make.
+        // A shift by 64 bits would overflow.
         let fits = columns.iter().map(|it| it.1).sum::<u32>() < 64;
         fits.then_some(Self { columns })
     }
@@ -348,7 +347,7 @@ impl Pack {
         })
     }
 
-    /// The values of a key, in the order in which it has them.
+    /// The values of a key, in its column order.
     fn unpack(&self, mut key: u64, order: &[u8], tuple: &mut [i64]) {
         for (value, &at) in tuple.iter_mut().zip(order).rev() {
             let (least, bits) = self.columns[usize::from(at)];

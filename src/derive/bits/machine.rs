@@ -1,21 +1,21 @@
-//! What the interpreter runs: short instructions with every address spelt out.
+//! The instructions of the interpreter: short, with every address explicit.
 //!
-//! Plans ([`super::code::Op`]) are made for people and planners; `assemble` lowers them to this.
-//! An AND is a load and further instructions that narrow the accumulator, a loop has its end as an
-//! instruction of its own, and a test that fails jumps there: no call for each turn. Plans lie one
-//! after the other, so what always runs together is one stretch.
+//! Plans ([`super::code::Op`]) are made for people and planners; `assemble` lowers them to this. An AND is a
+//! load and further instructions that narrow the accumulator, the end of a loop is an instruction of its own,
+//! and a test that fails jumps there, without a call per iteration. Plans are stored one after the other, so
+//! plans that always run together are one stretch.
 
 use crate::rules::{Fold, Op as Comparison};
 
 use super::code::{ExprId, ExprNode, Reg, RegList, StoreId};
 
-/// Open loops at a time, plans within plans included.
+/// Maximum number of open loops, those of nested plans included.
 pub(super) const SLOTS: usize = 64;
 
-/// How far ahead to go on; filled in when the target is known.
+/// The distance of a forward jump; filled in when the target is known.
 pub(super) type Skip = u16;
 
-/// Which of the kept relations: their number in the order in which they catch up.
+/// The number of a maintained relation in the order of updates.
 pub(super) type Turn = u16;
 
 /// The place of a row or a value: base plus two registers times strides.
@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) keys: [Reg; 2],
 }
 
-/// The spaces of [`super::code::Space`] are spelt out in names: `S`tatic, `K`ept, `F`rame.
+/// The spaces of [`super::code::Space`] are part of the names: `S`tatic, `K`ept, `F`rame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Inst {
     // --- the accumulator: load, narrow, narrow to what is not there; `1`: one key, stride 1, and
@@ -131,7 +131,7 @@ pub(super) enum Inst {
         slot: u8,
         back: Skip,
     },
-    /// Sets the accumulator aside; goes on if it has members.
+    /// Saves the accumulator in a slot; goes on if it has members.
     Keep {
         slot: u8,
         skip: Skip,
@@ -145,7 +145,7 @@ pub(super) enum Inst {
     Count {
         reg: Reg,
     },
-    /// The row grows; what follows is for rows that may have grown.
+    /// Adds the accumulator to the row, or jumps if the accumulator is empty.
     GrowK {
         at: Place,
         skip: Skip,
@@ -154,7 +154,7 @@ pub(super) enum Inst {
         at: Place,
         skip: Skip,
     },
-    /// The same with one key and stride 1, and a member noted in the support.
+    /// The same with one key and stride 1, and with a member added to the support.
     GrowK1 {
         base: u32,
         key: Reg,
@@ -177,7 +177,7 @@ pub(super) enum Inst {
         at: Place,
         bit: Reg,
     },
-    /// A row grows by one member, whatever the accumulator: the support of a relation.
+    /// Adds one member to a row, independent of the accumulator: the support of a relation.
     NoteK {
         base: u32,
         bit: Reg,
@@ -186,19 +186,19 @@ pub(super) enum Inst {
         base: u32,
         bit: Reg,
     },
-    /// A loop over the kept members whose body is rows side by side; see [`Sweep`].
+    /// A loop over the saved members with parallel rows; see [`Sweep`].
     Sweep {
         sweep: u32,
         slot: u8,
     },
 
-    /// Notes in the sweep's row the kept members for which the accumulator AND the terms have one.
+    /// Sets in the sweep's row the saved members for which the accumulator AND the terms is not empty.
     Gather {
         sweep: u32,
         slot: u8,
     },
 
-    /// Narrows the accumulator to the members whose row, as the term has it, has the bit.
+    /// Narrows the accumulator to the members whose row by the term has the bit.
     Filter {
         term: u32,
         bit: Reg,
@@ -329,7 +329,7 @@ pub(super) enum Inst {
         expr: ExprId,
         skip: Skip,
     },
-    /// As `Let`, but a fold is told that there was no value.
+    /// As `Let`, but a missing value is recorded for the fold.
     Value {
         reg: Reg,
         expr: ExprId,
@@ -380,7 +380,7 @@ pub(super) enum Inst {
         chase: u32,
     },
 
-    /// A relation derived on demand begins: it is emptied, or passed over if it is up to date.
+    /// A relation derived on demand begins: it is emptied, or skipped if it is up to date.
     Enter {
         entry: u32,
     },
@@ -394,8 +394,7 @@ pub(super) enum Inst {
         store: StoreId,
         values: u32,
     },
-    /// Tuples and blocks of kept relations that may have changed; a relation is given by its turn
-    /// to catch up.
+    /// Tuples and blocks of maintained relations that may have changed; a relation is given by its turn.
     Suspect {
         turn: Turn,
         values: u32,
@@ -417,8 +416,8 @@ pub(super) enum Inst {
     Halt,
 }
 
-/// For each kept member: the row at `row` plus the member times `stride` grows by the accumulator
-/// AND the terms. The row is kept or of the frame.
+/// For each saved member: adds the accumulator AND the terms to the row at `row` plus the member times
+/// `stride`. The row is maintained or in the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sweep {
     pub(super) frame: bool,
@@ -426,9 +425,9 @@ pub(super) struct Sweep {
     pub(super) stride: u32,
     /// One or two terms; a single one is given twice.
     pub(super) terms: [SweepTerm; 2],
-    /// One or two more: members for which they have nothing in common are passed over.
+    /// One or two more terms: members for which their AND is empty are skipped.
     pub(super) tests: Option<[SweepTerm; 2]>,
-    /// The row of the relation's support, and the bit that is noted in it.
+    /// The row of the relation's support, and the bit that is set in it.
     pub(super) support: Option<(u32, Noted)>,
 }
 
@@ -455,13 +454,13 @@ pub(super) struct Chase {
     pub(super) size: u16,
     pub(super) stride: u32,
     pub(super) member: Reg,
-    /// The function's values at the first member, and how far apart the members' are.
+    /// The address of the function's value for the first member, and the distance between members.
     pub(super) is_static: bool,
     pub(super) fun: Place,
     pub(super) step: u32,
 }
 
-/// A relation derived on demand: its number, its rows, and how long its instructions are.
+/// A relation derived on demand: its number, its rows, and the length of its instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Demanded {
     pub(super) rel: u16,
@@ -512,7 +511,7 @@ impl Machine {
 }
 
 impl Inst {
-    /// Where the instruction goes on if it fails, if it can.
+    /// The jump of the instruction if it fails, if it can.
     pub(super) fn skip_mut(&mut self) -> Option<&mut Skip> {
         match self {
             Self::Loop { skip, .. }
@@ -566,13 +565,13 @@ impl Inst {
 }
 
 impl Sweep {
-    /// Where the rows are that grow.
+    /// The space of the rows that it adds to.
     #[cfg(feature = "native")]
     pub(super) fn space(&self) -> super::code::Space {
         if self.frame { super::code::Space::Frame } else { super::code::Space::Maintained }
     }
 
-    /// Which terms are static, if any is.
+    /// Whether each term is static, if any is.
     #[inline]
     pub(super) fn is_static(&self) -> Option<[bool; 2]> {
         let of = self.terms.map(|it| it.space == super::code::Space::Static);

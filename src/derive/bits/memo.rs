@@ -1,11 +1,11 @@
-//! Rows of statics that programs have in common, so that a set of presets that was never compiled
-//! before does not compute the whole board again.
+//! A memo of statics' rows across programs, so that a new set of presets need not compute the whole board
+//! again.
 //!
-//! A stratum of statics is known by all that its rows, and the steps to compute them, depend on: its
-//! rules as they are planned, the sizes of their domains, and which rows they read. That is the whole
-//! key, compared word by word: nothing is hashed away. What it cost is remembered, too, and paid for
-//! again, so that a program runs out of its budget at the same place whatever was compiled before.
-//! Deliberately absent: names and places, which are no matter for rows.
+//! The key of a stratum of statics is everything that its rows, and the steps to compute them, depend on: its
+//! rules as planned, the sizes of their domains, and the rows that they read. The whole key is compared, not
+//! just a hash. Its cost is stored, too, and charged again, so that a program runs out of its budget at the
+//! same place whatever was compiled before. Deliberately absent: names and places, on which rows do not
+//! depend.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,21 +16,21 @@ use crate::rules::{Atom, Expr, Literal, Program, RelId, Term};
 use super::layout::size;
 use super::lists::Fixed;
 
-/// When so many tuples are remembered (a word of a key counts as one, too), all are forgotten; and
-/// when they take so many bytes.
+/// Maximum number of stored tuples (a word of a key counts as one, too), and of their bytes; beyond either,
+/// all are dropped.
 const TUPLES: usize = 1 << 18;
 const BYTES: usize = 1 << 26;
 
-/// What a stratum of statics is known by.
+/// The key of a stratum of statics.
 pub(super) type Key = Vec<i64>;
 
 /// The rows of a stratum.
 #[derive(Debug)]
 pub(super) struct Solved {
-    /// Names the rows in the keys of strata that read them, one relation after the other.
+    /// Identifies the rows in the keys of strata that read them, one relation after the other.
     pub(super) first_id: i64,
     pub(super) rows: Vec<Arc<Fixed>>,
-    /// Steps that it took, in their order, with the rule: numbered through the rules of the stratum.
+    /// The steps that it took, in order, with the rule, numbered within the stratum.
     pub(super) spent: Vec<(usize, i64)>,
 }
 
@@ -42,13 +42,13 @@ pub struct Memo(Arc<Mutex<Known>>);
 struct Known {
     strata: HashMap<Key, Arc<Solved>>,
     tuples: usize,
-    /// Never given twice, also not to rows that were forgotten.
+    /// Never assigned twice, even for rows that were dropped.
     next_id: i64,
 }
 
 impl Memo {
-    /// Forgets all if it has come to take too much: programs make tables of the rows, which are kept
-    /// with them.
+    /// Drops everything if it has grown too large: programs make tables of the rows, which are kept with
+    /// them.
     pub(super) fn trim(&self) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = known.strata.values().flat_map(|it| &it.rows);
@@ -63,7 +63,7 @@ impl Memo {
         known.strata.get(key).cloned()
     }
 
-    /// Remembers rows, which ascend.
+    /// Stores rows, which ascend.
     pub(super) fn keep(&self, key: Key, rows: Vec<Fixed>, spent: Vec<(usize, i64)>) -> Arc<Solved> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first_id = known.next_id;
@@ -75,7 +75,7 @@ impl Memo {
             known.strata.clear();
             known.tuples = 0;
         }
-        // Of two programs that came at the same time, the later one's rows are as good.
+        // If two programs stored rows at the same time, either will do.
         if size <= TUPLES && known.strata.insert(key, Arc::clone(&solved)).is_none() {
             known.tuples += size;
         }
@@ -88,7 +88,7 @@ pub(super) struct Writer<'a> {
     pub(super) program: &'a Program,
     /// The relations of the stratum.
     pub(super) own: &'a [RelId],
-    /// What names the rows of relations that are known.
+    /// The ids of the rows of known relations.
     pub(super) ids: &'a [i64],
     pub(super) key: Key,
 }
@@ -104,7 +104,7 @@ impl Writer<'_> {
         self.types(columns.iter().map(|it| it.ty));
     }
 
-    /// Types are to rows what their sizes are.
+    /// For rows, only the sizes of types matter.
     pub(super) fn types(&mut self, types: impl ExactSizeIterator<Item = crate::rules::Type>) {
         self.number(types.len());
         for ty in types {
@@ -149,7 +149,7 @@ impl Writer<'_> {
 
     fn atom(&mut self, atom: &Atom) {
         let id = self.ids[usize::from(atom.rel.0)];
-        // Whether it is a function decides how it is read, and so what that costs.
+        // Whether it is a function affects how it is read, and so the cost.
         let is_function = self.program.relation(atom.rel).functional;
         let (kind, which) = match self.own.iter().position(|it| *it == atom.rel) {
             Some(at) => (0, at as i64),

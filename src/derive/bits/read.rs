@@ -36,7 +36,7 @@ impl<W: Word> Live<W> {
         self.walk(dense, keys, *last, 0, &mut tuple, f)
     }
 
-    /// All rows below the keys that are chosen so far, in the order of their keys.
+    /// All rows below the keys chosen so far, in the order of their keys.
     fn walk(
         &self,
         dense: &Dense,
@@ -137,7 +137,7 @@ impl<W: Word> Live<W> {
     }
 }
 
-/// The tuples of one row: the keys, and each member or the one that is wanted.
+/// The tuples of one row: the keys, with each member or only the wanted one.
 fn emit_members<W: Word>(
     mut members: W,
     last: Option<i64>,

@@ -1,6 +1,6 @@
 //! The interpreter: runs instructions over the rows of one session.
 //!
-//! Deliberately absent: when to run what (`live.rs`) and how instructions came about.
+//! Deliberately absent: when to run what (`live.rs`) and how instructions are made.
 
 use super::code::{ExprId, ExprNode, REGS, Reg, RegList, Space};
 use super::compile::Compiled;
@@ -26,21 +26,21 @@ pub(super) struct State<W> {
     pub(super) funs: Vec<i64>,
     /// Where the current frame's rows begin, counted from the first frame's.
     pub(super) frame: usize,
-    /// Which relations of a frame are derived, a bit each, frame after frame; where the current
+    /// Whether each relation of a frame is derived, one bit each, frame after frame; and where the current
     /// frame's bits begin.
     pub(super) ready: Vec<u64>,
     pub(super) ready_at: usize,
     pub(super) lists: Vec<Sparse>,
     pub(super) fresh: Vec<Vec<Tuple>>,
     pub(super) regs: [i64; REGS],
-    /// What is left of the members of open loops.
+    /// The remaining members of open loops.
     slots: [W; SLOTS],
-    /// A row that machine code passes to what it calls.
+    /// A row that machine code passes to a helper.
     #[cfg_attr(not(feature = "native"), expect(dead_code, reason = "machine code alone reads it"))]
     pub(super) passed: W,
     /// The arguments of the action whose reactions run.
     pub(super) args: Tuple,
-    /// What may have changed of each kept relation, by turn: tuples or blocks. Relations with any
+    /// The tuples or blocks of each maintained relation that may have changed, by turn. Relations with any
     /// have a bit in `due`.
     pub(super) suspects: Vec<Vec<[i64; GIVEN.len()]>>,
     pub(super) dirty: Vec<W>,
@@ -50,13 +50,13 @@ pub(super) struct State<W> {
     pub(super) solved: usize,
     /// The ids of entities that effects make.
     pub(super) ids: Ids,
-    /// Effects say which solution they belong to.
+    /// Whether effects name the solution that they belong to.
     pub(super) traced: bool,
     collected: Vec<Vec<i64>>,
-    /// An expression of what is being folded had no value.
+    /// Whether an expression of the current fold had no value.
     lacks_value: bool,
     pub(super) fuel: Fuel,
-    /// Instructions run, by owner; counted only when asked for.
+    /// Number of instructions run, by owner; counted only on request.
     pub(super) counts: Option<Vec<u64>>,
 }
 
@@ -110,7 +110,7 @@ impl<W: Word> State<W> {
         base as usize + self.reg(key) as usize
     }
 
-    /// The value of an expression, one of these.
+    /// The value of one of these expressions.
     #[inline]
     pub(super) fn expr(&self, exprs: &[ExprNode], expr: ExprId) -> Option<i64> {
         match exprs[expr.0 as usize] {
@@ -137,7 +137,7 @@ impl<W: Word> State<W> {
         Tuple::from_buf_and_len(few, regs.len())
     }
 
-    /// Runs a stretch. True when a `Found` stopped it.
+    /// Runs a stretch. Returns true if a `Found` stopped it.
     #[inline]
     pub(super) fn exec(&mut self, c: &Compiled<W>, pc: u32) -> bool {
         match c.native.get() {
@@ -167,7 +167,7 @@ impl<W: Word> State<W> {
         let still = c.statics.rows.as_slice();
         let frame = self.frame;
         let mut acc = W::default();
-        /// Goes on if the condition holds, else where the instruction says.
+        /// Goes on if the condition holds, else jumps as the instruction says.
         macro_rules! check {
             ($holds:expr, $skip:expr) => {
                 if !$holds {
@@ -439,8 +439,8 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// Does one of the instructions that are more than a few steps: those that machine code leaves to
-    /// the interpreter. Whether it holds, or found something.
+    /// Runs one of the complex instructions, which machine code leaves to the interpreter. Returns whether it
+    /// holds, or found something.
     pub(super) fn step(&mut self, c: &Compiled<W>, pc: usize) -> bool {
         let (body, exprs) = (pc as u32 + 1, c.machine.exprs.as_slice());
         match c.machine.insts[pc] {
@@ -476,7 +476,7 @@ impl<W: Word> State<W> {
         true
     }
 
-    /// Blocks of a kept relation may have changed.
+    /// Marks blocks of a maintained relation as possibly changed.
     #[inline(always)]
     pub(super) fn mark_dirty(&mut self, turn: Turn, blocks: W) {
         let slot = &mut self.dirty[usize::from(turn)];
@@ -494,7 +494,7 @@ impl<W: Word> State<W> {
         self.rows[at] = self.rows[at].or(W::one(self.reg(bit) as usize));
     }
 
-    /// Whether a relation has yet to be derived. It is empty then, and taken for derived.
+    /// Whether a relation has yet to be derived. If so, it is emptied and marked as derived.
     #[inline(always)]
     fn enter(&mut self, entry: &Demanded) -> bool {
         let word = &mut self.ready[self.ready_at + usize::from(entry.rel) / 64];
@@ -527,7 +527,7 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// Rows of the members, side by side.
+    /// Runs a sweep over parallel rows of the members.
     #[inline(never)]
     fn sweep(&mut self, still: &[W], sweep: &Sweep, mut members: W, fixed: W) {
         let frame = if sweep.frame { self.frame } else { 0 };
@@ -541,7 +541,7 @@ impl<W: Word> State<W> {
         let mut used = W::default();
         let one_row = sweep.terms[0] == sweep.terms[1];
         if stride == 0 && one_row && sweep.terms[0].space != Space::Static {
-            // Rows of all members in one: a union.
+            // The rows of all members in one: a union.
             let mut all = W::default();
             while let Some(member) = members.pop() {
                 let row = rows[first + member * by].xor(flip);
@@ -593,7 +593,7 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// The members for which the terms and the fixed row have something in common.
+    /// The members for which the AND of the terms and the fixed row is not empty.
     #[inline(never)]
     fn common(&self, still: &[W], terms: [SweepTerm; 2], mut members: W, fixed: W) -> W {
         let [(first, by, flip), (second, by2, flip2)] = terms.map(|it| self.side(&it));
@@ -624,7 +624,7 @@ impl<W: Word> State<W> {
         found
     }
 
-    /// Where the rows of a term begin, how far apart they are, and what flips them.
+    /// The first row of a term, its stride, and the mask that negates it.
     #[inline(always)]
     fn side(&self, term: &SweepTerm) -> (usize, usize, W) {
         let frame = if term.space == Space::Frame { self.frame } else { 0 };
@@ -671,7 +671,7 @@ impl<W: Word> State<W> {
         self.mark_due(turn);
     }
 
-    /// Pays for one more row of a list that has so many.
+    /// Charges one more row of a list of `rows` rows.
     #[inline]
     fn has_room(&mut self, c: &Compiled<W>, pc: usize, rows: usize) -> bool {
         let owner = c.machine.owner[pc];

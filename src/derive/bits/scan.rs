@@ -1,4 +1,4 @@
-//! Instructions that go through lists of tuples: those of statics, and those of the session.
+//! Instructions that scan lists of tuples: those of statics, and those of the session.
 //!
 //! Deliberately absent: how lists are sorted (`lists`).
 
@@ -12,7 +12,7 @@ use super::run::State;
 use super::word::Word;
 
 impl<W: Word> Compiled<W> {
-    /// The list that is gone through, in its order, if it is a static.
+    /// The list of a scan, in its order, if it is a static.
     #[cfg(feature = "native")]
     pub(super) fn static_list(&self, scan: &Scan) -> Option<&Arc<Sorted>> {
         self.list_is_static[scan.store as usize].then(|| self.list(&self.statics.sparse, scan))?
@@ -26,7 +26,7 @@ impl<W: Word> Compiled<W> {
 }
 
 impl<W: Word> State<W> {
-    /// The list that is gone through, in its order.
+    /// The list of a scan, in its order.
     fn list<'a>(&'a self, c: &'a Compiled<W>, scan: &Scan) -> Option<&'a Arc<Sorted>> {
         let is_static = c.list_is_static[scan.store as usize];
         c.list(if is_static { &c.statics.sparse } else { &self.lists }, scan)
@@ -43,13 +43,13 @@ impl<W: Word> State<W> {
     pub(super) fn scan(&mut self, c: &Compiled<W>, scan: u32, body: u32) -> bool {
         let scan = c.machine.scans[scan as usize];
         let prefix = self.values(c, scan.bound);
-        // Held by itself, for the body may do what it likes with the state.
+        // A handle of its own, since the body may change the state.
         let Some(list) = self.list(c, &scan).map(Arc::clone) else { return false };
         let (len, found) = list.range(&prefix);
         self.visit(c, [len, prefix.len()], found, scan.free, body)
     }
 
-    /// Runs the body for each of so many tuples, whose first columns are known.
+    /// Runs the body for each of these tuples, whose first columns are known.
     fn visit(
         &mut self,
         c: &Compiled<W>,

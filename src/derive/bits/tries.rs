@@ -1,6 +1,6 @@
-//! How often machine code is asked to count leaves, and how often it gives up.
+//! Statistics on how often machine code that counts leaves gives up.
 
-/// How often code was asked for an action, and how often it gave up.
+/// Number of calls of code for an action, and how often it gave up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tries {
     all: u32,
@@ -13,7 +13,7 @@ impl Tries {
         self.given_up = self.given_up.saturating_add(u32::from(!done));
     }
 
-    /// Whether it gives up on more than one in so many.
+    /// Whether it gives up on more than one call in `one_in`, after `first` calls.
     pub(super) fn in_vain(self, first: u32, one_in: u32) -> bool {
         self.all >= first && self.given_up > self.all / one_in
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-/// A set of small numbers with the operations that joins are made of.
+/// A set of small numbers with the operations for joins.
 pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'static {
     /// Maximum number of members of a row.
     const WIDTH: usize;
@@ -16,7 +16,7 @@ pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'stati
     fn count(self) -> u32;
     fn has(self, member: usize) -> bool;
     fn one(member: usize) -> Self;
-    /// Takes the lowest member out.
+    /// Removes the lowest member.
     fn pop(&mut self) -> Option<usize>;
     /// The first `n` members.
     fn first(n: usize) -> Self;

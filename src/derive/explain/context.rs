@@ -1,5 +1,5 @@
-//! What the searches for proofs and refutations share: the rows, the limits, what was decided
-//! already, and how raw values become data.
+//! The context that the searches for proofs and refutations share: the rows, the limits, earlier decisions,
+//! and the conversion of raw values to data.
 
 use std::collections::HashMap;
 
@@ -26,20 +26,20 @@ pub(super) struct Context<'r> {
     pub(super) limits: Limits,
     /// The derivation chosen for a row.
     pub(super) chosen: HashMap<(RelId, Tuple), Choice>,
-    /// Ways to derive rows that may still be compared with others.
+    /// Number of derivations that may still be compared with others.
     pub(super) tries: usize,
     /// Goals that are being refuted, outermost first.
     pub(super) path: Vec<(RelId, Vec<Option<i64>>)>,
-    /// Goals of refutations that may still be taken apart.
+    /// Number of goals of refutations that may still be expanded.
     pub(super) goals: usize,
-    /// Rows that may still be proved by a rule.
+    /// Number of rows that may still be proved by a rule.
     pub(super) proofs: usize,
-    /// How near goals are to having a row, for those that were measured; and how many more may be measured.
+    /// The distances of goals from having a row, for those measured; and how many more may be measured.
     pub(super) distances: HashMap<(RelId, Vec<Option<i64>>), u32>,
     pub(super) looks: usize,
 }
 
-/// Maximum number of goals whose distance is measured, over all.
+/// Maximum number of goals whose distance is measured in one search.
 const LOOKS: usize = 2048;
 
 impl<'r> Context<'r> {

@@ -1,8 +1,8 @@
 //! Explanations, made on demand: why a row holds, and why it does not.
 //!
-//! Nothing is recorded while rows are derived; a question is answered by searching the finished rows
-//! for a derivation, or for the furthest that each rule gets. Deliberately absent: any check of a
-//! proof by other means than those that found it.
+//! Nothing is recorded while rows are derived; a question is answered by searching the finished rows for a
+//! derivation, or for the furthest partial match of each rule. Deliberately absent: an independent check of
+//! proofs (`proof`).
 
 mod context;
 mod near;
@@ -27,24 +27,24 @@ use super::metered::Metered;
 use super::rows::Rows;
 use crate::rules::RelId;
 
-/// How much of an explanation is worked out.
+/// The limits of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Levels of a proof. Only recursion over numbers can get near the default.
+    /// Levels of a proof. Only recursion over numbers can reach the default.
     pub proof: usize,
     /// Levels of a refutation.
     pub refutation: usize,
-    /// Goals of a refutation that are taken apart, over all.
+    /// Number of goals of a refutation that are expanded, in all.
     pub goals: usize,
-    /// Rows that are proved by a rule, over all. A row that supports many others is proved for each.
+    /// Number of rows that are proved by a rule, in all. A row that supports many others is proved for each.
     pub rows: usize,
-    /// Solutions of one rule, and rows that one premise may mean, that are compared by their height.
+    /// Number of solutions of one rule, and of rows that match one premise, that are compared by height.
     pub alternatives: usize,
-    /// Such solutions over all; after that the first one is taken.
+    /// Number of such solutions in all; after that the first one is taken.
     pub tries: usize,
-    /// Looks at rows, and rows, over all. Running out is an error.
+    /// Number of lookups and of rows read, in all. Running out is an error.
     pub steps: u64,
-    /// Partial matches of one rule that are looked at before the furthest so far is taken.
+    /// Number of partial matches of one rule that are examined before the furthest so far is taken.
     pub matches: usize,
 }
 
@@ -63,10 +63,10 @@ impl Default for Limits {
     }
 }
 
-/// Why the row holds: a derivation in which nothing rests on itself. `None` if it does not hold.
+/// The proof of a row: a derivation without circularity. `None` if the row does not hold.
 ///
-/// The derivation is one of least height, among the alternatives that the limits allow. If even that
-/// takes too much, the row is left open ([`Ground::Deeper`]); [`why_within`] says so.
+/// The derivation is one of least height, among the alternatives that the limits allow. If even that exceeds
+/// the limits, the row is left open ([`Ground::Deeper`]); [`why_within`] says so.
 pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
     let limits = Limits::default();
     why_within(rows, rel, tuple, limits).unwrap_or_else(|_| {
@@ -93,9 +93,9 @@ pub fn why_within(
     meter.check().map(|()| Some(proof))
 }
 
-/// Why no row matches the pattern (`None` = anything): for each rule how far it gets. `None` if a
-/// row does match. If that takes too much, the goal is left open ([`Lack::Deeper`]);
-/// [`why_not_within`] says so.
+/// The refutation of a pattern (`None` = anything) that no row matches: how far each rule gets. `None` if a
+/// row does match. If that exceeds the limits, the goal is left open ([`Lack::Deeper`]); [`why_not_within`]
+/// says so.
 pub fn why_not(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Refutation> {
     let limits = Limits::default();
     why_not_within(rows, rel, pattern, limits).unwrap_or_else(|_| {

@@ -1,8 +1,8 @@
-//! Near misses: the smallest number of changes that would make a goal hold that no row matches.
+//! Near misses: the smallest number of changes that would give a goal a row.
 //!
-//! Refutations choose by it between partial matches that come equally far. Changes have costs: it is likelier that a
-//! piece leaves the way than that a piece becomes another, and statics never change. The count is only a guide: it is
-//! capped, and no explanation shows it.
+//! Refutations choose by it between partial matches that get equally far. Changes have costs: it is more
+//! likely that a piece moves out of the way than that it changes its kind, and statics never change. The
+//! count is only a guide: it is capped, and no explanation shows it.
 
 use std::ops::ControlFlow;
 
@@ -10,15 +10,15 @@ use super::context::{Context, match_head};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{Atom, Literal, RelId, Role, Rule, Type};
 
-/// No change of the facts would do.
+/// No change of the facts would suffice.
 const NEVER: u32 = 1000;
-/// A row that a negated literal forbids would have to go.
+/// A row that a negated literal forbids would have to disappear.
 const GONE: u32 = 1;
 /// A comparison or an aggregate would need another value.
 const OTHERWISE: u32 = 5;
-/// A fact would have to be there.
+/// A fact would have to be added.
 const FACT: u32 = 20;
-/// An entity would have to be of another nature, or a fact have another value.
+/// A property of an entity would have to differ, or a fact have another value.
 const NATURE: u32 = 40;
 /// Nothing is known: the search was cut short.
 const UNKNOWN: u32 = 500;
@@ -27,7 +27,7 @@ const UNKNOWN: u32 = 500;
 const WAYS: usize = 64;
 
 impl Context<'_> {
-    /// The cost of making those literals of a rule hold that fail with these bindings.
+    /// The cost of satisfying the literals of a rule that fail with these bindings.
     pub(super) fn cost(&mut self, rule: &Rule, bindings: &Bindings) -> u32 {
         let mut cost = 0;
         for at in 0..rule.body.len() {
@@ -36,7 +36,7 @@ impl Context<'_> {
         cost
     }
 
-    /// The literals of a rule that ask for rows of relations that are recursive with its head.
+    /// The literals of a rule on relations that are recursive with its head.
     pub(super) fn recursive_literals(&self, rule: &Rule) -> Vec<usize> {
         let Some(stratum) = self.recursion(rule.head) else { return Vec::new() };
         let leads_back = |literal: &Literal| matches!(literal, Literal::Atom(it) if !it.negated && stratum.relations.contains(&it.rel));
@@ -66,7 +66,7 @@ impl Context<'_> {
         }
     }
 
-    /// A property of one entity.
+    /// Whether an atom is a property of one entity.
     fn is_nature(&self, atom: &Atom) -> bool {
         let columns = &self.program.relation(atom.rel).columns;
         let entity = |ty: Type| match ty {
@@ -79,7 +79,7 @@ impl Context<'_> {
         matches!(columns.as_slice(), [only] if entity(only.ty))
     }
 
-    /// The cost of making some row of the goal hold.
+    /// The cost of giving the goal a row.
     fn distance(&mut self, rel: RelId, pattern: &[Option<i64>]) -> u32 {
         match self.program.relation(rel).role {
             Role::Static | Role::Builtin(_) => return NEVER,
@@ -147,8 +147,8 @@ impl Context<'_> {
         }
     }
 
-    /// The literal to look at next: first a static or comparison that binds nothing; then the one that the solver would
-    /// take, recursive ones last.
+    /// The literal to evaluate next: first a static or comparison that binds nothing; then the one that the
+    /// solver would take, recursive ones last.
     fn next_literal(
         &self,
         rule: &Rule,

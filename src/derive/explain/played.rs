@@ -39,7 +39,7 @@ impl Trial {
         lines
     }
 
-    /// What expires before the first step.
+    /// The facts that expire before the first step.
     fn expiry(&self, view: View<'_>) -> Vec<Line> {
         if self.expired.is_empty() {
             return Vec::new();
@@ -63,7 +63,7 @@ impl Trial {
         let rewinds =
             |it: &Reacted| it.effects.iter().any(|it| matches!(it, Effect::Rewound { .. }));
         if self.steps.iter().any(rewinds) {
-            // All else is taken back.
+            // The rewind takes everything else back.
             for step in self.steps.iter().filter(|it| rewinds(it)) {
                 let told_of = step.effects.iter().filter_map(|it| match it {
                     Effect::Noted { said } => Some(step.said(view, said)),
@@ -101,7 +101,7 @@ impl Trial {
         told
     }
 
-    /// Why the action is not legal, in a line; `None` if it is.
+    /// Why the action is not legal, in one line; `None` if it is.
     pub fn reason(&self, before: View<'_>, after: View<'_>) -> Option<String> {
         match &self.outcome {
             Outcome::Untenable(proof) => Some(format!("after it {}", proof.headline(after))),
@@ -136,7 +136,7 @@ impl Turning {
         lines
     }
 
-    /// What decides it, in a line, where there is more to say than the answer.
+    /// The reason for the decision, in one line, if there is more to say than the answer.
     pub fn reason(&self, then: View<'_>) -> Option<String> {
         match &self.end {
             TurnEnd::Kept(it) => Some(it.headline(then)),
@@ -213,7 +213,7 @@ impl Reacted {
         }
     }
 
-    /// What the reaction says, with the caller's names for things.
+    /// The message of the reaction, with the caller's names for things.
     fn said(&self, view: View<'_>, plain: &str) -> String {
         let Some(reaction) = view.program.reactions.get(usize::from(self.reaction.rule)) else {
             return plain.to_owned();
@@ -262,7 +262,7 @@ impl View<'_> {
         }
     }
 
-    /// The sentence of an action, with what was given beside its row.
+    /// The sentence of an action, with its unlisted arguments.
     fn action(self, name: &str, args: &[Datum]) -> String {
         let named = |it: &&rules::Action| self.program.relation(it.rel).name == name;
         let Some(action) = self.program.actions.iter().find(named) else {
@@ -300,8 +300,7 @@ impl View<'_> {
         }
     }
 
-    /// What a fact says; `None` if no input that has a sentence reads it, or it says that a flag is
-    /// down.
+    /// The sentence of a fact; `None` if no input with a sentence reads it, or it is a cleared flag.
     fn fact(self, attr: AttrId, entity: u32, value: &Datum) -> Option<String> {
         let reads = |it: &&rules::Relation| {
             matches!(it.role, Role::Input(input) if input.attrs().any(|it| it == attr))

@@ -1,9 +1,8 @@
 //! Summaries: a proof in its most informative sentence.
 //!
-//! A row that stands against a goal is often known by what it names only in passing: that a piece
-//! would be exposed says little without what exposes it. So its sentence is followed by those of the
-//! premises that bring new things of the board in, as deep as they do. Which relations these are is
-//! nowhere said; the sentences are the relations' own.
+//! The sentence of a row that forbids a goal often lacks the cause: that a piece would be exposed says little
+//! without the attacker. So it is followed by the sentences of premises that mention further things on the
+//! board, as deep as they do. No relations are listed for this; the sentences are the relations' own.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +11,12 @@ use crate::facts::Shape;
 use crate::rules::Type;
 use crate::rules::tree::{Ground, Premise, Proof};
 
-/// What a row is about: its entities and squares.
+/// The entities and squares in a row.
 type Things = BTreeSet<(u16, i64)>;
 
 impl Proof {
-    /// One line: the sentence, the premises that state its cause, and the place of the rule. The
-    /// sentence itself is left out where these name every thing that it names.
+    /// One line: the sentence, the premises that state its cause, and the place of the rule. The sentence
+    /// itself is left out if these mention everything that it mentions.
     pub fn headline(&self, view: View<'_>) -> String {
         let source = source(&self.ground);
         let said = said(view, self);
@@ -55,7 +54,7 @@ fn because<'p>(view: View<'_>, proof: &'p Proof) -> Vec<&'p Proof> {
         chain.push(next);
         at = next;
     }
-    // A row says nothing more if the next one names every thing that it names.
+    // A row adds nothing if the next one mentions everything that it mentions.
     let says_more = |at: &usize| {
         let next = chain.get(at + 1).map(|it| things(view, it));
         next.is_none_or(|next| !things(view, chain[*at]).is_subset(&next))
@@ -63,8 +62,8 @@ fn because<'p>(view: View<'_>, proof: &'p Proof) -> Vec<&'p Proof> {
     (0..chain.len()).filter(says_more).map(|at| chain[at]).collect()
 }
 
-/// The derived premise that brings in the most that is not known yet; of equals the last. Premises that
-/// bring in nothing themselves may be looked through.
+/// The derived premise that mentions the most new things, the last of equal ones. Premises that mention
+/// nothing new may be looked through.
 fn newest<'p>(
     view: View<'_>,
     proof: &'p Proof,
@@ -91,7 +90,7 @@ fn things(view: View<'_>, proof: &Proof) -> Things {
     let thing = columns.filter_map(|(column, datum)| match column.ty {
         Type::Domain(id) => match program.schema.domain(id).shape {
             Shape::Grid { .. } => Some((id.0, datum.raw)),
-            // What goes by its number is not on the board.
+            // An entity that is named by number is not on the board.
             Shape::Entities { .. } => {
                 let is_seen = !(view.names)(column.ty, datum.raw).starts_with('#');
                 is_seen.then_some((id.0, datum.raw))

@@ -1,7 +1,7 @@
-//! Proofs and refutations as lines: one sentence each, with its depth and where it comes from. What was
-//! proved further up is not proved again. As text they are indented, with their source in brackets.
+//! Proofs and refutations as lines: one sentence each, with its depth and its source. A row that was proved
+//! further up is not proved again. As text they are indented, with their source in brackets.
 //!
-//! What entities are called is the caller's business; see [`Names`].
+//! The caller names entities; see [`Names`].
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,17 +13,17 @@ use crate::rules::tree::{
 };
 use crate::rules::{Column, Program, Type};
 
-/// What a value is called: `e4`, `white`, and for an entity whatever the caller likes.
+/// The name of a value: `e4`, `white`, and for an entity the caller's name for it.
 pub type Names<'n> = dyn Fn(Type, i64) -> String + 'n;
 
-/// How explanations are shown.
+/// The settings for showing explanations.
 #[allow(missing_debug_implementations, reason = "a borrowed closure has nothing to show")]
 #[derive(Clone, Copy)]
 pub struct View<'v> {
-    /// The program that the explanation is of.
+    /// The program of the explanation.
     pub program: &'v Program,
     pub names: &'v Names<'v>,
-    /// Also say, for each negated premise, why each rule fails.
+    /// Whether to show, for each negated premise, why each rule fails.
     pub negations: bool,
 }
 
@@ -35,14 +35,14 @@ pub struct Line {
     pub source: Source,
 }
 
-/// What a line goes back to.
+/// The source of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The lines around it.
+    /// None of its own: it belongs to the lines around it.
     None,
     /// A rule or reaction: file and line.
     Place(String),
-    /// Anything else, in a word or two: `fact`, `always`, `but e4`.
+    /// Anything else, in one or two words: `fact`, `always`, `but e4`.
     Remark(String),
 }
 
@@ -55,7 +55,7 @@ impl Line {
         Self { depth, text: text.into(), source: Source::Place(place.to_owned()) }
     }
 
-    /// The same line, so much further in.
+    /// The same line, indented by a number of further levels.
     pub(super) fn within(self, depth: usize) -> Self {
         Self { depth: self.depth + depth, ..self }
     }
@@ -89,7 +89,7 @@ impl Proof {
         page.lines
     }
 
-    /// What is proved, in the sentence of its rule, or else of its relation.
+    /// The proved row, in the sentence of its rule, or else of its relation.
     pub fn sentence(&self, view: View<'_>) -> String {
         let said = said(view, self).map(|it| it.trim_end_matches(':').to_owned());
         said.unwrap_or_else(|| view.row(&self.relation, &self.tuple))
@@ -124,8 +124,8 @@ impl Refutation {
         }
     }
 
-    /// What stands in the way, as deep as the most promising rules go; of goals that are missing,
-    /// the last one that says everything.
+    /// The obstacle, as deep as the most promising rules go; of missing goals, the last one without open
+    /// values.
     pub fn reason(&self, view: View<'_>) -> Option<String> {
         let attempt = self.best()?;
         let place = &attempt.rule.place;
@@ -142,7 +142,7 @@ impl Refutation {
         })
     }
 
-    /// The most promising rule lacks a goal without open places.
+    /// Whether the most promising rule lacks a goal without open values.
     fn has_named_part(&self) -> bool {
         self.best().is_some_and(|it| match &it.blocked {
             Blocked::Missing(it) => {
@@ -152,7 +152,7 @@ impl Refutation {
         })
     }
 
-    /// The most promising rules come to something that stands against the goal.
+    /// Whether the most promising rules lead to a row that forbids the goal.
     fn stands_against(&self) -> bool {
         self.judge().1.against
     }
@@ -161,8 +161,8 @@ impl Refutation {
         self.judge().0
     }
 
-    /// The most promising attempt, and what it comes to: one that some position could satisfy, then one
-    /// with the fewest literals that fail; of equals the most telling kind.
+    /// The most promising attempt, and its verdict: one that some position could satisfy, then one with the
+    /// fewest failing literals; among equal ones the most informative kind.
     fn judge(&self) -> (Option<&Attempt>, Verdict) {
         let attempts = match &self.lack {
             Lack::Rules(attempts) => attempts,
@@ -181,12 +181,12 @@ impl Refutation {
     }
 }
 
-/// What the most promising way to a goal comes to.
+/// The verdict on the most promising attempt at a goal.
 #[derive(Debug, Clone, Copy)]
 struct Verdict {
-    /// A static is missing, or nothing but the goal itself supports it: no position could have it.
+    /// Whether a static is missing, or only the goal itself supports it, so that no position could have it.
     hopeless: bool,
-    /// Something stands against it.
+    /// Whether a row forbids it.
     against: bool,
 }
 
@@ -197,9 +197,9 @@ impl Verdict {
 }
 
 impl Attempt {
-    /// Lower is more telling: first a goal that is missing because something stands against it. A negated literal that
-    /// fails by itself often only says that another rule is meant for this case, the more so if it is about one entity
-    /// alone. A goal that no position could satisfy comes last.
+    /// Lower is more informative: first a goal that is missing because a row forbids it. A negated literal
+    /// that fails by itself often only means that another rule is for this case, especially if it is about
+    /// one entity alone. A goal that no position could satisfy comes last.
     fn standing(&self, verdict: Verdict) -> u8 {
         match &self.blocked {
             Blocked::Missing(_) if verdict.against => 0,
@@ -235,7 +235,7 @@ impl View<'_> {
         self.sentence(&goal.relation, &args)
     }
 
-    /// That there is no such row: in the words of its relation, if it has any for that.
+    /// The sentence for the absence of a row: the relation's own, if it has one.
     pub(super) fn denial(self, goal: &Goal) -> String {
         let relation = self.program.relation_named(&goal.relation);
         let relation = relation.map(|it| self.program.relation(it));
@@ -246,7 +246,7 @@ impl View<'_> {
         }
     }
 
-    /// What a value is called in a sentence.
+    /// The name of a value in a sentence.
     pub(super) fn word(self, ty: Type, raw: i64) -> String {
         let word = self.program.word(ty, raw).map(str::to_owned);
         word.unwrap_or_else(|| (self.names)(ty, raw))
@@ -256,7 +256,7 @@ impl View<'_> {
         format!("never the same twice in: {}", self.goal(goal))
     }
 
-    /// What a value is called whose type is not at hand: entities go by the caller's names.
+    /// The name of a value without its type: entities have the caller's names.
     fn value(self, datum: &Datum) -> String {
         let mut entities = (0..).zip(self.program.schema.domains()).filter_map(|(at, it)| {
             matches!(it.shape, Shape::Entities { .. }).then_some(Type::Domain(DomainId(at)))
@@ -274,7 +274,7 @@ impl View<'_> {
         format!("{} ({} {} {})", it.text, side(&it.lhs), it.op, side(&it.rhs))
     }
 
-    /// An aggregate with what it comes to and its first members; a sum of one variable as what is added up.
+    /// An aggregate with its result and its first members; a sum of one variable is shown by its terms.
     fn tally(self, it: &Tally) -> String {
         const SHOWN: usize = 8;
         if let Some(terms) = self.terms(it).filter(|_| it.members.len() <= SHOWN) {
@@ -297,7 +297,7 @@ impl View<'_> {
         }
     }
 
-    /// What a sum of one variable adds up, each term with what else its member names: `2 (x) - 1 (y, z) = 1`.
+    /// The terms of a sum of one variable, each with the other values of its member: `2 (x) - 1 (y, z) = 1`.
     fn terms(self, it: &Tally) -> Option<String> {
         let (var, _) =
             it.text.strip_prefix("sum")?.trim_start().strip_prefix('{')?.split_once(':')?;
@@ -358,7 +358,7 @@ impl View<'_> {
     }
 }
 
-/// A text with its placeholders filled; those without a value stay as they are called.
+/// A text with its placeholders filled; those without a value keep their names.
 pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
     let mut full = String::new();
     let mut rest = text;
@@ -372,7 +372,7 @@ pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Stri
     full + rest
 }
 
-/// Where a ground comes from.
+/// The source of a ground.
 pub(super) fn source(ground: &Ground) -> Source {
     let remark = |it: &str| Source::Remark(it.to_owned());
     match ground {
@@ -470,8 +470,8 @@ impl<'v> Page<'v> {
     }
 }
 
-/// What the rule that a proof ends with says to players itself (`because "..."`). Where it ends with a colon, what
-/// the row comes from is to follow.
+/// The `because "..."` sentence of a proof's last rule. If it ends with a colon, the cause of the row must
+/// follow.
 pub(super) fn said(view: View<'_>, proof: &Proof) -> Option<String> {
     let Ground::Rule { rule, bindings, .. } = &proof.ground else { return None };
     let rule = view.program.rules.get(usize::from(rule.rule))?;

@@ -1,5 +1,5 @@
-//! Trials: an action is played out and taken back. The steps of what it would do are listed one by one, and
-//! what holds after them.
+//! Trials: an action is played out and taken back. Its steps are listed one by one, and what holds after
+//! them.
 //!
 //! Each step is the justification of its effects: the reaction, the values of its variables, and the
 //! event that it reacted to. Deliberately absent: which actions are decided by playing them out.
@@ -19,18 +19,18 @@ use crate::rules::{ActionId, Event, EventId, Program, Reaction, RelId};
 pub struct Case<'a> {
     pub action: ActionId,
     pub args: &'a [i64],
-    /// The relation whose row has this action played out, where its kind is decided by rules.
+    /// The relation whose row causes this action to be played out, if its kind is decided by rules.
     pub because: Option<RelId>,
-    /// The relation that holds of a side that may not leave the game so.
+    /// The relation of sides that may not leave the position so.
     pub untenable: RelId,
     /// The side that takes the action.
     pub mover: i64,
 }
 
-/// What the action would do, and its outcome. `None` if it may not even be tried.
+/// The effects of the action, and its outcome. `None` if it is not even pseudo-legal.
 ///
 /// # Errors
-/// Telling it took more than the limits allow.
+/// Explaining it exceeded the limits.
 pub fn try_out(
     world: &mut World,
     case: Case<'_>,
@@ -39,11 +39,11 @@ pub fn try_out(
     Ok(play_out(world, case, limits)?.map(|it| it.trial))
 }
 
-/// A trial with what it was told from.
+/// A trial with the data that it was made from.
 struct PlayedOut {
     trial: Trial,
     trace: Trace,
-    /// The action does happen.
+    /// Whether the action succeeds.
     happens: bool,
 }
 
@@ -92,11 +92,10 @@ fn play_out(
 }
 
 /// Whether the mover keeps the turn after the action, by the relation `keeps`: as it is when the first
-/// reaction that asks for it reacts. `None` if the action may not be tried, does not happen, or if no
-/// reaction asks.
+/// reaction that reads it fires. `None` if the action is not pseudo-legal, fails, or if no reaction reads it.
 ///
 /// # Errors
-/// Telling it took more than the limits allow.
+/// Explaining it exceeded the limits.
 pub fn try_turn(
     world: &mut World,
     case: Case<'_>,

@@ -1,9 +1,9 @@
-//! Proofs: a derivation of a row from the finished rows, one of least height.
+//! Proofs: a derivation of a row from the finished rows, of minimal height.
 //!
 //! The height of a fact or a static is 0, that of another row one more than that of the highest row
-//! that it rests on. Rows are settled from the lowest up, the ways to derive the rows of a recursive
-//! stratum all at once, so that nothing supports itself. How many alternatives are looked at has a
-//! limit; beyond it the first one found will do.
+//! that it rests on. Derivations are chosen from the lowest rows up, those of a recursive stratum all at
+//! once, so that nothing supports itself. The number of alternatives that are examined is limited; beyond it
+//! the first one found is taken.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -19,25 +19,25 @@ use crate::rules::{Atom, Input, Literal, RelId, Role, Rule, RuleId, Term, VarId}
 
 type Row = (RelId, Tuple);
 
-/// One way to derive a row: a solution of the body of one of its rules.
+/// A derivation of a row: a solution of the body of one of its rules.
 struct Way {
     row: usize,
     rule: RuleId,
     bindings: Bindings,
-    /// The height of what it rests on, as far as that is known.
+    /// The height of the rows that it rests on, as far as that is known.
     base: usize,
-    /// Supporting rows of the same stratum that are not settled yet.
+    /// Number of supporting rows of the same stratum without a chosen derivation.
     waits: usize,
 }
 
-/// The rows of one stratum that a row may rest on, with all ways to derive them. They may support each other in
-/// circles; `settle` chooses ways that do not.
+/// The rows of one stratum that a row may rest on, with all their derivations. These may be circular;
+/// `settle` chooses ones that are not.
 #[derive(Default)]
 struct DerivationGraph {
     rows: Vec<Row>,
     number: HashMap<Row, usize>,
     ways: Vec<Way>,
-    /// By row: the ways that wait for it.
+    /// By row: the derivations that wait for it.
     supports: Vec<Vec<usize>>,
 }
 
@@ -53,7 +53,7 @@ impl DerivationGraph {
 }
 
 impl Context<'_> {
-    /// The proof of what was asked. A static is taken apart here, and here only.
+    /// The proof of the row in question. Only here a static is expanded.
     pub(super) fn root(&mut self, rel: RelId, tuple: &[i64]) -> Proof {
         match self.program.relation(rel).role {
             Role::Static => self.by_rule(rel, tuple, self.limits.proof),
@@ -63,7 +63,7 @@ impl Context<'_> {
         }
     }
 
-    /// A row that holds, with nothing said of why.
+    /// A row that holds, without its proof.
     pub(super) fn left_open(&self, rel: RelId, tuple: &[i64]) -> Proof {
         let relation = self.program.relation(rel).name.clone();
         Proof { relation, tuple: self.tuple(rel, tuple), ground: Ground::Deeper }
@@ -118,7 +118,7 @@ impl Context<'_> {
         self.chosen.get(&row).map_or(1, |it| it.height)
     }
 
-    /// The lowest row that matches, of equals the first, with its height.
+    /// The lowest row that matches, the first of equal ones, with its height.
     fn lowest(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<(Tuple, usize)> {
         if let Some(row) = pattern.iter().copied().collect::<Option<Tuple>>() {
             let holds = self.rows.contains(rel, &row);
@@ -133,7 +133,7 @@ impl Context<'_> {
         });
         let mut best: Option<(Tuple, usize)> = None;
         for row in rows {
-            // Nothing derived is lower than 1.
+            // No derived row is lower than 1.
             if best.as_ref().is_some_and(|it| it.1 <= 1 || self.tries == 0) {
                 break;
             }
@@ -169,7 +169,7 @@ impl Context<'_> {
         }
     }
 
-    /// Chooses derivations for a row and for all of its stratum that it rests on.
+    /// Chooses derivations for a row and for all rows of its stratum that it rests on.
     fn settle(&mut self, row: &Row) {
         if self.chosen.contains_key(row) {
             return;
@@ -203,8 +203,8 @@ impl Context<'_> {
         }
     }
 
-    /// Adds the ways to derive a row, but for those that cannot be lower than one that is found already and rests on no
-    /// row of the stratum.
+    /// Adds the derivations of a row, except those that cannot be lower than one found already that rests on
+    /// no row of the stratum.
     fn find_ways(&mut self, at: usize, graph: &mut DerivationGraph) {
         let (rel, tuple) = graph.rows[at].clone();
         let goal: Vec<Option<i64>> = tuple.iter().copied().map(Some).collect();
@@ -219,7 +219,7 @@ impl Context<'_> {
             };
             let mut solutions: Vec<Bindings> = Vec::new();
             let enough = if self.tries == 0 { 1 } else { self.limits.alternatives };
-            // Within a recursive stratum the first way may lead nowhere.
+            // Within a recursive stratum the first derivation may be circular.
             let enough = if self.recursion(rel).is_some() { usize::MAX } else { enough };
             let _ = solve(self.rows, &body, &mut bindings, &mut |solution| {
                 solutions.push(solution.to_vec());
@@ -229,7 +229,7 @@ impl Context<'_> {
             for bindings in solutions {
                 self.tries = self.tries.saturating_sub(1);
                 let support = self.support(rel, &body, &bindings);
-                // What rests on a derived row is at least 2 high.
+                // A row that rests on a derived row has a height of at least 2.
                 if !support.is_empty() && lowest <= 2 {
                     continue;
                 }
@@ -260,8 +260,8 @@ impl Context<'_> {
         }
     }
 
-    /// The height of the rows that a solution rests on, those of the same stratum left out that are
-    /// not settled.
+    /// The height of the rows that a solution rests on, without rows of the same stratum that have no chosen
+    /// derivation yet.
     fn base(&mut self, rel: RelId, body: &[Literal], solution: &[Option<i64>]) -> usize {
         let mut base = 0;
         for literal in body {
@@ -281,7 +281,7 @@ impl Context<'_> {
         base
     }
 
-    /// The distinct rows of the same stratum that a solution rests on and that are not settled.
+    /// The distinct rows of the same stratum that a solution rests on and that have no chosen derivation yet.
     fn support(&self, rel: RelId, body: &[Literal], solution: &[Option<i64>]) -> Vec<Row> {
         let mut support: Vec<Row> = Vec::new();
         for literal in body {
@@ -324,7 +324,7 @@ impl Context<'_> {
     }
 }
 
-/// How many variables [`Context::named_body`] has added.
+/// Number of variables that [`Context::named_body`] has added.
 fn extra_vars(rule: &Rule, body: &[Literal]) -> usize {
     let wild = |body: &[Literal]| -> usize {
         let atoms = body.iter().filter_map(|it| match it {

@@ -1,12 +1,12 @@
 //! Refutations: how far each rule of a relation gets toward a goal that no row matches.
 //!
-//! For each rule the body is searched as the solver does it, but with negated literals last; the
-//! first match that satisfies the most literals is kept. So a rule all of whose positive literals
-//! hold is said to fail by what stands against it.
+//! For each rule the body is searched as the solver does it, but with negated literals last; the first match
+//! that satisfies the most literals is kept. So if all positive literals of a rule hold, its failure is
+//! explained by the row that forbids it.
 //!
-//! A recursive rule is followed from the goal back: what else it asks for is settled before the row that
-//! the goal would come from. Of several that it might come from, the one is told that the least would
-//! have to change for (`near`).
+//! A recursive rule is followed from the goal back: its other literals are evaluated before the recursive
+//! one. Of several rows that the goal might come from, the one that needs the fewest changes is shown
+//! (`near`).
 
 use std::ops::ControlFlow;
 
@@ -22,15 +22,15 @@ struct Failure {
     bindings: Bindings,
 }
 
-/// The failures that came furthest so far, and how many more partial matches may be tried.
+/// The failures that got furthest so far, and how many more partial matches may be tried.
 struct Search {
     furthest: Vec<Failure>,
     matches: usize,
-    /// The literals that ask for what is recursive with the head.
+    /// The literals that are recursive with the head.
     back: Vec<usize>,
 }
 
-/// Maximum number of failures that come equally far and are compared.
+/// Maximum number of equally far failures that are compared.
 const RIVALS: usize = 64;
 
 impl Context<'_> {
@@ -63,14 +63,14 @@ impl Context<'_> {
         Refutation { goal: self.goal(rel, pattern), lack }
     }
 
-    /// The refutation that a negated premise carries: one level, or none for facts and statics.
+    /// The refutation of a negated premise: one level, or `None` for facts and statics.
     pub(super) fn shallow_refutation(
         &mut self,
         rel: RelId,
         pattern: &[Option<i64>],
     ) -> Option<Refutation> {
         let derived = self.program.relation(rel).role == Role::Derived;
-        // Behind a negation nothing is circular: a search of its own.
+        // Behind a negation nothing is circular, so it is a separate search.
         let outer = (std::mem::take(&mut self.path), std::mem::replace(&mut self.goals, 1));
         let refutation = derived.then(|| self.refute(rel, pattern, 1));
         (self.path, self.goals) = outer;
@@ -111,7 +111,7 @@ impl Context<'_> {
         let mut search = Search { furthest: Vec::new(), matches: self.limits.matches, back };
         let rest: Vec<u16> = (0..total as u16).collect();
         self.reach(&rule.body, &rest, &mut bindings.clone(), &mut search);
-        // Where the tree ends here, what comes of it does not matter.
+        // If the tree ends here, which failure is kept does not matter.
         let furthest = match depth {
             0 => search.furthest.into_iter().next(),
             _ => self.nearest(rule, search.furthest),
@@ -145,8 +145,8 @@ impl Context<'_> {
         }
     }
 
-    /// How many literals do not fail, wherever they come, with the variables that are bound: those
-    /// that hold, have rows, or cannot be judged.
+    /// Number of literals that do not fail under the bindings, at any place: those that hold, have rows, or
+    /// cannot be decided.
     fn satisfied(&self, body: &[Literal], bindings: &Bindings) -> usize {
         let fits = |at: &usize| {
             let literal = &body[*at];
@@ -160,7 +160,7 @@ impl Context<'_> {
         (0..body.len()).filter(fits).count()
     }
 
-    /// A refutation of one level does not prove what stands against it.
+    /// A refutation of one level does not prove the row that forbids the goal.
     fn proof_depth(&self, depth: usize) -> usize {
         if depth == 0 { 0 } else { self.limits.proof }
     }
@@ -194,8 +194,7 @@ impl Context<'_> {
         }
     }
 
-    /// Of failures that came equally far the one that the least would have to change for; of equals the
-    /// first.
+    /// Of equally far failures the one that needs the fewest changes; the first of equal ones.
     fn nearest(&mut self, rule: &Rule, mut rivals: Vec<Failure>) -> Option<Failure> {
         if rivals.len() < 2 {
             return rivals.pop();
@@ -206,8 +205,9 @@ impl Context<'_> {
     }
 
     /// The literal to try next: a positive one that needs no new variable, in text order; or else
-    /// what the solver would take, unless another cannot be satisfied in any case. What is negated
-    /// or counted comes last: that everything else holds tells most; before it what leads `back`.
+    /// what the solver would take, unless another cannot be satisfied in any case. Negated literals and
+    /// aggregates come last, since it is most informative that everything else holds; before them come the
+    /// recursive ones (`back`).
     fn next(
         &self,
         body: &[Literal],

@@ -2,8 +2,8 @@
 //! scratch each time.
 //!
 //! It is the reference that the fast evaluator is compared with, and shares no code with it, nor with the tuple-at-a-time
-//! solver; statics are its own work too. A relation is computed when it is first asked for, with those that it
-//! follows from. Deliberately absent: anything incremental.
+//! solver; statics are its own work too. A relation is computed on first use, with those that it depends on.
+//! Deliberately absent: anything incremental.
 
 mod plan;
 mod run;
@@ -21,8 +21,8 @@ use super::rows::{Rows, Tuple};
 use crate::facts::Session;
 use crate::rules::{Input, Program, RelId, Role};
 
-/// What is the same in every position, once it is needed: the plans of the rules, and the statics
-/// with their indexes. Shared by the sessions that run under the program.
+/// The position-independent parts, made on demand: the plans of the rules, and the statics with their
+/// indexes. Shared by the sessions that run under the program.
 pub struct Statics {
     program: Arc<Program>,
     plans: OnceLock<Result<Plans, Stuck>>,
@@ -45,7 +45,7 @@ impl Statics {
     /// Plans the rules; computes nothing yet.
     ///
     /// # Errors
-    /// A rule that no order of its literals can run.
+    /// A rule cannot be run in any order of its literals.
     pub fn new(program: &Arc<Program>) -> Result<Self, Stuck> {
         let it = Self::later(program);
         match it.planned() {
@@ -54,7 +54,7 @@ impl Statics {
         }
     }
 
-    /// Does nothing yet. A program that never asks the reference evaluator never pays for it.
+    /// Does nothing yet. A program that never uses the reference evaluator does not pay for it.
     pub fn later(program: &Arc<Program>) -> Self {
         Self { program: Arc::clone(program), plans: OnceLock::new(), rows: OnceLock::new() }
     }
@@ -71,7 +71,7 @@ impl Statics {
         let program = &self.program;
         let plans = match self.planned() {
             Ok(plans) => plans,
-            // The checks at load let no such rule in. Should there be one, it has no rows.
+            // The checks at load refuse such rules. If there is one all the same, it has no rows.
             Err(Stuck { rule }) => {
                 let tables = vec![OnceLock::new(); program.relations.len()];
                 let exhausted = Some((Resource::Steps, usize::from(rule.0)));
@@ -112,7 +112,7 @@ impl Statics {
 /// Every relation of a program over the facts of one session at one time.
 pub struct Frog {
     statics: Arc<Statics>,
-    /// By relation: what has been asked for.
+    /// By relation: the rows computed so far.
     tables: Vec<OnceLock<Tuples>>,
     /// By access.
     indexes: Vec<Index>,
@@ -130,26 +130,26 @@ impl Frog {
     /// Plans the rules, so that [`Frog::derive_with`] need not do it every time.
     ///
     /// # Errors
-    /// A rule that no order of its literals can run.
+    /// A rule cannot be run in any order of its literals.
     pub fn statics(program: &Arc<Program>) -> Result<Arc<Statics>, Stuck> {
         Statics::new(program).map(Arc::new)
     }
 
-    /// Computes everything anew, plans and statics included.
+    /// Computes everything from scratch, plans and statics included.
     ///
     /// # Errors
-    /// A rule that no order of its literals can run.
+    /// A rule cannot be run in any order of its literals.
     pub fn derive(program: &Arc<Program>, facts: &Session) -> Result<Self, Stuck> {
         let statics = Self::statics(program)?;
         Ok(Self::derive_with(&statics, facts))
     }
 
-    /// Computes everything but the statics anew.
+    /// Computes everything except the statics from scratch.
     pub fn derive_with(statics: &Arc<Statics>, facts: &Session) -> Self {
         Self::derive_handed(statics, facts, &[])
     }
 
-    /// The same, with the rows of relations that neither facts nor rules say. They ascend.
+    /// The same, with supplied rows of relations. They ascend.
     pub fn derive_handed(
         statics: &Arc<Statics>,
         facts: &Session,
@@ -160,7 +160,7 @@ impl Frog {
         it
     }
 
-    /// The same, each relation when it is first asked for.
+    /// The same, computing each relation on first use.
     pub(super) fn over(
         statics: &Arc<Statics>,
         facts: &Session,
@@ -184,7 +184,7 @@ impl Frog {
         }
     }
 
-    /// Computes a relation with those that it follows from, unless that has been done.
+    /// Computes a relation with those that it depends on, unless that has been done.
     fn finish(&self, rel: RelId) {
         let fixed = self.statics.rows();
         let (None, Ok(plans)) = (self.tables[usize::from(rel.0)].get(), self.statics.planned())
@@ -212,10 +212,10 @@ impl Frog {
         self.purse.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The rows that were asked for are all there.
+    /// Checks that the computed rows are complete.
     ///
     /// # Errors
-    /// The rules took more than the budget of the reference evaluator: rows are missing.
+    /// The rules exceeded the budget of the reference evaluator: rows are missing.
     pub fn check(&self) -> Result<(), Exhausted> {
         match self.exhausted() {
             Some((resource, rule)) => Err(Exhausted::new(&self.statics.program, resource, rule)),
@@ -227,7 +227,7 @@ impl Frog {
         self.statics.rows().exhausted.or(self.purse().exhausted())
     }
 
-    /// Rows are missing.
+    /// Whether rows are missing.
     pub fn has_run_out(&self) -> bool {
         self.exhausted().is_some()
     }
@@ -237,7 +237,7 @@ impl Frog {
         (0..self.tables.len() as u16).map(|rel| self.rows(RelId(rel)).len()).sum()
     }
 
-    /// No relation has a row.
+    /// Whether no relation has a row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,5 +1,5 @@
-//! Every rule as a chain of steps for datafrog: which literal comes when, which columns of which
-//! relation it looks up by, and which variables are still needed after it.
+//! Every rule as a chain of steps for datafrog: the order of literals, the lookup columns of each, and the
+//! variables that are still needed after it.
 //!
 //! An intermediate row is a pair `(key, rest)`: the values that the next step looks up by, and all
 //! others that some later step or the head needs. Nothing here touches a row of data.
@@ -13,7 +13,7 @@ use crate::rules::{
 
 use crate::derive::rows::Tuple;
 
-/// A rule that cannot be run: some literal never gets the values that it needs. The checks at load
+/// A rule that cannot be run, since some literal never gets the values that it needs. The checks at load
 /// refuse such rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("rule {} has a literal whose variables are never bound", rule.0)]
@@ -29,12 +29,12 @@ pub(super) struct Access {
     value: Vec<usize>,
     /// Columns that must hold a constant.
     constant: Vec<(usize, i64)>,
-    /// Columns that must agree, as one variable stands in both.
+    /// Columns that must agree, since they have the same variable.
     equal: Vec<(usize, usize)>,
 }
 
 impl Access {
-    /// The entry that a row makes, if it is of the wanted form.
+    /// The entry for a row, if it has the wanted form.
     pub(super) fn entry(&self, row: &[i64]) -> Option<(Tuple, Tuple)> {
         let fits = self.constant.iter().all(|&(at, raw)| row[at] == raw)
             && self.equal.iter().all(|&(a, b)| row[a] == row[b]);
@@ -46,7 +46,7 @@ impl Access {
 /// The number of an [`Access`] in [`Plans`].
 pub(super) type AccessId = usize;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     Key(usize),
@@ -103,7 +103,7 @@ pub(super) enum Step {
     Join(AccessId),
     /// Join with a relation of the stratum that is being computed.
     Recursive(AccessId),
-    /// Keep what has no partner in a finished relation.
+    /// Keep pairs that have no match in a finished relation.
     Without(AccessId),
     Test(Op, Calc, Calc),
     Bind(Calc),
@@ -128,12 +128,12 @@ pub(super) struct Chain {
     /// From the start row (as key) to the first pair.
     pub(super) start: Emit,
     pub(super) steps: Vec<(Step, Emit)>,
-    /// Finished relations without whose rows there is no result.
+    /// Finished relations that must have rows for there to be a result.
     pub(super) needs: Vec<RelId>,
 }
 
 impl Chain {
-    /// Tells of every access, those of aggregates included.
+    /// Calls `f` with every access, those of aggregates included.
     fn for_each_access(&self, f: &mut dyn FnMut(AccessId)) {
         for (step, _) in &self.steps {
             match step {
@@ -186,7 +186,7 @@ impl Plans {
         }
     }
 
-    /// The strata that a relation follows from, in the order in which they are computed. Statics are not among them.
+    /// The strata that a relation depends on, in the order of computation, without statics.
     pub(super) fn strata_of(&self, rel: RelId) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut open: Vec<usize> = self.strata[usize::from(rel.0)].into_iter().collect();
@@ -214,7 +214,7 @@ struct Draft<'p> {
     new: Vec<VarId>,
 }
 
-/// Which variable is where in a pair.
+/// The places of variables in a pair.
 struct Layout<'a> {
     key: &'a [VarId],
     rest: &'a [VarId],
@@ -281,7 +281,7 @@ impl<'p> Planner<'p> {
             rest.retain(|it| known.contains(it) && !draft.key.contains(it));
             known.extend(&draft.new);
         }
-        // What the start and each step must hand to its successor.
+        // The values that the start and each step must pass to the next step.
         let mut targets: Vec<(Vec<Term>, Vec<VarId>)> = drafts
             .iter()
             .zip(&rests)
@@ -410,14 +410,14 @@ fn later_needs(drafts: &[Draft<'_>], goal: (&[Term], &[VarId])) -> Vec<Vec<VarId
     rests
 }
 
-/// A literal with, for an aggregate, the variables that it shares with its surroundings.
+/// A literal with, for an aggregate, the variables that it shares with the rest of the rule.
 struct Part<'p> {
     literal: &'p Literal,
     groups: Vec<VarId>,
 }
 
 impl Part<'_> {
-    /// The variables that the surroundings see, each once.
+    /// The variables visible outside the literal, each once.
     fn vars(&self) -> Vec<VarId> {
         let mut vars = self.groups.clone();
         match self.literal {
@@ -452,7 +452,7 @@ fn parts<'p>(body: &'p [Literal], start: &[VarId], goal: (&[Term], &[VarId])) ->
     body.iter().enumerate().map(part).collect()
 }
 
-/// Puts the literals of a body in the order in which they are joined.
+/// Sorts the literals of a body in join order.
 fn order<'p>(
     program: &Program,
     body: &'p [Literal],

@@ -1,8 +1,8 @@
 //! Runs chains of steps on datafrog, one stratum at a time.
 //!
-//! Every step of a rule is a datafrog variable of pairs; a stratum is one `Iteration`, so recursion
-//! is semi-naive by datafrog's own doing. Negation is `Variable::from_antijoin` against a finished
-//! relation, never `Relation::from_antijoin`, which in 2.0.1 is always empty.
+//! Every step of a rule is a datafrog variable of pairs; a stratum is one `Iteration`, so datafrog makes
+//! recursion semi-naive. Negation is `Variable::from_antijoin` against a finished relation, never
+//! `Relation::from_antijoin`, which in 2.0.1 is always empty.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
@@ -19,15 +19,14 @@ pub(super) type Pair = (Tuple, Tuple);
 /// Sorted distinct rows.
 pub(super) type Tuples = Arc<Vec<Tuple>>;
 
-/// A relation in the order of an access, made when first asked for: with values to join, keys alone
-/// to subtract.
+/// A relation in the order of an access, made on first use: with values for joins, only keys for subtraction.
 #[derive(Default, Clone)]
 pub(super) struct Index {
     pairs: OnceLock<Arc<Relation<Pair>>>,
     keys: OnceLock<Arc<Relation<Tuple>>>,
 }
 
-/// What is left of the budget, and which rules spent it. A step is a row handed on.
+/// The rest of the budget, and which rules spent it. A step is a row that is passed on.
 #[derive(Debug, Clone)]
 pub(super) struct Purse {
     left: Cell<u64>,
@@ -64,7 +63,7 @@ impl Purse {
         self.owner.set(usize::from(rule.0));
     }
 
-    /// False if there is not enough left; then nothing more should be done.
+    /// Takes steps out of the budget. False if there is not enough left; then no more work should be done.
     fn spend(&self, steps: u64) -> bool {
         if let Some(spent) = self.spent.borrow_mut().get_mut(self.owner.get()) {
             *spent += steps;
@@ -93,12 +92,12 @@ impl Purse {
     }
 }
 
-/// A round of a fixpoint costs this, besides its rows.
+/// The cost of a round of a fixpoint, besides its rows.
 const ROUND: u64 = 8;
-/// Joins that cannot have more results than this are not counted before they are made.
+/// Joins that cannot have more results than this are made without counting them before.
 const SMALL: usize = 1 << 18;
 
-/// The relations that are finished so far.
+/// Computes strata; has the relations that are finished so far.
 pub(super) struct Runner<'p> {
     pub(super) program: &'p Program,
     pub(super) plans: &'p Plans,
@@ -106,7 +105,7 @@ pub(super) struct Runner<'p> {
     pub(super) tables: &'p [OnceLock<Tuples>],
     /// By access.
     pub(super) indexes: &'p [Index],
-    /// By access: those of statics, where the statics are finished.
+    /// By access: those of statics, if the statics are finished.
     pub(super) fixed: Option<&'p [Index]>,
     pub(super) purse: &'p Purse,
 }
@@ -266,7 +265,7 @@ fn fold(group: &Group, key: &Tuple, members: &[Pair]) -> Option<Tuple> {
     }
 }
 
-/// Brings the new rows of a relation in the making into the order of an access.
+/// Brings the new rows of a relation that is being computed into the order of an access.
 struct Feed<'a> {
     id: AccessId,
     access: &'a Access,
@@ -309,7 +308,7 @@ impl<'p> Run<'p> {
     }
 }
 
-/// How many results a join of sorted pairs has; at most, where that is few anyway.
+/// The number of results of a join of sorted pairs; an upper bound, if that is small anyway.
 fn matches(left: &[Pair], right: &[Pair]) -> u64 {
     if left.len() * right.len() <= SMALL {
         return left.len().min(right.len()) as u64;
@@ -322,7 +321,7 @@ fn matches(left: &[Pair], right: &[Pair]) -> u64 {
     partners.sum()
 }
 
-/// Pays for a join of two relations in the making: what is new on one side with all of the other.
+/// Charges a join of two relations that are being computed: new rows on one side with all of the other.
 fn can_pay_all(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pair>) -> bool {
     let (left, right) = (from.recent.borrow(), entries.recent.borrow());
     let older_left = from.stable.borrow();
@@ -332,7 +331,7 @@ fn can_pay_all(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pa
     runner.purse.spend(new_left + new_right + matches(&left, &right))
 }
 
-/// Sends what is new before a step through it.
+/// Passes the new pairs before a step through it.
 fn advance(
     step: &Step,
     emit: &Emit,

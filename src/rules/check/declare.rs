@@ -20,7 +20,7 @@ use super::template::{For, tells};
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
 
-/// A place in no file: what is looked up from there is what all share or the game exports.
+/// A place in no file: look-ups from there find shared names and exports of the game.
 const NOWHERE: Span = Span { source: u16::MAX, start: 0, end: 0, line: 0 };
 
 impl<'t> Checker<'t> {
@@ -182,7 +182,7 @@ impl<'t> Checker<'t> {
     fn declare_event(&mut self, decl: &RelationDecl<'t>) {
         let name = decl.name;
         let taken = self.relation_ids.find(&self.scopes, name);
-        // A relation further away is another one's.
+        // A relation found further away belongs to another preset or game.
         let nearby = taken.filter(|it| it.1 == 0 || self.scopes.at(name.span).is_none());
         if let Some((old, _)) = nearby {
             return self.report(mistake::event_twice(name, self.info(old).name.span));
@@ -332,7 +332,7 @@ impl<'t> Checker<'t> {
         })
     }
 
-    /// An option that is several members of a domain: an attribute for each.
+    /// Declares an option that is several members of a domain, with an attribute for each.
     fn list(
         &mut self,
         decl: &RelationDecl<'t>,
@@ -341,7 +341,7 @@ impl<'t> Checker<'t> {
     ) -> Option<Input> {
         let first = input.default.iter().copied();
         let more = input.more.iter().map(|it| Default::Member(*it));
-        // The usual squares that a small board does not have are left out.
+        // Default squares that a small board does not have are left out.
         let is_there = |it: &Default<'t>| match it {
             Default::Member(name) => !self.domains.is_off_board(members, name.text),
             Default::Number(_) => true,
@@ -384,7 +384,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// What goes with the turn needs an input that says whose turn it is.
+    /// Facts that expire with the turn need an input for the side to move.
     fn settle_expiry(&mut self, files: &[&File<'t>]) {
         if self.expiry.until_turn.is_empty() {
             return;
@@ -412,8 +412,8 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// The domain whose members have the facts of an input: that of its first column, with members that
-    /// have names.
+    /// The domain whose members own the facts of an input: that of its first column, which must have named
+    /// members.
     fn owners(
         &mut self,
         decl: &RelationDecl<'t>,
@@ -473,7 +473,7 @@ impl<'t> Checker<'t> {
         self.domains.member(id, &number.value.to_string(), number.span).is_ok()
     }
 
-    /// Texts are for names and notation: only statics have them.
+    /// Texts are for names and notation: only statics may have them.
     pub(super) fn check_texts(
         &mut self,
         decl: &RelationDecl<'t>,
@@ -497,7 +497,7 @@ impl<'t> Checker<'t> {
         self.filled(decl.sentence, columns)
     }
 
-    /// A sentence whose placeholders are held against the columns.
+    /// A sentence, after checking its placeholders against the columns.
     pub(super) fn filled(&mut self, sentence: Option<Name<'t>>, columns: &[Column]) -> String {
         let Some(sentence) = sentence else { return String::new() };
         let mut at = 0;
@@ -574,7 +574,7 @@ impl<'t> Checker<'t> {
         self.actions.push(action);
     }
 
-    /// The arguments of an action that are not listed. From here on reactions and templates may name them.
+    /// Declares the unlisted arguments of an action. From here on reactions and templates may name them.
     fn unlisted(&mut self, rel: RelId, given: &[GivenDecl<'t>]) -> Vec<Unlisted> {
         if given.is_empty() {
             return Vec::new();
@@ -615,7 +615,7 @@ impl<'t> Checker<'t> {
         unlisted
     }
 
-    /// The relation of the values that may be given: its only column, or the last one after those of the action.
+    /// The relation of allowed values: its only column, or the last one after those of the action.
     fn given_from(&mut self, listed: &[Option<Type>], ty: Type, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
         let fits = match self.info(id).types.split_last() {
@@ -656,7 +656,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// A relation that an action names does not go with the action's columns.
+    /// Reports that a relation that an action names does not fit the action's columns.
     fn misfit(
         &mut self,
         action: RelId,
@@ -706,7 +706,7 @@ impl<'t> Checker<'t> {
                 let report = mistake::static_repetition(name, self.relation(id).span);
                 self.report(report);
             } else if let Some(&(_, first)) = self.repetition.iter().find(|it| it.0 == id) {
-                // Files that do not know of each other may both need it.
+                // Independent files may both need it.
                 if first.source == name.span.source {
                     self.report(mistake::repetition_twice(name));
                 }
@@ -728,7 +728,7 @@ impl<'t> Checker<'t> {
         found
     }
 
-    /// The member that a word may have been meant for, if some domain has it.
+    /// The member that a word may have meant, if some domain has it.
     pub(super) fn member_like(&self, word: &str, wanted: Option<Type>) -> Option<String> {
         if let Some(Type::Domain(id)) = wanted
             && self.domains.member(id, word, Span::default()).is_ok()
@@ -739,7 +739,7 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// The type's name in lower case, numbered where it is taken.
+/// The type's name in lower case, numbered if it is taken.
 fn free_name(columns: &[Column], ty: &str) -> String {
     let base = ty.to_lowercase();
     let mut name = base.clone();

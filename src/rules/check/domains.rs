@@ -19,9 +19,9 @@ struct Known<'t> {
     name: String,
     span: Option<Span>,
     shape: Shape,
-    /// Members of the listed kind: index, and where each was listed.
+    /// Listed members: index, and the place of each.
     members: HashMap<&'t str, (i64, Span)>,
-    /// What sentences call members, by index.
+    /// The names of members in sentences, by index.
     words: HashMap<i64, &'t str>,
 }
 
@@ -29,9 +29,9 @@ struct Known<'t> {
 struct Attr {
     attribute: Attribute,
     declared: Type,
-    /// A file of no preset and no game declares it.
+    /// Whether a shared file, of no preset or game, declares it.
     shared: bool,
-    /// It holds what was before an action.
+    /// Whether it has the facts of before an action.
     before: bool,
     span: Span,
     default_span: Option<Span>,
@@ -42,8 +42,9 @@ const SQUARES: &str = "Square";
 /// The domain that presets add their names to.
 const PRESETS: &str = "Preset";
 
-/// What `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, as many files as ranks) and `.meta entities "N"` say instead of the numbers in the declarations,
-/// so that a layout or game has a board of its own on top of rules for any board. The last one counts.
+/// What `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, as many files as ranks) and `.meta entities "N"` say
+/// instead of the numbers in the declarations, so that a layout or game can have its own board with rules for
+/// any board. The last one counts.
 #[derive(Default)]
 struct Sizes {
     board: Option<((i64, i64), Span)>,
@@ -60,7 +61,7 @@ impl Sizes {
                 // Points are named by the rules.
                 "board" if matches!(value.text, "graph" | "none") => sizes.board = None,
                 "board" => {
-                    // What a word before a single size means is for rules to say.
+                    // Rules define the meaning of a word before a single size.
                     let sides = match value.text.split_once(' ') {
                         Some((_, side)) => Some((side, side)),
                         None => value.text.split_once('x'),
@@ -83,7 +84,7 @@ impl Sizes {
     }
 }
 
-/// What the names of attributes begin with that hold what was before an action.
+/// The prefix of the names of attributes for facts of before an action.
 const BEFORE: &str = "was ";
 
 pub(super) struct Domains<'t> {
@@ -137,12 +138,12 @@ impl<'t> Domains<'t> {
             if matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. }))
     }
 
-    /// Its members are listed by name, and it is not that of the truth values.
+    /// Whether its members are listed by name, and it is not the domain of truth values.
     pub(super) fn is_listed(&self, id: DomainId) -> bool {
         id != BOOL && matches!(self.known[usize::from(id.0)].shape, Shape::Members(_))
     }
 
-    /// Members of it may be chosen: they are listed, or squares.
+    /// Whether options may choose its members: they are listed, or squares.
     pub(super) fn is_chosen(&self, id: DomainId) -> bool {
         id != BOOL && !matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. })
     }
@@ -154,7 +155,7 @@ impl<'t> Domains<'t> {
             .find(|&it| self.is_entities(it))
     }
 
-    /// Whether a name is that of a square which the board is too small for, or which is none of its points.
+    /// Whether a name is that of a square that the board is too small for, or that is not one of its points.
     pub(super) fn is_off_board(&self, id: DomainId, name: &str) -> bool {
         let shape = self.shape_of(id);
         let (files, ranks) = (limits::BOARD_SIDE as u8, limits::BOARD_SIDE as u8);
@@ -177,7 +178,7 @@ impl<'t> Domains<'t> {
         }
     }
 
-    /// The attributes that the files of a preset or a game alone declare.
+    /// The attributes that only files of a preset or a game declare.
     pub(super) fn own_attributes(&self) -> Vec<AttrId> {
         let own = (1..).zip(&self.attrs).filter(|it| !it.1.shared && !it.1.before);
         own.map(|it| AttrId(it.0)).collect()
@@ -194,7 +195,7 @@ impl<'t> Domains<'t> {
         })
     }
 
-    /// The type of that name, or what to say.
+    /// The type of that name, or the mistake.
     pub(super) fn ty(&self, name: Name<'t>) -> Result<Type, Diagnostic> {
         match name.text {
             "Int" => Ok(Type::Int),
@@ -207,7 +208,7 @@ impl<'t> Domains<'t> {
         }
     }
 
-    /// The member's index, or what to say.
+    /// The member's index, or the mistake.
     pub(super) fn member(&self, id: DomainId, name: &str, span: Span) -> Result<i64, Diagnostic> {
         let known = &self.known[usize::from(id.0)];
         let found = match &known.shape {
@@ -241,7 +242,7 @@ impl<'t> Domains<'t> {
         self.known.iter().position(|it| it.members.contains_key(name)).map(|at| DomainId(at as u16))
     }
 
-    /// All `.domain` declarations: first those that define, then those that extend.
+    /// Processes all `.domain` declarations: first those that define, then those that extend.
     pub(super) fn declare(&mut self, files: &[&File<'t>], found: &mut Vec<Diagnostic>) {
         let sizes = Sizes::of(files, found);
         let decls = || {
@@ -267,7 +268,7 @@ impl<'t> Domains<'t> {
         }
     }
 
-    /// What to say of a domain that there is not, or that a preset keeps for itself.
+    /// The mistake of naming a domain that does not exist, or that a preset keeps private.
     fn unknown(&self, name: Name<'t>, built_in: &[&'t str]) -> Diagnostic {
         if let Some((of, id)) = self.ids.kept_by(&self.scopes, name) {
             let span = self.known[usize::from(id.0)].span.unwrap_or_default();
@@ -316,7 +317,7 @@ impl<'t> Domains<'t> {
             return found.push(mistake::limit(count, decl.name.span));
         }
         let id = DomainId(self.known.len() as u16);
-        // All may add members to what all share.
+        // Every file may add members to a shared domain.
         let span = |it: DomainId| self.known[usize::from(it.0)].span;
         let full = match self.ids.declare(&self.scopes, decl.name, id, |_| true) {
             Ok(declared) => {
@@ -365,7 +366,7 @@ impl<'t> Domains<'t> {
                     names.push(member.text.to_string());
                 }
             }
-            // Of two files that have words for it, the first is heard.
+            // If two files have words for it, the first counts.
             if let (Some(words), Some((at, _))) = (words, known.members.get(member.text)) {
                 known.words.entry(*at).or_insert(words.text);
             }
@@ -469,14 +470,15 @@ impl<'t> Domains<'t> {
         Ok((AttrId(first as u16 + 1), shape.size() as u16))
     }
 
-    /// A domain as the schema has it.
+    /// A domain for the schema.
     fn shape_of(&self, id: DomainId) -> Domain {
         let known = &self.known[usize::from(id.0)];
         Domain { name: known.name.clone(), shape: known.shape.clone() }
     }
 
-    /// What an attribute is called in saves. A preset's input may read what the core or the family states,
-    /// if it takes it for the same; else the attribute of an input that is not exported is the preset's own.
+    /// The name of an attribute in saves. A preset's input may read an attribute of the core or the family if
+    /// it declares the same type; otherwise the attribute of an input that is not exported belongs to the
+    /// preset.
     fn attribute_name(&self, name: Name<'t>, ty: AttrType, of: Option<DomainId>) -> String {
         let is_same = |it: &Attr| it.shared && it.attribute.ty == ty && it.attribute.of == of;
         let known = self.attr_ids.get(name.text).is_some_and(|&it| is_same(&self.attrs[it]));
@@ -484,8 +486,8 @@ impl<'t> Domains<'t> {
         own.unwrap_or_else(|| name.text.to_owned())
     }
 
-    /// The attribute of what another one was before an action. Its facts are of the members of the
-    /// domain of entities, if that other one's are of entities: they stay when an entity goes.
+    /// The attribute for the facts of another one before an action. If the other one's facts are about
+    /// entities, its facts are about members of the domain of entities: they stay when an entity is removed.
     pub(super) fn before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
         // The schema's own entity counter comes first.
         let old = &self.attrs[usize::from(of.0) - 1];
@@ -507,7 +509,7 @@ impl<'t> Domains<'t> {
         AttrId(at as u16 + 1)
     }
 
-    /// What sentences call members of domains.
+    /// The names of members of domains in sentences.
     pub(super) fn words(&self) -> std::collections::HashMap<(DomainId, i64), String> {
         let known = (0..).map(DomainId).zip(&self.known);
         let words = known.flat_map(|(id, it)| {

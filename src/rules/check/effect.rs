@@ -1,4 +1,4 @@
-//! The effects of reactions: what they name, and of what types.
+//! Checks the effects of reactions: names and types.
 //!
 //! Deliberately absent: the reaction around them (`reaction`).
 
@@ -11,7 +11,7 @@ use super::Types;
 use super::rule::{Body, OUTER, Subject, Use};
 
 impl ast::Effect<'_> {
-    /// Where the effect stands, or what it is about.
+    /// The place of the effect, or of its argument.
     pub(super) fn span(&self) -> Span {
         match self {
             Self::Set(atom)
@@ -80,7 +80,7 @@ impl<'t> Body<'_, 't> {
             }
             E::Spawn(name) => {
                 let ty = self.cx.domains.entities();
-                // A new variable: as good as a parameter.
+                // A new variable is bound like a parameter.
                 self.collect_name(*name, ty, Use::Param);
                 None
             }
@@ -106,7 +106,7 @@ impl<'t> Body<'_, 't> {
         }
     }
 
-    /// Notes the names in a text as such of the body.
+    /// Notes the names in a text as names of the body.
     pub(super) fn note_text(&mut self, text: Name<'t>) {
         for (part, _) in placeholders(text) {
             self.note_outer_name(part);
@@ -291,7 +291,7 @@ impl<'t> Body<'_, 't> {
     }
 }
 
-/// The words in braces, and whether the brace has its partner. An open brace ends the search.
+/// The words in braces, and whether the brace is closed. An open brace ends the search.
 fn placeholders(text: Name<'_>) -> Vec<(Name<'_>, bool)> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,7 +1,8 @@
-//! What files say of actions that others declare: more of their parts, and actions that are such as another is.
+//! Additions to actions that other files declare: further parts, and actions that count `as` another one.
 //!
-//! Reactions to an action are reactions to each action that is `as` it; they are written out here, so that nothing
-//! that runs, explains or checks reactions has to know of it. Deliberately absent: what the parts of an action mean.
+//! Reactions to an action are also reactions to each action that is `as` it; they are copied here, so that
+//! code that runs, explains or checks reactions need not know about `as`. Deliberately absent: the meaning of
+//! the parts.
 
 use super::super::ast::{ActionDecl, MoreDecl, Name};
 use super::super::limits::{self, LimitError};
@@ -44,7 +45,7 @@ impl<'t> Checker<'t> {
         whole
     }
 
-    /// Whether there are the actions that files say more of.
+    /// Checks that the actions to which files add parts exist.
     pub(super) fn settle_more(&mut self, more: &[&MoreDecl<'t>]) {
         for it in more {
             let Some(rel) = self.find(it.name) else { continue };
@@ -55,7 +56,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// What actions are as, once all are known.
+    /// Resolves `as` of actions, once all are known.
     pub(super) fn settle_likeness(&mut self, pairs: &[(Name<'t>, Name<'t>)]) {
         for &(name, like) in pairs {
             let Some(&at) = self.known(name).and_then(|it| self.action_of.get(&it)) else {
@@ -83,7 +84,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Whether an action is another one, be it by way of others.
+    /// Whether an action counts as another one, directly or through others.
     fn is_as(&self, action: ActionId, other: ActionId) -> bool {
         let mut next = Some(action);
         while let Some(it) = next {
@@ -95,7 +96,7 @@ impl<'t> Checker<'t> {
         false
     }
 
-    /// Writes reactions to an action out for each action that is as it, right after them.
+    /// Copies the reactions to an action for each action that is `as` it, right after them.
     pub(super) fn react_alike(&mut self) {
         if self.actions.iter().all(|it| it.like.is_none()) {
             return;
@@ -131,7 +132,7 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// Puts a part in its place; the part and the other one, if two files say more of it.
+/// Sets a part; returns both places if two files declare it.
 fn put<'t>(
     whole: &mut Option<Name<'t>>,
     added: &mut Option<Name<'t>>,

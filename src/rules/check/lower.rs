@@ -74,7 +74,7 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// The relation that stands for the one that `was` asks for.
+    /// The relation that stands for the one after `was`.
     fn before(&mut self, atom: &ast::Atom<'t>, rel: RelId, span: Span) -> Option<RelId> {
         if !self.reacts {
             self.cx.report(mistake::was_outside_reaction(span));
@@ -147,7 +147,7 @@ impl<'t> Body<'_, 't> {
         }
     }
 
-    /// A made variable that equals an expression.
+    /// A generated variable that equals an expression.
     fn name_value(
         &mut self,
         value: Expr,
@@ -343,7 +343,7 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// One result of a fold. A wildcard takes whatever it is.
+    /// One result of a fold. A wildcard takes any value.
     fn result(
         &mut self,
         part: &ast::Expr<'t>,

@@ -48,7 +48,7 @@ pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
     compile_sharing(sources, &Reader::default())
 }
 
-/// The same, with files that were read for other programs.
+/// The same, sharing files that were parsed for other programs.
 ///
 /// # Errors
 /// As for [`compile`].
@@ -91,16 +91,16 @@ fn check(sources: &[Source], reader: &Reader, found: &mut Vec<Diagnostic>) -> Op
 /// Types of columns; `None` where the declaration names no known type.
 type Types = SmallVec<[Option<Type>; limits::COLUMNS]>;
 
-/// A relation as the checker knows it.
+/// The checker's information on a relation.
 struct Info<'t> {
     relation: Relation,
     types: Types,
     name: Name<'t>,
 }
 
-/// For each file the preset's file that it belongs to, by its number: itself, or where it is a part of the
-/// preset, the one that says what the preset is. A file that others include belongs to none of them, but to itself.
-/// Reactions of one owner are batches of their own.
+/// For each file the number of the preset's main file that it belongs to: itself, or, for a part of a preset,
+/// the main file. An included file belongs to none of the including ones, but to itself. Reactions of one
+/// owner are batches of their own.
 fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
     let named = |file: &File<'_>, wanted: &str| {
         file.items.iter().find_map(|it| match it {
@@ -144,14 +144,14 @@ struct Checker<'t> {
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
     row_texts: HashMap<RelId, Template>,
-    /// Actions with arguments that are not listed, as reactions see them.
+    /// Actions with unlisted arguments, as reactions see them.
     whole: HashMap<RelId, Info<'t>>,
     reactions: Vec<Reaction>,
     events: Vec<Info<'t>>,
     event_ids: NameTable<'t, EventId>,
     /// In their order.
     stages: Vec<Stage>,
-    /// By the order in which they are declared, which `stage_at` translates to theirs.
+    /// By order of declaration, which `stage_at` translates to the order of stages.
     stage_ids: NameTable<'t, usize>,
     stage_at: Vec<StageId>,
     default_stage: StageId,
@@ -162,12 +162,12 @@ struct Checker<'t> {
     lasting: Vec<AttrId>,
     expiry: Expiry,
     was: Vec<Was>,
-    /// The inputs that stand for others as they were before the action, by these.
+    /// The inputs that stand for other relations before the action, by these.
     before: HashMap<RelId, RelId>,
     meta: Vec<Meta>,
     texts: Vec<String>,
     text_ids: HashMap<&'t str, i64>,
-    /// Relations that some clause concludes, be it a broken one.
+    /// Relations that some clause concludes, even a broken one.
     concluded: HashSet<RelId>,
 }
 
@@ -244,12 +244,12 @@ impl<'t> Checker<'t> {
         None
     }
 
-    /// The relation that a name means where it stands.
+    /// The relation that a name means at its place.
     fn known(&self, name: Name<'_>) -> Option<RelId> {
         self.relation_ids.get(&self.scopes, name)
     }
 
-    /// Whether everything is there that is written after `.export`.
+    /// Checks that everything named by `.export` exists.
     fn check_exports(&mut self) {
         let scopes = Rc::clone(&self.scopes);
         for &(scope, name) in scopes.exported() {
@@ -319,7 +319,7 @@ impl<'t> Checker<'t> {
         self.check_exports();
     }
 
-    /// A relation that nothing can ever conclude is a mistake, unless others may add to it.
+    /// Reports relations that nothing can ever conclude, unless other files may add clauses.
     fn check_concluded(&mut self) {
         let mut reports = Vec::new();
         for (at, info) in self.relations.iter().enumerate() {
@@ -380,7 +380,7 @@ impl<'t> Checker<'t> {
             meta: self.meta,
             texts: self.texts,
         };
-        // That a relation has no rules as yet hides no circle.
+        // Relations without rules so far cannot hide a cycle.
         if found.is_empty() && last.iter().all(|it| it.code == "E505") {
             last.extend(trial::circles(&program));
         }
@@ -389,8 +389,8 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// What presets state of others than their activations: the number of the preset, and an attribute that its files alone
-/// declare.
+/// The attributes that presets state of other entities than their activations: the number of the preset, and
+/// an attribute that only its files declare.
 fn stated(
     relations: &[Relation],
     metas: &[Meta],
@@ -415,8 +415,8 @@ fn stated(
     stated
 }
 
-/// Rules of actions that may conclude what is not among the action's tries. It would be on the list
-/// while rules decide, and gone as soon as something has actions of its kind played out.
+/// Rules of actions that may conclude rows that are not among the action's `tries`. Such a row would be legal
+/// while rules decide, and disappear as soon as actions of its kind are played out.
 fn beyond_tries(
     actions: &[Action],
     relations: &[Relation],
@@ -437,7 +437,7 @@ fn beyond_tries(
     reports
 }
 
-/// Actions that only trials play out, and that nothing says when to try, or that have rules all the same.
+/// Actions that only trials play out, but without `tries`, or with rules all the same.
 fn never_legal(actions: &[Action], relations: &[Relation], rules: &[Rule]) -> Vec<Diagnostic> {
     let mut reports = Vec::new();
     for action in actions.iter().filter(|it| it.legality == Legality::Never) {

@@ -1,11 +1,11 @@
 //! Scopes of names: the core, families, modules and layouts share theirs with all files, a preset or
 //! game has names of its own.
 //!
-//! A name is looked for among those of the file's own preset or game, then among the shared ones, then
-//! among those that other presets and the game export. A name that is not exported is called
-//! `preset::name` in the program, so that two presets may both declare `hand`.
-//! It is so if a file, in practice one of the core, says `.meta names "private"`: in programs whose core
-//! does not (saves of before, whose core comes with them) all names are shared.
+//! A name is looked up among those of the file's own preset or game, then among the shared ones, then among
+//! the exports of other presets and the game. A name that is not exported is called `preset::name` in the
+//! program, so that two presets may both declare `hand`. This applies if a file, in practice one of the core,
+//! has `.meta names "private"`: in programs whose core does not (older saves, which contain their core) all
+//! names are shared.
 
 use std::hash::Hash;
 
@@ -14,7 +14,7 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 use super::super::ast::{File, Item, Name, RelationDecl, RelationKind};
 use super::super::program::{SEPARATOR, Span};
 
-/// Which preset or game each file belongs to, and what these export.
+/// The preset or game that each file belongs to, and the exports of these.
 #[derive(Default)]
 pub(super) struct Scopes<'t> {
     /// By the number of the file.
@@ -25,7 +25,7 @@ pub(super) struct Scopes<'t> {
     exported: HashSet<(u16, &'t str)>,
     /// The attributes of exported inputs.
     attributes: HashSet<(u16, &'t str)>,
-    /// As they are written, with the scope.
+    /// As written, with the scope.
     exports: Vec<(u16, Name<'t>)>,
 }
 
@@ -46,7 +46,7 @@ impl<'t> Scopes<'t> {
             let Some(name) = game.or(metas(file, "preset")).or(metas(file, "part")) else {
                 continue;
             };
-            // A game and a preset may have one name.
+            // A game and a preset may have the same name.
             let is_it = |(known, it): (u16, &&str)| {
                 *it == name && (scopes.game == Some(known)) == game.is_some()
             };
@@ -87,7 +87,7 @@ impl<'t> Scopes<'t> {
         self.of.get(usize::from(span.source)).copied().flatten()
     }
 
-    /// For each file the name of what it belongs to.
+    /// For each file the name of its preset or game.
     pub(super) fn names(&self) -> Vec<Option<String>> {
         let name = |it: &Option<u16>| it.map(|it| self.names[usize::from(it)].to_owned());
         self.of.iter().map(name).collect()
@@ -105,19 +105,19 @@ impl<'t> Scopes<'t> {
         self.game == Some(scope) || self.exported.contains(&(scope, name))
     }
 
-    /// What is written after `.export`, with the scope.
+    /// The names after `.export`, with the scope.
     pub(super) fn exported(&self) -> &[(u16, Name<'t>)] {
         &self.exports
     }
 
-    /// What a name of a file is called in the program, if it is not one of all.
+    /// The full name in the program of a file's private name.
     pub(super) fn private(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|&it| !self.exports(it, name.text))?;
         Some(self.long(scope, name.text))
     }
 
-    /// The preset that has an attribute of that name for itself. One that begins with the preset's name and a
-    /// period is shared: no other file has one of that name.
+    /// The preset that has a private attribute of that name. An attribute whose name begins with the preset's
+    /// name and a period is shared: no other file has one of that name.
     pub(super) fn keeps_attribute(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|it| self.game != Some(*it))?;
         let rest = name.text.strip_prefix(self.name(scope));
@@ -133,9 +133,9 @@ impl<'t> Scopes<'t> {
 
 /// A name that was declared.
 pub(super) struct Declared<T> {
-    /// What it is called in the program, where that is not the name.
+    /// Its full name in the program, if that differs.
     pub(super) full: Option<String>,
-    /// What another file shares or exports under that name, though this one does so, too.
+    /// Another declaration that is shared or exported under the same name.
     pub(super) clash: Option<T>,
 }
 
@@ -151,8 +151,8 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         Self { shared: HashMap::new(), own: HashMap::new(), exported: HashMap::new() }
     }
 
-    /// Declares a name; the error is what is declared already in the same files, or may be added to wherever it
-    /// is declared.
+    /// Declares a name; the error is an existing declaration in the same files, or one that every file may
+    /// add to.
     pub(super) fn declare(
         &mut self,
         scopes: &Scopes<'t>,
@@ -185,7 +185,7 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         Ok(Declared { full: Some(scopes.long(scope, text)), clash })
     }
 
-    /// Declares a name for all files, whichever says it; the error is what has that name already.
+    /// Declares a name for all files; the error is what has that name already.
     pub(super) fn share(&mut self, name: &'t str, it: T) -> Result<(), T> {
         match self.shared.get(name) {
             Some(&old) => Err(old),
@@ -203,7 +203,8 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         }
     }
 
-    /// What a name means where it stands, and how far away that was found: 0 in the same preset or game.
+    /// The meaning of a name at its place, and the distance at which it was found: 0 in the same preset or
+    /// game.
     pub(super) fn find(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(T, u8)> {
         let scope = scopes.at(name.span);
         let Some((of, text)) = name.text.split_once(SEPARATOR) else {
@@ -215,7 +216,7 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         if scopes.names.is_empty() {
             return self.shared.get(text).map(|it| (*it, 1));
         }
-        // Files that are no preset's and no game's are the package's own.
+        // Files of no preset and no game belong to the package.
         let may = |it: &u16| scope.is_none() || scope == Some(*it) || scopes.exports(*it, text);
         let own = |it: u16| self.own.get(&(it, text)).copied();
         scopes.named(of).filter(may).find_map(own).map(|it| (it, 0))
@@ -225,7 +226,7 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         self.find(scopes, name).map(|it| it.0)
     }
 
-    /// A preset or game that has the name, and keeps it for itself.
+    /// A preset or game that has the name as a private one.
     pub(super) fn kept_by(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(&'t str, T)> {
         let (of, text) = match name.text.split_once(SEPARATOR) {
             Some((of, text)) => (Some(of), text),
@@ -235,7 +236,7 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         all.find_map(|(scope, of)| Some((*of, *self.own.get(&(scope, text))?)))
     }
 
-    /// The names that mean something where a name stands, in no order.
+    /// The names that are visible at a place, in no order.
     pub(super) fn visible(&self, scopes: &Scopes<'t>, from: Span) -> Vec<&'t str> {
         let scope = scopes.at(from);
         let own = self.own.keys().filter(|it| Some(it.0) == scope).map(|it| it.1);

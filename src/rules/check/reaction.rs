@@ -1,6 +1,6 @@
-//! Reactions: what happens at an action or an event.
+//! Checks reactions to actions and events.
 //!
-//! Deliberately absent: making it happen; the effects themselves (`effect`).
+//! Deliberately absent: running them; their effects (`effect`).
 
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ impl<'t> Checker<'t> {
         };
         if let Some(&at) = self.action_of.get(&id) {
             let action = &self.actions[at];
-            // Reactions need not name what is not listed.
+            // Reactions need not name unlisted arguments.
             let subject = match !action.unlisted.is_empty() && atom.args.len() > action.listed() {
                 true => Subject::Whole(id),
                 false => Subject::Relation(id),
@@ -108,7 +108,7 @@ impl<'t> Checker<'t> {
             return self.before_rows(rel);
         };
         if matches!(input, Input::List(..)) {
-            // It stays as it was chosen.
+            // It stays as chosen.
             return Some(rel);
         }
         let owners = match (input, types.first()) {
@@ -143,7 +143,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// The same of what is not facts: its rows are noted as an action begins.
+    /// The same for a derived relation: its rows are recorded as an action begins.
     fn before_rows(&mut self, rel: RelId) -> Option<RelId> {
         let info = self.info(rel);
         let (name, types) = (info.name, info.types.clone());
@@ -167,7 +167,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// The nearest of names that are gathered only if there are guesses left.
+    /// The most similar name; names are gathered only if there are guesses left.
     pub(super) fn nearest_of(
         &self,
         name: Name<'t>,
@@ -181,7 +181,7 @@ impl<'t> Checker<'t> {
 type Lowered = (Vec<Term>, Vec<Literal>, Vec<Effect>);
 
 impl<'t> Body<'_, 't> {
-    /// What a trial asks for, as the reaction to its event, with its variables.
+    /// The condition of a trial, as the reaction to its event, with its variables.
     pub(super) fn lower_trial(
         mut self,
         reaction: &ast::Reaction<'t>,
@@ -245,7 +245,7 @@ impl<'t> Body<'_, 't> {
         self.terms(event, subject, OUTER, true, &mut Vec::new())
     }
 
-    /// Whether every variable has a value when it is needed, and new entities are new.
+    /// Checks that every variable has a value when it is needed, and that new entities are new.
     fn check_reaction(
         &mut self,
         reaction: &ast::Reaction<'t>,

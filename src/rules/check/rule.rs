@@ -1,4 +1,4 @@
-//! Checks one clause: which variables belong to which aggregates, and of what types they are.
+//! Checks one clause: which variables belong to which aggregates, and their types.
 //!
 //! A first walk over the tree (here) finds variables and types; a second (`lower`) builds the
 //! checked rule. Deliberately absent: whether every variable is bound (`safety`).
@@ -17,7 +17,7 @@ const FEW: usize = 24;
 /// Variables outside all aggregates.
 pub(super) const OUTER: u32 = 0;
 
-/// How an occurrence of a variable bears on it.
+/// The role of an occurrence of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Head,
@@ -35,12 +35,12 @@ pub(super) enum Use {
     Plan,
 }
 
-/// What the arguments of an atom are checked against.
+/// The declaration that an atom's arguments are checked against.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Subject {
     Relation(RelId),
     Event(EventId),
-    /// An action with the arguments that are not listed.
+    /// An action with its unlisted arguments.
     Whole(RelId),
 }
 
@@ -53,36 +53,36 @@ impl From<RelId> for Subject {
 pub(super) struct VarInfo<'t> {
     pub(super) name: String,
     pub(super) ty: Option<Type>,
-    /// Where the type comes from.
+    /// The place that the type comes from.
     ty_span: Span,
     /// [`OUTER`], or the mark of the aggregate that the variable is local to.
     pub(super) scope: u32,
-    /// The aggregate that it is local to counts or sums: each value is a solution.
+    /// Whether the aggregate that it is local to counts or sums, so that each value is a solution.
     multiplies: bool,
-    /// Made by the checker.
+    /// Whether the checker generated it.
     pub(super) made: bool,
     pub(super) uses: Vec<(Span, Use)>,
-    /// A mistake with it has been reported.
+    /// Whether a mistake with it has been reported.
     pub(super) reported: bool,
     word: Option<&'t str>,
 }
 
-/// A body at work.
+/// A body that is being checked.
 pub(super) struct Body<'c, 't> {
     pub(super) cx: &'c mut Checker<'t>,
     pub(super) vars: Vec<VarInfo<'t>>,
-    /// Those of `vars` that are not among the first [`FEW`].
+    /// The variables after the first [`FEW`].
     ids: HashMap<(u32, &'t str), VarId>,
     /// Names outside aggregates, and once they are asked for, as a set.
     outer: Vec<&'t str>,
     outer_set: Option<HashSet<&'t str>>,
     atoms: usize,
     comparisons: usize,
-    /// It is the body of a reaction.
+    /// Whether it is the body of a reaction.
     pub(super) reacts: bool,
-    /// Something in it could not be resolved: nothing further is concluded from it.
+    /// Whether something in it could not be resolved, so that no further mistakes are reported.
     pub(super) unresolved: bool,
-    /// It is over a limit: not even looked at further.
+    /// Whether it exceeds a limit, so that it is not examined further.
     pub(super) too_large: bool,
     made: usize,
 }
@@ -110,7 +110,7 @@ impl<'t> Checker<'t> {
         self.rules.push(Rule { id, head, args, body, vars, because, order, span: clause.span });
     }
 
-    /// The relation that a clause concludes, if it may.
+    /// The relation that a clause concludes, if that is allowed.
     fn head(&mut self, clause: &Clause<'t>) -> Option<RelId> {
         let name = clause.head.name;
         let id = self.find(name)?;
@@ -132,7 +132,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// Statics are computed once: they may not see what changes.
+    /// Statics are computed once, so they may not depend on what changes.
     fn check_static(&mut self, head: Name<'t>, body: &[Literal<'t>]) {
         for literal in body {
             match literal {
@@ -159,7 +159,7 @@ impl<'t> Checker<'t> {
 }
 
 impl<'t> Checker<'t> {
-    /// What an atom's arguments are checked against.
+    /// The declaration that an atom's arguments are checked against.
     pub(super) fn subject(&self, subject: Subject) -> &Info<'t> {
         match subject {
             Subject::Relation(id) => self.info(id),
@@ -222,7 +222,7 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// Notes a variable of the outer scope that stands in no expression.
+    /// Notes a variable of the outer scope outside expressions.
     pub(super) fn note_outer_name(&mut self, name: Name<'t>) {
         self.outer.push(name.text);
         self.outer_set = None;
@@ -237,12 +237,12 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// The variables that words outside aggregates mean.
+    /// The variables of words outside aggregates.
     pub(super) fn ids_of(&mut self, names: &[Name<'t>]) -> Vec<VarId> {
         names.iter().map(|it| self.var(it.text, OUTER, false)).collect()
     }
 
-    /// The variable that a word means in a scope.
+    /// The variable of a word in a scope.
     pub(super) fn var(&mut self, name: &'t str, scope: u32, multiplies: bool) -> VarId {
         let scope = if scope != OUTER && self.is_outer(name) { OUTER } else { scope };
         let is_it = |it: &VarInfo<'t>| it.scope == scope && it.word == Some(name);
@@ -270,7 +270,7 @@ impl<'c, 't> Body<'c, 't> {
         next
     }
 
-    /// Whether the name also stands outside aggregates.
+    /// Whether the name also occurs outside aggregates.
     fn is_outer(&mut self, name: &str) -> bool {
         let outer = &self.outer;
         self.outer_set.get_or_insert_with(|| outer.iter().copied().collect()).contains(name)
@@ -307,7 +307,7 @@ impl<'c, 't> Body<'c, 't> {
         self.vars[usize::from(id.0)].ty
     }
 
-    /// Settles a variable's type, or reports that it has another.
+    /// Sets a variable's type, or reports that it has another.
     fn unify(&mut self, id: VarId, ty: Type, span: Span) {
         let var = self.info(id);
         match var.ty {
@@ -453,7 +453,7 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// Carries types across comparisons until nothing changes.
+    /// Propagates types across comparisons until nothing changes.
     fn infer(&mut self, body: &[Literal<'t>]) {
         let mut pairs = Vec::new();
         gather(body, OUTER, &mut pairs);
@@ -492,7 +492,7 @@ impl<'c, 't> Body<'c, 't> {
         changed
     }
 
-    /// The types of what an expression yields, as far as they are known.
+    /// The types of an expression's results, as far as they are known.
     pub(super) fn types_of(&mut self, expr: &Expr<'t>, scope: u32) -> Vec<Option<Type>> {
         match &expr.kind {
             ExprKind::Tuple(parts) => parts.iter().map(|it| self.type_of(it, scope)).collect(),
@@ -521,7 +521,7 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// Reports variables that occur once: a wildcard, or a slip.
+    /// Reports variables that occur once, which should be wildcards or are mistyped.
     pub(super) fn check_single_uses(&mut self) {
         for at in 0..self.vars.len() {
             let var = &self.vars[at];

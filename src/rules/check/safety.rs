@@ -12,7 +12,7 @@ use super::rule::{Body, OUTER, Use};
 type Bound = HashSet<VarId>;
 
 impl Body<'_, '_> {
-    /// Checks a body that starts with some variables bound, and that it binds those of the head.
+    /// Checks a body that starts with some variables bound, and checks that it binds those of the head.
     pub(super) fn check_bound(&mut self, body: &[Literal], given: &[VarId], head: &[Term]) -> bool {
         let mut bound: Bound = given.iter().copied().collect();
         let mut unbound = self.settle(body, &mut bound);
@@ -49,7 +49,7 @@ impl Body<'_, '_> {
         safe
     }
 
-    /// Takes literals in any order that works. Returns variables that were needed and not bound.
+    /// Takes literals in any order that works. Returns variables that are needed but not bound.
     fn settle(&self, body: &[Literal], bound: &mut Bound) -> Vec<VarId> {
         let mut left: Vec<&Literal> = body.iter().collect();
         let mut unbound = Vec::new();

@@ -1,4 +1,4 @@
-//! The order of stages: one list, and what single files add to it.
+//! The order of stages: one list, and the additions of single files.
 //!
 //! Deliberately absent: which reactions run in a stage.
 
@@ -11,14 +11,14 @@ use super::Checker;
 /// The only stage of programs that list none.
 const ONLY: &str = "apply";
 
-/// Stages that are being ordered, by the numbers of `Checker::stage_ids`.
+/// The stages being ordered, by the numbers of `Checker::stage_ids`.
 struct Order<'t> {
     names: Vec<Name<'t>>,
-    /// For each name what it is called in the program, where that is not the name.
+    /// For each name its full name in the program, if that differs.
     full: Vec<Option<String>>,
-    /// How many of the names, the first ones, are of the list.
+    /// Number of names, the first ones, that belong to the list.
     listed: usize,
-    /// Pairs `(earlier, later)`, with where that was said.
+    /// Pairs `(earlier, later)`, with the place of the declaration.
     edges: Vec<(usize, usize, Span)>,
 }
 
@@ -53,7 +53,7 @@ impl<'t> Checker<'t> {
         if order.names.len() > limits::STAGES {
             let count = LimitError::Stages(order.names.len());
             self.report(mistake::limit(count, order.names[limits::STAGES].span));
-            // To order them would take too long.
+            // Ordering them would take too long.
             order.edges.clear();
         }
         self.settle_order(&order);
@@ -64,7 +64,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Adds a stage, which several files may do: one that all share or that another preset exports is the same.
+    /// Adds a stage, which several files may do: a shared or exported stage of the same name is the same one.
     fn name_stage(&mut self, order: &mut Order<'t>, name: Name<'t>) {
         let found = self.stage_ids.find(&self.scopes, name);
         if let Some((exported, 2)) = found.filter(|_| self.scopes.private(name).is_none()) {
@@ -91,8 +91,8 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Takes stages that nothing holds back any more, added ones before listed ones: an added stage
-    /// comes as soon as what it follows is through.
+    /// Takes stages that have no unmet predecessor, added ones before listed ones: an added stage comes right
+    /// after its predecessors.
     fn settle_order(&mut self, order: &Order<'t>) {
         self.stage_at = vec![StageId(0); order.names.len()];
         let mut left: Vec<usize> =
@@ -103,7 +103,7 @@ impl<'t> Checker<'t> {
             let Some(at) = left.iter().position(is_free) else {
                 let (cycle, span) = order.cycle(&left);
                 self.report(mistake::stage_cycle(&cycle, span));
-                // Any order will do for what is checked after this.
+                // For the later checks any order will do.
                 for at in left {
                     self.push_stage(order, at);
                 }
@@ -147,7 +147,7 @@ impl<'t> Order<'t> {
         self.listed += 1;
     }
 
-    /// Stages that wait for each other, the first one again at the end, and a place that says so.
+    /// A cycle of stages, with the first one again at the end, and the place of one of its declarations.
     fn cycle(&self, left: &[usize]) -> (Vec<&'t str>, Span) {
         let mut path: Vec<usize> = left.first().copied().into_iter().collect();
         let mut span = Span::default();

@@ -1,6 +1,6 @@
 //! Templates of notation: `{at(piece)}{to}{letter(promotion)}`.
 //!
-//! Deliberately absent: writing a template out, which needs facts.
+//! Deliberately absent: filling a template in, which needs facts.
 
 use super::super::ast::Name;
 use super::super::limits;
@@ -10,13 +10,13 @@ use super::super::program::{RelId, Span, Template, TemplatePart, Type};
 use super::Checker;
 use super::rule::Subject;
 
-/// Maximum number of optional parts of a template: it is read with and without each.
+/// Maximum number of optional parts of a template, which is read with and without each.
 const OPTIONAL: usize = 6;
 
-/// What stands in a template of SAN between a square and what the actions that it tells apart have in common.
+/// The word in a template of SAN between a square and the common values of the actions that it disambiguates.
 const AMONG: &str = " among ";
 
-/// What a template is for.
+/// The purpose of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum For {
     Uci,
@@ -42,7 +42,7 @@ impl<'t> Checker<'t> {
                 break;
             };
             let inner = Name { text: &rest[1..close], span: span_in(text, at + 1, at + close) };
-            // What is left out or not is no place for what tells actions apart.
+            // An optional part may not contain a disambiguation.
             parts.push(TemplatePart::Optional(self.parts(rel, inner, For::Uci)));
             at += close + 1;
         }
@@ -52,7 +52,7 @@ impl<'t> Checker<'t> {
         Template(parts)
     }
 
-    /// What tells an argument that is not listed is left out where it is the default.
+    /// A part with an unlisted argument is left out if it is the default.
     fn optional_alone(&self, rel: RelId, part: TemplatePart) -> TemplatePart {
         let listed = self.relation(rel).columns.len();
         let whole = self.subject(Subject::Whole(rel)).relation.columns.len();
@@ -62,7 +62,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Text, and parts in braces.
+    /// Parses text, and parts in braces.
     fn parts(&mut self, rel: RelId, text: Name<'t>, purpose: For) -> Vec<TemplatePart> {
         let mut parts = Vec::new();
         let mut at = 0;
@@ -86,7 +86,7 @@ impl<'t> Checker<'t> {
         parts
     }
 
-    /// What stands in braces: a column, or a square `among` others.
+    /// Parses the content of braces: a column, or a square `among` others.
     fn braced(&mut self, rel: RelId, text: Name<'t>, purpose: For) -> Option<TemplatePart> {
         let Some(at) = text.text.find(AMONG) else {
             return self.part(rel, text, 0).map(|it| it.0);
@@ -108,7 +108,7 @@ impl<'t> Checker<'t> {
         Some(TemplatePart::Among(Box::new(square), keys))
     }
 
-    /// A column, or a relation looked up by an inner part; with the type of what it yields.
+    /// Parses a column, or a relation looked up by an inner part; returns it with the type of its value.
     fn part(
         &mut self,
         rel: RelId,
@@ -188,13 +188,13 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// Where a part of a name's text stands.
+/// The place of a part of a name's text.
 fn span_in(name: Name<'_>, from: usize, to: usize) -> Span {
     let start = name.span.start + from as u32;
     Span { start, end: name.span.start + to as u32, ..name.span }
 }
 
-/// Whether a part tells a column.
+/// Whether a part contains a column.
 pub(super) fn tells(part: &TemplatePart, column: usize) -> bool {
     match part {
         TemplatePart::Text(_) => false,

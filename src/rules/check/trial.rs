@@ -1,7 +1,8 @@
 //! Trials: relations whose rows are found by playing actions out.
 //!
-//! What a trial asks for is the body of a reaction to an event of its own, so it runs wherever reactions run. Nothing that is played out for a trial may depend on what comes of it; which reactions these are is known
-//! only when all files are there. Deliberately absent: playing anything out.
+//! What a trial asks for is the body of a reaction to an event of its own, so it runs wherever reactions run.
+//! Nothing that is played out for a trial may depend on the trial's result; which reactions these are is
+//! known only when all files have been read. Deliberately absent: playing anything out.
 
 use std::collections::BTreeSet;
 
@@ -55,17 +56,17 @@ impl<'t> Checker<'t> {
         if self.relations.len() == usize::from(rel.0) {
             return; // reported
         }
-        // What it is of is known when all is declared.
+        // Its action is known only when everything is declared.
         let (action, event) = (ActionId(0), EventId(0));
         self.trials.push(Tried { id, rel, action, from: None, event, span: trial.span });
     }
 
-    /// The trial that a declaration has made.
+    /// The trial of a declaration.
     fn trial_of(&self, decl: &TrialDecl<'t>) -> Option<usize> {
         self.trials.iter().position(|it| it.span == decl.span)
     }
 
-    /// What a trial is of, once actions and events are known.
+    /// Resolves a trial's action, once actions and events are known.
     pub(super) fn settle_trial(&mut self, decl: &TrialDecl<'t>) {
         let Some(at) = self.trial_of(decl) else { return };
         let rel = self.trials[at].rel;
@@ -110,7 +111,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// What a trial asks for: a reaction to its event.
+    /// The condition of a trial: a reaction to its event.
     pub(super) fn trial_body(&mut self, decl: &TrialDecl<'t>) {
         let Some(at) = self.trial_of(decl) else { return };
         let event = self.trials[at].event;
@@ -124,13 +125,13 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// What playing out for a trial reads of another one, and where.
+/// A dependency of a trial on another one, with its place.
 struct Asks {
     trial: usize,
     span: Span,
 }
 
-/// Trials that depend on themselves, and trials that cannot be followed.
+/// Reports trials that depend on themselves, and trials whose dependencies cannot be followed.
 pub(super) fn circles(program: &Program) -> Vec<Diagnostic> {
     if program.trials.is_empty() {
         return Vec::new();
@@ -146,7 +147,7 @@ pub(super) fn circles(program: &Program) -> Vec<Diagnostic> {
             found.push(mistake::trial_calls(name, played, trial.span, call.span));
         }
         let at = usize::from(trial.id.0);
-        // The first step of a way back to it.
+        // The first step of a path back to it.
         let back = asks[at].iter().find(|first| {
             let (mut open, mut seen) = (vec![first.trial], BTreeSet::new());
             while let Some(next) = open.pop() {
@@ -171,7 +172,8 @@ fn calls(reaction: &Reaction) -> bool {
     reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. }))
 }
 
-/// For each relation the trials that it depends on: a bit each. What was before counts as what is.
+/// For each relation the trials that it depends on, one bit each. State of before the action counts like
+/// current state.
 struct Reads<'p> {
     program: &'p Program,
     of: Vec<u64>,
@@ -192,7 +194,7 @@ impl<'p> Reads<'p> {
         it
     }
 
-    /// The trials that a body depends on; or only by what it asks of the time before.
+    /// The trials that a body depends on; if `before`, only through `was`.
     fn in_body(&self, body: &[program::Literal], before: bool) -> u64 {
         body.iter().fold(0, |all, literal| {
             all | match literal {
@@ -215,7 +217,7 @@ impl<'p> Reads<'p> {
             .filter(move |it| it.event == event || is_action && it.event == Event::Any)
     }
 
-    /// Reactions, and those to events that may come of them.
+    /// Reactions, and those to events that they may raise.
     fn with_consequences(&self, mut found: Vec<&'p Reaction>) -> Vec<&'p Reaction> {
         let (mut known, mut next) = (BTreeSet::new(), 0);
         while let Some(&reaction) = found.get(next) {
@@ -236,7 +238,7 @@ impl<'p> Reads<'p> {
         self.with_consequences(own.collect())
     }
 
-    /// The trials that finding the rows of one asks for.
+    /// The trials that are needed to find the rows of one.
     fn asked_by(&self, trial: &Tried) -> Vec<Asks> {
         let program = self.program;
         let action = program.action(trial.action);
@@ -248,7 +250,7 @@ impl<'p> Reads<'p> {
         let own = self.to(Event::Raised(trial.event));
         let tried = self.tried(action).into_iter().chain(own);
         all.extend(tried.map(|it| (self.in_body(&it.body, false), it.span)));
-        // What was before the action is noted whole, whichever stage asks for it.
+        // The state before the action is recorded as a whole, whichever stage reads it.
         let whole = self.with_consequences(self.to(Event::Action(action.id)).collect());
         all.extend(whole.into_iter().map(|it| (self.in_body(&it.body, true), it.span)));
         let bits = |(mask, span): (u64, Span)| {

@@ -232,7 +232,7 @@ pub(in super::super) fn before_its_spawn(name: &str, span: Span) -> Diagnostic {
         .help("effects happen in text order: move `spawn` before this one")
 }
 
-/// A trial whose own playing out asks for it.
+/// A trial whose playing out depends on itself.
 pub(in super::super) fn trial_of_itself(
     name: &str,
     action: &str,

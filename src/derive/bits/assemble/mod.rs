@@ -1,6 +1,6 @@
-//! Plans lowered to the instructions that run.
+//! Lowers plans to the instructions of the interpreter.
 //!
-//! Deliberately absent: choices of order; instructions come out as the plan has them.
+//! Deliberately absent: choices of order; instructions keep the order of the plan.
 
 mod rows;
 mod sweeps;
@@ -19,15 +19,16 @@ pub(super) struct Assembler<'c> {
     turns: &'c [Turn],
     pub(super) machine: Machine,
     owner: u32,
-    /// Loops that are open, plans around this one included.
+    /// Number of open loops, those of enclosing plans included.
     depth: usize,
     /// A register that is always 0.
     zero: Reg,
-    /// The registers that stand for the plan's own: its tuple is found where it was given.
+    /// For the plan's registers, the ones that replace them: its tuple stays in the registers where it was
+    /// given.
     alias: [Reg; REGS],
 }
 
-/// A loop on its way: where its body begins and which jumps end at its `Next`.
+/// A loop that is being lowered: where its body begins and which jumps end at its `Next`.
 struct Open {
     reg: Reg,
     slot: u8,
@@ -80,7 +81,7 @@ impl<'c> Assembler<'c> {
         self.machine.insts.len() - 1
     }
 
-    /// Lowers a straight list of instructions up to its last, or up to `end`.
+    /// Lowers a list of instructions up to its last, or up to `end`.
     fn plan(&mut self, mut pc: usize, end: usize) -> Result<(), PlanError> {
         let depth = self.depth;
         let mut fails = Vec::new();
@@ -201,7 +202,7 @@ impl<'c> Assembler<'c> {
         Ok(())
     }
 
-    /// A plan within the plan; returns its length.
+    /// Lowers a nested plan; returns its length.
     fn within(&mut self, pc: usize, end: usize) -> Result<Skip, PlanError> {
         let start = self.machine.insts.len();
         let owner = self.owner;
@@ -222,7 +223,7 @@ impl<'c> Assembler<'c> {
         }
     }
 
-    /// The jumps end here.
+    /// Sets the targets of jumps to the current place.
     fn land(&mut self, fails: &[usize]) -> Result<(), PlanError> {
         for &at in fails {
             let by = self.skip(self.machine.insts.len() - at)?;
@@ -258,8 +259,8 @@ impl<'c> Assembler<'c> {
         Ok(start as u32)
     }
 
-    /// One stretch of several relations that begin here. They are copied as they are, since all jumps
-    /// are relative and none leaves its relation.
+    /// One stretch for several relations, which begin at these places. They are copied unchanged, since all
+    /// jumps are relative and none leaves its relation.
     pub(super) fn chain(&mut self, starts: &[u32]) -> u32 {
         let start = self.machine.insts.len() as u32;
         for &at in starts {
@@ -310,7 +311,7 @@ impl<'c> Assembler<'c> {
         ExprId((self.machine.exprs.len() - 1) as u32)
     }
 
-    /// Instructions that open no loop.
+    /// Lowers an instruction that opens no loop.
     fn step(&mut self, op: Op, fails: &mut Vec<usize>) -> Step {
         match op {
             Op::Fetch { reg, fun } => fails.push(self.fetch(reg, fun)),

@@ -1,4 +1,4 @@
-//! Addresses and ANDs of rows, lowered.
+//! Lowers addresses and ANDs of rows.
 
 use super::super::code::{Address, Reg, RowSource, RowTerm, Rows, Space, Support};
 use super::super::machine::{Inst, Place};
@@ -15,7 +15,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// The address with two keys; of more than two, all but the first are summed up before.
+    /// The address with two keys; if there are more, all but the first are summed up before.
     pub(super) fn place(&mut self, address: Address) -> Place {
         if address.n > 2 {
             let mut address = address;
@@ -45,7 +45,7 @@ impl Assembler<'_> {
         self.exits(start, fails);
     }
 
-    /// Lets the narrowing since `start` fail as soon as nothing is left.
+    /// Makes the narrowing since `start` fail as soon as nothing is left.
     pub(super) fn exits(&mut self, start: usize, fails: &mut Vec<usize>) {
         for at in start..self.machine.insts.len() {
             let short = match self.machine.insts[at] {
@@ -73,7 +73,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// Goes on if the accumulator has members; the last narrowing may have seen to that.
+    /// Tests that the accumulator has members, unless the last narrowing has tested that.
     pub(super) fn some(&mut self, fails: &mut Vec<usize>) {
         if fails.last().is_none_or(|&it| it + 1 != self.machine.insts.len()) {
             fails.push(self.push(Inst::TestSome { skip: 0 }));

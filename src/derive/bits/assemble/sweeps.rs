@@ -1,4 +1,4 @@
-//! Loops whose body is rows side by side, as one instruction.
+//! Loops over parallel rows, as one instruction.
 
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space, Support};
 use super::super::error::PlanError;
@@ -6,8 +6,8 @@ use super::super::machine::{Inst, Noted, Sweep, SweepTerm};
 use super::super::planner::depends_on;
 use super::Assembler;
 
-/// A loop as a sweep: tests of the member, the head's row with its support, and the rows that the
-/// head takes.
+/// A loop as a sweep: tests of the member, the head's row with its support, and the rows that are added to
+/// the head's row.
 type Swept = ([SweepTerm; 2], Address, Option<Support>, [SweepTerm; 2]);
 
 impl Assembler<'_> {
@@ -22,7 +22,7 @@ impl Assembler<'_> {
         (self.machine.terms.len() - 1) as u32
     }
 
-    /// The rows of the kept members as one instruction.
+    /// Emits the rows of the kept members as one instruction.
     #[expect(clippy::too_many_arguments, reason = "they are the parts of one instruction")]
     pub(super) fn sweep(
         &mut self,
@@ -45,7 +45,7 @@ impl Assembler<'_> {
         self.push(Inst::Sweep { sweep, slot });
     }
 
-    /// A loop whose body tests rows of the member and then takes rows of the member: the tests, the
+    /// Recognises a loop whose body tests rows of the member and then adds rows of the member: the tests, the
     /// head's row with its support, and the rows.
     pub(super) fn swept(&self, pc: usize, end: usize, reg: Reg) -> Option<Swept> {
         let ops = self.code.ops.get(pc..end.min(pc + 2))?;
@@ -56,8 +56,8 @@ impl Assembler<'_> {
         Some((self.sides(*tests, reg)?, *row, *support, self.sides(*rows, reg)?))
     }
 
-    /// A loop whose body tests rows of the member and notes the member in a row: those rows, and
-    /// the row to be noted in.
+    /// Recognises a loop whose body tests rows of the member and sets the member's bit in a row: those rows,
+    /// and the row.
     pub(super) fn gathered(&self, pc: usize, end: usize, reg: Reg) -> Option<(Rows, Address)> {
         let ops = self.code.ops.get(pc..end.min(pc + 2))?;
         let [Op::TestAny { rows, negated: false }, Op::EmitBit { row, support: None, bit }] = ops
@@ -102,7 +102,7 @@ impl Assembler<'_> {
         Ok(Some(()))
     }
 
-    /// Rows that the body of a loop over the register takes side by side: one or two.
+    /// The one or two parallel rows that the body of a loop over the register uses.
     pub(super) fn sides(&self, rows: Rows, reg: Reg) -> Option<[SweepTerm; 2]> {
         let terms = &self.code.rows[rows.range()];
         match terms {
@@ -131,7 +131,7 @@ impl Assembler<'_> {
     }
 }
 
-/// Without the keys that do not count.
+/// The address without unused keys.
 pub(super) fn compressed(address: Address) -> Address {
     let mut kept = Address { n: 0, regs: [0; 4], strides: [0; 4], ..address };
     for key in (0..usize::from(address.n)).filter(|&it| address.strides[it] != 0) {

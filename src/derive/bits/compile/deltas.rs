@@ -29,8 +29,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// What the maintained relations that are kept by tuple may hold without any fact: plans that find
-    /// it among the statics.
+    /// Plans for the tuples that maintained relations kept by tuple may have without any fact, found from
+    /// statics.
     pub(super) fn plan_candidates(&mut self) -> Result<Vec<(RelId, Vec<u32>)>, PlanError> {
         let mut candidates = Vec::new();
         for relation in self.maintained.clone() {
@@ -89,8 +89,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// What is left to find the tuples that a change may concern; a superset will do, so whatever
-    /// only narrows it is left out.
+    /// The rest of the body, to find the tuples that a change may affect; a superset is enough, so literals
+    /// that only narrow it are left out.
     pub(super) fn delta_body(
         &self,
         consumer: RelId,
@@ -110,7 +110,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let positive = |it: &usize| {
             *it != at && matches!(live.body[*it], Literal::Atom(atom) if !atom.negated)
         };
-        // One literal that joins the change to the block is enough, if a row answers it.
+        // One literal that joins the change to the block is enough, if it is a row.
         if let Some(block) = block {
             for it in (0..live.body.len()).filter(positive) {
                 let Literal::Atom(atom) = live.body[it] else { continue };
@@ -134,8 +134,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         let mut used = others;
         let mut known = self.bound_by(live, at, &used);
         if heads.iter().any(|it| matches!(it, Term::Var(var) if !known.contains(var))) {
-            // Nothing but the block's own rows says which blocks the change may concern: those that
-            // have such rows as they are now. Others are derived again for what gives them some.
+            // Only the block's own rows show which blocks the change may affect: those that have such rows
+            // now. Others are derived again when something gives them such rows.
             used.extend(own);
             known = self.bound_by(live, at, &used);
         }
@@ -146,8 +146,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         (0..live.body.len()).filter(settled).map(|it| lit(live.body[it])).collect()
     }
 
-    /// The variables that have a value once the changed atom and these literals have: what follows
-    /// from them by `=` included.
+    /// The variables that are bound once the changed atom and these literals are, through `=` as well.
     fn bound_by(&self, live: &LiveRule<'p>, at: usize, used: &[usize]) -> BTreeSet<VarId> {
         let mut known: BTreeSet<VarId> =
             used.iter().chain([&at]).flat_map(|it| vars_of(&lit(live.body[*it]))).collect();
@@ -172,8 +171,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         matches!(store, Store::Key { inverse: Some(_), .. })
     }
 
-    /// Maintained rows of blocks without which the rule says nothing of a block, the changed atom's own
-    /// aside.
+    /// The maintained rows that must contain a block for the rule to conclude anything about it, except those
+    /// of the changed atom.
     fn guards(&self, live: &LiveRule<'p>, at: usize, block: Term) -> Vec<u32> {
         let mut guards = Vec::new();
         for (other, literal) in live.body.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which relations are maintained, and the plans of every mode.
+//! Decides which relations are maintained, and plans the rules of every mode.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, depends_on, lit};
 use super::super::word::Word;
 use super::{Compiler, LiveRule, Mode, is_row_local, reads, uses};
 
-/// What a plan costs a request, in steps: most of them take some ten microseconds to make.
+/// The cost of making a plan for a request, in steps: most take some ten microseconds.
 const PLAN: i64 = 1 << 11;
 
-/// Rows that a recursive relation is expected to have.
+/// Expected number of rows of a recursive relation.
 pub(super) const RECURSIVE: f64 = 64.0;
 
 fn is_recursive(rel: RelId, live: &LiveRule<'_>) -> bool {
@@ -154,8 +154,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// Whether a stratum is rows of one relation, which one rule adds to within the row: it comes after the others,
-    /// and needs no rounds.
+    /// Whether a stratum is one relation with one recursive rule, which stays within a row: that rule runs
+    /// last, and needs no rounds.
     fn is_one_fix(&self, relations: &[RelId]) -> bool {
         let &[rel] = relations else { return false };
         let is_rows = matches!(self.planner.layout.stores[usize::from(rel.0)], Store::Dense(_));
@@ -273,7 +273,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// Some tests of the member and one step of a function need no interpreter.
+    /// Replaces a body of some tests of the member and one step of a function by a chase.
     pub(super) fn shorten_to_chase(&mut self, fix: usize, from: VarId) {
         let Op::Fix { row, reg, end } = self.planner.code.ops[fix] else { return };
         let mut tests = vec![RowTerm { negated: false, row: RowSource::All(W::WIDTH as u16) }];
@@ -340,7 +340,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// The smallest positive relation of the body bounds what the rule concludes, roughly.
+    /// A rough estimate of a rule's tuples: the smallest positive relation of the body.
     pub(super) fn guess(&self, live: &LiveRule<'p>) -> f64 {
         let smallest = live
             .body
@@ -357,8 +357,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         if smallest == f64::MAX { 1.0 } else { smallest }
     }
 
-    /// Gives the values of a tuple registers: variables take theirs, constants and repeated
-    /// variables are compared.
+    /// Assigns registers to the values of a tuple: variables get theirs, constants and repeated variables are
+    /// compared.
     pub(super) fn bind_tuple(
         &mut self,
         args: &[Term],

@@ -11,7 +11,7 @@ use super::super::word::Word;
 use super::{Compiler, ReactionPlan, input_of, reaction_owner};
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// The plan of each reaction; none for those that can never do anything.
+    /// The plan of each reaction; `None` for those that can never have an effect.
     pub(super) fn plan_reactions(&mut self) -> Result<Vec<Option<ReactionPlan>>, PlanError> {
         let reactions = self.program.reactions.iter().enumerate();
         reactions.map(|(at, it)| self.plan_reaction(at, it)).collect()

@@ -1,4 +1,4 @@
-//! What is empty or known at load, and plans of the general fixpoint.
+//! Finds what is empty or known at load, and plans the general fixpoint.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::super::word::Word;
 use super::{Compiler, LiveRule, ground_fact};
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// Drops what can never hold, and computes what statics alone decide.
+    /// Drops what can never hold, and computes relations that depend only on statics.
     pub(super) fn prune_and_settle(&mut self) -> Result<(), PlanError> {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Builtin(tuples) = &relation.role {
@@ -52,8 +52,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// Plans from here on share nothing with those before: what a stratum of statics may ask for
-    /// must not depend on whether those before it were computed or remembered.
+    /// Plans from here on share nothing with earlier ones: the cost of a stratum of statics must not depend
+    /// on whether earlier ones were computed or found in the memo.
     pub(super) fn start_plans(&mut self) {
         self.planner.code = Code::new();
         self.planner.layout.drop_tables();
@@ -125,7 +125,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         relations_of(body.iter().copied()).iter().all(|it| own.contains(it) || self.known(*it))
     }
 
-    /// All that the rows of the stratum depend on.
+    /// The key of everything that the rows of the stratum depend on.
     pub(super) fn key_of(&self, relations: &[RelId]) -> Key {
         let (program, ids, key) = (self.program, self.ids.as_slice(), vec![W::WIDTH as i64]);
         let mut writer = Writer { program, own: relations, ids, key };
@@ -143,7 +143,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         writer.key
     }
 
-    /// The rows of a stratum that is nothing but facts.
+    /// The rows of a stratum that has only ground facts.
     pub(super) fn ground(&self, relations: &[RelId]) -> Option<Vec<Vec<Tuple>>> {
         let facts = |rel: &RelId| -> Option<Vec<Tuple>> {
             let mut facts =
@@ -161,8 +161,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
     }
 
-    /// Plans the semi-naive fixpoint of a stratum: every rule once, then once per recursive atom
-    /// with that atom reading only what is new.
+    /// Plans the semi-naive fixpoint of a stratum: every rule once, then once per recursive atom, with that
+    /// atom reading only new tuples.
     pub(super) fn plan_fixpoint(&mut self, relations: &[RelId]) -> Result<Fixpoint, PlanError> {
         let stores: Vec<Member> = relations
             .iter()

@@ -1,9 +1,9 @@
-//! The rows of a stratum of statics: as remembered, by bit rows, or by the general fixpoint.
+//! Computes the rows of a stratum of statics: from the memo, by bit rows, or by the general fixpoint.
 //!
-//! By bit rows all rules run again until nothing is new. That repeats work, but boards take few
-//! rounds, and a round is ANDs of rows where lists would be built and sorted. Recursion that goes on
-//! for longer, and what has integers, is for lists. Deliberately absent: what statics there are
-//! (`settle`), and what they are remembered by (`memo`).
+//! With bit rows all rules run again until nothing is new. That repeats work, but boards take few rounds, and
+//! a round consists of ANDs of rows where lists would have to be built and sorted. Longer recursion, and
+//! integers, are left to lists. Deliberately absent: which statics there are (`settle`), and the keys of the
+//! memo (`memo`).
 
 use std::sync::Arc;
 
@@ -24,26 +24,26 @@ use super::super::word::Word;
 use super::modes::RECURSIVE;
 use super::{Compiled, Compiler, is_row_local};
 
-/// Rounds that rows may take, and steps.
+/// Maximum number of rounds with rows, and of steps.
 const ROUNDS: usize = 32;
 const STEPS: i64 = 1 << 19;
-/// Rows of one relation.
+/// Maximum number of rows of one relation.
 const LARGEST: u32 = 1 << 13;
-/// Columns that a row's address can have, and the row itself.
+/// Maximum number of columns: those of a row's address, and the row itself.
 const COLUMNS: usize = 5;
 
 /// A rule of a stratum that is solved by rows.
 struct RowPlan {
-    /// Where it begins.
+    /// The instruction where it begins.
     start: u32,
-    /// It reads what it may add to.
+    /// Whether it reads a relation that it may add to.
     again: bool,
-    /// Until it can add nothing more to a row.
+    /// Whether it runs until it can add nothing more to a row.
     in_row: bool,
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// The rows of a stratum that depends on statics alone.
+    /// The rows of a stratum that depends only on statics.
     pub(super) fn solve_static(&mut self, relations: &[RelId]) -> Result<Arc<Solved>, PlanError> {
         let key = self.key_of(relations);
         let rules = || relations.iter().flat_map(|it| &self.live[usize::from(it.0)]);
@@ -70,7 +70,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(self.memo.keep(key, rows, numbered))
     }
 
-    /// None if the stratum is not for rows.
+    /// `None` if the stratum does not fit rows.
     fn solve_by_rows(
         &mut self,
         relations: &[RelId],
@@ -135,8 +135,8 @@ impl<'p, W: Word> Compiler<'p, W> {
                 plans.push(RowPlan { start, again, in_row });
             }
         }
-        // Those that read what they add to come last; a row that is complete by itself needs no round
-        // more, if nothing else adds to it.
+        // Rules that read what they add to come last; if nothing else adds to a row that is complete, no
+        // further round is needed.
         plans.sort_by_key(|it| it.again);
         if let [first @ .., last] = plans.as_mut_slice()
             && !first.iter().any(|it| it.again)
@@ -168,7 +168,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(rows.into_iter().map(Fixed::new).collect())
     }
 
-    /// Lends all that there is so far to a machine that runs plans of statics, and takes it back.
+    /// Lends everything compiled so far to a machine that runs plans of statics, and takes it back.
     fn lend<R>(
         &mut self,
         machine: Machine,
@@ -197,8 +197,8 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 }
 
-/// Runs the plans until nothing is new: those that read what they add to, again and again. False if
-/// that takes too long.
+/// Runs the plans until nothing is new, repeating those that read what they add to. False if that takes too
+/// long.
 fn rounds<W: Word>(
     c: &Compiled<W>,
     state: &mut State<W>,

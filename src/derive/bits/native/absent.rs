@@ -6,27 +6,27 @@ use super::planner::GIVEN;
 use super::run::State;
 use super::word::Word;
 
-/// There is none.
+/// Never exists: there is no machine code.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Native {}
 
-/// No stretch has code.
+/// Never exists: no stretch has code.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EntryPoint {}
 
-/// No leaves are counted by code.
+/// Never exists: no leaves are counted by code.
 #[derive(Debug)]
 pub(super) enum LeafCode {}
 
-/// No action has code.
+/// Never exists: no action has code.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AfterAction {}
 
-/// Nothing is taken back by code.
+/// Never exists: nothing is taken back by code.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TakeBack {}
 
-/// The ply that there is no code for.
+/// The kinds of plies, for which there is no code.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ply {
     Last,
@@ -36,7 +36,7 @@ pub(super) enum Ply {
 /// The arguments of an action.
 pub(super) type Args = [i64; GIVEN.len()];
 
-/// What nothing needs.
+/// The memory for counting leaves, which is not needed.
 #[derive(Debug, Clone)]
 pub(super) struct LeafRoom;
 

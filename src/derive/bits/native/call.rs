@@ -1,6 +1,6 @@
-//! The border between Rust and the machine code that `lower` makes.
+//! The interface between Rust and the machine code that `lower` makes.
 //!
-//! The one place of the evaluator with `unsafe`. What makes it sound:
+//! This is the only file of the evaluator with `unsafe`. What makes it sound:
 //! - code is run on the state and the program that it was made for ([`EntryPoint::run`] takes both by
 //!   reference, and the program that owns the code has rows of the same width), and a row is as many words side
 //!   by side as its width has;
@@ -37,11 +37,11 @@ use super::super::run::State;
 use super::super::word::Word;
 use super::lower::{FAULT, FOUND, HALTED};
 
-/// State, program, rows and how many, values of functions, flags of the frame.
+/// Parameters: state, program, rows, number of rows, values of functions, flags of the frame.
 pub(super) type Code =
     unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void, u64, *mut i64, *mut u64) -> i32;
 
-/// What code calls: state, program, two numbers.
+/// A function that code calls. Parameters: state, program, two numbers.
 pub(super) type Helper = unsafe extern "C" fn(*mut c_void, *const c_void, i64, i64) -> i64;
 
 /// The code of a stretch.
@@ -55,10 +55,10 @@ impl EntryPoint {
         Self(unsafe { std::mem::transmute::<*const u8, Code>(code) })
     }
 
-    /// Runs the stretch. True when it found a solution.
+    /// Runs the stretch. Returns true if it found a solution.
     ///
     /// # Panics
-    /// It came to an index that is out of range.
+    /// It met an index out of range.
     #[inline]
     pub(in super::super) fn run<W: Word>(self, state: &mut State<W>, c: &Compiled<W>) -> bool {
         let (rows, n_rows) = (state.rows.as_mut_ptr().cast(), state.rows.len() as u64);
@@ -82,7 +82,7 @@ fn out_of_range() -> ! {
     panic!("the index of a row is out of range")
 }
 
-/// What the functions of leaves share.
+/// The context that the functions of leaves share.
 #[repr(C)]
 pub(super) struct Context {
     state: *mut c_void,
@@ -91,33 +91,34 @@ pub(super) struct Context {
     funs: *mut i64,
     dirty: *mut c_void,
     suspects: *mut u64,
-    /// Where the next word is saved, with its address; the first of them, and the end of the room.
+    /// Where the next overwritten word is saved with its address; the first of them, and the end of the
+    /// buffer.
     undo: *mut Saved,
     undo_start: *mut Saved,
     undo_end: *mut Saved,
-    /// The first rows of what is derived on demand before the action and after it, as if they lay behind `rows`.
+    /// The first rows of the frames before and after the action, relative to `rows`.
     frame_before: *mut c_void,
     frame_after: *mut c_void,
     args: [i64; GIVEN.len()],
     count: u64,
 }
 
-/// The arguments of an action; what is beyond them is not looked at.
+/// The arguments of an action; further elements are ignored.
 pub(in super::super) type Args = [i64; GIVEN.len()];
 
-/// A word that was written over: where, and what it was.
+/// An overwritten word: its address and old value.
 type Saved = [u64; 2];
 
-/// Words that the actions of all plies of a count may write over.
+/// Maximum number of words that the actions of all plies of a count may overwrite.
 const SAVED: usize = 4096;
 
-/// What a session needs for counting leaves.
+/// The memory of a session for counting leaves.
 #[derive(Debug, Clone)]
 pub(in super::super) struct LeafRoom {
     saved: Vec<Saved>,
-    /// How many words are saved: those of plies above.
+    /// Number of saved words, those of the plies above.
     top: usize,
-    /// Where the rows and values are that were written over.
+    /// The addresses of the rows and values that were overwritten.
     place: [usize; 2],
     suspects: Vec<u64>,
 }
@@ -127,14 +128,14 @@ impl LeafRoom {
         Self { saved: vec![[0; 2]; SAVED], top: 0, place: [0; 2], suspects: Vec::new() }
     }
 
-    /// There is room for so many words of tuples to be checked.
+    /// Makes room for that many words of tuples to be checked.
     pub(in super::super) fn make_room(&mut self, suspect_words: usize) {
         if self.suspects.len() < suspect_words {
             self.suspects.resize(suspect_words, 0);
         }
     }
 
-    /// How many words are saved.
+    /// Number of saved words.
     pub(in super::super) fn top(&self) -> usize {
         self.top
     }
@@ -144,7 +145,7 @@ impl LeafRoom {
     }
 }
 
-/// Where the fields are.
+/// The offsets of the fields.
 impl Context {
     pub(super) const STATE: i32 = offset_of!(Self, state) as i32;
     pub(super) const PROGRAM: i32 = offset_of!(Self, program) as i32;
@@ -161,12 +162,12 @@ impl Context {
     pub(super) const COUNT: i32 = offset_of!(Self, count) as i32;
 }
 
-/// A function of leaves: the context, and two numbers.
+/// A function of leaves. Parameters: the context, and two numbers.
 type LeafFunction = unsafe extern "C" fn(*mut Context, i64, i64) -> i32;
 
 impl Context {
-    /// What code needs to run on a state, in the frames that begin at these rows: that of before the action, and the
-    /// current one. It saves words from that one on.
+    /// The context for running code on a state, in the frames that begin at these rows: that of before the
+    /// action, and the current one. Code saves words from number `from` on.
     #[inline(always)]
     fn new<W: Word>(
         state: &mut State<W>,
@@ -212,10 +213,10 @@ impl AfterAction {
     }
 
     /// The count after the action, in the frames that begin at these rows: that of before the action, and the
-    /// current one. `None` if it came to more than there is room for. What was noted as changed is left, then.
+    /// current one. `None` if a limit was exceeded; notes on what has changed are then left.
     ///
     /// # Panics
-    /// It came to an index that is out of range.
+    /// It met an index out of range.
     #[inline]
     pub(in super::super) fn count<W: Word>(
         self,
@@ -230,11 +231,11 @@ impl AfterAction {
         self.run(&mut context, room).then_some(context.count)
     }
 
-    /// Takes the action, in the same frames, as it is done above the last ply: it is in the rows until
-    /// [`TakeBack`]. False if it came to more than there is room for, and nothing was taken.
+    /// Takes the action, in the same frames, above the last ply: it stays in the rows until [`TakeBack`].
+    /// False if a limit was exceeded; the action is then not taken.
     ///
     /// # Panics
-    /// It came to an index that is out of range.
+    /// It met an index out of range.
     pub(in super::super) fn take<W: Word>(
         self,
         state: &mut State<W>,
@@ -254,7 +255,7 @@ impl AfterAction {
         true
     }
 
-    /// Whether it came to its end.
+    /// Runs the function. Returns whether it reached its end.
     #[inline]
     fn run(self, context: &mut Context, room: &mut LeafRoom) -> bool {
         // SAFETY: see the top of this file.
@@ -269,7 +270,7 @@ impl AfterAction {
     }
 }
 
-/// The code that writes back what actions of plies above the last have written over.
+/// The code that restores what actions of plies above the last have overwritten.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct TakeBack(LeafFunction);
 
@@ -280,10 +281,10 @@ impl TakeBack {
         Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
     }
 
-    /// Writes back all words that were saved beyond so many.
+    /// Restores all words that were saved beyond a number of them.
     ///
     /// # Panics
-    /// Rows or values are not where they were when they were written over.
+    /// Rows or values have moved since they were overwritten.
     pub(in super::super) fn run<W: Word>(
         self,
         state: &mut State<W>,
@@ -300,13 +301,13 @@ impl TakeBack {
     }
 }
 
-/// Where rows and values of functions are.
+/// The addresses of rows and of values of functions.
 fn place<W: Word>(state: &State<W>) -> [usize; 2] {
     [state.rows.as_ptr().addr(), state.funs.as_ptr().addr()]
 }
 
-/// The memory that code lies in. It is given back when the program goes, and with it all that could
-/// run the code. No thread ever waits for the mutex: it lets threads share what none of them looks at.
+/// The memory of the code. It is freed when the program is dropped, and with it everything that could run the
+/// code. The mutex is never contended: it only makes the type shareable between threads.
 pub(super) struct Memory(Mutex<Option<JITModule>>);
 
 impl Memory {
@@ -326,7 +327,7 @@ impl Drop for Memory {
     }
 }
 
-/// Where the fields of a state are that code reads and writes itself.
+/// The offsets of the fields of a state that code reads and writes itself.
 pub(super) struct Fields {
     pub(super) regs: i32,
     pub(super) passed: i32,
@@ -345,7 +346,7 @@ impl Fields {
     }
 }
 
-/// The state and the program that code was lent.
+/// The state and the program that code was passed.
 ///
 /// # Safety
 /// The pointers are those that [`EntryPoint::run`] passed, and nothing else uses the state meanwhile.
@@ -366,7 +367,7 @@ macro_rules! helpers {
             $a: i64,
             $b: i64,
         ) -> i64 {
-            // SAFETY: code passes on what it was lent.
+            // SAFETY: code passes on the pointers that it was passed.
             let ($state, $c) = unsafe { lent::<W>(state, program) };
             $body
         })*
@@ -374,7 +375,7 @@ macro_rules! helpers {
 }
 
 helpers! {
-    /// Has the interpreter do one instruction.
+    /// Runs one instruction in the interpreter.
     fn step(state, c, pc, _unused) {
         i64::from(state.step(c, pc as usize))
     }
@@ -390,24 +391,24 @@ helpers! {
         0
     }
 
-    /// What is passable is passed.
+    /// The row of passable members is in `passed`.
     fn chase(state, c, chase, _unused) {
         state.chase(c, &c.machine.chases[chase as usize], state.passed);
         0
     }
 
-    /// The blocks are passed.
+    /// The blocks are in `passed`.
     fn mark_dirty(state, _c, turn, _unused) {
         state.mark_dirty(turn as Turn, state.passed);
         0
     }
 
-    /// Whether the budget goes on.
+    /// Whether the budget is not used up.
     fn next_slice(state, _c, owner, _unused) {
         i64::from(state.fuel.spend(0, owner as u32))
     }
 
-    /// Empties rows of the frame: base and stride in one number; which ones is passed.
+    /// Empties rows of the frame: base and stride in one number; the members are in `passed`.
     fn empty(state, _c, place, _unused) {
         state.empty((place >> 32) as u32, state.passed, place as u32);
         0

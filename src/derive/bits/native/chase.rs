@@ -1,10 +1,10 @@
-//! Lines: what a chase comes to, without following it.
+//! Computes the result of a chase along a line without following it step by step.
 //!
-//! A chase follows a function of statics from each member of a row while it is on a passable one. Where all
-//! members of the ways that the function leads along ascend, or all descend, the first that stops it is the
-//! lowest or the highest that is not passable, and a table has what lies behind: so it is a few instructions,
-//! whatever the length. Deliberately absent: functions that turn, which are followed step by step
-//! (`State::chase`).
+//! A chase follows a function of statics from each member of a row while it is on a passable one. If all
+//! members of the paths that the function leads along ascend, or all descend, the first member that stops it
+//! is the lowest or the highest one that is not passable, and a table has the members behind it: so a few
+//! instructions are enough, whatever the length. Deliberately absent: functions whose paths turn, which are
+//! followed step by step (`State::chase`).
 
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 
@@ -17,18 +17,18 @@ use super::call::{self, Helper};
 use super::lower::{Lower, WORD};
 use super::rows::Row;
 
-/// For each chase of a program its tables, if it has some.
+/// For each chase of a program its tables, if it has any.
 pub(in super::super) struct Ways<W>(Vec<Option<Way<W>>>);
 
 /// The tables of a chase.
 pub(super) struct Way<W> {
     /// By value of the middle column and by member, the members that follow.
     rows: Vec<W>,
-    /// By value of the middle column: whether the ways ascend.
+    /// By value of the middle column: whether the paths ascend.
     ascends: Vec<bool>,
 }
 
-/// Maximum number of values of the middle column, each of which is code of its own.
+/// Maximum number of values of the middle column, each of which has its own code.
 const MIDDLES: u16 = 16;
 
 impl<W: Word> Ways<W> {
@@ -80,8 +80,8 @@ impl<W: Word> Way<W> {
     }
 }
 
-/// How many members the function has values of, as far as that can be told: those of one value of the middle
-/// column lie before those of the next.
+/// Number of members for which the function has values, inferred from the layout: the values for one value of
+/// the middle column precede those for the next.
 fn members(chase: &Chase) -> usize {
     let of_middle = chase.fun.keys.iter().zip(chase.fun.strides);
     let mut strides = of_middle.filter(|it| *it.0 == chase.middle && it.1 != 0).map(|it| it.1);
@@ -89,7 +89,7 @@ fn members(chase: &Chase) -> usize {
     apart.filter(|it| *it > 0).unwrap_or(usize::MAX)
 }
 
-/// The number of the first member's value, if nothing but the middle column decides it.
+/// The index of the first member's value, if it depends only on the middle column.
 fn first_value<W: Word>(c: &Compiled<W>, chase: &Chase, middle: i64) -> Option<usize> {
     let Place { base, strides, keys } = chase.fun;
     let mut first = i64::from(base);
@@ -142,7 +142,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The row with all that its members lead to.
+    /// The row with everything that its members lead to.
     pub(super) fn reached_from(
         &mut self,
         way: &Way<W>,
@@ -152,7 +152,7 @@ impl<W: Word> Lower<'_, '_, W> {
     ) -> Row {
         let table = way.rows[middle * W::WIDTH..].as_ptr() as i64;
         let ascends = way.ascends[middle];
-        // Mostly a row has one member, or none, which is told from it by no jump.
+        // A row usually has one member, or none, which needs no jump to distinguish.
         let some = self.any(row);
         let (member, others) = self.pop(row);
         let member = self.b.ins().band_imm_s(member, W::WIDTH as i64 - 1);
@@ -179,14 +179,14 @@ impl<W: Word> Lower<'_, '_, W> {
         row.iter().map(|it| self.b.ins().select(some, *it, none)).collect()
     }
 
-    /// What a member leads to, up to the first that stops it.
+    /// What a member leads to, up to the first blocked one.
     fn reached(&mut self, table: i64, member: Value, blocked: &Row, ascends: bool) -> Row {
         let table = self.b.ins().iconst(I64, table);
         let way = self.way(table, member);
         let own = self.one_of(member);
         let on_it = self.either(&way, &own);
         let mut stops = self.both(&on_it, blocked);
-        // Nothing lies behind the last member: it stands for none.
+        // Nothing lies behind the last member, so it can stand for none.
         let stop = if ascends {
             let last = stops.len() - 1;
             stops[last] = self.b.ins().bor_imm_s(stops[last], i64::MIN);

@@ -6,9 +6,9 @@ use super::super::code::Reg;
 use super::super::compile::{Compiled, Mode};
 use super::super::machine::{Inst, Machine};
 
-/// Every instruction at which something begins that is run from outside: what derives a relation, a
-/// block or a tuple, tells of a change, solves a reaction, and the bodies of those that are run by
-/// calls from within. With each goes whether it is closed.
+/// Every instruction where a stretch begins that is run from outside: those that derive a relation, a block
+/// or a tuple, report a change, solve a reaction, and bodies that are run by calls from within. Each with
+/// whether it is closed.
 pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     let mut starts = BTreeSet::new();
     let known = |it: &u32| *it != u32::MAX;
@@ -33,8 +33,8 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     closed
 }
 
-/// Whether a stretch is all that has to do with its registers: the interpreter does nothing for it that reads
-/// or sets some.
+/// Whether only the stretch uses its registers: the interpreter runs no instruction for it that reads or sets
+/// registers.
 fn is_closed(machine: &Machine, start: u32) -> bool {
     !machine.insts[start as usize..=end(machine, start)].iter().any(|inst| {
         matches!(
@@ -54,7 +54,7 @@ fn is_closed(machine: &Machine, start: u32) -> bool {
     })
 }
 
-/// Where jumps of a stretch end, and the bodies that it runs by calls.
+/// The targets of the jumps of a stretch, and the bodies that it runs by calls.
 pub(super) fn targets(machine: &Machine, start: u32) -> (BTreeSet<usize>, BTreeSet<u32>) {
     let mut found = (BTreeSet::new(), BTreeSet::new());
     walk(machine, start as usize, &mut found);
@@ -111,7 +111,7 @@ pub(super) fn end(machine: &Machine, start: u32) -> usize {
     }
 }
 
-/// The registers that a stretch sets to members of rows and to nothing else.
+/// The registers that a stretch sets only to members of rows.
 pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
     let (mut members, mut others) = (HashSet::new(), HashSet::new());
     for inst in &machine.insts[start as usize..=end(machine, start)] {

@@ -1,10 +1,10 @@
 //! Stretches of instructions compiled to machine code, for sessions that run them often.
 //!
-//! The interpreter (`run.rs`) stays what every session begins with; code is made once for a program, when one
-//! of its sessions has been busy for long enough, and all its sessions then run it. It does what the
-//! interpreter does, instruction by instruction, for rows of any width. Counts of leaves have code of their
-//! own, which is made for the program as a whole (`leaf`). Deliberately absent: machines that Cranelift does
-//! not know, which the interpreter serves; counting, as the interpreter counts.
+//! Every session begins with the interpreter (`run.rs`); code is made once per program, when one of its
+//! sessions has been busy for long enough, and all its sessions then run it. It does what the interpreter
+//! does, instruction by instruction, for rows of any width. Counting leaves has code of its own, which is
+//! made for the program as a whole (`leaf`). Deliberately absent: processors that Cranelift does not support,
+//! which use the interpreter; counting instructions, which the interpreter does.
 
 mod call;
 mod chase;
@@ -49,8 +49,8 @@ impl fmt::Debug for Native {
 }
 
 impl Native {
-    /// The code of a program. `None` where there can be none: a machine that is not known or lets no
-    /// program make code.
+    /// The code of a program. `None` if it cannot be made: the processor is not supported, or executable
+    /// memory is not allowed.
     pub(super) fn compile<W: Word>(c: &Compiled<W>) -> Option<Self> {
         let span = tracing::debug_span!("native", instructions = c.machine.insts.len());
         let _entered = span.enter();
@@ -101,7 +101,7 @@ impl Native {
     }
 }
 
-/// Where functions of a program are made.
+/// The module in which functions of a program are made.
 fn module() -> Result<JITModule, String> {
     Ok(JITModule::new(JITBuilder::with_isa(target()?, default_libcall_names())))
 }
@@ -112,7 +112,7 @@ fn define(module: &mut JITModule, id: FuncId, context: &mut Context) -> Result<(
     done
 }
 
-/// The processor that this runs on, with all that it can do.
+/// The processor that this runs on, with all its features.
 fn target() -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     for (name, value) in [

@@ -1,6 +1,6 @@
 //! Addresses of rows and values in machine code.
 //!
-//! A number is compared with what there is, unless what is known of its registers says that it cannot be beyond.
+//! An index is checked against the length, unless it is known to be in range from its registers.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
@@ -34,13 +34,13 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The address of a row of the space, if it is one.
+    /// The address of a row of the space, with a bounds check.
     pub(super) fn row_of(&mut self, space: Space, index: Value) -> Value {
         let (start, n) = self.rows_in(space);
         self.address(start, index, n, Self::ROW_SHIFT)
     }
 
-    /// Where the rows of a space begin, and how many there are.
+    /// The address of the rows of a space, and their number.
     fn rows_in(&mut self, space: Space) -> (Value, u64) {
         let start = match space {
             Space::Static => self.b.ins().iconst(I64, self.c.statics.rows.as_ptr() as i64),
@@ -57,7 +57,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The address of one of so many that are a power of two apart.
+    /// The address of an element of an array with a power-of-two stride, with a bounds check.
     fn address(&mut self, start: Value, index: Value, n: u64, shift: i64) -> Value {
         let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, index, n as i64);
         self.or_fault(inside);
@@ -74,8 +74,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.place(start, at, n, Self::ROW_SHIFT)
     }
 
-    /// The address of a place among so many. It is compared with their number unless its registers are known to
-    /// hold members of rows, or constants, and no such place is beyond.
+    /// The address of a place in an array. It is checked against the length, unless its registers are known
+    /// to hold members of rows, or constants, for which no place is out of range.
     pub(super) fn place(&mut self, start: Value, at: Place, n: u64, shift: i64) -> Value {
         let index = self.index(at);
         match self.highest(at) {
@@ -84,7 +84,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The highest number that a place can have, if anything is known of its registers.
+    /// The highest index that a place can have, if that is known from its registers.
     pub(super) fn highest(&self, at: Place) -> Option<u64> {
         let mut highest = u64::from(at.base);
         for (key, stride) in at.keys.into_iter().zip(at.strides) {

@@ -1,7 +1,7 @@
 //! Registers in machine code.
 //!
-//! Stretches that call back keep them in memory, where the interpreter finds them; those that call nothing
-//! have them as values of the function, which the processor's own registers hold.
+//! Stretches that call back keep them in memory, where the interpreter finds them; those without calls have
+//! them as values of the function, in the processor's registers.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Has the interpreter find these where it looks for them.
+    /// Writes these to memory, where the interpreter expects them.
     pub(super) fn flush(&mut self, regs: &[Reg]) {
         for &reg in regs {
             if !self.constants.contains_key(&reg)
@@ -55,7 +55,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.flush(self.c.machine.list(list));
     }
 
-    /// From here on they are values, those that say what the stretch is about included.
+    /// From here on they are values, those with the stretch's arguments included.
     pub(super) fn keep_registers(&mut self) {
         let given = GIVEN.map(|it| self.load_reg(it));
         self.registers = Registers::Values(HashMap::new());

@@ -1,6 +1,6 @@
 //! Rows in machine code: one value for each word.
 //!
-//! Deliberately absent: where rows are and whether they are there (`lower`).
+//! Deliberately absent: addresses of rows and bounds checks (`places`).
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -18,7 +18,7 @@ const WORD_BITS: i64 = 6;
 
 /// The words of a row, the lowest members first.
 pub(super) type Row = SmallVec<[Value; 4]>;
-/// The same where they change on the way.
+/// The same as variables, where they change.
 pub(super) type Rest = SmallVec<[Variable; 4]>;
 
 impl<W: Word> Lower<'_, '_, W> {
@@ -27,7 +27,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Bytes of a row, as a power of two.
     pub(super) const ROW_SHIFT: i64 = 3 + Self::WORDS.ilog2() as i64;
 
-    /// A row that changes on the way.
+    /// Declares a row of variables.
     pub(super) fn declare(&mut self) -> Rest {
         (0..Self::WORDS).map(|_| self.b.declare_var(I64)).collect()
     }
@@ -55,13 +55,13 @@ impl<W: Word> Lower<'_, '_, W> {
         let lowest: Row = row.iter().map(|it| self.b.ins().ctz(*it)).collect();
         let less: Row = row.iter().map(|it| self.without_lowest(*it)).collect();
         let last = row.len() - 1;
-        // From the highest word down, so that the lowest with members has its say.
+        // From the highest word down, so that the lowest with members decides.
         let mut member = self.b.ins().iadd_imm_s(lowest[last], last as i64 * 64);
         for at in (0..last).rev() {
             let here = self.b.ins().iadd_imm_s(lowest[at], at as i64 * 64);
             member = self.b.ins().select(row[at], here, member);
         }
-        // A word loses its lowest member if there is none in those below.
+        // A word loses its lowest member if the lower words have none.
         let (mut rest, mut below) = (Row::new(), row[0]);
         rest.push(less[0]);
         for at in 1..=last {
@@ -97,7 +97,7 @@ impl<W: Word> Lower<'_, '_, W> {
         row.iter().zip(other).map(|(a, b)| self.b.ins().bxor(*a, *b)).collect()
     }
 
-    /// The word that a bit is in, by its number, and the bit within.
+    /// The number of the word that a bit is in, and the bit within the word.
     fn place_of(&mut self, bit: Value) -> (Value, Value) {
         let one = self.b.ins().iconst(I64, 1);
         let within = self.b.ins().ishl(one, bit); // by what is left of 64
@@ -105,7 +105,7 @@ impl<W: Word> Lower<'_, '_, W> {
         (self.b.ins().band_imm_s(word, Self::WORDS as i64 - 1), within)
     }
 
-    /// The row with this bit in it, or no bit if `within` is 0.
+    /// The row with only this bit, or empty if `within` is 0.
     pub(super) fn spread(&mut self, word: Value, within: Value) -> Row {
         if Self::WORDS == 1 {
             return Row::from_elem(within, 1);
@@ -118,7 +118,7 @@ impl<W: Word> Lower<'_, '_, W> {
         (0..Self::WORDS).map(|at| here(at, self)).collect()
     }
 
-    /// The address of the word of a row that a bit is in, and the bit within.
+    /// The address of the word of a row that a bit is in, and the bit within the word.
     pub(super) fn word_of(&mut self, address: Value, bit: Reg) -> (Value, Value) {
         let bit = self.reg(bit);
         self.word_with(address, bit)

@@ -1,4 +1,4 @@
-//! Loops over rows side by side, in machine code: no branch but the loop's own.
+//! Loops over parallel rows, in machine code, without branches except the loop's own.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
@@ -11,20 +11,20 @@ use super::call::{self, Helper};
 use super::lower::{Lower, alone};
 use super::rows::Row;
 
-/// Rows a stride apart: the address of the first, known to reach to the last member's.
+/// Rows with a stride: the address of the first; the last member's is known to be in range.
 struct Along {
     first: Value,
     stride: u32,
 }
 
-/// A term with what stays the same from member to member.
+/// A term with its loop-invariant parts.
 pub(super) struct Side {
     rows: Along,
     negated: bool,
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// The members' rows grow by what the accumulator and the terms have in common.
+    /// Adds the AND of accumulator and terms to the members' rows.
     pub(super) fn sweep(&mut self, sweep: &Sweep, mut members: Row) {
         if let Some(tests) = sweep.tests {
             let all = self.b.ins().iconst(I64, -1);
@@ -45,7 +45,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 grow(it, member, &found);
                 it.any(&found)
             }),
-            // Whether there are any is all that is asked, and one row grows only once.
+            // Only whether there are any matters, and one row grows only once.
             None | Some((_, Noted::Register(_))) => {
                 let all = self.union_of(&members, |it, member| {
                     let found = it.found(&sides, member, &fixed);
@@ -72,7 +72,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Notes the members for whom the accumulator and the terms have something in common.
+    /// Sets the members for which the AND of accumulator and terms is not empty.
     pub(super) fn gather(&mut self, sweep: &Sweep, members: &Row) {
         let acc = self.acc();
         let found = self.common(sweep.terms, members, &acc);
@@ -125,7 +125,7 @@ impl<W: Word> Lower<'_, '_, W> {
         })
     }
 
-    /// The terms; one that is given twice is one.
+    /// The terms; a duplicate is dropped.
     pub(super) fn sides(&mut self, terms: [SweepTerm; 2], members: &Row) -> Vec<Side> {
         let n = if terms[0] == terms[1] { 1 } else { 2 };
         terms[..n].iter().map(|it| self.side(it, members)).collect()
@@ -146,7 +146,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The rows of members, the first and the last of which are known to be there: so are all.
+    /// The rows of members; with the first and the last in range, all are.
     fn along(&mut self, space: Space, first: Place, stride: u32, members: &Row) -> Along {
         let (index, highest) = (self.index(first), self.highest(first));
         let most = highest.map(|it| it + u64::from(stride) * (W::WIDTH as u64 - 1));
@@ -185,7 +185,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().iadd(rows.first, offset)
     }
 
-    /// Runs the body for each member; what the results come to together.
+    /// Runs the body for each member; returns the union of the results.
     pub(super) fn union_of(
         &mut self,
         members: &Row,
@@ -222,8 +222,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.values(&used)
     }
 
-    /// Does something for each member of a row. The test is behind the body: Cranelift would put the body of a loop
-    /// that begins with its test behind all that follows the loop.
+    /// Does something for each member of a row. The test is after the body: Cranelift would place the body of
+    /// a loop that begins with its test after everything that follows the loop.
     pub(super) fn members(&mut self, row: &Row, body: impl FnOnce(&mut Self, Value)) {
         let rest = self.declare();
         self.set(&rest, row);
@@ -241,7 +241,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
     }
 
-    /// Does something so many times.
+    /// Repeats something a number of times.
     pub(super) fn repeat(&mut self, times: u32, body: impl FnOnce(&mut Self, Value)) {
         let at: Variable = self.b.declare_var(I64);
         let zero = self.b.ins().iconst(I64, 0);

@@ -1,4 +1,4 @@
-//! Addresses of rows and values, and the pools that instructions point into.
+//! Addresses of rows and values, and the pools that instructions refer to.
 
 use smallvec::{SmallVec, smallvec};
 

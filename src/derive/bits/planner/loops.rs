@@ -1,4 +1,4 @@
-//! Loops: which one costs the fewest iterations, by estimate.
+//! Chooses loops by the estimated number of iterations.
 
 use crate::rules::{Atom, RelId, Term, VarId};
 
@@ -10,7 +10,7 @@ use super::weights::{self, UNBOUNDED, chance};
 use super::{Goal, Lit, Others, Planner, mentions, remove_all, vector_of};
 
 impl<'p, W: Word> Planner<'p, W> {
-    /// Opens the loop with the fewest expected iterations and takes out the literals that it settles.
+    /// Opens the loop with the fewest expected iterations and removes the literals that it covers.
     pub(super) fn open_loop(
         &mut self,
         rest: &mut Vec<Lit<'p>>,
@@ -49,7 +49,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(iterations)
     }
 
-    /// Opens a loop, which settles some literals.
+    /// Opens a loop, which covers some literals.
     fn emit_loop_over(
         &mut self,
         var: VarId,
@@ -63,7 +63,7 @@ impl<'p, W: Word> Planner<'p, W> {
         remove_all(rest, used);
     }
 
-    /// Loops over all tuples of a dense relation that agree with what has a value.
+    /// Loops over all tuples of a dense relation that agree with the bound variables.
     pub(super) fn emit_dense_scan(&mut self, atom: &Atom, dense: &Dense) -> Result<(), PlanError> {
         let last = atom.args.len() - 1;
         let last_is_ready = self.is_ready(atom.args[last]);
@@ -91,7 +91,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(())
     }
 
-    /// The loop over one variable: expected iterations, literals settled, rows.
+    /// The loop over one variable: expected iterations, covered literals, rows.
     pub(super) fn loop_over(
         &mut self,
         var: VarId,
@@ -117,7 +117,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 && let Some(col) = atom.args.iter().position(|it| *it == Term::Var(var))
                 && let Some(row) = self.row_of(atom, *store, col, others, false)
             {
-                // A superset settles nothing; the support of a relation is the better kind.
+                // A superset covers no literal; the support of a relation is the better kind.
                 let support =
                     matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
                 let factor = if support { weights::SUPPORT } else { weights::SUPERSET };
@@ -132,21 +132,21 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         if !rows.iter().any(|it| !it.negated) {
-            // Looping over a superset costs its iterations and settles nothing positive.
+            // Looping over a superset costs its iterations and covers no positive literal.
             let (expected, row) = weak
                 .unwrap_or((all, RowTerm { negated: false, row: RowSource::All(members as u16) }));
             rows.insert(0, row);
             iterations = iterations.min(expected);
         } else if !supports.is_empty() {
-            // Settles nothing more, but spares iterations.
+            // Covers nothing more, but saves iterations.
             iterations *= weights::NARROWED;
             rows.extend(supports);
         }
         Some((iterations.max(weights::LEAST_LOOP), used, rows))
     }
 
-    /// The positive atom with the fewest expected tuples among those that can be walked whole.
-    /// To walk one that has the head's last column gives the whole row up.
+    /// The positive atom with the fewest expected tuples among those that can be scanned as a whole. Scanning
+    /// one with the head's last column means that the head cannot be computed as a row.
     pub(super) fn cheapest_atom(
         &mut self,
         rest: &[Lit<'p>],

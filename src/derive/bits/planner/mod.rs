@@ -26,7 +26,7 @@ use super::layout::{Dense, Layout, size};
 use super::word::Word;
 use weights::chance;
 
-/// Everything compiled so far: instructions and the pools they point into.
+/// Everything compiled so far: instructions and the pools that they refer to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Code {
     pub(super) ops: Vec<Op>,
@@ -41,12 +41,12 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// The constant 0 is always there: the key of what has no key.
+    /// The constant 0 always exists: it is the key of places without a key.
     pub(super) fn new() -> Self {
         Self { constants: vec![(0, (REGS - 1) as Reg)], ..Self::default() }
     }
 
-    /// Where the rows of statics are that the instructions read.
+    /// The first rows of the tables of statics that the instructions read.
     pub(super) fn static_rows(&self) -> impl Iterator<Item = u32> {
         let tests = self.ops.iter().filter_map(|it| match it {
             Op::TestBit { row, .. } => Some((row.space, row.base)),
@@ -61,27 +61,27 @@ impl Code {
     }
 }
 
-/// What a plan does with each solution.
+/// The action of a plan for each solution.
 #[derive(Debug, Clone)]
 pub(super) enum Goal<'a> {
-    /// The tuple belongs to the dense relation.
+    /// Adds the tuple to the dense relation.
     Rows {
         dense: Dense,
         args: &'a [Term],
     },
-    /// The tuple belongs to the list.
+    /// Adds the tuple to the list.
     Tuple {
         store: StoreId,
         args: &'a [Term],
     },
     /// One solution is enough.
     Found,
-    /// The tuple is to be checked again.
+    /// Marks the tuple to be checked again.
     Suspect {
         relation: RelId,
         args: &'a [Term],
     },
-    /// The block is to be derived again.
+    /// Marks the block to be derived again.
     Dirty {
         relation: RelId,
         block: Term,
@@ -96,7 +96,7 @@ pub(super) enum Goal<'a> {
     },
 }
 
-/// A literal on its way into a plan. An atom may read another store than its relation's.
+/// A literal to be planned. An atom may read another store than its relation's.
 #[derive(Debug, Clone)]
 pub(super) enum Lit<'a> {
     Atom {
@@ -109,7 +109,7 @@ pub(super) enum Lit<'a> {
     Aggregate(&'a Aggregate),
 }
 
-/// Literals of a body besides the one that is looked at.
+/// The other literals of a body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Others<'r, 'p> {
     rest: &'r [Lit<'p>],
@@ -137,21 +137,21 @@ pub(super) struct Planner<'p, W> {
     pub(super) code: Code,
     /// Expected number of tuples by relation.
     pub(super) estimates: Vec<f64>,
-    /// Indexes from last to first column may be asked for (plans that run when facts change).
+    /// Whether inverse rows, from last to first column, may be used (by plans that run when facts change).
     pub(super) may_index: bool,
     pub(super) owner: u32,
-    /// Prefer one function value to a row with one member, also for the head's last column.
+    /// Whether to prefer a function value to a row with one member, also for the head's last column.
     pub(super) fetch_first: bool,
     vars: VarTable,
     /// The variables that loops are opened over first, see `.plan`.
     pub(super) order: Vec<VarId>,
-    /// Loops that are open in the plan at hand.
+    /// Number of open loops in the current plan.
     pub(super) loops: u32,
-    /// Variables that the goal of the plan at hand reads.
+    /// Variables that the goal of the current plan reads.
     wanted: BTreeSet<VarId>,
 }
 
-/// The variables of the rule at hand and which of them have values.
+/// The variables of the current rule, and which of them are bound.
 #[derive(Debug, Default)]
 struct VarTable {
     types: Vec<Type>,
@@ -161,16 +161,16 @@ struct VarTable {
 /// The cost rank of a function's value among the literals that open no loop.
 const FETCH: u32 = 3;
 
-/// Loops within each other that cost nothing.
+/// Maximum depth of nested loops without a charge.
 pub(super) const FREE_LOOPS: u32 = 2;
 
-/// Variables of one rule, wildcards included.
+/// Maximum number of variables of one rule, wildcards included.
 const MAX_VARS: usize = 155;
 
-/// The registers in which a stretch of plans finds the tuple that it is about.
+/// The registers in which a stretch of plans gets its tuple.
 pub(super) const GIVEN: [Reg; 4] = [155, 156, 157, 158];
 
-/// The register of sums that an address needs on the way.
+/// The register for intermediate sums of addresses.
 pub(super) const SPARE: Reg = 159;
 
 impl<'p, W: Word> Planner<'p, W> {
@@ -198,8 +198,8 @@ impl<'p, W: Word> Planner<'p, W> {
         self.loops = 0;
     }
 
-    /// Opens a loop. Two loops within each other are a few thousand iterations at most; from the third
-    /// on each entry is paid for, by the width of the loop.
+    /// Opens a loop. Two loops within each other are a few thousand iterations at most; from the third level
+    /// on each entry is charged, by the width of the loop.
     pub(super) fn emit_loop(&mut self, var: VarId, rows: Rows) {
         if self.loops >= FREE_LOOPS {
             let ty = self.vars.types[usize::from(var.0)];
@@ -318,7 +318,7 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// A value that nothing else of the rule asks for.
+    /// Whether nothing else in the rule uses a value.
     fn is_private(&self, term: Term, others: Others<'_, 'p>) -> bool {
         match term {
             Term::Wild => true,
@@ -376,7 +376,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 }
 
-/// A literal of the program as the planner takes it.
+/// Converts a literal of the program for the planner.
 pub(super) fn lit(literal: &Literal) -> Lit<'_> {
     match literal {
         Literal::Atom(atom) => Lit::Atom { atom: atom.clone(), store: None },
@@ -396,7 +396,7 @@ fn shorten(term: RowTerm) -> RowTerm {
     }
 }
 
-/// Whether a row changes with the register.
+/// Whether a row depends on the register.
 pub(super) fn depends_on(term: &RowTerm, reg: Reg) -> bool {
     match term.row {
         RowSource::Next { key, .. } | RowSource::Only(key) => key == reg,
@@ -479,7 +479,7 @@ fn expr_mentions(expr: &Expr, var: VarId) -> bool {
     }
 }
 
-/// The named variables of a literal, those of an aggregate that are not its own included.
+/// The named variables of a literal, including those of an aggregate that are not local to it.
 pub(super) fn vars_of(lit: &Lit<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
     match lit {

@@ -15,7 +15,7 @@ use super::{FETCH, Goal, Lit, Others, Planner, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {
-        // Values of the head's last column stay rows if all that is said of them are rows.
+        // Values of the head's last column stay rows if all literals about them are rows.
         let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
             let used: Vec<usize> = (0..rest.len()).filter(|&it| mentions(&rest[it], var)).collect();
             self.rows_towards(var, rest, &used).is_some()
@@ -32,7 +32,7 @@ impl<'p, W: Word> Planner<'p, W> {
         best.map(|(_, at)| at)
     }
 
-    /// How dear a literal is that can be settled now; `None` if it cannot.
+    /// The cost rank of a literal that can be evaluated now; `None` if it cannot.
     pub(super) fn readiness(&mut self, lit: &Lit<'p>, others: Others<'_, 'p>) -> Option<u32> {
         match lit {
             Lit::Same(a, b) => (self.is_bound(*a) || self.is_bound(*b)).then_some(0),
@@ -189,7 +189,7 @@ impl<'p, W: Word> Planner<'p, W> {
             self.emit(Op::TestScan { store: list, order, bound, negated });
             return Ok(chance);
         }
-        // A projection that no table answers: look for one solution.
+        // A projection without a table: search for one solution.
         let at = self.emit(Op::TestSub { end: 0, negated });
         let saved = self.vars.bound.clone();
         let loops = self.loops;

@@ -1,4 +1,4 @@
-//! Literals as rows: towards one variable, everything else in them having a value.
+//! Literals as rows towards one variable, with everything else bound.
 
 use smallvec::SmallVec;
 
@@ -11,8 +11,7 @@ use super::super::word::Word;
 use super::{Goal, Lit, Others, Planner, depends_on, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
-    /// The literals of the body with these numbers as rows towards one variable, if each can be
-    /// read so.
+    /// The literals of the body with these numbers as rows towards one variable, if each has such a row.
     pub(super) fn rows_towards(
         &mut self,
         var: VarId,
@@ -26,7 +25,7 @@ impl<'p, W: Word> Planner<'p, W> {
         rows.iter().any(|it| !it.negated).then_some(rows)
     }
 
-    /// A literal as a row towards the variable, everything else in it having a value.
+    /// A literal as a row towards the variable, with everything else in it bound.
     pub(super) fn row_term(
         &mut self,
         var: VarId,
@@ -55,9 +54,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// The row of an atom towards one of its columns. Other columns have values, or (when `exact`
-    /// is asked for) are private to the atom; without `exact` they may be anything, and the row is
-    /// then a superset.
+    /// The row of an atom towards one of its columns. With `exact`, other columns must be bound or private to
+    /// the atom; without, they may be anything, and the row is a superset.
     pub(super) fn row_of(
         &mut self,
         atom: &Atom,
@@ -112,7 +110,7 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// A variable that nothing else reads and all whose literals are rows: one test of their AND.
+    /// A variable that nothing else reads and whose literals are all rows: one test of their AND.
     pub(super) fn existential(&mut self, rest: &[Lit<'p>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
         for var in self.unbound_vars(rest) {
             if self.wanted.contains(&var) {
@@ -126,8 +124,8 @@ impl<'p, W: Word> Planner<'p, W> {
         None
     }
 
-    /// Ends the plan with an AND into the head's row, if all that is left are rows towards the
-    /// head's last column.
+    /// Ends the plan with an AND into the head's row, if all remaining literals are rows towards the head's
+    /// last column.
     pub(super) fn vector_finish(
         &mut self,
         rest: &[Lit<'p>],
@@ -150,7 +148,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(Some(expected))
     }
 
-    /// Makes one instruction of a loop and the `EmitRow` after it.
+    /// Fuses a loop and the `EmitRow` after it into one instruction.
     pub(super) fn fuse(&mut self) {
         let at = self.code.ops.len();
         let [.., Op::Loop { reg, rows }, Op::EmitRow { row, support, rows: emitted }] =

@@ -1,7 +1,8 @@
 //! The weights of the planner, all in one table: a join order is changed here and nowhere else.
 //!
-//! The cost of a plan is the expected number of iterations of its loops. Sizes of statics are exact; these numbers
-//! stand for what is not known before a game. `rulemate profile --plan RULE` shows what they lead to.
+//! The cost of a plan is the expected number of iterations of its loops. Sizes of statics are exact; these
+//! numbers are guesses for what is not known before a game. `rulemate profile --plan RULE` shows the
+//! resulting plans.
 
 /// Chances that a test holds, by its kind.
 pub(super) mod chance {
@@ -21,29 +22,29 @@ pub(super) mod chance {
 
 /// Iterations for each member of a domain that is looped over whole.
 pub(super) const WHOLE_DOMAIN: f64 = 8.0;
-/// What looping over a superset costs more than over the row itself, if it is the support of a relation.
+/// Factor for looping over a superset instead of the row itself, if it is the support of a relation.
 pub(super) const SUPPORT: f64 = 1.2;
 /// The same, if it is the row of another superset.
 pub(super) const SUPERSET: f64 = 8.0;
-/// What is left of a loop's iterations when the supports of other literals narrow it.
+/// Factor for a loop's iterations if the supports of other literals narrow it.
 pub(super) const NARROWED: f64 = 0.6;
 /// Minimum number of iterations of a loop over one variable.
 pub(super) const LEAST_LOOP: f64 = 0.5;
-/// Each column of an atom that has a value divides its tuples by this.
+/// Each bound column of an atom divides its tuples by this.
 pub(super) const BY_COLUMN: f64 = 6.0;
-/// What walking an atom tuple by tuple costs more when the head's last column is in it, which could be a row.
+/// Factor for scanning an atom tuple by tuple if it has the head's last column, which could be a row.
 pub(super) const GIVEN_UP_ROW: f64 = 6.0;
-/// The cost of entering a walk over rows of bits.
+/// The cost of starting a scan of bit rows.
 pub(super) const ENTER_ROWS: f64 = 0.3;
-/// The cost of entering a walk over a list of tuples.
+/// The cost of starting a scan of a list of tuples.
 pub(super) const ENTER_LIST: f64 = 0.6;
-/// Tuples of a list that is filled while the plan runs.
+/// Expected number of tuples of a list that is filled while the plan runs.
 pub(super) const FILLED_LIST: f64 = 4.0;
 /// Maximum number of expected members of a row.
 pub(super) const MOST_MEMBERS: f64 = 64.0;
 /// Minimum number of expected members of a row.
 pub(super) const LEAST_MEMBERS: f64 = 0.3;
-/// Values of a column that no domain bounds.
+/// Expected number of values of a column without a finite domain.
 pub(super) const UNBOUNDED: usize = 8;
 /// Maximum number of values of a column that are expected to be in use: of a large domain, not all are.
 pub(super) const IN_USE: f64 = 32.0;

@@ -1,4 +1,4 @@
-//! The function of an action: reactions, what they write, the count, and everything back.
+//! The function of an action: runs its reactions and writes, counts, and takes everything back.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Arith, RelId};
 
-/// Solutions of a reaction that are told apart.
+/// Maximum number of distinct solutions of a reaction.
 const SOLUTIONS: usize = 2;
 
 /// A reaction whose body is being solved.
@@ -35,9 +35,9 @@ pub(in super::super) struct Solving {
 struct Write {
     what: What,
     entity: ExprId,
-    /// None retracts.
+    /// `None` retracts.
     value: Option<ExprId>,
-    /// How many solutions there are so far.
+    /// Number of solutions so far.
     found: Variable,
     entities: [Variable; SOLUTIONS],
     values: [Variable; SOLUTIONS],
@@ -50,7 +50,7 @@ enum What {
     Everything,
 }
 
-/// The write of an effect; `None` if it is none.
+/// The write of an effect; `None` if it is not a write.
 fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
     match effect {
         EffectCode::Set { attr, entity, value } => {
@@ -67,7 +67,7 @@ pub(super) fn is_write(effect: &EffectCode) -> bool {
     write_of(effect).is_some()
 }
 
-/// The attributes that the reactions of a batch write; all if entities go.
+/// The attributes that the reactions of a batch write; all if entities are removed.
 pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<Vec<AttrId>> {
     let effects = c.code.effects[plan.code as usize].effects.iter();
     let of = |it: (What, ExprId, Option<ExprId>)| match it.0 {
@@ -83,7 +83,8 @@ impl<W: Word> Lower<'_, '_, W> {
         for (number, batch) in batches.enumerate() {
             let args: Vec<Value> =
                 (0..GIVEN.len() as i32).map(|at| self.shared(Context::ARGS + at * WORD)).collect();
-            // What is derived on demand was derived before the action, and is as it was until the first write.
+            // Relations derived on demand were derived before the action, and stay valid until the first
+            // write.
             self.enter_frame(if number == 0 {
                 Context::FRAME_BEFORE
             } else {
@@ -115,13 +116,14 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Calls a function that is about no entity.
+    /// Calls a function without an entity.
     fn call_for_all(&mut self, function: FuncRef) {
         let none = self.b.ins().iconst(I64, 0);
         self.call_leaf(function, [none, none]);
     }
 
-    /// Solves the body of a reaction; what its solutions write. Gives up at a solution that does more.
+    /// Solves the body of a reaction. Returns what its solutions write; gives up at a solution that does
+    /// more.
     fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
         let code = &self.c.code.effects[plan.code as usize];
         if self.part().does_more[plan.code as usize] {
@@ -166,7 +168,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let regs = self.c.machine.list(named);
         let names = &self.c.code.effects[solving.code as usize].named;
         let named: Vec<(Reg, Reg)> = names.iter().copied().zip(regs.iter().copied()).collect();
-        // Where effects of one solution might write what those of another do, their order would matter.
+        // If effects of different solutions might write the same facts, their order would matter.
         let alone = solving.writes.len() == 1 || {
             let attrs: Vec<What> = solving.writes.iter().map(|it| it.what).collect();
             let apart = |(at, it): (usize, &What)| !attrs[..at].contains(it);
@@ -182,7 +184,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Adds a write of a solution to those known, which are at most so many.
+    /// Adds a write of a solution to those known; there is a maximum number of them.
     fn found_write(&mut self, write: &Write, [entity, value]: [Value; 2], most: usize) {
         let next = self.b.create_block();
         for at in 0..most {
@@ -204,7 +206,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Goes to the block if the write is known already; gives up if another value is.
+    /// Goes to the block if the write is known already; gives up if it is known with another value.
     fn if_same(&mut self, write: &Write, at: usize, [entity, value]: [Value; 2], known: Block) {
         let [same, other] = std::array::from_fn(|_| self.b.create_block());
         let has = self.b.use_var(write.entities[at]);
@@ -233,7 +235,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The value of an expression of an instruction; goes to the block where there is none.
+    /// The value of an expression of an instruction; goes to the block if there is none.
     pub(in super::super) fn expr(&mut self, expr: ExprId, none: Block) -> Value {
         match self.c.machine.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => self.reg(reg),
@@ -244,7 +246,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// What [`Arith::apply`] gives; goes to the block where that is nothing.
+    /// The result of [`Arith::apply`]; goes to the block if there is none.
     fn calculate(&mut self, op: Arith, [lhs, rhs]: [Value; 2], none: Block) -> Value {
         let (value, overflows) = match op {
             Arith::Add => self.b.ins().sadd_overflow(lhs, rhs),
@@ -258,9 +260,9 @@ impl<W: Word> Lower<'_, '_, W> {
         value
     }
 
-    /// A quotient, rounded down, or what is left then.
+    /// A quotient, rounded down, or its remainder.
     fn divide(&mut self, op: Arith, [lhs, rhs]: [Value; 2], none: Block) -> Value {
-        // What the processor would not do: nothing is divided by 0, and the lowest number by -1.
+        // Divisions that would trap: by 0, and of the lowest number by -1.
         self.unless(rhs, none);
         let is_lowest = self.b.ins().icmp_imm_s(IntCC::Equal, lhs, i64::MIN);
         self.leave_if(is_lowest, none);
@@ -282,7 +284,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Writes what the solutions of a reaction say.
+    /// Carries out the writes of a reaction's solutions.
     fn write(&mut self, write: &Write) {
         for at in 0..SOLUTIONS {
             let n = self.b.use_var(write.found);
@@ -310,7 +312,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     // --- the count ------------------------------------------------------------------------------
 
-    /// Derives what relations need and was not derived here before.
+    /// Derives what relations need, unless it was derived here before.
     fn derive_all(&mut self, needs: &[RelId], derived: &mut Vec<RelId>) {
         for &need in needs {
             if !derived.contains(&need) {
@@ -320,7 +322,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Fills the function that counts: how many rows there are; none if the game is over.
+    /// Fills the function that counts the rows; 0 if the game is over.
     pub(super) fn count_leaves(&mut self, leaves: &Leaves) {
         let mut derived = Vec::new();
         let all: Variable = self.b.declare_var(I64);
@@ -349,7 +351,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.end(Self::hand_on_top);
     }
 
-    /// A value that is not 0 if a relation has rows; `None` if it has none whatever happens.
+    /// A value that is not 0 if a relation has rows; `None` if it never has any.
     fn some_row(&mut self, rel: RelId, derived: &mut Vec<RelId>) -> Option<Value> {
         self.derive_all(&self.c.needs[usize::from(rel.0)], derived);
         let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] else { return None };

@@ -1,4 +1,4 @@
-//! The function that brings up to date what is kept, relation by relation, in the order of their turns.
+//! The function that updates the maintained relations, one by one, in the order of their turns.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -39,7 +39,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Derives a block anew.
+    /// Derives a block again.
     fn derive_block(&mut self, kept: &Maintained, block: Value) {
         let index_rows = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
         self.room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
@@ -113,7 +113,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
+    /// Removed tuples are reported with the old rows in place, added tuples with the new ones.
     fn tell_rows(
         &mut self,
         kept: &Maintained,
@@ -220,7 +220,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Notes in the support whether the rows of a first value have any.
+    /// Sets in the support whether the rows of a first value have members.
     fn update_support(&mut self, dense: &Dense, support: u32, first: Value) {
         let any = self.any_in_block(dense, first, None);
         let address = self.row_at(Space::Maintained, alone(support));
@@ -233,7 +233,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.put_bit(address, first, any);
     }
 
-    /// A value that is not 0 if a block has members, or that one.
+    /// A value that is not 0 if a block has members, or the given one.
     fn any_in_block(&mut self, dense: &Dense, first: Value, member: Option<Value>) -> Value {
         let stride = dense.strides.first().copied().unwrap_or(1);
         let start = self.block_row(Space::Maintained, dense.base, stride, first);
@@ -258,7 +258,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     // --- rows of a block ------------------------------------------------------------------------
 
-    /// The address of the first row of a block, all of whose rows are there.
+    /// The address of the first row of a block, all of whose rows are in range.
     pub(super) fn block_row(
         &mut self,
         space: Space,
@@ -280,7 +280,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.load_row(address)
     }
 
-    /// The row, which is empty then.
+    /// Takes a row, leaving it empty.
     fn take_row(&mut self, first: Value, at: u32) -> Row {
         let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
         let row = self.load_row(address);

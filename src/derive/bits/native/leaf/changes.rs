@@ -1,4 +1,4 @@
-//! The functions of attributes: a value is written to the rows, and what is kept hears of it.
+//! The functions of attributes: they write a value to the rows, and notify the maintained relations.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -14,22 +14,22 @@ use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
-/// Words that a write saves for each relation that it is in: the value, two rows of its inverse, and the row of
-/// those that have one.
+/// Number of words that a write saves for each relation that reads it: the value, two rows of the inverse,
+/// and the row of entities that have a value.
 const SAVES: u32 = 4;
 
-/// Which readers are told.
+/// The readers to be notified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     All,
-    /// Those that ask for the value: the others were told when the old one went.
+    /// Those that depend on the value: the others were notified when the old value was removed.
     OfValue,
-    /// All but those of whole blocks, which were told of the block.
+    /// All except those of whole blocks, which were notified of the block.
     ButOfBlocks,
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Fills the function that writes an attribute: entity and new value, which may be none.
+    /// Fills the function that writes an attribute. Parameters: entity and new value, which may be none.
     pub(super) fn change(&mut self, attr: AttrId) {
         let [_, entity, new] = self.params();
         let inputs = &self.c.inputs[usize::from(attr.0)];
@@ -107,7 +107,8 @@ impl<W: Word> Lower<'_, '_, W> {
                 it.when(flips, |it| it.flip(present, zero, entity));
             }
             it.when(has, |it| {
-                // As the interpreter has it: those that do not ask for the value were told when the old one went.
+                // As in the interpreter: those that do not depend on the value were notified when the old one
+                // was removed.
                 if rows.is_none() {
                     return it.tell(rel, &tuple(new), Told::All);
                 }
@@ -141,7 +142,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// A member comes to the row of a value, or goes.
+    /// Adds a member to the row of a value, or removes it.
     pub(super) fn flip(&mut self, base: u32, value: Value, member: Value) {
         let index = self.b.ins().iadd_imm_s(value, i64::from(base));
         let address = self.row_of(Space::Maintained, index);
@@ -152,7 +153,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.store_word(address, 0, new);
     }
 
-    /// Tells the readers of a relation that a tuple comes or goes.
+    /// Notifies the readers of a relation that a tuple is added or removed.
     pub(super) fn tell(&mut self, rel: RelId, tuple: &[Value], told: Told) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
         if let (Some(&first), Told::All) = (tuple.first(), told) {
@@ -170,13 +171,13 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Tells the readers of blocks of a relation.
+    /// Notifies the readers of blocks of a relation.
     pub(super) fn tell_blocks(&mut self, rel: RelId, blocks: &Row) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
         readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, blocks, guards));
     }
 
-    /// Notes a block whose guards it is in.
+    /// Marks a block as changed if all its guards contain it.
     fn dirty_if(&mut self, turn: Turn, block: &Row, guards: &Guards) {
         if !self.part().kept[usize::from(turn)] {
             return;

@@ -1,8 +1,8 @@
-//! Rows of a block that are values, and not memory, while the block is derived.
+//! Rows of a block that are held in values instead of memory while the block is derived.
 //!
-//! A block of few rows is derived by code without loops over its keys: which of them a sweep is about is a mask for
-//! each row. Memory has the old rows until it is known that the new ones differ. Deliberately absent: blocks whose
-//! rules read what they derive by other ways than a chase, which are derived in memory.
+//! A block of few rows is derived by code without loops over its keys: a mask for each row selects the keys
+//! of a sweep. Memory has the old rows until the new ones are known to differ. Deliberately absent: blocks
+//! whose rules read what they derive by other means than a chase, which are derived in memory.
 
 use cranelift_codegen::ir::{InstBuilder, types::I64};
 
@@ -27,7 +27,7 @@ pub(in super::super) struct Held {
     rows: Vec<Rest>,
 }
 
-/// Where rows of a block may be: the first row and the number of rows, and the support.
+/// The range of a block's rows: the first row, the number of rows, and the support.
 struct Range {
     base: u32,
     rows: u32,
@@ -35,13 +35,13 @@ struct Range {
 }
 
 impl Range {
-    /// Whether rows that begin there may be rows of a block: a place begins within the relation that it is about.
+    /// Whether rows that begin there may be rows of a block: a place begins within its relation.
     fn has(&self, base: u32) -> bool {
         base == self.support || (self.base..self.base + self.rows).contains(&base)
     }
 }
 
-/// The place is the first row of the block.
+/// Whether the place is the first row of the block.
 fn is_block(at: Place, base: u32, stride: u32) -> bool {
     let strides = at.strides.map(u32::from);
     let is_second_unused = strides[1] == 0;
@@ -49,7 +49,7 @@ fn is_block(at: Place, base: u32, stride: u32) -> bool {
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Begins to hold the rows of a block, if all that derives it can do with that.
+    /// Begins to hold the rows of a block, if all code that derives it supports that.
     pub(super) fn hold(&mut self, kept: &Maintained) -> bool {
         if !is_held(self.c, self.ways, kept) {
             return false;
@@ -63,13 +63,13 @@ impl<W: Word> Lower<'_, '_, W> {
         true
     }
 
-    /// The rows, which are held no longer.
+    /// Stops holding the rows, and returns them.
     pub(super) fn let_go(&mut self) -> Vec<Row> {
         let rows = self.part().held.take().map(|it| it.rows).unwrap_or_default();
         rows.iter().map(|it| self.values(it)).collect()
     }
 
-    /// Lowers an instruction that is about the rows that are held. Whether it is.
+    /// Lowers an instruction if it is about the held rows. Returns whether it is.
     pub(super) fn of_held(&mut self, inst: Inst, pc: usize) -> bool {
         let Some(held) = &self.part().held else { return false };
         let (base, stride, support) = (held.base, held.stride, held.support);
@@ -107,7 +107,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.set(&row, &new);
     }
 
-    /// A sweep whose members are the keys of the rows, or which comes to one row: no loop for either.
+    /// A sweep whose members are the keys of the rows, or whose result is one row: neither needs a loop.
     fn sweep_held(&mut self, sweep: &Sweep, members: &Row) {
         let fixed = self.acc();
         let sides = self.sides(sweep.terms, members);
@@ -142,7 +142,8 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 }
 
-/// Whether a block can be derived so: each instruction is one that cannot be about its rows, or is known how to be.
+/// Whether a block can be derived this way: each instruction either cannot be about its rows, or is supported
+/// here.
 fn is_held<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained) -> bool {
     if kept.stride > HELD || kept.again.is_some() {
         return false;

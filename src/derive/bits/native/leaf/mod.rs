@@ -1,13 +1,14 @@
-//! Counting leaves in machine code: what can be done after an action, without the action being taken.
+//! Counting leaves in machine code: the number of actions after an action, without taking it.
 //!
-//! A count of the last ply asks for one number of each action. The function of an action solves its reactions, writes
-//! what they say to the rows alone, brings up to date what the count reads, derives and counts it, and takes all
-//! back: no fact is written, and nothing is journaled but words. All of it is straight code, made for the
-//! program as a whole: what is asked for decides which relations are kept up to date at all. In a ply above the last
-//! ([`Ply::Above`]) more is kept up to date, nothing is counted, and what was written stays until it is taken back.
+//! A count of the last ply needs one number per action. The function of an action solves its reactions,
+//! writes their effects only to the rows, updates the relations that the count reads, derives and counts, and
+//! takes everything back: no fact is written, and the journal has only machine words. All of it is
+//! straight-line code, made for the program as a whole: what is counted decides which relations are updated
+//! at all. In a ply above the last ([`Ply::Above`]) more relations are updated, nothing is counted, and the
+//! writes stay until they are taken back.
 //!
-//! Deliberately absent: programs whose rules need lists of tuples, for which the caller takes the action; and single
-//! actions whose reactions do more than write facts, or that come to more than there is room for, which bail out.
+//! Deliberately absent: programs whose rules need lists of tuples, for which the caller takes the action; and
+//! single actions whose reactions do more than write facts, or that exceed a limit, which bail out.
 
 mod after;
 mod catch_up;
@@ -46,22 +47,22 @@ use crate::facts::AttrId;
 use scans::Tables;
 use wanted::Wanted;
 
-/// What a function of leaves returns besides: there is no room, or nothing is known of such a case. What was
-/// written has been taken back.
+/// A further result of functions of leaves: a limit was exceeded, or the case is not supported. Writes have
+/// been taken back.
 pub(super) const BAILED: i64 = 3;
 
 /// Maximum number of tuples of one relation that are checked after an action.
 const SUSPECTS: u64 = 48;
 
-/// Rows of a block beyond which code is not made row by row.
+/// Number of rows of a block above which code is not unrolled.
 const UNROLLED: u32 = 16;
 
 /// The ply that functions are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Ply {
-    /// Actions are counted after it.
+    /// Actions after it are counted.
     Last,
-    /// Actions are taken after it, in the same manner.
+    /// Actions after it are taken, in the same manner.
     Above,
 }
 
@@ -69,9 +70,9 @@ pub(in super::super) enum Ply {
 pub(in super::super) struct LeafCode {
     /// By action.
     actions: Vec<Option<AfterAction>>,
-    /// Writes back what functions of a ply above the last have written over.
+    /// Restores what functions of a ply above the last have overwritten.
     take_back: Option<TakeBack>,
-    /// Words that hold the tuples to be checked.
+    /// Number of words for the tuples to be checked.
     suspect_words: usize,
     /// Tables that code reads.
     _lists: Arc<Tables>,
@@ -86,7 +87,8 @@ impl std::fmt::Debug for LeafCode {
 }
 
 impl LeafCode {
-    /// The code that counts what is asked for, beside that of the stretches. `None` where there can be none.
+    /// The code that counts the requested leaves, in addition to that of the stretches. `None` if it cannot
+    /// be made.
     pub(in super::super) fn compile<W: Word>(
         c: &Compiled<W>,
         native: &Native,
@@ -118,37 +120,38 @@ impl LeafCode {
         self.suspect_words
     }
 
-    /// What takes an action back.
+    /// The code that takes an action back.
     pub(in super::super) fn take_back(&self) -> Option<TakeBack> {
         self.take_back
     }
 }
 
-/// What a function of the leaves knows besides what stretches know.
+/// The further state for lowering a function of leaves.
 pub(super) struct Part {
-    /// What all functions share, see [`call::Context`].
+    /// The context that all functions share, see [`call::Context`].
     context: Value,
-    /// Where the next word is saved. The context has it while another function runs.
+    /// Where the next word is saved. It is in the context while another function runs.
     top: Variable,
-    /// Gives up.
+    /// The block that gives up.
     bail: Block,
-    /// By attribute, what writes it.
+    /// By attribute, the function that writes it.
     changes: HashMap<AttrId, FuncRef>,
-    /// Brings up to date what is kept.
+    /// The function that updates the maintained relations.
     catch_up: FuncRef,
-    /// Derives what is counted, and counts it; not in plies above the last.
+    /// The function that derives and counts; `None` in plies above the last.
     count: Option<FuncRef>,
-    /// What is kept up to date: by turn, whether it is.
+    /// By turn, whether the relation is updated.
     kept: Arc<[bool]>,
     /// By reaction, see [`Wanted::does_more`].
     does_more: Arc<[bool]>,
-    /// Where the tuples of a relation wait to be checked: the first word, and how many values they have.
+    /// Where the tuples of a relation that must be checked are stored: the first word, and their number of
+    /// values.
     suspects: HashMap<Turn, (i32, usize)>,
-    /// What is known of lists.
+    /// The tables of lists.
     lists: Arc<Tables>,
-    /// The reaction whose body is being solved, with what its solutions come to.
+    /// The reaction whose body is being solved, with its writes so far.
     solving: Option<after::Solving>,
-    /// The rows of the block that is being derived, where they are values.
+    /// The rows of the block that is being derived, if they are held in values.
     held: Option<held::Held>,
 }
 
@@ -280,7 +283,7 @@ impl<'c, W: Word> Maker<'c, W> {
             solving: None,
             held: None,
         });
-        // What runs out of its budget gives up.
+        // Running out of the budget means giving up.
         lower.halted = bail;
         lower.take_context();
         body(&mut lower);
@@ -295,7 +298,7 @@ fn declare(module: &mut JITModule, name: &str) -> Result<FuncId, String> {
     declared.map_err(|it| it.to_string())
 }
 
-/// The context, and up to two numbers.
+/// Parameters: the context, and up to two numbers.
 fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
     signature.params.extend([AbiParam::new(I64); 3]);
@@ -308,7 +311,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.leaf.as_mut().expect("it is a function of leaves")
     }
 
-    /// Where everything is.
+    /// Loads the addresses from the context.
     fn take_context(&mut self) {
         self.state = self.shared(Context::STATE);
         self.program = self.shared(Context::PROGRAM);
@@ -318,7 +321,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.take_top();
     }
 
-    /// From here on rows of the frame are those of that one.
+    /// From here on rows of the frame are those of the given frame.
     fn enter_frame(&mut self, field: i32) {
         self.rows_of_frame = self.shared(field);
     }
@@ -333,13 +336,13 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().store(MemFlagsData::trusted(), value, context, Offset32::new(field));
     }
 
-    /// Ends a function: it comes to its end here, gives up, or comes to an index that is out of range. Before it
-    /// returns it does the last thing.
+    /// Ends a function: it reaches its end here, gives up, or meets an index out of range. `last` is done
+    /// before it returns.
     fn end(&mut self, last: fn(&mut Self)) {
         self.end_by(last, last);
     }
 
-    /// Ends a function that does another last thing where it did not come to its end.
+    /// Ends a function, with another last step if it did not reach its end.
     fn end_by(&mut self, last: fn(&mut Self), last_if_failed: fn(&mut Self)) {
         let (bail, fault) = (self.part().bail, self.fault);
         let done = self.b.create_block();
@@ -362,7 +365,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Puts a stretch here, which goes on at these blocks.
+    /// Inlines a stretch here, which continues at these blocks.
     fn inline(&mut self, start: u32, [halted, found]: [Block; 2]) {
         let (targets, _) = super::flow::targets(&self.c.machine, start);
         let outer = std::mem::take(&mut self.blocks);
@@ -375,14 +378,14 @@ impl<W: Word> Lower<'_, '_, W> {
         self.left = false;
     }
 
-    /// Puts a tuple where stretches look for it.
+    /// Puts a tuple in the registers where stretches expect it.
     fn give(&mut self, tuple: &[Value]) {
         for (reg, &value) in GIVEN.into_iter().zip(tuple) {
             self.set_reg(reg, value);
         }
     }
 
-    /// Calls a function of leaves; goes on if it went well.
+    /// Calls a function of leaves; goes on if it reached its end.
     fn call_leaf(&mut self, function: FuncRef, [a, b]: [Value; 2]) {
         let (context, bail, fault) = {
             let fault = self.fault;
@@ -402,7 +405,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Lowers an instruction that is another one where leaves are counted. Whether it is.
+    /// Lowers an instruction that differs when leaves are counted. Returns whether it does.
     pub(super) fn of_leaf(&mut self, inst: Inst, pc: usize) -> bool {
         if self.of_held(inst, pc) {
             return true;
@@ -430,7 +433,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 let fails = self.target(pc + usize::from(skip));
                 self.test_list(scan, negated, fails);
             }
-            // A list of the session has a tuple: such leaves are none of this code's.
+            // A list of the session has a tuple, which this code does not support.
             Inst::EmitTuple { .. } => {
                 let bail = self.part().bail;
                 self.leave(bail);
@@ -449,7 +452,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.grow_row(address, blocks);
     }
 
-    /// Where the blocks are noted that may have changed.
+    /// The address of the row of blocks that may have changed.
     fn dirty(&mut self, turn: Turn) -> Value {
         let dirty = self.shared(Context::DIRTY);
         self.b.ins().iadd_imm_s(dirty, i64::from(turn) << Self::ROW_SHIFT)
@@ -475,7 +478,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().store(flags, n, all, Offset32::new(start * WORD));
     }
 
-    /// A relation is derived from here on: it is empty.
+    /// Begins to derive a relation: empties it.
     fn start_over(&mut self, entry: &Demanded) {
         let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
         let used = self.load_row(row);

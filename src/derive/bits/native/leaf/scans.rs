@@ -1,4 +1,4 @@
-//! Lists of statics, which are known: their tuples are found by a table of what they begin with.
+//! Scans of lists of statics, which are known: their tuples are found by a table of prefixes.
 //!
 //! Lists of the session are empty here: code that would add a tuple to one gives up instead.
 
@@ -21,13 +21,13 @@ const PLACES: usize = 1 << 14;
 /// For each scan of a program, its table, if it has one.
 pub(in super::super) struct Tables(Vec<Option<Table>>);
 
-/// The tuples of a list by what they begin with.
+/// The tuples of a list by prefix.
 struct Table {
-    /// How many values each of the first columns may have.
+    /// Number of possible values of each of the first columns.
     sizes: Vec<usize>,
-    /// For each combination of these where its tuples begin and where they end: bytes from the first.
+    /// For each combination of these the offsets in bytes where its tuples begin and end.
     places: Vec<[i64; 2]>,
-    /// The values of all tuples; what is not part of what they begin with.
+    /// The values of all tuples, without the prefix.
     values: Vec<i64>,
 }
 
@@ -40,7 +40,7 @@ impl Tables {
         self.0.get(scan as usize)?.as_ref()
     }
 
-    /// Whether a scan is one that code can do.
+    /// Whether code can do a scan.
     pub(super) fn knows(&self, scan: u32) -> bool {
         self.of_scan(scan).is_some()
     }
@@ -66,7 +66,7 @@ impl Table {
                 tuple.iter().zip(&table.sizes).fold(0, |at, (it, size)| at * size + *it as usize);
             let start = table.values.len() as i64 * i64::from(WORD);
             table.values.extend(&tuple[known..]);
-            // Those that begin alike follow each other; what has no values but these is there or not.
+            // Tuples with the same prefix are consecutive; one without further values either exists or not.
             let end = start + i64::from(WORD) * (tuple.len() - known).max(1) as i64;
             let [first, last] = &mut table.places[place];
             *first = if *last == 0 { start } else { *first };
@@ -110,7 +110,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
     }
 
-    /// Goes on if some tuple of a list begins so, or if none does.
+    /// Goes on if some tuple of a list has the prefix, or, negated, if none has.
     pub(in super::super) fn test_list(&mut self, scan: u32, negated: bool, fails: Block) {
         if !self.tables().knows(scan) {
             if !negated {
@@ -128,8 +128,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Where the tuples begin and end that begin as the registers have it; goes to the block if no tuple has
-    /// such values.
+    /// The begin and end of the tuples with the prefix in the registers; goes to the block if no tuple has
+    /// it.
     fn range(&mut self, scan: u32, none: Block) -> [Value; 2] {
         let bound = self.c.machine.registers(self.c.machine.scans[scan as usize].bound);
         let (sizes, places) = match self.tables().of_scan(scan) {

@@ -1,4 +1,4 @@
-//! What functions of leaves write over is saved, and written back.
+//! Saves the words that functions of leaves overwrite, and restores them.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -9,25 +9,25 @@ use super::super::call::Context;
 use super::super::lower::{Lower, WORD};
 use super::super::rows::Row;
 
-/// Bytes of a word that is saved, with its address.
+/// Bytes of a saved word with its address.
 const SAVED: i64 = 16;
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// What was saved so far is known again.
+    /// Loads the place of the next saved word from the context.
     pub(super) fn take_top(&mut self) {
         let top = self.part().top;
         let now = self.shared(Context::UNDO);
         self.b.def_var(top, now);
     }
 
-    /// Tells other functions what was saved so far.
+    /// Stores the place of the next saved word in the context, for other functions.
     pub(super) fn hand_on_top(&mut self) {
         let top = self.part().top;
         let now = self.b.use_var(top);
         self.share(Context::UNDO, now);
     }
 
-    /// Gives up unless so many words can be written still.
+    /// Gives up unless there is room to save that many words.
     pub(super) fn room(&mut self, words: u32) {
         let top = self.part().top;
         let (top, end) = (self.b.use_var(top), self.shared(Context::UNDO_END));
@@ -37,7 +37,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.unless(enough, bail);
     }
 
-    /// Notes what a word was.
+    /// Saves the old value of a word.
     pub(super) fn save(&mut self, address: Value, old: Value) {
         let top = self.put_saved(address, old);
         let above = self.b.ins().iadd_imm_s(top, SAVED);
@@ -45,7 +45,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.def_var(top, above);
     }
 
-    /// Notes what the words of a row were that differ: by no jump, for which of them do is hard to foretell.
+    /// Saves the old values of the words of a row that differ, without a jump, since it would be hard to
+    /// predict.
     pub(super) fn save_row(&mut self, address: Value, old: &Row, differ: &Row) {
         for (at, (&word, &differs)) in (0i64..).zip(old.iter().zip(differ)) {
             let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
@@ -57,7 +58,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Puts a word where the next is saved.
+    /// Stores a word at the next place; the place advances.
     fn put_saved(&mut self, address: Value, old: Value) -> Value {
         let top = self.part().top;
         let top = self.b.use_var(top);
@@ -67,7 +68,7 @@ impl<W: Word> Lower<'_, '_, W> {
         top
     }
 
-    /// Writes back what words were.
+    /// Restores the old values of words.
     pub(super) fn take_back(&mut self) {
         let top = self.part().top;
         let start = self.shared(Context::UNDO_START);

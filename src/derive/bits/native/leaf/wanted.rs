@@ -1,4 +1,4 @@
-//! What a count of leaves reads, and what the plies above it do, and whether code can be made for it.
+//! Determines what a count of leaves and the plies above it read, and whether code can be made for it.
 
 use super::super::super::code::{EffectCode, ReactionCode};
 use super::super::super::compile::{Compiled, Mode};
@@ -13,19 +13,19 @@ use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role, relations_of};
 
-/// What the functions are made for.
+/// The requirements on the functions.
 pub(super) struct Wanted {
     /// The attributes whose writes matter.
     pub(super) attrs: Vec<AttrId>,
     /// The relations that are kept up to date, in their order.
     pub(super) turns: Vec<Turn>,
-    /// By reaction, by its number in the code: whether a solution of it does more than write facts. Actions in which
-    /// there is one are taken.
+    /// By reaction, by its number in the code: whether a solution of it does more than write facts. Actions
+    /// with such a solution are taken.
     pub(super) does_more: Vec<bool>,
 }
 
 impl Wanted {
-    /// What functions of that ply need.
+    /// The requirements of a ply.
     pub(super) fn of<W: Word>(
         c: &Compiled<W>,
         leaves: &Leaves,
@@ -33,7 +33,7 @@ impl Wanted {
         lists: &Tables,
     ) -> Result<Self, String> {
         let is_straight = |start: u32| self::is_straight(c, lists, false, start);
-        // Lists of the session are empty where leaves are counted, or the count gives up.
+        // Lists of the session are empty when leaves are counted, or the count gives up.
         let is_straight_but_for_lists = |start: u32| self::is_straight(c, lists, true, start);
         let reads = reads(c, leaves, ply);
         let is_read = |rel: RelId| reads[usize::from(rel.0)];
@@ -80,7 +80,7 @@ impl Wanted {
         for rel in asked_for(leaves) {
             match c.stores[usize::from(rel.0)] {
                 Store::Dense(_) => {}
-                // It has no row, ever.
+                // It never has a row.
                 Store::Static
                     if c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0) => {}
                 _ => return Err(format!("{} is not rows", name(rel))),
@@ -90,7 +90,7 @@ impl Wanted {
     }
 }
 
-/// The relations that are counted or looked at.
+/// The relations that are counted or tested.
 fn asked_for(leaves: &Leaves) -> impl Iterator<Item = RelId> {
     let counted = leaves.counted.iter().map(|it| it.1);
     counted.chain(leaves.odd.iter().copied()).chain([leaves.over])
@@ -121,7 +121,7 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
     reads
 }
 
-/// The attributes that reactions write and something that is read depends on.
+/// The attributes that reactions write and that the relations read depend on.
 fn attrs<W: Word>(
     c: &Compiled<W>,
     leaves: &Leaves,
@@ -152,7 +152,7 @@ fn attrs<W: Word>(
     Ok(found)
 }
 
-/// Whether an effect is more than a write: that nothing hears of an event is nothing.
+/// Whether an effect is more than a write; an event to which nothing reacts is not.
 fn does_more(leaves: &Leaves, effect: &EffectCode) -> bool {
     match effect {
         EffectCode::Raise { event, .. } => !leaves.unheard[usize::from(event.0)],
@@ -160,7 +160,7 @@ fn does_more(leaves: &Leaves, effect: &EffectCode) -> bool {
     }
 }
 
-/// The stretches that tell the readers of a relation.
+/// The stretches that notify the readers of a relation.
 fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
     let readers = &c.readers[usize::from(rel.0)];
     readers.once.into_iter().chain(readers.each)
