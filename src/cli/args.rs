@@ -1,13 +1,13 @@
-//! What may be typed: the commands, their options, and the help that goes with them.
+//! The grammar of the command line: the commands, their options, and their help.
 //!
-//! Only grammar lives here. What a text means (which game, which position) is settled in
-//! [`setup`](super::setup); what a command does, in the file of its name.
+//! Only the grammar is here. [`setup`](super::setup) interprets texts (which game, which position); each
+//! command is in the file of its name.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// The game that is meant if none is named.
+/// The default game.
 pub(crate) const DEFAULT_GAME: &str = "chess";
 
 /// A rule engine for chess variants: facts, rules as text, incremental derivation, proofs.
@@ -110,7 +110,7 @@ pub(crate) struct ProtocolArgs {
     pub(crate) rules: RulesArgs,
 }
 
-/// Rule files of one's own.
+/// The options for the user's own rule files.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RulesArgs {
     /// Add the rule files (.dl) of a folder; one at the path of an embedded file replaces it

@@ -1,10 +1,9 @@
-//! `rulemate check`: diagnostics of rule files, every one at once.
+//! `rulemate check`: reports all mistakes in rule files.
 //!
-//! A file is checked with what it builds on. A game is loaded with its presets, a preset is put on
-//! top of the default game with what it requires, a file of a family must fit into every game of it, and anything
-//! else into every game. All files given are seen together,
-//! so a game may use a preset that stands beside it; one that stands at the path of an embedded file
-//! replaces it. A file that owes nothing to the rules of this package is checked alone.
+//! A file is checked with what it builds on. A game is loaded with its presets, a preset is put on top of the
+//! default game with what it requires, a file of a family must fit every game of it, and any other file every
+//! game. All given files are loaded together, so a game may use a preset next to it; one at the path of an
+//! embedded file replaces it. A file that does not build on the rules of this package is checked alone.
 
 use std::sync::Arc;
 
@@ -28,20 +27,21 @@ struct Answer {
     file: String,
     ok: bool,
     diagnostics: serde_json::Value,
-    /// What is right and costs more than it might.
+    /// Notes on correct code that costs more than necessary.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
 
 /// A file without mistakes.
 pub(crate) struct Fine {
-    /// The file with what it builds on; of several games, the one with most rules. None if no game needs it.
+    /// The program of the file with what it builds on; of several games, the one with most rules. `None` if
+    /// no game needs it.
     pub(crate) program: Option<Arc<Program>>,
     pub(crate) notes: Vec<String>,
 }
 
 impl Fine {
-    /// Takes in the findings of another game with the file.
+    /// Adds the findings of another game with the file.
     fn join(&mut self, other: Self) {
         let rules = |it: &Option<Arc<Program>>| it.as_ref().map_or(0, |it| it.rules.len());
         if rules(&other.program) > rules(&self.program) {
@@ -56,7 +56,7 @@ impl Fine {
 /// What is wrong with a file.
 pub(crate) enum Fault {
     Rules(Box<Diagnostics>),
-    /// Its metadata, or what it makes of a game.
+    /// Its metadata, or a game with it.
     Other(String),
 }
 
@@ -91,7 +91,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
     let mut catalogue = setup::catalogue(&RulesArgs::default())?;
     for source in included {
-        // One that makes no sense is missed by the files that include it, and they are told so.
+        // An entry that makes no sense is reported as missing in the files that include it.
         let _ = catalogue.add(source);
     }
     let clashes: Vec<Option<CatalogueError>> =
@@ -139,7 +139,7 @@ fn fit_module(
     Ok(fine)
 }
 
-/// A module that no other file includes: as part of a preset that does nothing else.
+/// A module that no other file includes, checked as part of a preset that does nothing else.
 fn fit_alone(
     catalogue: &Catalogue,
     source: &Source,
@@ -162,8 +162,8 @@ fn fit_alone(
     fit(&catalogue, &includes, source)
 }
 
-/// Compiles the games that tell whether a file fits. What is noted of others than the one that is asked about is
-/// told where they are checked.
+/// Compiles the games that a file must fit. Notes about games other than the one asked about are
+/// reported where those are checked.
 fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, Fault> {
     let metas = metas(source);
     if let Some(module) = metas.iter().find(|it| it.key == "module") {
@@ -191,7 +191,7 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, F
     let mut fine = Fine { program: None, notes: Vec::new() };
     for game in games {
         let loaded = match catalogue.load(game, &presets) {
-            // What is for a whole family need not go with the letters of each game of it.
+            // A file for a whole family need not fit the letters of each game.
             Err(LoadError::Letter(why)) if is_for_all && game != DEFAULT_GAME => {
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
@@ -228,8 +228,8 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, F
     Ok(fine)
 }
 
-/// Sets up the start of a file's own game, or the one that it declares of a game with its layout; what has to be left
-/// out of it are notes.
+/// Sets up the start position of a file's game, or the one that a layout declares; parts that have to be left
+/// out become notes.
 fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String>, Fault> {
     let meta = |key| metas.iter().find(|it| it.key == key);
     let game = loaded.game();
@@ -254,7 +254,7 @@ fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String
             return Err(fault(told.span.line, why.into()));
         }
     }
-    // What a layout's start has to leave out is told of the layout.
+    // What a layout's start leaves out is reported for the layout.
     let warnings = set_up.warnings().iter().filter(|_| start.is_some());
     Ok(warnings.map(|it| format!("line {}: {it}", told.span.line)).collect())
 }

@@ -1,5 +1,5 @@
-//! The terminal: standard output with or without colour, progress on standard error, and errors
-//! that say cause and fix.
+//! The terminal: standard output with or without colour, progress on standard error, and errors with cause
+//! and fix.
 //!
 //! Colour is used only where standard output is a terminal and `NO_COLOR` is not set. Progress bars
 //! are drawn only where standard error is a terminal, so pipes and logs stay clean.
@@ -23,7 +23,7 @@ pub(crate) struct Out {
     paint: bool,
 }
 
-/// What a stretch of text is, for colour.
+/// The meaning of a piece of text, for its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
     Good,
@@ -32,7 +32,7 @@ pub(crate) enum Ink {
     Strong,
 }
 
-/// What [`Out::ink`] writes around text.
+/// The escape codes that [`Out::ink`] writes around text.
 const CODES: &[&str] = &["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[1m", "\x1b[0m"];
 
 impl Out {
@@ -67,8 +67,8 @@ impl Out {
         self.out.write_all(b"\n")
     }
 
-    /// Text without the end of its line. It may come from outside, from a file, a tag, a rule: what would
-    /// steer the terminal is written as what it is, but for our own colours.
+    /// Text without a line end. It may come from outside, from a file, a tag, a rule: terminal control
+    /// characters are escaped, except our own colours.
     pub(crate) fn text(&mut self, text: impl Display) -> io::Result<()> {
         let text = text.to_string();
         let mut rest = text.as_str();
@@ -80,12 +80,12 @@ impl Out {
         self.out.write_all(printable(rest).as_bytes())
     }
 
-    /// Text that was made fit to be shown where it was made, with colours of its own.
+    /// Text that was escaped already, with its own colours.
     pub(crate) fn painted(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{text}")
     }
 
-    /// The first of our own colours in a text, with what stands before and after it.
+    /// Splits a text at the first of our own colour codes.
     fn next_code<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str, &'t str)> {
         let codes = if self.paint { CODES } else { &[] };
         let found = text.match_indices('\x1b').find_map(|(at, _)| {
@@ -121,7 +121,7 @@ impl Write for Out {
     }
 }
 
-/// A progress bar of `steps` steps, unseen unless standard error is a terminal.
+/// A progress bar of `steps` steps, hidden unless standard error is a terminal.
 pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {elapsed} {msg}");
@@ -139,8 +139,7 @@ pub(crate) fn waiting(seconds: u64, what: &'static str) -> ProgressBar {
     bar.with_finish(ProgressFinish::AndClear)
 }
 
-/// The games of a PGN file (`-` is standard input) as they are read, and a bar that shows how much of the
-/// file was.
+/// The games of a PGN file (`-` is standard input) as they are read, with a progress bar for the file.
 pub(crate) fn open_games(
     path: &Path,
     what: &'static str,
@@ -166,7 +165,7 @@ pub(crate) fn open_games(
     Ok((PgnReader::over(BufReader::new(bar.wrap_read(from))), bar))
 }
 
-/// An error of the user's making: what is wrong, and what to do about it.
+/// A user error: what is wrong, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 #[error("{cause}")]
 pub(crate) struct Trouble {
@@ -179,7 +178,7 @@ pub(crate) fn trouble(cause: impl Display, fix: impl Display) -> anyhow::Error {
     Trouble { cause: cause.to_string(), fix: fix.to_string() }.into()
 }
 
-/// Says what to do about an error of a layer below.
+/// Adds a fix to an error of a lower layer.
 pub(crate) trait OrFix<T> {
     fn or_fix(self, fix: impl Display) -> anyhow::Result<T>;
 }
@@ -208,30 +207,30 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
         .map_err(|why| trouble(format!("{}: {why}", path.display()), "save the file as UTF-8"))
 }
 
-/// Whether an error only says that our output is no longer read.
+/// Whether an error only means that our output is no longer read.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|it| {
         it.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
     })
 }
 
-/// Prints what the user should know, though nothing is wrong with what was asked.
+/// Prints a warning on standard error.
 pub(crate) fn warn(text: impl Display) {
     let _ = writeln!(io::stderr(), "warning: {}", printable(&text.to_string()));
 }
 
-/// Says on standard error what is going on.
+/// Prints a message on standard error.
 pub(crate) fn say(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Prints an error: the chain of causes in a line, the fix in the next.
+/// Prints an error: the chain of causes on one line, the fix on the next.
 pub(crate) fn report(error: &anyhow::Error) {
     let mut text = format!("error: {}", Chain(error));
     if let Some(it) = error.chain().find_map(|it| it.downcast_ref::<Trouble>()) {
         text.push_str(&format!("\n  help: {}", it.fix));
     }
-    // Nothing is left to be done if standard error is gone too.
+    // If standard error is gone too, nothing can be done.
     let _ = writeln!(io::stderr(), "{}", printable(&text));
 }
 

@@ -1,7 +1,7 @@
 //! `rulemate play`: a board in the terminal, for two persons, against the computer or a random mover.
 //!
-//! Lines are read from standard input, so a session can be piped in; what was typed is then echoed,
-//! and the transcript reads like the session it stands for.
+//! Lines are read from standard input, so a session can be piped in; the input is then echoed, so that the
+//! transcript reads like an interactive session.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
@@ -91,13 +91,13 @@ fn side_of_machine(rules: &Ruleset, name: &str) -> anyhow::Result<Seat> {
 
 struct Session<'a> {
     game: Game,
-    /// By which it is played now.
+    /// The rules that it is played by now.
     rules: Ruleset,
     library: Library,
     out: &'a mut Out,
     symbols: Symbols,
     random: fastrand::Rng,
-    /// The opponent; random moves, if none.
+    /// The computer opponent; without one the machine moves at random.
     computer: Option<Opponent>,
     /// How long it learns the game, and whatever presets make of it.
     lessons: Lessons,
@@ -174,7 +174,7 @@ impl Session<'_> {
         Ok(Next::Read)
     }
 
-    /// Plays what was typed, then lets the machine answer.
+    /// Plays the typed move, then lets the machine answer.
     fn play(&mut self, text: &str) -> anyhow::Result<()> {
         if let Some(result) = self.game.result() {
             let line = format!("the game is over: {result} (undo takes the last move back)");
@@ -219,7 +219,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What the computer takes, if there is one and its action can be taken.
+    /// The computer's action, if there is a computer and its action can be taken.
     fn thought(&mut self) -> Option<Move> {
         let computer = self.computer.as_mut()?;
         let budget = computer.level().budget();
@@ -229,7 +229,7 @@ impl Session<'_> {
         can_be_taken.then_some(choice.action)
     }
 
-    /// Any action that can be played; if none can, one that says why.
+    /// A random action that can be played; if none can, one whose error says why.
     fn at_random(&mut self) -> Option<Move> {
         let mut moves = self.game.listing();
         let contract = self.game.contract().clone();
@@ -251,7 +251,7 @@ impl Session<'_> {
             }
     }
 
-    /// Takes a move back; against a machine, as many as bring the person to move again.
+    /// Takes a move back; against a machine, as many as needed for the person to be on move.
     fn undo(&mut self) -> anyhow::Result<()> {
         let Some(mut record) = self.game.takeback() else {
             return Ok(self.out.line("nothing to undo")?);
@@ -266,7 +266,7 @@ impl Session<'_> {
         self.show_board()
     }
 
-    /// Takes all actions of a turn back that is not over.
+    /// Takes back all actions of an unfinished turn.
     fn cancel(&mut self) -> anyhow::Result<()> {
         let of_turn = self.game.actions_under_way();
         if of_turn == 0 {
@@ -348,7 +348,7 @@ impl Session<'_> {
             .or_else(|why| Ok(self.out.line(format_args!("{why:#}"))?))
     }
 
-    /// The last move with all that it did, as JSON.
+    /// Prints the last move with all its effects, as JSON.
     fn trace(&mut self) -> anyhow::Result<()> {
         match self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it)) {
             Some(told) => self.out.json(&told),
@@ -404,7 +404,7 @@ impl Session<'_> {
     }
 }
 
-/// What the rules say about a move.
+/// Prints the rules' notes on a move.
 fn notes(record: &Record, out: &mut Out) -> anyhow::Result<()> {
     for note in record.notes() {
         out.line(format_args!("  {note}"))?;
@@ -412,7 +412,7 @@ fn notes(record: &Record, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Words joined into lines of at most so many characters.
+/// Words joined into lines of at most `width` characters.
 fn wrapped(words: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {

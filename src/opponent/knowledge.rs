@@ -1,11 +1,12 @@
-//! What positions are worth, learned from games that are played with nothing but the rules.
+//! The evaluation of positions, learned from games that are played with only the rules.
 //!
-//! A position is told by what stands where: so many pieces of each kind, and on which squares they stand; and by the
-//! rows of relations that rules call features (`.meta feature`), each of a side like a piece. A logistic regression
-//! over games finds what of that goes with winning: first over random ones, then over games whose sides take what
-//! looks best one action ahead, in rounds, each with what those before it taught. Kinds begin with what they can do
-//! (how many actions a piece has on average), so that a few games are enough; where fewer pieces win, the games turn
-//! that round. Deliberately absent: any kind, square or game by name.
+//! The features of a position are the number of pieces of each kind and the squares that they are on, and the
+//! rows of relations that rules declare as features (`.meta feature`), each of which belongs to a side like a
+//! piece. A logistic regression over games finds which of them go with winning: first over random games, then
+//! over games whose sides take what looks best one action ahead, in rounds, each with the knowledge of the
+//! earlier ones. The prior of a kind is its mobility (the average number of actions of a piece), so that a
+//! few games are enough; in games that are won by having fewer pieces, the regression reverses that.
+//! Deliberately absent: any kind, square or game by name.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -21,11 +22,11 @@ use super::Chance;
 /// How much is learned before the first move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lessons {
-    /// Maximum number of actions of all games together, those included that are looked at and not taken.
+    /// Maximum number of actions of all games together, including those that are examined but not taken.
     pub actions: usize,
     /// Maximum number of actions of one game.
     pub longest: usize,
-    /// After this time no more is learned; what is, is then not the same each time.
+    /// Time limit for learning; with it, results are not reproducible.
     pub time: Option<Duration>,
 }
 
@@ -42,7 +43,7 @@ impl Default for Lessons {
     }
 }
 
-/// What pieces are worth, by kind, side and square.
+/// The values of pieces, by kind, side and square.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Knowledge {
     kinds: usize,
@@ -51,17 +52,17 @@ pub struct Knowledge {
     features: usize,
     /// By kind, and behind the kinds by feature.
     worth: Vec<f32>,
-    /// By side, kind and square, beside the kind's worth.
+    /// By side, kind and square, added to the kind's value.
     place: Vec<f32>,
-    /// How many games with a winner it rests on.
+    /// Number of games with a winner that it was learned from.
     games: usize,
-    /// How many ways a turn has, on average.
+    /// Average number of ways to take a turn.
     branching: f32,
-    /// The part of all actions after which fewer pieces stand on the board.
+    /// The share of actions after which there are fewer pieces on the board.
     captures: f32,
 }
 
-/// Where the pieces of a position stand: of each its side, its kind, and its square if it has one.
+/// A piece of a position: its side, its kind, and its square if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) side: usize,
@@ -82,15 +83,15 @@ struct Sample {
     winner: usize,
 }
 
-/// The scale of scores: a difference of 100 is as good as this in the regression.
+/// The scale of scores: the value in the regression of a difference of 100.
 const UNIT: f32 = 0.6;
-/// What a piece is worth that has one action, before anything is learned.
+/// The prior value of a piece that has one action.
 const PRIOR: f32 = 0.25;
 /// A piece with twice as many actions is worth a little less than twice as much.
 const POWER: f32 = 0.85;
-/// Where pieces stay, at most as small a part of all actions captures.
+/// In games where pieces stay on the board, at most this share of actions captures.
 const SELDOM: f32 = 0.01;
-/// On how many squares a piece is tried alone.
+/// Number of squares on which a piece is tried alone.
 const TRIED: usize = 12;
 /// Maximum number of actions, and maximum time, of games at random.
 const RANDOM: usize = 100_000;
@@ -108,8 +109,7 @@ impl Knowledge {
             && features(program, contract).len() == self.features
     }
 
-    /// Learns a game from its position by playing it at random: the same of the same seed, if time is not
-    /// limited.
+    /// Learns a game from its position by self-play. Reproducible from the seed, if time is not limited.
     pub fn learn(game: &Game, lessons: Lessons, seed: u64) -> Self {
         let contract = game.contract().clone();
         let program = game.program().clone();
@@ -162,17 +162,17 @@ impl Knowledge {
         it
     }
 
-    /// In how many ways a side can take its turn, on average over games played at random.
+    /// Number of ways in which a side can take its turn, on average over random games.
     pub fn branching(&self) -> f32 {
         self.branching
     }
 
-    /// Whether pieces stay where they are: hardly any action captures, and games that are played at random are won.
+    /// Whether pieces mostly stay on the board: hardly any action captures, yet random games have winners.
     pub(super) fn is_quiet(&self) -> bool {
         self.captures < SELDOM && self.games > 0
     }
 
-    /// How many games with a winner it rests on.
+    /// Number of games with a winner that it was learned from.
     pub fn games(&self) -> usize {
         self.games
     }
@@ -182,12 +182,12 @@ impl Knowledge {
         self.worth_of(self.kinds + feature)
     }
 
-    /// What a piece of a kind is worth, in hundredths.
+    /// The value of a piece of a kind, in hundredths.
     pub fn worth_of(&self, kind: usize) -> i32 {
         (self.worth.get(kind).copied().unwrap_or_default() / UNIT * 100.0) as i32
     }
 
-    /// What a position is worth for a side, in hundredths: its pieces against the average of the others.
+    /// The value of a position for a side, in hundredths: its pieces against the average of the other sides.
     pub(super) fn score(&self, standing: &[Standing], side: usize) -> i32 {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let sum: f32 = standing
@@ -206,13 +206,13 @@ impl Knowledge {
         worth + at.map_or(0.0, |at| self.place[at])
     }
 
-    /// The place of a piece in the table of places: none of what was not there when the game was learned.
+    /// The index of a piece in the table of squares; `None` if it did not exist when the game was learned.
     fn at(&self, it: &Standing, square: usize) -> Option<usize> {
         let is_known = it.side < self.sides && it.kind < self.kinds && square < self.squares;
         is_known.then(|| (it.side * self.kinds + it.kind) * self.squares + square)
     }
 
-    /// The regression: first by how much mobility counts, and which way, then each kind and place by itself.
+    /// The regression: first the weight and sign of mobility, then each kind and square by itself.
     fn fit(&mut self, school: &School<'_>, alone: &[Option<f32>]) {
         let among_others = |&(actions, seen): &(u64, u64)| match seen {
             0 => 0.0,
@@ -233,7 +233,7 @@ impl Knowledge {
             }
             rate *= 0.8;
         }
-        // A few games tell little of single kinds, and less of single squares.
+        // A few games say little about single kinds, and less about single squares.
         let games = self.games as f32;
         let (of_kinds, of_places) = (games / (games + 40.0), games / (games + 200.0));
         for (worth, prior) in self.worth.iter_mut().zip(&prior) {
@@ -242,12 +242,12 @@ impl Knowledge {
         self.place.iter_mut().for_each(|it| *it *= of_places);
     }
 
-    /// Which way, and how much, the prior goes with winning: none if no game had a winner.
+    /// The sign and weight with which the prior goes with winning; `None` if no game had a winner.
     fn sign(&self, school: &School<'_>) -> Option<f32> {
         if school.samples.is_empty() {
             return None;
         }
-        // A few games say little: they count against one that went as the prior says.
+        // A few games say little, so one that agrees with the prior is added.
         let mut scale = 1.0_f32;
         for _ in 0..20 {
             let (mut slope, mut curve) = (0.0, 0.0);
@@ -263,7 +263,7 @@ impl Knowledge {
         Some(scale.clamp(-2.0, 2.0))
     }
 
-    /// What the winner's pieces are worth more than the others'.
+    /// How much more the winner's pieces are worth than the others'.
     fn difference(&self, sample: &Sample) -> f32 {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let signed = |it: &Standing| {
@@ -273,14 +273,15 @@ impl Knowledge {
         sample.standing.iter().map(signed).sum()
     }
 
-    /// One step of the descent.
+    /// One step of gradient descent.
     fn step(&mut self, sample: &Sample, prior: &[f32], rate: f32) {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let missing = 1.0 - logistic(self.difference(sample));
         for it in &sample.standing {
             let share = if it.side == sample.winner { 1.0 } else { -1.0 / others };
             let push = rate * missing * share;
-            // Many squares share what a few games tell: each goes a smaller step, and back towards nothing.
+            // Many squares share the evidence of a few games: each takes a smaller step, and decays towards
+            // zero.
             self.worth[it.kind] +=
                 0.05 * push + rate * 0.002 * (prior[it.kind] - self.worth[it.kind]);
             if let Some(at) = it.square.and_then(|square| self.at(it, square)) {
@@ -290,30 +291,30 @@ impl Knowledge {
     }
 }
 
-/// Passes over all samples.
+/// Number of passes over all samples.
 const PASSES: usize = 6;
 /// Number of positions that the prior counts for as evidence.
 const CAUTION: f32 = 4.0;
 
-/// The probability that such a score stands for.
+/// The probability of winning for a score.
 pub(super) fn logistic(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The games from which is learned.
+/// The games to learn from.
 struct School<'g> {
     contract: &'g Contract,
     program: &'g Program,
     chance: Chance,
     samples: VecDeque<Sample>,
     features: Vec<Feature>,
-    /// By kind: actions of pieces, and pieces of sides to move. Behind the kinds there is room for the features, which
-    /// have none.
+    /// By kind: the number of actions of pieces, and of pieces of sides to move. Behind the kinds there is
+    /// room for the features, which have none.
     actions_of: Vec<(u64, u64)>,
     longest: usize,
-    /// The logarithms of how many actions there were to choose from, and how many turns they belong to.
+    /// The sum of the logarithms of the numbers of actions to choose from, and the number of turns.
     turns: (f32, u32),
-    /// After how many actions fewer pieces stood on the board, of how many.
+    /// The number of actions after which there were fewer pieces on the board, and the number of all actions.
     captures: (u64, u64),
 }
 
@@ -323,7 +324,7 @@ impl School<'_> {
         (sum / turns.max(1) as f32).exp()
     }
 
-    /// Plays games with so many actions, or for so long. Returns how many had a winner.
+    /// Plays games up to a number of actions, or for a time. Returns the number of games with a winner.
     fn attend(
         &mut self,
         game: &Game,
@@ -345,8 +346,8 @@ impl School<'_> {
         games
     }
 
-    /// Plays a game to its end or to the limit. Returns how many actions it had, those that were looked at
-    /// included, and whether a side won.
+    /// Plays a game to its end or to the limit. Returns its number of actions, including those that were only
+    /// examined, and whether a side won.
     fn play(
         &mut self,
         world: &mut World,
@@ -412,7 +413,7 @@ impl School<'_> {
                 Err(_) => i32::MIN,
             };
             world.rollback(mark);
-            // Of actions that look alike any one.
+            // A random one of equally good actions.
             let rated = (score, self.chance.next());
             if best.is_none_or(|(known, _)| rated > known) {
                 best = Some((rated, at));
@@ -421,8 +422,8 @@ impl School<'_> {
         best.map(|it| it.1)
     }
 
-    /// How many actions a piece of each kind has on average where it stands alone, of the kinds that are on the
-    /// board: among others, pieces that reach far do not show it.
+    /// Average number of actions of a piece of each kind on the board when it is alone: among other pieces,
+    /// long-range pieces are blocked.
     fn alone(&mut self, world: &mut World, squares: usize) -> Vec<Option<f32>> {
         let (kind_of, at) = (self.contract.kind.attr, self.contract.at.attr);
         let pieces: Vec<EntityId> = world.facts().entities_with(at).collect();
@@ -449,7 +450,7 @@ impl School<'_> {
         found
     }
 
-    /// Takes down how many actions the pieces of the side to move have.
+    /// Counts the actions of the pieces of the side to move.
     fn watch(&mut self, world: &World, moves: &[Move], standing: &[Standing]) {
         let Some(mover) =
             self.contract.mover(world.facts()).and_then(|it| usize::try_from(it).ok())
@@ -470,7 +471,7 @@ impl School<'_> {
     }
 }
 
-/// How a position has ended: the winner, or no side; none if it has not.
+/// The end of a game: the winner, or no side for a draw; `None` if it is not over.
 pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
     if !world.any(contract.result) {
         return None;
@@ -532,7 +533,7 @@ pub(super) fn standing(
     found
 }
 
-/// How many pieces stand on squares.
+/// Number of pieces on the board.
 fn on_board(standing: &[Standing]) -> usize {
     standing.iter().filter(|it| it.square.is_some()).count()
 }
@@ -542,7 +543,7 @@ pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
     matches!(ty, Type::Domain(it) if matches!(program.schema.domain(it).shape, Shape::Entities { .. }))
 }
 
-/// What an entity has, as an index.
+/// The value of an entity's attribute, as an index.
 fn raw(world: &World, entity: i64, attr: AttrId) -> Option<usize> {
     let entity = EntityId(u32::try_from(entity).ok()?);
     world.facts().get_raw(entity, attr).and_then(|it| usize::try_from(it).ok())

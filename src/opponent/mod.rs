@@ -1,9 +1,10 @@
-//! An opponent that plays any rules: it looks ahead through the actions of a game and its results, and learns
-//! what pieces are worth from games that it plays with itself.
+//! An opponent that plays any rules: it searches the actions of a game and their results, and learns the
+//! values of pieces by self-play.
 //!
-//! It knows of a game what the rules say: the legal actions, the side to move, the winner. What a position is
-//! worth comes from [`Knowledge`], which is the same code for all games. Deliberately absent: openings, tables of
-//! endings, anything written for one game; threads and clocks, which the caller has ([`Stop`], [`Budget`]).
+//! It knows only what the rules give: the legal actions, the side to move, the winner. Positions are
+//! evaluated by [`Knowledge`], which is the same code for all games. Deliberately absent: opening books,
+//! endgame tables, anything written for one game; threads and clocks, which belong to the caller ([`Stop`],
+//! [`Budget`]).
 
 mod knowledge;
 mod monte_carlo;
@@ -19,26 +20,26 @@ pub use knowledge::{Knowledge, Lessons, unread_features};
 use monte_carlo::Tree;
 use search::Search;
 
-/// How much may be thought about one action. Whichever ends first ends the search.
+/// The limits of the search for one action. Whichever is reached first ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Maximum number of positions looked at.
+    /// Maximum number of positions examined.
     pub nodes: u64,
-    /// Maximum number of actions looked ahead, captures and the like beyond them aside.
+    /// Maximum search depth in actions, without the extension by captures.
     pub depth: u32,
     pub time: Option<Duration>,
 }
 
-/// How what follows is found.
+/// The search method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Everything to a depth.
+    /// Full-width search to a depth.
     AlphaBeta,
-    /// Samples of what looks promising: where a turn has very many ways, or pieces are not captured.
+    /// Sampling: for games where a turn has very many ways, or pieces are not captured.
     MonteCarlo,
 }
 
-/// How well the opponent plays, from 1 for beginners to 8 for all that it can.
+/// The playing strength, from 1 for beginners to 8 for full strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u8);
 
@@ -55,7 +56,7 @@ impl Level {
         self.0
     }
 
-    /// What a level may think about one action. Time is bounded at all levels, so that no player waits for long.
+    /// The budget of a level for one action. Time is bounded at all levels, so that no player waits for long.
     pub fn budget(self) -> Budget {
         let (nodes, depth, millis) = match self.0 {
             1 => (200, 1, 500),
@@ -70,8 +71,7 @@ impl Level {
         Budget { nodes, depth, time: Some(Duration::from_millis(millis)) }
     }
 
-    /// By how much the opponent misjudges each action, in hundredths of the unit of scores: what makes it a
-    /// beginner.
+    /// The random error in the score of each action, in hundredths, which makes low levels weak.
     fn error(self) -> i32 {
         match self.0 {
             1 => 120,
@@ -82,29 +82,29 @@ impl Level {
     }
 }
 
-/// What the opponent thinks of a position.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// The action that it would take.
     pub action: Move,
     pub score: Score,
-    /// How many actions it looked ahead.
+    /// The search depth, in actions.
     pub depth: u32,
-    /// How many positions it looked at.
+    /// Number of positions examined.
     pub nodes: u64,
-    /// What it expects to follow, the action first.
+    /// The principal variation, beginning with the action.
     pub line: Vec<Move>,
 }
 
-/// How a position looks for the side to move.
+/// The score of a position for the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Score {
-    /// In hundredths of a unit that is the same in one game only: what the logistic function takes to a
-    /// probability of winning.
+    /// In hundredths of a unit that differs between games; the logistic function turns it into a probability
+    /// of winning.
     Hundredths(i32),
-    /// It wins after so many actions.
+    /// It wins after this many actions.
     Wins(u32),
-    /// It loses after so many actions.
+    /// It loses after this many actions.
     Loses(u32),
 }
 
@@ -114,17 +114,17 @@ pub struct Opponent {
     knowledge: Knowledge,
     level: Level,
     seed: u64,
-    /// Always the same one, if any.
+    /// The fixed method, if there is one.
     method: Option<Method>,
 }
 
 impl Opponent {
-    /// The seed decides between actions that look alike, and what a beginner misjudges.
+    /// The seed decides between equally good actions, and determines the errors of low levels.
     pub fn new(knowledge: Knowledge, level: Level, seed: u64) -> Self {
         Self { knowledge, level, seed, method: None }
     }
 
-    /// The same opponent, which looks ahead by one method whatever the game is.
+    /// The same opponent with a fixed search method for all games.
     #[must_use]
     pub fn by(self, method: Method) -> Self {
         Self { method: Some(method), ..self }
@@ -136,7 +136,7 @@ impl Opponent {
         Self { seed, ..self }
     }
 
-    /// How it looks ahead in what it knows.
+    /// The search method that it would use.
     pub fn method(&self, budget: Budget) -> Method {
         let is_bounded = budget.nodes < u64::MAX || budget.time.is_some();
         match self.method {
@@ -149,16 +149,16 @@ impl Opponent {
         }
     }
 
-    /// The action that the opponent takes as the side to move; none if the game is over.
+    /// The action that the opponent takes as the side to move; `None` if the game is over.
     ///
-    /// The game is not changed, and its history is known: positions that come again are draws where the rules
-    /// say so. An opponent that is stopped answers with the best action that it has found.
+    /// The game is not changed, and its history counts: repeated positions are draws if the rules say so. An
+    /// opponent that is stopped answers with the best action that it has found.
     pub fn choose(&mut self, game: &Game, budget: Budget, stop: &Stop) -> Option<Choice> {
         self.seed = self.seed.wrapping_add(1);
         if game.result().is_some() {
             return None;
         }
-        // What rules without end may take is bounded for a search as for a request.
+        // The steps of evaluating rules are bounded for a search as for a request.
         let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => {
@@ -180,8 +180,8 @@ impl Opponent {
         Search::new(game, &self.knowledge, budget, stop.clone())
     }
 
-    /// What alpha-beta finds with a part of the budget, and what is left of it: samples may pass by a win that is a few
-    /// actions away.
+    /// The result of alpha-beta with a part of the budget, and the rest of the budget: sampling may miss a
+    /// win that is a few actions away.
     fn forced(&self, game: &Game, budget: Budget, stop: &Stop) -> (Option<Choice>, Budget) {
         let (nodes, time) = (budget.nodes / FORCED, budget.time.map(|it| it / FORCED as u32));
         let part = Budget { nodes, time, ..budget };
@@ -198,7 +198,7 @@ impl Opponent {
         (found, left)
     }
 
-    /// What the opponent thinks of each action, best first: hints, and analysis.
+    /// The score of each action, best first, for hints and analysis.
     pub fn judge(&mut self, game: &Game, budget: Budget, stop: &Stop) -> Vec<(Move, Score)> {
         if game.result().is_some() {
             return Vec::new();
@@ -210,7 +210,7 @@ impl Opponent {
                 let (found, left) = self.forced(game, budget, stop);
                 let mut judged = Tree::new(self.search(game, left, stop), self.seed).judge();
                 if let Some((actions, win)) = found.and_then(|it| Some((wins(&it)?, it))) {
-                    // The win comes before all that do not win as soon.
+                    // The forced win precedes all actions that do not win as soon.
                     judged.retain(|it| it.0 != win.action);
                     let sooner =
                         |it: &&(Move, Score)| matches!(it.1, Score::Wins(n) if n <= actions);
@@ -226,13 +226,13 @@ impl Opponent {
         self.level
     }
 
-    /// The game has other rules from here on.
+    /// Replaces the knowledge, after a change of rules.
     pub fn learn(&mut self, knowledge: Knowledge) {
         self.knowledge = knowledge;
     }
 }
 
-/// After how many actions a choice wins, if it does.
+/// Number of actions after which a choice wins, if it does.
 fn wins(choice: &Choice) -> Option<u32> {
     match choice.score {
         Score::Wins(actions) => Some(actions),
@@ -240,16 +240,16 @@ fn wins(choice: &Choice) -> Option<u32> {
     }
 }
 
-/// The part of the budget of samples that looks for a win by force.
+/// The fraction (1/n) of a sampling budget that is spent on finding a forced win.
 const FORCED: u64 = 8;
 
-/// Average number of turns in a position from which on there are too many for alpha-beta.
+/// Average number of possible turns from which on there are too many for alpha-beta.
 const MANY: f32 = 1_000.0;
 
-/// Maximum number of requests whose steps a search may take together.
+/// The budget of steps of a search, as a number of requests.
 const REQUESTS: u64 = 4_096;
 
-/// Numbers that look random: SplitMix64.
+/// Pseudo-random numbers: SplitMix64.
 #[derive(Debug, Clone)]
 struct Chance(u64);
 
@@ -262,7 +262,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// Below `end`, which is above 0.
+    /// A number below `end`, which is above 0.
     fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }

@@ -1,10 +1,10 @@
-//! Monte Carlo tree search (PUCT with AMAF), for games in which alpha-beta does not see far enough.
+//! Monte Carlo tree search (PUCT with AMAF), for games in which alpha-beta cannot search deep enough.
 //!
-//! A new position is valued by a random rollout to the end where pieces are not captured, since what stands where says
-//! little there; else by playing out captures ([`Search::score`] without depth). What an action did elsewhere in the
-//! tree (AMAF) counts until it was tried often enough here. Certain wins and losses are proven up the tree and not
-//! sampled again. All values are probabilities that the side that asks wins, as in `search`.
-//! Deliberately absent: threads; transpositions.
+//! In games without captures a new position is valued by a random rollout to the end, since the placement of
+//! pieces says little there; in others by a search of captures ([`Search::score`] without depth). The results
+//! of an action elsewhere in the tree (AMAF) count until it was tried often enough here. Certain wins and
+//! losses are proven up the tree and not sampled again. All values are probabilities that the root's side
+//! wins, as in `search`. Deliberately absent: threads; transpositions.
 
 use std::cmp::Ordering;
 
@@ -19,19 +19,19 @@ use crate::moves::{Move, legal_moves};
 const REMEMBERED: usize = 1 << 20;
 /// Maximum number of actions of a rollout; the position after them is evaluated statically.
 const LONGEST: usize = 300;
-/// Part of the prior that all actions of a position share alike.
+/// The part of the prior that is equal for all actions of a position.
 const UNIFORM: f32 = 0.25;
 /// The rest of the prior falls with the rank of an action as `1 / (rank + FALL)`.
 const FALL: f32 = 10.0;
 
-/// How values are found and weighed.
+/// The parameters of the search.
 #[derive(Debug, Clone, Copy)]
 struct Manner {
-    /// Positions are valued by random rollouts.
+    /// Whether positions are valued by random rollouts.
     at_random: bool,
     /// The exploration constant of PUCT.
     exploration: f32,
-    /// How slowly the weight of AMAF values falls with visits: `sqrt(amaf / (amaf + visits))`.
+    /// How slowly the weight of AMAF values decreases with visits: `sqrt(amaf / (amaf + visits))`.
     amaf: f32,
     /// The share of the best value that follows in the value of an action; the rest is the average of its visits.
     best: f32,
@@ -46,7 +46,7 @@ pub(super) struct Tree<'g> {
     nodes: Vec<Node>,
     /// The number of edges of all nodes.
     size: usize,
-    /// What actions did wherever they were taken (AMAF): by other sides, and by the side that asks.
+    /// The results of actions wherever they were taken (AMAF): by other sides, and by the root's side.
     amaf: [HashMap<Move, Sum>; 2],
     chance: Chance,
 }
@@ -65,10 +65,10 @@ struct Node {
 struct Edge {
     mv: Move,
     prior: f32,
-    /// The static evaluation of the position after it, if it was looked at.
+    /// The static evaluation of the position after it, if it was evaluated.
     first: Option<f32>,
     sum: Sum,
-    /// The best that follows.
+    /// The best value that follows.
     best: f32,
     after: After,
 }
@@ -77,13 +77,13 @@ struct Edge {
 enum After {
     Unseen,
     At(usize),
-    /// The score is certain.
+    /// The score is proven.
     Proven(i32),
     /// It is not searched: a repetition, or the maximum depth.
     Fixed(f32),
 }
 
-/// Values that were found, and how many.
+/// A sum of values, with their number.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     visits: f32,
@@ -101,7 +101,7 @@ impl Sum {
     }
 }
 
-/// What a visit found: a sample, the best that follows, and the score if it is certain.
+/// The result of a visit: a sample, the best value that follows, and the score if it is proven.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     value: f32,
@@ -152,7 +152,7 @@ impl<'g> Tree<'g> {
         judged.into_iter().map(|it| (it.mv.clone(), score(it))).collect()
     }
 
-    /// Descends to a position that is new, and backs its value up.
+    /// Descends to a new position, and backs its value up.
     fn visit(&mut self, at: usize, ply: i32) -> Found {
         if self.nodes[at].edges.is_none()
             && let Some(score) = self.expand(at, ply)
@@ -170,7 +170,7 @@ impl<'g> Tree<'g> {
         };
         let Some(edges) = &mut self.nodes[at].edges else { return here };
         let Some(found) = found else {
-            // It is legal and cannot be taken.
+            // It is legal but cannot be taken.
             edges.remove(chosen);
             return here;
         };
@@ -191,7 +191,7 @@ impl<'g> Tree<'g> {
         Found { value: found.value, best, proven }
     }
 
-    /// What is found after an action; none if it cannot be taken.
+    /// The result of a visit below an action; `None` if it cannot be taken.
     fn follow(&mut self, at: usize, chosen: usize, ply: i32) -> Option<Found> {
         let edge = &self.edges(at)[chosen];
         let (mv, after) = (edge.mv.clone(), edge.after);
@@ -272,7 +272,8 @@ impl<'g> Tree<'g> {
         value
     }
 
-    /// Finds the actions of a position, which is `ply - 1` actions below the root. Returns its score, if it is certain.
+    /// Finds the actions of a position, which is `ply - 1` actions below the root. Returns its score, if it
+    /// is proven.
     fn expand(&mut self, at: usize, ply: i32) -> Option<i32> {
         let (is_own, is_root) = (self.nodes[at].is_own, at == 0);
         let moves = self.search.sorted(None);
@@ -285,12 +286,12 @@ impl<'g> Tree<'g> {
         let mut edges = Vec::with_capacity(moves.len());
         let mut proven = None;
         for (rank, mv) in moves.into_iter().enumerate() {
-            // All actions of the root are looked at, so that an immediate win is never missed.
+            // All actions of the root are evaluated, so that an immediate win is never missed.
             let (first, score) = if is_root { self.look(&mv, ply) } else { (None, None) };
             if is_root && first.is_none() {
                 continue;
             }
-            // A little noise, so that actions of like rank are not always tried in the same order.
+            // A little noise, so that actions of equal rank are not always tried in the same order.
             let prior = (1.0 + self.chance.below(100) as f32 / 1_000.0) / (rank as f32 + FALL);
             let best = first.unwrap_or(self.nodes[at].here);
             let after = score.map_or(After::Unseen, After::Proven);
@@ -309,8 +310,8 @@ impl<'g> Tree<'g> {
         proven
     }
 
-    /// The static evaluation of the position after an action, and its score if the game is over there; nothing if
-    /// the action cannot be taken.
+    /// The static evaluation of the position after an action, and its score if the game is over there; `None`
+    /// for both if the action cannot be taken.
     fn look(&mut self, mv: &Move, ply: i32) -> (Option<f32>, Option<i32>) {
         let mark = self.search.world.mark();
         let taken = self.search.world.fire(mv.action, &mv.args).is_ok();
@@ -334,7 +335,7 @@ impl<'g> Tree<'g> {
         let rated = |it: &Edge| {
             let value = self.value(at, it);
             let own = if is_own { value } else { 1.0 - value };
-            // A certain loss is not tried.
+            // A proven loss is not tried.
             let lost = matches!(it.after, After::Proven(_)) && own < 0.01;
             own + exploration * it.prior / (1.0 + it.sum.visits)
                 - if lost { INFINITE as f32 } else { 0.0 }
@@ -362,7 +363,7 @@ impl<'g> Tree<'g> {
         elsewhere.map_or(mean, |it| mean * (1.0 - weight) + weight * it.mean())
     }
 
-    /// Adds what an action did to the AMAF table.
+    /// Adds the result of an action to the AMAF table.
     fn note(&mut self, is_own: bool, mv: Move, value: f32) {
         let seen = &mut self.amaf[usize::from(is_own)];
         if seen.len() < REMEMBERED || seen.contains_key(&mv) {
@@ -370,7 +371,7 @@ impl<'g> Tree<'g> {
         }
     }
 
-    /// The score of a position, if those of its actions make it certain.
+    /// The score of a position, if those of its actions prove it.
     fn proven(&self, at: usize) -> Option<i32> {
         let sign = if self.nodes[at].is_own { 1 } else { -1 };
         let scores = self.edges(at).iter().map(|it| match it.after {
@@ -385,8 +386,8 @@ impl<'g> Tree<'g> {
         self.nodes[at].edges.as_deref().unwrap_or_default()
     }
 
-    /// Which of two actions is the better one for a side: certain wins, the soonest first, then those that were tried
-    /// most, then certain losses, the latest first.
+    /// Which of two actions is better for a side: proven wins, the soonest first, then those tried most
+    /// often, then proven losses, the latest first.
     fn compared(&self, a: &Edge, b: &Edge, is_own: bool) -> Ordering {
         let sign = if is_own { 1 } else { -1 };
         let certain = |it: &Edge| match it.after {
@@ -405,7 +406,7 @@ impl<'g> Tree<'g> {
         let (mut line, mut at) = (Vec::new(), 0);
         loop {
             let is_own = self.nodes[at].is_own;
-            // Of equal ones the first, as in the list of all.
+            // The first of equal ones, as in the list of all.
             let all = self.edges(at).iter().rev();
             let Some(best) = all.max_by(|a, b| self.compared(a, b, is_own)) else { return line };
             let is_tried = best.sum.visits > 0.0 || matches!(best.after, After::Proven(_));
@@ -418,7 +419,7 @@ impl<'g> Tree<'g> {
         }
     }
 
-    /// The static evaluation: how likely the side that asks wins, by what stands where.
+    /// The static evaluation: the probability that the root's side wins, by the placement of pieces.
     fn evaluation(&mut self) -> f32 {
         let standing = self.search.standing();
         let side = usize::try_from(self.search.side).unwrap_or_default();
@@ -428,17 +429,17 @@ impl<'g> Tree<'g> {
 
 /// Neither side is better off.
 const EVEN: f32 = 0.5;
-/// The number of samples of an action elsewhere that count like its static evaluation.
+/// The number of AMAF samples that weigh as much as the static evaluation.
 const FEW: f32 = 3.0;
 /// Maximum depth of the tree.
 const DEEPEST: u32 = 200;
 
-/// The probability of winning that a score stands for.
+/// The probability of winning for a score.
 fn chance_of(score: i32) -> f32 {
     logistic(score as f32 / 100.0)
 }
 
-/// The score that stands for a probability.
+/// The score for a probability of winning.
 fn hundredths(value: f32) -> i32 {
     let value = value.clamp(0.001, 0.999);
     ((value / (1.0 - value)).ln() * 100.0) as i32

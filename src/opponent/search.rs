@@ -1,9 +1,9 @@
-//! Looking ahead: alpha-beta over the actions of a game, deeper and deeper until the budget is spent.
+//! Alpha-beta search over the actions of a game, with iterative deepening until the budget is spent.
 //!
-//! All scores are those of the side that asks, so that turns of several actions and games of several sides need
-//! nothing of their own: that side takes the best action for itself, every other side the worst for it. What
-//! captures is guessed from an action's arguments (they name an enemy piece, or the square of one); such actions
-//! are looked at first, and beyond the depth.
+//! All scores are those of the root's side, so that turns of several actions and games of several sides need
+//! no special code: that side takes the best action for itself, every other side the worst for it. Whether an
+//! action captures is guessed from its arguments (they name an enemy piece, or the square of one); such
+//! actions are searched first, and beyond the depth (quiescence).
 
 use std::time::Instant;
 
@@ -16,19 +16,19 @@ use crate::game::{Game, position_key};
 use crate::moves::{Contract, Move, legal_moves, may_stop};
 use crate::rules::{Program, Type};
 
-/// A win at once; one that takes longer counts less by one for each action.
+/// The score of an immediate win; it decreases by one for each action that it takes.
 const WIN: i32 = 1_000_000;
 /// Scores beyond this are wins or losses.
 pub(super) const DECIDED: i32 = WIN - 1_000;
 /// Above all scores.
 pub(super) const INFINITE: i32 = 2 * WIN;
-/// The score of an action that is legal and cannot be taken.
+/// The score of an action that is legal but cannot be taken.
 const UNTAKEN: i32 = -WIN - 1;
 /// Maximum number of actions looked ahead beyond the depth.
 const BEYOND: i32 = 6;
 /// Maximum number of positions that are remembered.
 const REMEMBERED: usize = 1 << 20;
-/// The clock is looked at once in so many positions.
+/// Number of positions between two checks of the clock.
 const LOOK: u64 = 8;
 
 pub(super) struct Search<'g> {
@@ -40,21 +40,21 @@ pub(super) struct Search<'g> {
     pub(super) budget: Budget,
     stop: Stop,
     started: Instant,
-    /// The side that asks.
+    /// The root's side.
     pub(super) side: i64,
     pub(super) nodes: u64,
     pub(super) is_out: bool,
-    /// The keys of the positions since the game began, and on the way to the one looked at.
+    /// The keys of the positions since the game began, including the current line of the search.
     pub(super) path: Vec<u64>,
     known: HashMap<u64, Known>,
-    /// How often an action was the best, by what it looks like.
+    /// The history heuristic: how often an action was the best.
     history: HashMap<Move, i32>,
-    /// Games whose rules say nothing of equal positions have no keys.
+    /// Whether positions have keys, which the rules may not declare.
     has_keys: bool,
     pub(super) repeats: bool,
 }
 
-/// What is known of a position.
+/// An entry of the transposition table.
 #[derive(Debug, Clone)]
 struct Known {
     depth: i32,
@@ -98,11 +98,11 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// The best action, misjudged by as much as a beginner does.
+    /// The best action, after adding the random error of the level.
     pub(super) fn choose(&mut self, error: i32, seed: u64) -> Option<Choice> {
         let mut chance = Chance(seed);
         let mut moves = self.sorted(None);
-        // Actions that look alike come in another order each time.
+        // Equally good actions come in random order.
         for at in (1..moves.len()).rev() {
             moves.swap(at, chance.below(at + 1));
         }
@@ -132,7 +132,7 @@ impl<'g> Search<'g> {
                 break;
             }
             let mut order: Vec<usize> = (0..moves.len()).collect();
-            // Actions that were not looked at keep their place behind the others.
+            // Actions that were not searched stay behind the others.
             order
                 .sort_by_key(|it| std::cmp::Reverse(scores.get(*it).copied().unwrap_or(-INFINITE)));
             moves = order.into_iter().map(|it| moves[it].clone()).collect();
@@ -141,7 +141,7 @@ impl<'g> Search<'g> {
         Some(best)
     }
 
-    /// All actions with their scores, best first, as deep as the budget goes.
+    /// All actions with their scores, best first, as deep as the budget allows.
     pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
         let moves = self.sorted(None);
         let mut judged: Vec<(Move, i32)> = moves.iter().map(|it| (it.clone(), 0)).collect();
@@ -160,8 +160,8 @@ impl<'g> Search<'g> {
         judged.into_iter().map(|(mv, score)| (mv, told(score))).collect()
     }
 
-    /// The scores of the first actions, as many as the budget allows; each of them true, or only whether it is
-    /// better than those before it.
+    /// The scores of the first actions, as many as the budget allows; each exact if `all`, or else only a
+    /// bound unless it is better than those before it.
     fn root(&mut self, moves: &[Move], depth: i32, all: bool) -> Vec<i32> {
         let mut scores = Vec::new();
         let mut best = -INFINITE;
@@ -171,7 +171,7 @@ impl<'g> Search<'g> {
                 scores.push(UNTAKEN);
                 continue;
             };
-            // What was cut short says nothing, but for the first action of the first depth.
+            // An interrupted score is meaningless, except that of the first action at the first depth.
             if self.is_out && !(scores.is_empty() && depth == 1) {
                 break;
             }
@@ -181,7 +181,7 @@ impl<'g> Search<'g> {
         scores
     }
 
-    /// What is found after an action, which is taken back; none if it cannot be taken.
+    /// Takes an action, looks, and takes it back; `None` if it cannot be taken.
     fn after<T>(&mut self, mv: &Move, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let mark = self.world.mark();
         let taken = self.world.fire(mv.action, &mv.args).is_ok();
@@ -190,7 +190,7 @@ impl<'g> Search<'g> {
         found
     }
 
-    /// The score of a position, so many actions ahead.
+    /// The score of a position, searched to a depth.
     pub(super) fn score(&mut self, depth: i32, ply: i32, mut least: i32, mut most: i32) -> i32 {
         if self.is_spent() {
             return 0;
@@ -227,7 +227,7 @@ impl<'g> Search<'g> {
             return here;
         }
         if is_quiet {
-            // The side to move may leave it at that, if it likes what it sees.
+            // Stand pat: the side to move need not capture.
             if is_own {
                 if here >= most {
                     return here;
@@ -241,7 +241,7 @@ impl<'g> Search<'g> {
             }
         }
         let moves = legal_moves(&mut self.world, self.contract);
-        // Where rows are missing, that there is no action means nothing.
+        // If rows are missing, having no action means nothing.
         if self.has_run_out() {
             return 0;
         }
@@ -287,7 +287,7 @@ impl<'g> Search<'g> {
         score
     }
 
-    /// The key of the position, where rules say which positions are equal.
+    /// The key of the position, if rules declare which positions are equal.
     pub(super) fn key(&mut self) -> u64 {
         if self.has_keys { position_key(&mut self.world) } else { 0 }
     }
@@ -303,7 +303,7 @@ impl<'g> Search<'g> {
         self.is_out
     }
 
-    /// Rules have taken more than they may: what is read from here on is of no use.
+    /// Whether the rules have exceeded their budget, so that what is read from here on is meaningless.
     pub(super) fn has_run_out(&mut self) -> bool {
         self.is_out |= self.world.has_run_out();
         self.is_out
@@ -313,7 +313,7 @@ impl<'g> Search<'g> {
         self.contract.mover(self.world.facts()) == Some(self.side)
     }
 
-    /// The side to move has to answer a threat to what it must keep.
+    /// Whether the side to move must answer a threat to what it must keep.
     fn is_threatened(&mut self) -> bool {
         let Some(mover) = self.contract.mover(self.world.facts()) else { return false };
         self.contract.exposed.is_some_and(|it| self.world.contains(it, &[mover]))
@@ -330,7 +330,7 @@ impl<'g> Search<'g> {
     /// The score where the side to move has no action.
     pub(super) fn stuck(&mut self, ply: i32) -> i32 {
         if !may_stop(&mut self.world, self.contract) {
-            // It would have to take its turn back: nothing is worse than to begin such a turn.
+            // It would have to take its turn back, so such a turn scores as a loss.
             return if self.is_own_turn() { ply - WIN } else { WIN - ply };
         }
         let rows = self.contract.stuck.map(|it| self.world.tuples(it)).unwrap_or_default();
@@ -351,7 +351,7 @@ impl<'g> Search<'g> {
         self.ordered(moves, &standing, first, false)
     }
 
-    /// Likely actions first; of loud ones only those, where only these are wanted.
+    /// Orders actions, likely ones first; keeps only captures if only these are wanted.
     fn ordered(
         &self,
         moves: Vec<Move>,
@@ -377,7 +377,7 @@ impl<'g> Search<'g> {
         rated.into_iter().map(|it| it.1).collect()
     }
 
-    /// What is expected after an action, as far as it is remembered.
+    /// The principal variation after an action, from the transposition table.
     fn line(&mut self, first: &Move, depth: u32) -> Vec<Move> {
         let mark = self.world.mark();
         let mut line = vec![first.clone()];
@@ -401,7 +401,7 @@ impl<'g> Search<'g> {
     }
 }
 
-/// What could be captured: the pieces of other sides, by entity and by square.
+/// The pieces of other sides, which could be captured, by entity and by square.
 struct Prey {
     by_square: HashMap<i64, i32>,
     mover: Option<usize>,
@@ -419,8 +419,8 @@ impl Prey {
         Self { by_square: foes.filter_map(at).collect(), mover }
     }
 
-    /// What an action seems to capture is worth, less a little for what it is taken with; none if it seems to
-    /// capture nothing.
+    /// The value of what an action seems to capture, less a little for the capturing piece; `None` if it
+    /// seems to capture nothing.
     fn taken_by(&self, search: &Search<'_>, mv: &Move) -> Option<i32> {
         let columns = &search.program.action(mv.action).columns;
         let facts = search.world.facts();
@@ -444,13 +444,13 @@ impl Prey {
     }
 }
 
-/// A number around 0, more often a small one.
+/// A random number around 0, more often a small one.
 fn wobble(chance: &mut Chance, size: i32) -> i32 {
     let width = size.unsigned_abs() as usize + 1;
     chance.below(width) as i32 - chance.below(width) as i32
 }
 
-/// A score as callers get it.
+/// Converts an internal score for callers.
 pub(super) fn told(score: i32) -> Score {
     match score {
         it if it > DECIDED => Score::Wins((WIN - it) as u32),

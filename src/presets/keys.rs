@@ -1,12 +1,12 @@
-//! The keys of `.meta` lines that mean something here. The language leaves all others to other programs, so a
-//! slip of the pen would go unnoticed: `check` tells of them.
+//! The known keys of `.meta` lines. The language leaves all others to other programs, so a
+//! typing error would go unnoticed: `check` reports them.
 
 use crate::facts::nearest;
 use crate::rules::{Source, metas};
 
 /// The keys, by what reads them.
 const KEYS: &[&str] = &[
-    // What a file is, and what it goes with.
+    // The kind of a file, and what it goes with.
     "family",
     "game",
     "include",
@@ -42,11 +42,11 @@ const KEYS: &[&str] = &[
     "option",
     "range",
     "requires", //
-    // Texts of positions and moves.
+    // Notation of positions and moves.
     "fault",
     "fen",
     "san", //
-    // What is drawn.
+    // Drawing.
     "aura",
     "divide",
     "drawing",
@@ -65,7 +65,7 @@ const KEYS: &[&str] = &[
     "request",
 ];
 
-/// Sentences about the `.meta` lines of a file whose keys mean nothing, with what may have been meant.
+/// Messages about the `.meta` lines of a file with unknown keys, with the most similar known key.
 pub fn unknown_keys(source: &Source) -> Vec<String> {
     let metas = metas(source);
     let unknown = metas.iter().filter(|it| !KEYS.contains(&it.key.as_str()));

@@ -1,6 +1,6 @@
-//! The game that a client plays: which variant is chosen, the position, and what a client may ask of it.
+//! The game that a client plays: the chosen variant, the position, and the requests of a client.
 //!
-//! Both protocols speak to a table in the client's letters; everything below it is in ours.
+//! Both protocols pass texts in the client's letters; everything below is in ours.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::moves::{action_texts, divide, refusal};
 use crate::opponent::{Budget, Knowledge, Lessons, Level, Opponent, Score};
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
-/// What is learned in this time is not learned again.
+/// Knowledge that was learned for this long is not learned again.
 const ENOUGH: Duration = Duration::from_millis(500);
 
 /// Our own letters.
@@ -23,31 +23,31 @@ static OURS: Dialect = Dialect::none();
 #[derive(Debug)]
 pub struct EngineGame {
     catalogue: Catalogue,
-    /// Compiled once each, by the name of the game.
+    /// Compiled games, by name.
     loaded: HashMap<String, (Arc<Ruleset>, Dialect)>,
     rules: Arc<Ruleset>,
     dialect: Dialect,
-    /// The client writes our letters.
+    /// Whether the client writes our letters.
     plain: bool,
     game: Game,
-    /// What was learned of the games that were played, by their names.
+    /// The knowledge about the games that were played, by name.
     knowledge: HashMap<String, Knowledge>,
     /// How long it learns before it says that it is ready, if it was asked to.
     lessons: Option<Duration>,
 }
 
-/// What the engine would play, in the client's letters.
+/// The engine's choice, in the client's letters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thought {
     pub text: String,
     pub score: Score,
     pub depth: u32,
     pub nodes: u64,
-    /// What it expects to follow, its own action first.
+    /// The principal variation, its own action first.
     pub line: Vec<String>,
 }
 
-/// Why the table stays as it is.
+/// Why a request failed; nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     #[error(transparent)]
@@ -66,7 +66,7 @@ pub enum TableError {
     NotShuffled(String),
     #[error(transparent)]
     Add(#[from] AddError),
-    /// What is wrong is told in our letters.
+    /// Errors use our letters.
     #[error("{0} (clients write {1})")]
     Spelled(Box<TableError>, String),
     #[error("the letters of {0} for clients are wrong: {1}")]
@@ -74,7 +74,7 @@ pub enum TableError {
 }
 
 impl EngineGame {
-    /// A table with the named game set up.
+    /// Sets up the named game.
     ///
     /// # Errors
     /// There is no such game, or its rules do not load.
@@ -99,7 +99,7 @@ impl EngineGame {
         self.catalogue.games().iter().map(|it| it.name.as_str())
     }
 
-    /// The name of the game that is played.
+    /// The name of the current game.
     pub fn variant(&self) -> &str {
         &self.rules.game().name
     }
@@ -109,7 +109,7 @@ impl EngineGame {
         self.rules.game().facts.iter().any(|it| it.0 == "castling_by_rook" && it.1 == "true")
     }
 
-    /// What clients must be told of single pieces, in Betza's notation.
+    /// The moves of single pieces as clients need them, in Betza's notation.
     pub fn pieces(&self) -> &[String] {
         &self.rules.game().client_pieces
     }
@@ -132,18 +132,18 @@ impl EngineGame {
         Ok(())
     }
 
-    /// Whether the client writes pieces in the letters that programs for this game have, or in ours. Not
-    /// every client knows the former.
+    /// Sets whether the client writes our letters, or those that programs for this game usually have. Not
+    /// every client knows the latter.
     pub fn write_plainly(&mut self, plain: bool) {
         self.plain = plain;
     }
 
-    /// How the client writes pieces.
+    /// The client's dialect.
     fn dialect(&self) -> &Dialect {
         if self.plain { &OURS } else { &self.dialect }
     }
 
-    /// An error about what a client wrote, with the client's letters where they are not ours.
+    /// Adds the client's letters to an error about the client's text, if they differ from ours.
     fn spelled<T>(&self, done: Result<T, TableError>) -> Result<T, TableError> {
         done.map_err(|why| match self.dialect().letters() {
             Some(letters) => TableError::Spelled(Box::new(why), letters),
@@ -151,7 +151,7 @@ impl EngineGame {
         })
     }
 
-    /// [`EngineGame::choose`], or the game that is played from shuffled positions in its place.
+    /// [`EngineGame::choose`], or the shuffled form of that game.
     ///
     /// # Errors
     /// There is no such game, or it has no shuffled form; the table stays as it is.
@@ -168,7 +168,7 @@ impl EngineGame {
     /// Adds rule files of the user's own, or a folder of them, and returns how many.
     ///
     /// # Errors
-    /// What cannot be read or clashes with a game at hand.
+    /// A file cannot be read, or clashes with a known game.
     pub fn add_rules(&mut self, path: &Path) -> Result<usize, TableError> {
         let count = self.catalogue.add_path(path)?;
         self.loaded.clear();
@@ -211,8 +211,8 @@ impl EngineGame {
         self.game.takeback().is_some()
     }
 
-    /// The action that the engine takes; `None` if there is none. The first time that a game is asked for, it is
-    /// learned, which takes a second or a few.
+    /// The action that the engine takes; `None` if there is none. The first time that a game is played, it is
+    /// learned, which takes a few seconds.
     ///
     /// # Errors
     /// As [`EngineGame::pick`].
@@ -225,7 +225,7 @@ impl EngineGame {
         };
         let contract = self.game.contract().clone();
         let (score, depth, nodes) = (choice.score, choice.depth, choice.nodes);
-        // Rules may call an action legal that cannot be taken: then any that can will do.
+        // Rules may call an action legal that cannot be taken: then any other action is taken.
         if refusal(self.game.world_mut(), &contract, &choice.action).is_some() {
             return Ok(Some(Thought { line: vec![text.clone()], text, score, depth, nodes }));
         }
@@ -235,7 +235,8 @@ impl EngineGame {
         Ok(Some(Thought { text, score, depth, nodes, line }))
     }
 
-    /// Learns each game for so long, in [`EngineGame::prepare`]; as long as a move allows if it is no time.
+    /// Sets the time to learn each game in [`EngineGame::prepare`]; if it is zero, the time depends on that
+    /// for a move.
     pub fn learn_for(&mut self, time: Duration) {
         self.lessons = Some(time).filter(|it| !it.is_zero());
         self.knowledge.clear();
@@ -256,8 +257,8 @@ impl EngineGame {
         Ok(())
     }
 
-    /// What is known of the game: learned the first time, in a part of the time that there is for an action. What
-    /// was learned in a hurry is learned again.
+    /// The knowledge about the game: learned the first time, within a part of the time for an action. If that
+    /// time was short, it is learned again later.
     fn learned(&mut self, budget: Budget) -> Result<Knowledge, TableError> {
         let name = &self.rules.game().name;
         if let Some(known) = self.knowledge.get(name) {
@@ -277,7 +278,7 @@ impl EngineGame {
     /// A legal move, chosen by the position alone; `None` if there is none.
     ///
     /// # Errors
-    /// The rules take too much, or none of the legal moves can be played: the reason of the first.
+    /// The rules exceed a budget, or none of the legal moves can be played: the reason of the first.
     pub fn pick(&mut self) -> Result<Option<String>, TableError> {
         let moves = self.game.listing();
         let at = (self.game.hash() % moves.len().max(1) as u64) as usize;
@@ -310,10 +311,10 @@ impl EngineGame {
         ))
     }
 
-    /// The number below each legal move, in the order of their text.
+    /// The perft count below each legal move, in the order of their text.
     ///
     /// # Errors
-    /// The rules take too much, or a legal move cannot be played: the count is not the whole.
+    /// The rules exceed a budget, or a legal move cannot be played, so the count is incomplete.
     pub fn divide(&mut self, depth: u32) -> Result<Vec<(String, u64)>, TableError> {
         let rows = divide(self.game.world_mut(), self.rules.contract(), depth);
         self.game.check()?;
@@ -326,7 +327,7 @@ impl EngineGame {
         self.dialect().fen_to_theirs(&fen)
     }
 
-    /// The board as a FEN tells it, its last rank first, in the client's letters.
+    /// The board in FEN order, last rank first, in the client's letters.
     pub fn cells(&mut self) -> Vec<Vec<Option<String>>> {
         let cells = self.game.cells();
         let theirs = |it: &String| self.dialect().fen_to_theirs(it);
@@ -334,7 +335,7 @@ impl EngineGame {
         cells.into_iter().map(row).collect()
     }
 
-    /// What the FEN does not tell of the position, in words.
+    /// What the FEN does not state about the position, in words.
     pub fn unsaid(&mut self) -> Option<String> {
         self.rules.unsaid_note(&mut self.game)
     }
@@ -353,7 +354,7 @@ impl EngineGame {
         self.game.side().unwrap_or_default()
     }
 
-    /// What the set-up had to leave out, in words.
+    /// The warnings of the setup, in words.
     pub fn warnings(&self) -> Vec<String> {
         self.game.warnings().iter().map(ToString::to_string).collect()
     }

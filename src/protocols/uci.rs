@@ -1,9 +1,10 @@
 //! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
 //!
-//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` searches as long as its clocks, depth or
-//! nodes say, else as the level does; one without end answers at `stop`, after a short search, for lines are read
-//! one after the other; `depth` and `nodes` are bounded by the time of the level, too. `go perft N` counts. An unknown variant
-//! is refused aloud, and so is every `position` and `go` until a known one is chosen.
+//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` searches within its clocks, depth
+//! or nodes, or else within the level's budget; an infinite search answers at `stop`, after a short search,
+//! since lines are read one after the other; `depth` and `nodes` are bounded by the time of the level, too.
+//! `go perft N` counts. An unknown variant is answered by an error, and so is every `position` and `go` until
+//! a known one is chosen.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use super::{EngineGame, Flow, TableError, Thought};
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
 
-/// Options that graphical interfaces set blindly; a referee has no use for them.
+/// Options that graphical interfaces set unconditionally, which have no meaning here.
 const IGNORED: &[&str] =
     &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
 
@@ -22,16 +23,16 @@ const AT_STOP: Duration = Duration::from_millis(200);
 /// Maximum number of seconds for which a game is learned.
 const LONGEST_LESSONS: u64 = 3_600;
 
-/// A conversation.
+/// A UCI session.
 #[derive(Debug)]
 pub struct Uci {
     table: EngineGame,
-    /// The variant as it was asked for, and whether Chess960 castling was.
+    /// The requested variant, and whether Chess960 castling was requested.
     variant: String,
     shuffled: bool,
     /// Why the variant cannot be played.
     refused: Option<String>,
-    /// A search without end is on: its move is to be given at `stop`.
+    /// Whether an infinite search is on, whose move is given at `stop`.
     searching: bool,
     level: Level,
 }
@@ -128,7 +129,7 @@ impl Uci {
         }
     }
 
-    /// Sets up the variant asked for, or remembers why it cannot be.
+    /// Sets up the requested variant, or remembers why it cannot.
     fn choose(&mut self, out: &mut dyn FnMut(&str)) {
         self.refused = match self.table.choose_as(&self.variant, self.shuffled) {
             Ok(()) => None,
@@ -186,7 +187,7 @@ impl Uci {
         }
     }
 
-    /// How long to think, by what follows `go`.
+    /// The budget, from the parameters of `go`.
     fn budget(&self, words: &[&str]) -> Budget {
         let number = |name: &str| {
             let at = words.iter().position(|it| *it == name)?;
@@ -204,7 +205,7 @@ impl Uci {
             nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
             depth: depth
                 .map_or(own.depth, |it| own.depth.min(u32::try_from(it).unwrap_or(u32::MAX))),
-            // Nothing stops a search but its budget.
+            // Only its budget stops a search.
             time: time.or(own.time),
         }
     }
@@ -244,7 +245,7 @@ impl Uci {
                 out(&format!("bestmove {text}"));
             }
             Ok(None) => out("bestmove (none)"),
-            // The client waits for the last line.
+            // The client waits for a final line.
             Err(why) => {
                 error(out, &why.to_string());
                 out("bestmove (none)");
@@ -268,10 +269,10 @@ impl Uci {
     }
 }
 
-/// How much of a clock one action may take, in milliseconds.
+/// The part of a clock that one action may take, in milliseconds.
 pub(super) fn think_for(left: u64, increment: u64, actions_to_go: Option<u64>) -> u64 {
     let share = left / actions_to_go.unwrap_or(30).clamp(1, 30);
-    // Something is left for the way to the client.
+    // Some time is left for the communication.
     share.saturating_add(increment.saturating_mul(4) / 5).min(left.saturating_sub(50)).max(1)
 }
 

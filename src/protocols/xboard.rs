@@ -1,8 +1,8 @@
 //! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
 //!
-//! One game at a time. When it is our turn we think as long as `st`, `sd` and our clock (`time`) say. Games that
-//! xboard does not know are described to it by `setup`. Turns of several actions do not fit this
-//! protocol and are not promised here.
+//! One game at a time. When it is our turn we think within `st`, `sd` and our clock (`time`). Games that
+//! xboard does not know are described to it by `setup`. Turns of several actions do not fit this protocol and
+//! are not supported.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::{EngineGame, Flow, TableError};
 use crate::opponent::{Budget, Level};
 use crate::presets::Catalogue;
 
-/// What xboard itself calls these games, where the names differ: theirs, ours.
+/// xboard's names for games, where they differ: theirs, ours.
 const NAMES: &[(&str, &str)] = &[("normal", "chess"), ("fischerandom", "chess960")];
 
-/// Games whose board and pieces xboard knows without being told.
+/// Games whose board and pieces xboard knows without `setup`.
 const NATIVE: &[&str] =
     &["normal", "fischerandom", "knightmate", "suicide", "giveaway", "berolina", "extinction"];
 
-/// Commands that are true of other engines or of no matter to a referee.
+/// Commands that are meant for other engines or have no meaning here.
 const IGNORED: &[&str] = &[
     "xboard", "accepted", "rejected", "random", "level", "otim", "post", "nopost", "hard", "easy",
     "cores", "memory", "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint",
@@ -26,7 +26,7 @@ const IGNORED: &[&str] = &[
     "resume",
 ];
 
-/// A conversation.
+/// An xboard session.
 #[derive(Debug)]
 pub struct Xboard {
     table: EngineGame,
@@ -34,13 +34,13 @@ pub struct Xboard {
     default: String,
     /// The side that we play; `None` in force mode.
     own: Option<i64>,
-    /// The result was claimed.
+    /// Whether the result was sent.
     claimed: bool,
     /// Seconds that an action may take.
     seconds: Option<u64>,
     /// Maximum number of actions to look ahead.
     depth: Option<u32>,
-    /// Hundredths of a second that are left on our clock.
+    /// The time left on our clock, in hundredths of a second.
     left: Option<u64>,
 }
 
