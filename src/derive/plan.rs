@@ -17,12 +17,12 @@ pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
     pub(super) schedule: Schedule,
-    /// The unmerged schedule of reactions, for the reference evaluator.
+    /// The order of reactions by the letter, for the reference evaluator.
     letter: Arc<Schedule>,
-    /// The supplied relations, and the trials that batches read: for the merged and the unmerged schedule.
+    /// What is handed to the evaluators, and the trials that batches read: merged ones, and by the letter.
     hands: GivenRelations,
     trials: [Vec<u64>; 2],
-    /// The reference evaluator, which plans and computes its statics on first use.
+    /// The reference evaluator, which plans and computes its statics when it is first asked for rows.
     frog: Arc<Statics>,
     /// The code that reactions call.
     calls: Option<Arc<dyn Calls>>,
@@ -35,7 +35,8 @@ impl Plan {
         Self::compile_sharing(program, &Memo::default())
     }
 
-    /// As [`Plan::compile`], reusing rows of statics from programs that were compiled with the same memo.
+    /// As [`Plan::compile`], with rows of statics from programs that were compiled with the same
+    /// memo before.
     ///
     /// # Errors
     /// As [`Plan::compile`].
@@ -43,8 +44,8 @@ impl Plan {
         Self::compile_as(program, 0, memo)
     }
 
-    /// As [`Plan::compile`], with rows of at least `width` members (64, 128, 256), for tests and measurements
-    /// of wider rows.
+    /// As [`Plan::compile`], with rows of at least so many members (64, 128, 256): for tests and
+    /// measurements of the wider rows.
     ///
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
@@ -64,7 +65,7 @@ impl Plan {
         Ok(Self { program, bits, schedule, letter, hands, trials, frog, calls: None })
     }
 
-    /// The same, with the code that reactions call.
+    /// The same, with code for what reactions call.
     pub fn with_calls(self, calls: Arc<dyn Calls>) -> Self {
         Self { calls: Some(calls), ..self }
     }
@@ -73,20 +74,20 @@ impl Plan {
         self.calls.as_ref()
     }
 
-    /// Makes machine code for the rules now, without waiting for a busy session. False if that is not
-    /// possible: the processor is not supported, or the feature `native` is off.
+    /// Makes machine code of the rules now, and not only when a session has been busy for long.
+    /// False where there is none: a processor that is not known, or the feature `native` is off.
     pub fn make_native(&self) -> bool {
         self.bits.make_native()
     }
 
-    /// Estimated bytes of the program in memory, including parts that it may share with others.
+    /// Bytes that the program takes in memory, with what it may share with others: an estimate.
     pub fn heap_bytes(&self) -> usize {
-        // The text itself is shared; its tree is several times as large.
+        // The text itself is shared; its tree is some times as large.
         let text: usize = self.program.sources.iter().map(|it| it.text.len()).sum();
         self.bits.heap_bytes() + 4 * text
     }
 
-    /// Number of batches of reactions of each action.
+    /// How many batches of reactions each action takes.
     pub fn batches(&self) -> Vec<usize> {
         let actions = self.program.actions.iter();
         actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
@@ -110,8 +111,7 @@ impl Plan {
         }
     }
 
-    /// The schedule of reactions for an evaluator. Evaluators agree on the effects of reactions, not on the
-    /// number of batches.
+    /// How an evaluator runs reactions. They agree on what reactions do, not on how many batches that takes.
     pub(super) fn schedule_of(&self, backend: Backend) -> &Schedule {
         match backend {
             Backend::Bits => &self.schedule,
@@ -119,7 +119,7 @@ impl Plan {
         }
     }
 
-    /// The trials that each batch of that schedule reads.
+    /// The trials that each batch of such a schedule reads.
     pub(super) fn trials_of(&self, backend: Backend) -> &[u64] {
         match backend {
             Backend::Bits => &self.trials[0],

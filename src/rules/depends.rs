@@ -1,8 +1,8 @@
-//! Dependencies: which attributes rules read, which ones reactions write, and which rules and reactions can
-//! never do anything.
+//! What depends on what: which attributes rules read, which ones reactions write, and which rules
+//! and reactions can never do anything.
 //!
-//! All answers are safe over-approximations: fewer attributes may really be read and written. Deliberately
-//! absent: the order of evaluation (`stratify`), and how rules run.
+//! All answers are safe guesses: more may be read and written than really is.
+//! Deliberately absent: orders of evaluation (`stratify`), and how rules run.
 
 use super::program::{Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role};
 use crate::facts::AttrId;
@@ -34,7 +34,7 @@ impl Attributes {
     }
 }
 
-/// The dependencies of a program's relations.
+/// What the relations of a program depend on.
 #[derive(Debug, Clone)]
 pub struct Dependencies {
     reads: Vec<Attributes>,
@@ -64,7 +64,7 @@ impl Dependencies {
         it
     }
 
-    /// Analyses one stratum: what can hold at all, then what it reads.
+    /// One stratum: what can hold at all, then what it reads.
     fn settle(&mut self, program: &Program, relations: &[RelId]) {
         let rules = || relations.iter().flat_map(|&it| &program.relation(it).rules);
         loop {
@@ -125,7 +125,7 @@ pub fn relations_of<'l>(body: impl IntoIterator<Item = &'l Literal>) -> Vec<RelI
     found
 }
 
-/// The attributes that a reaction itself may write, without those of the events that it raises.
+/// The attributes that a reaction itself may write; not what the events that it raises do.
 pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     let mut writes = Attributes::default();
     for effect in &reaction.effects {
@@ -149,7 +149,7 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     writes
 }
 
-/// All attributes, for unknown cases: what called code writes, what trials read.
+/// All attributes, for what is not known: what called code writes, what trials read.
 fn everything(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     (0..program.schema.attributes().len() as u16).for_each(|it| attributes.insert(AttrId(it)));
@@ -173,7 +173,7 @@ fn of_entities(program: &Program) -> Attributes {
 /// The events that a reaction raises itself, or has code raise.
 pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
     if reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. })) {
-        // Code raises events by name, and those of trials have none.
+        // Code names events, and those of trials have no name.
         let named = |it: &EventId| !program.trials.iter().any(|trial| trial.event == *it);
         return program.events.iter().map(|it| it.id).filter(named).collect();
     }

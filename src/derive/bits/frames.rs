@@ -1,18 +1,18 @@
-//! Frames: the memory of rows that are derived on demand.
+//! Frames: where the rows live that are derived on demand.
 //!
-//! The first write after a mark opens a frame, so that a rollback finds the older ones untouched. Until then
-//! derived rows belong to both states, which have the same facts. Deliberately absent: maintained rows, and
-//! what a rollback does to them (`live`).
+//! The first write after a mark opens a frame, so that a rollback finds the older ones untouched. Until
+//! then what is derived belongs to both states, which have the same facts. Deliberately absent: the rows
+//! that are kept from change to change, and what a rollback does to them (`live`).
 
 use super::super::evaluator::EvaluatorMark;
 use super::compile::Compiled;
 use super::live::Live;
 use super::word::Word;
 
-/// A session that sets this many marks is busy: making machine code for its program pays off.
+/// A session that sets so many marks is busy: its program is worth the time to make machine code.
 const BUSY: u32 = 1 << 14;
 
-/// Capacity of the journal that a session keeps between actions.
+/// Entries of the journal that a session has room for between actions.
 const JOURNAL: usize = 1024;
 
 impl<W: Word> Live<W> {
@@ -37,7 +37,7 @@ impl<W: Word> Live<W> {
         self.clear_flags(c);
     }
 
-    /// Makes room for the rows of the frame of that depth.
+    /// There are rows for the frame of that depth.
     #[inline]
     pub(super) fn make_room(&mut self, c: &Compiled<W>, depth: usize) {
         let rows = c.kept_rows + (depth + 1) * c.frame_rows;
@@ -47,7 +47,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Marks everything derived on demand as out of date.
+    /// Nothing that is derived on demand is true any longer.
     #[inline]
     pub(super) fn clear_flags(&mut self, c: &Compiled<W>) {
         if !self.clean {
@@ -75,14 +75,14 @@ impl<W: Word> Live<W> {
         self.s.frame = depth * c.frame_rows;
         self.s.ready_at = depth * c.flags();
         self.clean = false;
-        // Lists have no frames: those derived before the mark may have been overwritten.
+        // Lists have no frames: those derived before the mark were overwritten.
         let ready = &mut self.s.ready[self.s.ready_at..][..c.flags()];
         for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
             *flags &= !lists;
         }
     }
 
-    /// Makes writes final.
+    /// What was written is here to stay.
     pub(super) fn commit(&mut self, c: &Compiled<W>) {
         self.journal.clear();
         self.journal.shrink_to(JOURNAL);

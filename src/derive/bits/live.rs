@@ -23,37 +23,37 @@ use super::run::State;
 use super::tries::Tries;
 use super::word::Word;
 
-/// Maximum capacity for tuples to be checked that a session keeps between changes.
+/// Maximum number of tuples to be checked that a session keeps memory for until the next change.
 const MAX_IDLE_SUSPECTS: usize = 16;
 
-/// The cost of checking a tuple, without loops in the rules.
+/// What it costs to check a tuple, loops in the rules aside.
 const CHECK_STEPS: i64 = 8;
 
-/// The rows of one session and their state.
+/// The rows of one session and what is known of their state.
 #[derive(Debug, Clone)]
 pub(super) struct Live<W> {
     pub(super) s: State<W>,
     pub(super) journal: Vec<(u32, W)>,
     pub(super) depth: usize,
-    /// Whether the current frame belongs to a mark, so that a write opens another.
+    /// The current frame is that of a mark to return to: a write opens another.
     pub(super) marked: bool,
-    /// Number of marks set so far.
+    /// How many marks were set.
     pub(super) marks: u32,
-    /// Whether no bit of the current frame is set.
+    /// No bit of the current frame is set.
     pub(super) clean: bool,
     pending: bool,
-    /// By turn, whether the candidates of a maintained relation have not been checked yet.
+    /// Maintained relations by turn, whose candidates have not been looked at yet.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
-    /// The memory for counting leaves, once they are counted.
+    /// What counting leaves needs, once they are counted.
     pub(super) room: Option<Box<LeafRoom>>,
     /// The actions whose leaves are being counted, one after the other, those of the plies above first.
     pub(super) leaf_rows: Vec<i64>,
-    /// Statistics of attempts to count leaves after an action by code.
+    /// How often code was asked to count leaves after an action.
     pub(super) leaf_tries: Tries,
-    /// Statistics of attempts for an action above the last ply.
+    /// How often it was asked for an action above the last ply.
     pub(super) step_tries: Tries,
-    /// The blocks and tuples of maintained relations that were derived again; recorded only on request.
+    /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
     pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
 
@@ -80,7 +80,7 @@ impl<W: Word> Live<W> {
         engine
     }
 
-    /// Marks tuples that may hold without any fact, since no change of a fact would cause a check of them.
+    /// What may hold without any fact: no change of a fact would have it looked at.
     fn suspect_unprompted(&mut self, c: &Compiled<W>) {
         for &turn in &c.unprompted {
             let kept = &c.maintained[usize::from(turn)];
@@ -156,7 +156,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Adds a member to a list of an entity, or removes it.
+    /// A member comes to a list of an entity, or goes.
     fn write_list(
         &mut self,
         dense: &Dense,
@@ -180,7 +180,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Sets the rows of a relation that is supplied from outside. Its readers are derived on demand.
+    /// Takes the rows of a relation that is handed over. What reads it is derived on demand.
     pub(super) fn take_rows(&mut self, c: &Compiled<W>, rel: RelId, rows: &[Tuple]) {
         self.spoil(c);
         match &c.stores[usize::from(rel.0)] {
@@ -219,7 +219,7 @@ impl<W: Word> Live<W> {
 
     fn catch_up_all(&mut self, c: &Compiled<W>) {
         self.s.fuel.refill();
-        // Updating a relation can only make later ones due.
+        // A relation that catches up makes only later ones due.
         for word in 0..self.s.due.len() {
             while let Some(bit) = self.s.due[word].pop() {
                 let turn = word * 64 + bit;
@@ -336,7 +336,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Runs the recursive rules of a block until none adds anything. They read only this block.
+    /// Runs the recursive rules of a block until none adds anything. They read no block but this one.
     #[inline(never)]
     fn repeat(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, again: u32) {
         let start = kept.base as usize + block * kept.stride as usize;
@@ -355,7 +355,8 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Updates the index of a changed block, given the unions of its rows, and notifies its readers.
+    /// Updates the index of a changed block, of whose rows these are the unions, and tells its
+    /// readers.
     #[inline]
     fn block_changed(
         &mut self,
@@ -379,7 +380,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Removed tuples are reported with the old rows in place, added tuples with the new ones.
+    /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
     fn spread_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
         let stride = kept.stride as usize;
@@ -482,7 +483,7 @@ impl<W: Word> Live<W> {
     fn derive(&mut self, c: &Compiled<W>, rel: RelId) {
         self.clean = false;
         match &c.modes[usize::from(rel.0)] {
-            // If it is stored as rows, its first instruction empties it and marks it as derived.
+            // Emptied and noted as derived by its first instruction, if it is rows.
             Mode::Scratch { .. } => {
                 self.s.exec(c, c.derive[usize::from(rel.0)]);
                 if let Store::Sparse(store) = c.stores[usize::from(rel.0)] {
@@ -568,8 +569,8 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Notifies the readers of an input of a tuple that is added or removed. `moved`: readers that do not
-    /// depend on the value have been notified already.
+    /// Tells the readers of an input of a tuple that comes or goes. `moved`: readers that do not ask
+    /// for the value have been told already.
     fn tell_input(
         &mut self,
         c: &Compiled<W>,
@@ -628,7 +629,7 @@ impl<W: Word> Live<W> {
         self.pending = false;
     }
 
-    /// Empties every maintained relation and treats all input tuples as new.
+    /// Empties every maintained relation and has each input's tuples looked at as if they were new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
         self.s.fuel.restart();
         for &Maintained { rel, .. } in &c.maintained {
@@ -692,7 +693,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Derives the relations that the reactions of a batch read.
+    /// Derives what the reactions of a batch read.
     pub(super) fn ready_batch(&mut self, c: &Compiled<W>, batch: usize) {
         for need in c.batches[batch].iter().flat_map(|it| &it.needs) {
             if !self.flag(*need) {
@@ -715,7 +716,7 @@ impl<W: Word> Live<W> {
     }
 }
 
-/// Notifies the readers of a relation that a tuple is added or removed.
+/// Tells the readers of a relation that a tuple comes or goes.
 fn tell<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
     let readers = &c.readers[usize::from(rel.0)];
     if let Some(&first) = tuple.first() {
@@ -730,7 +731,7 @@ fn tell<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
     }
 }
 
-/// Notifies readers whose block is the first column.
+/// Tells those whose block is the first column.
 #[inline]
 fn tell_blocks<W: Word>(s: &mut State<W>, readers: &Readers, block: usize) {
     let one = W::one(block);
@@ -739,7 +740,7 @@ fn tell_blocks<W: Word>(s: &mut State<W>, readers: &Readers, block: usize) {
     }
 }
 
-/// Notifies readers whose block is another column.
+/// Tells those whose block is another column.
 fn tell_others<W: Word>(s: &mut State<W>, readers: &Readers, tuple: &[i64]) {
     for (consumer, col, guards) in &readers.others {
         mark_dirty(s, *consumer, W::one(tuple[*col] as usize), guards);
@@ -754,7 +755,7 @@ fn mark_dirty<W: Word>(s: &mut State<W>, consumer: Turn, block: W, guards: &[u32
     }
 }
 
-/// Puts a tuple in the registers where plans expect it.
+/// Puts a tuple where plans look for it.
 #[inline]
 fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
     for (reg, &value) in GIVEN.into_iter().zip(tuple) {

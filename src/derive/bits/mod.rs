@@ -1,8 +1,8 @@
-//! The bit evaluator: relations as bit rows, joins as ANDs, maintained incrementally.
+//! The bit evaluator: relations as bit rows, joins as ANDs, kept true from change to change.
 //!
 //! `compile` turns a program into plans (`planner`) over stores (`layout`); `live` keeps the rows
-//! of one session up to date by running them (`run`); `engine` is the interface. `general` is the slow path
-//! for relations that do not fit rows. Nothing here is specific to chess.
+//! of one session up to date by running them (`run`); `engine` is the way in. `general` is the slow road for what does not
+//! fit rows. It knows nothing of chess.
 
 mod word;
 mod fuel;
@@ -81,7 +81,7 @@ impl BitPlan {
         Ok(Self(widths))
     }
 
-    /// Makes machine code if possible. Returns whether there is machine code.
+    /// Makes machine code where that can be. Whether there is some.
     pub(super) fn make_native(&self) -> bool {
         match &self.0 {
             Widths::W64(it) => it.make_native(),
@@ -90,7 +90,7 @@ impl BitPlan {
         }
     }
 
-    /// Bytes of the program, including parts that it may share with others.
+    /// Bytes that the program takes, with what it may share with others.
     pub(super) fn heap_bytes(&self) -> usize {
         match &self.0 {
             Widths::W64(it) => it.heap_bytes(),

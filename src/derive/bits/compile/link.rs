@@ -1,5 +1,5 @@
-//! Links plans to a program: rows get their final addresses, plans become stretches of instructions, and each
-//! relation gets its readers.
+//! From plans to a program that runs: rows get their final addresses, plans become stretches of instructions, and each
+//! relation knows its readers.
 //!
 //! Deliberately absent: planning (the other parts of `compile`), and the instructions (`assemble`).
 
@@ -21,7 +21,7 @@ use crate::derive::schedule::Schedule;
 use crate::rules::{Program, RelId, Role};
 
 impl<W: Word> Compiler<'_, W> {
-    /// Makes the finished program from the plans.
+    /// The finished program, of the plans that were made.
     pub(super) fn link(
         self,
         program: &Arc<Program>,
@@ -109,7 +109,7 @@ impl<W: Word> Compiler<'_, W> {
 }
 
 /// # Errors
-/// A session would have too many rows.
+/// The rows of a session would be too many.
 fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
     let rows = layout.kept_rows as usize + layout.frame_rows as usize;
     if rows > BIT_ROWS {
@@ -124,7 +124,7 @@ fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The update turn of each maintained relation; others have none.
+/// The turn of each maintained relation; others have none.
 fn turns(program: &Program, maintained: &[RelId]) -> Vec<Turn> {
     let mut turns = vec![Turn::MAX; program.relations.len()];
     for (turn, rel) in (0..).zip(maintained) {
@@ -219,7 +219,7 @@ fn of_block((reg, pc): &(Reg, u32)) -> (&[Reg], u32) {
     (std::slice::from_ref(reg), *pc)
 }
 
-/// The entry of a relation derived on demand, if it is stored as rows.
+/// Where a relation derived on demand begins, if it is rows.
 fn entry(at: usize, store: &Store) -> Option<Demanded> {
     let Store::Dense(dense) = store else { return None };
     let stride = dense.strides.first().map_or(1, |it| *it);
@@ -229,7 +229,7 @@ fn entry(at: usize, store: &Store) -> Option<Demanded> {
 /// Relations that need fewer others are derived one by one.
 const SCHEDULED: usize = 4;
 
-/// For relations that need many others: all of them as one stretch, if all are stored as rows.
+/// For relations that need many others: all of them as one stretch, if all are rows.
 fn schedules<'n>(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
@@ -263,7 +263,7 @@ fn schedules<'n>(
     schedules
 }
 
-/// The readers of a relation, from the deltas; their plans become stretches.
+/// The readers of a relation, from what its tuples mean for each; plans of theirs become stretches.
 fn readers(
     assembler: &mut Assembler<'_>,
     deltas: &[Delta],
@@ -297,7 +297,7 @@ fn readers(
     Ok(readers)
 }
 
-/// Reactions by batch, with the relations that they read on demand.
+/// Reactions by batch, with what they read on demand.
 fn attach_needs(
     schedule: &Schedule,
     mut plans: Vec<Option<ReactionPlan>>,
@@ -318,7 +318,7 @@ fn attach_needs(
     batches.map(|it| it.filter_map(|&at| plans[at].clone()).collect()).collect()
 }
 
-/// By attribute, the inputs that read it, with its place among the attributes of each.
+/// By attribute, the inputs that it is read by, with its place among the attributes of each.
 fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
     let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
     for (at, relation) in program.relations.iter().enumerate() {
@@ -331,7 +331,7 @@ fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
     inputs
 }
 
-/// The relations that are kept as lists, one bit each.
+/// The relations that are kept as lists: a bit each.
 fn list_relations(stores: &[Store]) -> Vec<u64> {
     let mut list_relations = vec![0; stores.len().div_ceil(64)];
     for (at, store) in stores.iter().enumerate() {

@@ -1,15 +1,16 @@
-//! Compiles a checked program to plans: relations are empty, known at load, maintained, or derived on demand.
+//! From a checked program to plans: what is empty, what is known at load, what is maintained, what
+//! is derived on demand.
 //!
-//! * A relation without clauses is empty; its literals are removed before planning.
-//! * A relation that depends only on statics is computed here, once.
+//! * A relation without clauses is empty; literals on it fall away before planning.
+//! * A relation that depends on statics alone is computed here, once.
 //! * A relation that an action needs, and that does not depend on a fact of the game itself that
 //!   reactions change (the side to move, a counter), is maintained: by block if its first column is an entity, else by
 //!   tuple.
 //! * Everything else is derived on demand, from scratch.
 //!
 //! The steps: `settle` finds what is empty and computes what is known (`solve`), `modes` decides how each other relation
-//! is kept and plans its rules, `deltas` plans the consequences of changed tuples, `reactions` those of
-//! actions, and `link` makes one program of all plans (`compiled`).
+//! is kept and plans its rules, `deltas` plans what a changed tuple means for others, `reactions` what actions do, and
+//! `link` makes one program of all plans (`compiled`).
 
 mod compiled;
 mod deltas;
@@ -75,7 +76,7 @@ pub(super) fn compile<W: Word>(
     compiler.link(&program, schedule, Plans { reactions, candidates })
 }
 
-/// The plans that belong to no relation: those of reactions, and of tuples that may hold without any fact.
+/// The plans that no relation has: of reactions, and of what may hold without any fact.
 struct Plans {
     reactions: Vec<Option<ReactionPlan>>,
     candidates: Vec<(RelId, Vec<u32>)>,
@@ -83,13 +84,13 @@ struct Plans {
 
 struct Compiler<'p, W> {
     program: &'p Program,
-    /// Its rules, after inlining.
+    /// Its rules, as they are planned.
     rules: &'p Rules<'p>,
     planner: Planner<'p, W>,
     modes: Vec<Mode>,
     /// For each relation, the rules that can fire, with the literals that can fail.
     live: Vec<Vec<LiveRule<'p>>>,
-    /// Whether it depends on a fact of the game, an aggregate, or a relation that is not maintained.
+    /// Depends on a fact of the game, an aggregate, or something that is not maintained.
     volatile: Vec<bool>,
     hot: BTreeSet<RelId>,
     deltas: Vec<Vec<Delta>>,
@@ -97,11 +98,11 @@ struct Compiler<'p, W> {
     general: Vec<Fixpoint>,
     /// Statics that other programs have computed already.
     memo: Memo,
-    /// For each known relation, the id of its rows in the memo.
+    /// For each relation that is known, what its rows are called there.
     ids: Vec<i64>,
-    /// Number of rows of all statics so far.
+    /// Rows of all statics so far.
     static_rows: usize,
-    /// The budget left for computing statics.
+    /// What is left for computing statics.
     fuel: Fuel,
 }
 
@@ -156,7 +157,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
     }
 
-    /// Whether some reaction changes the input; otherwise it is as good as constant.
+    /// Whether some reaction changes the input: what none does is as good as constant.
     fn is_written(&self, input: RelId) -> bool {
         self.program.reactions.iter().flat_map(|it| &it.effects).any(|effect| match effect {
             Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
@@ -168,13 +169,13 @@ impl<'p, W: Word> Compiler<'p, W> {
         })
     }
 
-    /// Maintained relations with a rule that depends on no fact.
+    /// Maintained relations with a rule that asks for no fact.
     fn unprompted(&self) -> Vec<Turn> {
         let free = |rel: &RelId| self.live[usize::from(rel.0)].iter().any(|it| self.is_free(it));
         (0..).zip(&self.maintained).filter(|(_, rel)| free(rel)).map(|(turn, _)| turn).collect()
     }
 
-    /// Whether the rule depends on no fact.
+    /// Whether the rule asks for no fact.
     fn is_free(&self, live: &LiveRule<'_>) -> bool {
         !live.body.iter().any(|it| match it {
             Literal::Atom(atom) => !atom.negated && !self.known(atom.rel),
@@ -240,7 +241,7 @@ fn uses(address: &super::code::Address, reg: Reg) -> bool {
     address.regs[..usize::from(address.n)].contains(&reg)
 }
 
-/// Whether there is one recursive atom, positive, that differs from the head only in its last column.
+/// One recursive atom, positive, that differs from the head in its last column only.
 fn is_row_local(rel: RelId, live: &LiveRule<'_>) -> bool {
     let mut recursive = live.body.iter().filter_map(|it| match it {
         Literal::Atom(atom) if atom.rel == rel => Some(atom),
