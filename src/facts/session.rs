@@ -22,7 +22,7 @@ pub struct Change {
     pub new: Option<i64>,
 }
 
-/// A point in the journal to return to. It ends with the next [`Session::commit`].
+/// A point in the journal to return to. It is valid until the next [`Session::commit`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     at: u32,
@@ -322,7 +322,7 @@ impl Session {
         })
     }
 
-    /// Whether facts may be about the entity.
+    /// Checks that facts may be about the entity.
     ///
     /// # Errors
     /// The id is not below the schema's cap.
@@ -331,7 +331,7 @@ impl Session {
         if entity.0 < cap { Ok(()) } else { Err(FactError::Entity { entity: entity.0, cap }) }
     }
 
-    /// Whether an attribute may have a fact about the entity, or about the member of that number.
+    /// Checks that an attribute may have a fact about the entity, or about the member of that number.
     ///
     /// # Errors
     /// The id is not below the schema's cap, or there is no such member.

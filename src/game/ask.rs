@@ -93,7 +93,7 @@ impl Game {
         Ok(self.answer(explained))
     }
 
-    /// Proves a fact, written like `attacks(e4, d5)`, or refutes it. A square in the place of a
+    /// Proves a fact, written like `attacks(e4, d5)`, or refutes it. A square instead of a
     /// piece means every piece that stands there; `_` means anything.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Facts as they are typed: `attacks(e4, d5)`, read into rows of a relation.
 //!
-//! A square in the place of a piece means every piece that stands there; `_` means anything.
+//! A square instead of a piece means every piece that stands there; `_` means anything.
 
 use crate::derive::Exhausted;
 use crate::facts::nearest;

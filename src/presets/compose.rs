@@ -262,7 +262,7 @@ fn declares(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether something made for a family, or for none, fits a game.
+/// Checks that something made for a family, or for none, fits a game.
 fn of_the_same(
     family: &Option<String>,
     game: &GameEntry,

@@ -230,7 +230,7 @@ impl Externals {
         self.0.iter().any(|it| it.id == id)
     }
 
-    /// Whether all code that a program calls is registered.
+    /// Checks that all code that a program calls is registered.
     pub(super) fn check(&self, program: &Program) -> Result<(), LoadError> {
         for reaction in &program.reactions {
             let calls = |it: &&Effect| matches!(it, Effect::Call { .. });

@@ -129,7 +129,7 @@ impl Uci {
         }
     }
 
-    /// Sets up the requested variant, or remembers why it cannot.
+    /// Sets up the requested variant, or records why that failed.
     fn choose(&mut self, out: &mut dyn FnMut(&str)) {
         self.refused = match self.table.choose_as(&self.variant, self.shuffled) {
             Ok(()) => None,
@@ -282,7 +282,7 @@ fn error(out: &mut dyn FnMut(&str), text: &str) {
     }
 }
 
-/// The board in the `+---+` form that people paste.
+/// The board in the usual `+---+` form.
 fn board(ranks: &[Vec<Option<String>>]) -> Vec<String> {
     let files = ranks.iter().map(Vec::len).max().unwrap_or_default();
     let texts = ranks.iter().flatten().flatten();

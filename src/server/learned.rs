@@ -10,7 +10,7 @@ use crate::moves::action_texts;
 use crate::opponent::{Knowledge, Lessons, Level, Opponent};
 use crate::presets::Ruleset;
 
-/// Maximum number of rule sets whose lessons are remembered.
+/// Maximum number of rule sets whose lessons stay in memory.
 const REMEMBERED: usize = 32;
 
 /// The lessons about a game before its first action here.

@@ -42,9 +42,9 @@ const SQUARES: &str = "Square";
 /// The domain that presets add their names to.
 const PRESETS: &str = "Preset";
 
-/// What `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, as many files as ranks) and `.meta entities "N"` say
-/// instead of the numbers in the declarations, so that a layout or game can have its own board with rules for
-/// any board. The last one counts.
+/// The sizes that `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, as many files as ranks) and
+/// `.meta entities "N"` give. They replace the numbers in the declarations, so that a layout or game can have its
+/// own board with rules for any board. The last one counts.
 #[derive(Default)]
 struct Sizes {
     board: Option<((i64, i64), Span)>,
@@ -170,7 +170,7 @@ impl<'t> Domains<'t> {
         Some(Type::Domain(DomainId(at as u16)))
     }
 
-    /// The names in it.
+    /// The names of that domain's members.
     pub(super) fn preset_names(&self) -> &[String] {
         match self.known.iter().find(|it| it.name == PRESETS).map(|it| &it.shape) {
             Some(Shape::Members(names)) => names,
@@ -439,8 +439,8 @@ impl<'t> Domains<'t> {
         Ok(AttrId(at as u16 + 1))
     }
 
-    /// Adds an attribute for each member of a domain, one after the other: the first, and how many. They are called
-    /// `NAME.MEMBER`.
+    /// Adds consecutive attributes, one for each member of a domain, with the names `NAME.MEMBER`. Returns the
+    /// first and their number.
     pub(super) fn list(
         &mut self,
         name: Name<'t>,
@@ -535,7 +535,7 @@ impl<'t> Domains<'t> {
     }
 }
 
-/// Both are boards, or both are sets of entities.
+/// Whether both are boards or both are sets of entities.
 fn single(a: &Shape, b: &Shape) -> bool {
     matches!(
         (a, b),

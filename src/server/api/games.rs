@@ -271,7 +271,7 @@ pub(super) async fn join(
     Ok(Json(json!({ "v": v, "ply": ply, "side": side, "token": token })))
 }
 
-/// Whether an account may join the accounts that have seats.
+/// Checks that an account may join the accounts that have seats.
 pub(in crate::server) async fn may_join(
     web: &Web,
     account: &Account,

@@ -67,7 +67,7 @@ impl Ledger {
         Self { sides: vec![Used::default(); sides], furthest: 0 }
     }
 
-    /// Whether a side has room for one more of a kind.
+    /// Checks that a side has room for one more of a kind.
     ///
     /// # Errors
     /// It has none, until the next new ply or for the rest of the game.
