@@ -157,7 +157,9 @@ fn audit_pgn(
 type Found = Result<Tally, (usize, Difference)>;
 
 fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
-    let game = library.load(variant, &[]).and_then(|rules| setup::start_recorded_told(&rules, pgn));
+    let game = library
+        .load(variant, &[])
+        .and_then(|rules| setup::start_recorded_with_warnings(&rules, pgn));
     let mut game = game.map_err(|it| (0, Difference::new("the start", it.to_string())))?;
     let mut plies = 0;
     let mut texts = pgn.moves.iter().map(|it| it.text.as_str());
@@ -265,7 +267,7 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
         None => {
             let ok = out.ink(Ink::Good, "ok");
             let Report { steps, absent, comparisons, aggregates, effects, open, code } = sum;
-            out.line(format_args!("{question}: {ok}, {}", told(&answer.finding)))?;
+            out.line(format_args!("{question}: {ok}, {}", goals_of(&answer.finding)))?;
             out.line(format_args!(
                 "  {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates, \
                  {effects} effects"
@@ -299,7 +301,7 @@ fn supports(answer: &Answer) -> bool {
 }
 
 /// The rows that a finding proves or refutes.
-fn told(finding: &Finding) -> String {
+fn goals_of(finding: &Finding) -> String {
     let (what, goals): (&str, Vec<String>) = match finding {
         Finding::Proved(all) => {
             let row = |it: &Proof| Goal::of(&it.relation, &it.tuple).to_string();

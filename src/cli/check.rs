@@ -238,11 +238,11 @@ fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String
     let is_declared =
         |it: &&Meta| own.is_some() || layout == game.layout.as_deref() && game.start == it.value;
     let start = meta("start").filter(is_declared);
-    let Some(told) = start.or(own) else { return Ok(Vec::new()) };
+    let Some(meta_line) = start.or(own) else { return Ok(Vec::new()) };
     let fault = |line: u32, why: String| Fault::Other(format!("{}:{line}: {why}", source.path));
-    let mut set_up = loaded
-        .start(None)
-        .map_err(|why| fault(told.span.line, format!("the game cannot start like that: {why}")))?;
+    let mut set_up = loaded.start(None).map_err(|why| {
+        fault(meta_line.span.line, format!("the game cannot start like that: {why}"))
+    })?;
     if let Some(own) = own {
         if loaded.program().actions.is_empty() {
             let why = "nobody can do anything in this game: it has no `.action`, and no `.meta family` or preset that \
@@ -251,12 +251,12 @@ fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String
         }
         if set_up.listing().is_empty() && set_up.result().is_none() {
             let why = "at the start there is neither an action that can be taken nor a result";
-            return Err(fault(told.span.line, why.into()));
+            return Err(fault(meta_line.span.line, why.into()));
         }
     }
     // What a layout's start leaves out is reported for the layout.
     let warnings = set_up.warnings().iter().filter(|_| start.is_some());
-    Ok(warnings.map(|it| format!("line {}: {it}", told.span.line)).collect())
+    Ok(warnings.map(|it| format!("line {}: {it}", meta_line.span.line)).collect())
 }
 
 fn count(found: &Diagnostics) -> usize {

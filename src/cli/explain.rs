@@ -90,7 +90,7 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
     let catalogue = library.catalogue();
     let mut wanted = Activation::texts(&Catalogue::active(&game));
     wanted.push(preset.to_owned());
-    let told = match catalogue.set_active(&rules, &mut game, &wanted) {
+    let answer = match catalogue.set_active(&rules, &mut game, &wanted) {
         Ok(_) => Activating {
             question: preset.to_owned(),
             holds: true,
@@ -109,15 +109,15 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
         },
     };
     if args.json {
-        out.json(&told)?;
+        out.json(&answer)?;
     } else {
-        out.line(&told.summary)?;
-        for Against { reason, place } in &told.against {
+        out.line(&answer.summary)?;
+        for Against { reason, place } in &answer.against {
             let place = place.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
             out.line(format_args!("  {reason}{place}"))?;
         }
     }
-    Ok(Verdict::of(!told.holds))
+    Ok(Verdict::of(!answer.holds))
 }
 
 /// The error for a question that cannot be asked, with its fix.

@@ -129,7 +129,7 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         return Ok(Verdict::Fine);
     }
     if !args.names.is_empty() {
-        return tell_each(games.iter().map(tell_game), out);
+        return print_each(games.iter().map(describe_game), out);
     }
     let rows = games.iter().map(|it| {
         let mut text = it.title.to_owned();
@@ -144,7 +144,7 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     table(rows, out)
 }
 
-fn tell_game<'a>(game: &Game<'a>) -> Told<'a> {
+fn describe_game<'a>(game: &Game<'a>) -> Description<'a> {
     let fact = |(attribute, value): &(String, String)| format!("{attribute}={value}");
     let number = |it: &Number<'_>| {
         format!(
@@ -163,7 +163,7 @@ fn tell_game<'a>(game: &Game<'a>) -> Told<'a> {
         ("states", game.facts.iter().map(fact).collect::<Vec<_>>().join(", ")),
         ("option", game.number.as_ref().map(number).unwrap_or_default()),
     ];
-    Told { name: game.name, title: game.title, text: "", lines }
+    Description { name: game.name, title: game.title, text: "", lines }
 }
 
 #[derive(Debug, Serialize)]
@@ -198,14 +198,14 @@ pub(crate) fn layouts(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
         return Ok(Verdict::Fine);
     }
     if !args.names.is_empty() {
-        return tell_each(layouts.iter().map(tell_layout), out);
+        return print_each(layouts.iter().map(describe_layout), out);
     }
     table(layouts.iter().map(|it| (it.layout, format!("{} ({})", it.title, it.start))), out)
 }
 
-fn tell_layout<'a>(layout: &Layout<'a>) -> Told<'a> {
+fn describe_layout<'a>(layout: &Layout<'a>) -> Description<'a> {
     let lines = vec![("start", layout.start.to_owned()), ("games", layout.games.join(", "))];
-    Told { name: layout.layout, title: layout.title, text: "", lines }
+    Description { name: layout.layout, title: layout.title, text: "", lines }
 }
 
 pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -222,10 +222,10 @@ pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
         out.json(&presets)?;
         return Ok(Verdict::Fine);
     }
-    tell_each(presets.iter().map(tell_preset), out)
+    print_each(presets.iter().map(describe_preset), out)
 }
 
-fn tell_preset<'a>(preset: &Preset<'a>) -> Told<'a> {
+fn describe_preset<'a>(preset: &Preset<'a>) -> Description<'a> {
     let takes = |it: &Choice| match &it.default {
         Some(default) => format!("{}={default}: {}; {}", it.name, it.text, it.takes),
         None => format!("{}: {}; {}", it.name, it.text, it.takes),
@@ -240,7 +240,7 @@ fn tell_preset<'a>(preset: &Preset<'a>) -> Told<'a> {
     lines.push(("reacts to", preset.hooks.reactions.join(", ")));
     lines.push(("states", preset.attributes.join(", ")));
     lines.push(("games", preset.games.join(", ")));
-    Told { name: preset.preset, title: preset.name, text: preset.description, lines }
+    Description { name: preset.preset, title: preset.name, text: preset.description, lines }
 }
 
 fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Result<Preset<'a>> {
@@ -280,24 +280,27 @@ fn chosen<'c, T>(
 }
 
 /// The details of one entry, for people. Lines without text are left out.
-struct Told<'a> {
+struct Description<'a> {
     name: &'a str,
     title: &'a str,
     text: &'a str,
     lines: Vec<(&'static str, String)>,
 }
 
-fn tell_each<'a>(all: impl Iterator<Item = Told<'a>>, out: &mut Out) -> anyhow::Result<Verdict> {
-    for (at, told) in all.enumerate() {
+fn print_each<'a>(
+    all: impl Iterator<Item = Description<'a>>,
+    out: &mut Out,
+) -> anyhow::Result<Verdict> {
+    for (at, description) in all.enumerate() {
         if at > 0 {
             out.line("")?;
         }
-        let name = out.ink(Ink::Strong, told.name);
-        out.line(format_args!("{name}: {}", told.title))?;
-        if !told.text.is_empty() {
-            out.line(told.text)?;
+        let name = out.ink(Ink::Strong, description.name);
+        out.line(format_args!("{name}: {}", description.title))?;
+        if !description.text.is_empty() {
+            out.line(description.text)?;
         }
-        for (what, text) in told.lines.into_iter().filter(|it| !it.1.is_empty()) {
+        for (what, text) in description.lines.into_iter().filter(|it| !it.1.is_empty()) {
             let what = out.ink(Ink::Dim, format_args!("{what:9}"));
             out.line(format_args!("  {what}  {text}"))?;
         }

@@ -351,7 +351,7 @@ impl Session<'_> {
     /// Prints the last move with all its effects, as JSON.
     fn trace(&mut self) -> anyhow::Result<()> {
         match self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it)) {
-            Some(told) => self.out.json(&told),
+            Some(action) => self.out.json(&action),
             None => Ok(self.out.line("nothing has been played")?),
         }
     }

@@ -128,7 +128,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     };
     let name = pgn.tag("Variant").unwrap_or(name);
     let rules = library.load(name, &from.presets)?;
-    let game = setup::start_recorded_told(&rules, &pgn)?;
+    let game = setup::start_recorded_with_warnings(&rules, &pgn)?;
     Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
 }
 

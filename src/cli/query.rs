@@ -53,7 +53,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
                 let pgn = pgn.map_err(|it| wrong(it.fault.to_string()))?;
                 let variant = pgn.tag("Variant").unwrap_or(name);
                 let rules = library.load(variant, &from.presets)?;
-                let mut game = setup::start_recorded_told(&rules, &pgn)?;
+                let mut game = setup::start_recorded_with_warnings(&rules, &pgn)?;
                 let moves = pgn.moves.iter().map(|it| Word::of_move(&it.text));
                 follow(&mut game, moves, args, Some(at + 1), &mut answers)?;
             }

@@ -55,7 +55,7 @@ pub(crate) fn open_unmoved(
         (None, facts) => {
             let rules = library.load(game, &from.presets)?;
             let game_of = |facts: &PathBuf| of_facts(&rules, facts);
-            let on_board = || start_told(&rules, from.fen.as_deref());
+            let on_board = || start_with_warnings(&rules, from.fen.as_deref());
             let board = facts.as_ref().map_or_else(on_board, game_of)?;
             Opened { game: board, rules, name: game.to_owned(), presets: from.presets.clone() }
         }
@@ -291,17 +291,17 @@ impl Library {
     }
 }
 
-/// [`start`], which also returns what had to be left out of the position.
-fn start_told(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
-    Ok(told(start(rules, fen)?))
+/// [`start`], which warns about everything that had to be left out of the position.
+fn start_with_warnings(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
+    Ok(with_warnings(start(rules, fen)?))
 }
 
-/// [`start_recorded`], which warns about what the setup had to leave out.
-pub(crate) fn start_recorded_told(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
-    Ok(told(start_recorded(rules, pgn)?))
+/// [`start_recorded`], which warns about everything that had to be left out of the position.
+pub(crate) fn start_recorded_with_warnings(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
+    Ok(with_warnings(start_recorded(rules, pgn)?))
 }
 
-fn told(game: Game) -> Game {
+fn with_warnings(game: Game) -> Game {
     for warning in game.warnings() {
         warn(warning);
     }

@@ -35,14 +35,14 @@ impl Watched {
     pub(crate) fn new(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let (sender, changes) = channel();
         let fix = "name rule files (.dl) that are there, or folders of them";
-        let tell = move |event: notify::Result<Event>| {
+        let forward = move |event: notify::Result<Event>| {
             // Reading is not a change. Errors may be ignored, since files are polled as well.
             if event.is_ok_and(|it| !matches!(it.kind, EventKind::Access(_))) {
                 // The receiver may be gone already.
                 let _ = sender.send(());
             }
         };
-        let mut watcher = notify::recommended_watcher(tell).or_fix(fix)?;
+        let mut watcher = notify::recommended_watcher(forward).or_fix(fix)?;
         for path in paths {
             watch(&mut watcher, path).or_fix(fix)?;
         }

@@ -116,7 +116,7 @@ impl World {
         }
         let old = std::mem::replace(&mut self.given_rows_mut().rows[at], rows);
         self.given_rows_mut().journal.push((at, old));
-        self.tell_handed(at);
+        self.pass_on_supplied(at);
     }
 
     /// Restores the supplied rows of a mark.
@@ -124,7 +124,7 @@ impl World {
         while self.given_rows().journal.len() > mark.journal {
             let Some((at, old)) = self.given_rows_mut().journal.pop() else { break };
             self.given_rows_mut().rows[at] = old;
-            self.tell_handed(at);
+            self.pass_on_supplied(at);
         }
         self.given_rows_mut().fresh = mark.fresh;
     }
@@ -143,14 +143,14 @@ impl World {
     }
 
     /// Passes the supplied rows of a relation to the evaluator.
-    pub(super) fn tell_handed(&mut self, at: usize) {
+    pub(super) fn pass_on_supplied(&mut self, at: usize) {
         let rel = self.plan().given_relations().rels[at];
         let rows = Arc::clone(&self.given_rows().rows[at]);
         self.take_rows(rel, &rows);
     }
 
     /// Passes all supplied rows to the evaluator.
-    pub(super) fn tell_all_handed(&mut self) {
-        (0..self.plan().given_relations().rels.len()).for_each(|at| self.tell_handed(at));
+    pub(super) fn pass_on_all_supplied(&mut self) {
+        (0..self.plan().given_relations().rels.len()).for_each(|at| self.pass_on_supplied(at));
     }
 }

@@ -463,7 +463,7 @@ impl World {
         let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
         self.evaluator.follow(&facts.map(stated).collect::<Vec<Change>>());
         self.evaluator.commit();
-        self.tell_all_handed();
+        self.pass_on_all_supplied();
     }
 
     /// Switches to a new evaluator, which has not seen any facts yet.

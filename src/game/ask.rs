@@ -19,7 +19,7 @@ use super::finding::{Teller, decide, prove, trial, turn_after};
 use super::names::value_name;
 use super::play::Game;
 use super::refusal::Objection;
-use super::view::squares_told;
+use super::view::squares_in_sentence;
 
 /// Maximum number of rows that are listed for a square.
 const ROWS: usize = 60;
@@ -240,12 +240,12 @@ impl Game {
         };
         let finding = Finding::Tried(Box::new(trial));
         let teller = self.teller();
-        let told = teller.told(&finding).join("; ");
+        let sentences = teller.sentences(&finding).join("; ");
         Ok(match teller.reason(&finding) {
             Some(reason) => {
-                explanation(text, false, &format!("is not legal: {reason}; {told}"), finding)
+                explanation(text, false, &format!("is not legal: {reason}; {sentences}"), finding)
             }
-            None => explanation(text, true, &format!("does this: {told}"), finding),
+            None => explanation(text, true, &format!("does this: {sentences}"), finding),
         })
     }
 
@@ -262,13 +262,17 @@ impl Game {
         if let (true, Some(_), Some(stuck)) = (proofs.is_empty(), &result, contract.stuck) {
             proofs = prove(world, stuck, &[None, None], limits)?;
         }
-        let told = |holds: bool, summary: String, finding: Finding| {
+        let answer = |holds: bool, summary: String, finding: Finding| {
             Ok(Explanation { question: "result".to_owned(), holds, summary, code: None, finding })
         };
         if let Some(result) = result {
             let why = self.teller().now(|view| proofs.first().map(|it| it.headline(view)));
             let why = why.map(|it| format!(": {it}")).unwrap_or_default();
-            return told(true, format!("the game is over, {result}{why}"), Finding::Proved(proofs));
+            return answer(
+                true,
+                format!("the game is over, {result}{why}"),
+                Finding::Proved(proofs),
+            );
         }
         let rows = self.world_mut().materialised();
         let refutation = why_not_within(&rows, contract.result, &[None, None], limits)?;
@@ -276,7 +280,7 @@ impl Game {
         let moves = self.legal_moves().len();
         let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
         let side = side.unwrap_or_else(|| "nobody".to_owned());
-        told(false, format!("the game is not over: {side} has {moves} legal moves"), finding)
+        answer(false, format!("the game is not over: {side} has {moves} legal moves"), finding)
     }
 
     /// Explains whether the side to move keeps the turn after an action, or after any next action. The rules
@@ -302,14 +306,14 @@ impl Game {
         };
         let (mut keep, mut pass): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         // Only the first of each answer is listed.
-        let mut told: [Option<Turning>; 2] = [None, None];
+        let mut found_turnings: [Option<Turning>; 2] = [None, None];
         for (text, mv) in moves {
             let Some(turning) = turn_after(self.world_mut(), &contract, &mv, limits)? else {
                 pass.push(text);
                 continue;
             };
             let keeps = turning.keeps();
-            told[usize::from(keeps)].get_or_insert(turning);
+            found_turnings[usize::from(keeps)].get_or_insert(turning);
             if keeps { keep.push(text) } else { pass.push(text) }
         }
         let action = text.map_or_else(|| "its next action".to_owned(), str::to_owned);
@@ -325,7 +329,7 @@ impl Game {
                 format!("{side} keeps the turn after {keep}, and the turn passes after the rest")
             }
         };
-        let [passing, keeping] = told;
+        let [passing, keeping] = found_turnings;
         let decisive = if keep.is_empty() { passing } else { keeping };
         let finding = decisive.map_or(Finding::Unfounded, |it| Finding::Turned(Box::new(it)));
         if let Some(reason) = self.teller().reason(&finding) {
@@ -412,8 +416,8 @@ impl Game {
         let entities = contract.entity_type(&program);
         let mut found = Vec::new();
         for (at, relation) in program.relations.iter().enumerate() {
-            let told = matches!(relation.role, Role::Derived | Role::Input(_) | Role::Given(_));
-            if !told || relation.sentence.is_empty() || found.len() >= ROWS {
+            let is_shown = matches!(relation.role, Role::Derived | Role::Input(_) | Role::Given(_));
+            if !is_shown || relation.sentence.is_empty() || found.len() >= ROWS {
                 continue;
             }
             let rel = RelId(at as u16);
@@ -518,7 +522,7 @@ fn meant(
 impl Because {
     fn of(line: Line, board: &Domain) -> Self {
         let Line { depth, text, source } = line;
-        let mut squares = squares_told(&text, board);
+        let mut squares = squares_in_sentence(&text, board);
         squares.sort();
         squares.dedup();
         let (place, remark) = match source {

@@ -133,12 +133,15 @@ mod tests {
 
     #[test]
     fn shapes_are_read_and_nothing_else() {
-        let told = read(
+        let shapes = read(
             "<path d='M10 50h40z' fill='none'/> <circle cx='30' cy='20' r='9' transform='rotate(4 30 30)'/>",
         );
-        let told = told.unwrap_or_default();
-        assert_eq!(told.iter().map(|it| it.shape.as_str()).collect::<Vec<_>>(), ["path", "circle"]);
-        assert_eq!(told[0].attributes["d"], "M10 50h40z");
+        let shapes = shapes.unwrap_or_default();
+        assert_eq!(
+            shapes.iter().map(|it| it.shape.as_str()).collect::<Vec<_>>(),
+            ["path", "circle"]
+        );
+        assert_eq!(shapes[0].attributes["d"], "M10 50h40z");
         for bad in [
             "<script/>",
             "<path d='M0 0' onload='x'/>",

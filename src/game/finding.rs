@@ -154,7 +154,7 @@ impl Teller<'_> {
     }
 
     /// What an action that was tried does besides changing facts: notes, events, stopped events.
-    pub(super) fn told(&self, finding: &Finding) -> Vec<String> {
+    pub(super) fn sentences(&self, finding: &Finding) -> Vec<String> {
         match finding {
             Finding::Tried(it) => self.now(|view| it.told(view)),
             Finding::Proved(_) | Finding::Refuted(_) | Finding::Turned(_) | Finding::Unfounded => {

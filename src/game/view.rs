@@ -569,8 +569,8 @@ impl Game {
             let about = || action.columns.iter().map(|it| it.ty).zip(mv.args.iter().copied());
             let piece = about().find(|it| Some(it.0) == entities);
             let piece = piece.and_then(|it| u32::try_from(it.1).ok());
-            let told = [entities, Some(Type::Domain(contract.board.domain))];
-            let choice = about().filter(|it| !told.contains(&Some(it.0)));
+            let placed = [entities, Some(Type::Domain(contract.board.domain))];
+            let choice = about().filter(|it| !placed.contains(&Some(it.0)));
             let choice = choice.map(|(ty, raw)| program.value_name(ty, raw)).collect();
             let action = action.name.clone();
             let says = None;
@@ -646,7 +646,7 @@ fn squares_of_grid(text: &str, board: &Domain) -> Vec<String> {
 }
 
 /// The names of squares in a sentence: names of points only where they are whole words.
-pub(super) fn squares_told(text: &str, board: &Domain) -> Vec<String> {
+pub(super) fn squares_in_sentence(text: &str, board: &Domain) -> Vec<String> {
     let Shape::Members(_) = &board.shape else { return squares_of_grid(text, board) };
     let words = text.split(|it: char| !(it.is_alphanumeric() || "_-".contains(it)));
     words.filter(|it| board.member(it).is_some()).map(str::to_owned).collect()

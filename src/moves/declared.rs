@@ -55,14 +55,14 @@ impl Finder<'_> {
         let relation = program.relation(rel);
         let truth = Type::Domain(BOOL);
         let last = relation.columns.last().map(|it| it.ty);
-        let told = match relation.role {
+        let fact = match relation.role {
             Role::Input(Input::Key(attr)) => last.map(|ty| (attr, ty, About::Pieces)),
             Role::Input(Input::Flag(attr)) => Some((attr, truth, About::Pieces)),
             Role::Input(Input::Game(attr)) => last.map(|ty| (attr, ty, About::Game)),
             Role::Input(Input::GameFlag(attr)) => Some((attr, truth, About::Game)),
             _ => None,
         };
-        let told = told.map(|it| match program.schema.attribute(it.0).of {
+        let fact = fact.map(|it| match program.schema.attribute(it.0).of {
             Some(domain) => (it.0, it.1, About::Members(domain)),
             None => it,
         });
@@ -79,7 +79,7 @@ impl Finder<'_> {
             it.2 != About::Pieces
                 || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
         };
-        match told.filter(|it| is_value(it.1, it.2)).filter(is_piece) {
+        match fact.filter(|it| is_value(it.1, it.2)).filter(is_piece) {
             Some((attr, ty, about)) => {
                 let quiet = false;
                 Some(Field { key, fact: Fact { rel, attr }, ty, about, quiet })

@@ -153,8 +153,8 @@ fn write(
 /// Whether an optional part is written: everything in it has a value, and if it has unlisted arguments, not
 /// all of them are the defaults.
 fn says(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
-    let told = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
-    let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| told(it.1));
+    let is_written = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
+    let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_written(it.1));
     let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
     let is_news = differs.peek().is_none() || differs.any(|it| it);
     is_news && parts.iter().all(|it| value_of(world, action, it, args).is_some())
@@ -463,8 +463,8 @@ pub(super) fn arguments(
         false => {
             let given = product(&columns[action.listed()..]);
             let is_meant = |row: &Tuple| {
-                let mut told = row.iter().zip(&columns);
-                told.all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
+                let mut pairs = row.iter().zip(&columns);
+                pairs.all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
             };
             let mut rows = world.listed(action.candidates());
             rows.retain(is_meant);

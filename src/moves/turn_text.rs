@@ -8,7 +8,7 @@ use super::action::{Move, is_over};
 use super::contract::Contract;
 use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uci};
 use super::turn::{LONGEST, goes_on, may_stop};
-use super::words::{read_word, told, told_of_last};
+use super::words::{read_word, texts_with_last, turn_texts};
 
 /// The separator between the actions of a turn.
 pub const BETWEEN: char = ',';
@@ -200,11 +200,12 @@ pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Op
     let start = world.mark();
     // A turn with an action of which the templates write nothing has no word.
     let is_played = first.iter().all(|it| {
-        world.fire(it.action, &it.args).is_ok() && told(world, words).iter().any(Option::is_some)
+        world.fire(it.action, &it.args).is_ok()
+            && turn_texts(world, words).iter().any(Option::is_some)
     });
     let called = is_played.then(|| {
-        let before = told(world, words);
-        let called = told_of_last(world, words, last, &before);
+        let before = turn_texts(world, words);
+        let called = texts_with_last(world, words, last, &before);
         world.fire(last.action, &last.args).ok().map(|()| (called, world.facts().hash()))
     });
     world.rollback(start);

@@ -24,7 +24,7 @@ use super::turn::{LONGEST, goes_on};
 const TRIES: usize = 20_000;
 
 /// The text of the turn under way by each of the templates; `None` if they have nothing to write.
-pub(super) fn told(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
+pub(super) fn turn_texts(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
     words.texts.iter().map(|parts| written(world, parts)).collect()
 }
 
@@ -63,7 +63,7 @@ fn lists(world: &mut World, parts: &[TurnPart], found: &mut Vec<String>) {
 }
 
 /// The text of a turn that this action ends. `before` is its text until then.
-pub(super) fn told_of_last(
+pub(super) fn texts_with_last(
     world: &mut World,
     words: &TurnWords,
     mv: &Move,
@@ -71,12 +71,12 @@ pub(super) fn told_of_last(
 ) -> Vec<Option<String>> {
     let mark = world.mark();
     world.set_raw(GAME, words.hold, Some(1));
-    let told = match world.fire(mv.action, &mv.args) {
-        Ok(()) => told(world, words),
+    let texts = match world.fire(mv.action, &mv.args) {
+        Ok(()) => turn_texts(world, words),
         Err(_) => vec![None; before.len()],
     };
     world.rollback(mark);
-    told.into_iter().zip(before).map(|(now, before)| now.or_else(|| before.clone())).collect()
+    texts.into_iter().zip(before).map(|(now, before)| now.or_else(|| before.clone())).collect()
 }
 
 /// The turn that a word means. `None` if it means none, or turns that end in different positions.
@@ -84,7 +84,7 @@ pub(super) fn read_word(world: &mut World, contract: &Contract, text: &str) -> O
     let words = contract.turn_words.as_ref()?;
     let text = text.trim().trim_end_matches(['+', '#', '!', '?']);
     // In the middle of a turn, only actions can be meant.
-    if text.is_empty() || told(world, words).iter().any(Option::is_some) {
+    if text.is_empty() || turn_texts(world, words).iter().any(Option::is_some) {
         return None;
     }
     let mover = contract.mover(world.facts());
@@ -113,7 +113,7 @@ impl Search<'_> {
         if self.path.len() >= LONGEST || is_over(world, self.contract) {
             return;
         }
-        let before = told(world, self.words);
+        let before = turn_texts(world, self.words);
         for mv in legal_moves(world, self.contract) {
             if self.tries >= TRIES || self.found.len() > 1 || world.has_run_out() {
                 return;
@@ -130,7 +130,7 @@ impl Search<'_> {
             }
             world.rollback(mark);
             if fired && !is_open {
-                let called = told_of_last(world, self.words, &mv, &before);
+                let called = texts_with_last(world, self.words, &mv, &before);
                 if called.iter().flatten().any(|it| it == self.text) {
                     self.found.entry(end).or_insert_with(|| self.path.clone());
                 }
@@ -142,11 +142,11 @@ impl Search<'_> {
     /// Whether the text so far may grow into the wanted one: an action may append to a list, and never
     /// shortens it.
     fn may_become(&self, world: &mut World) -> bool {
-        let mut told = Vec::new();
+        let mut texts = Vec::new();
         for parts in &self.words.texts {
-            lists(world, parts, &mut told);
+            lists(world, parts, &mut texts);
         }
-        told.iter().any(|it| !it.is_empty()) && told.iter().all(|it| is_within(it, self.text))
+        texts.iter().any(|it| !it.is_empty()) && texts.iter().all(|it| is_within(it, self.text))
     }
 }
 

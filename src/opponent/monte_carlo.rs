@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use foldhash::{HashMap, HashMapExt};
 
 use super::knowledge::{logistic, winner};
-use super::search::{DECIDED, INFINITE, Search, told};
+use super::search::{DECIDED, INFINITE, Search, score_for_callers};
 use super::{Chance, Choice, Score};
 use crate::moves::{Move, legal_moves};
 
@@ -146,7 +146,7 @@ impl<'g> Tree<'g> {
         let mut judged: Vec<&Edge> = self.edges(0).iter().collect();
         judged.sort_by(|a, b| self.compared(b, a, is_own));
         let score = |it: &Edge| match it.after {
-            After::Proven(score) => told(score),
+            After::Proven(score) => score_for_callers(score),
             _ => Score::Hundredths(hundredths(self.value(0, it))),
         };
         judged.into_iter().map(|it| (it.mv.clone(), score(it))).collect()

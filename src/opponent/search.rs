@@ -123,7 +123,7 @@ impl<'g> Search<'g> {
             let Some(first) = (0..judged.len()).max_by_key(|it| judged[*it]) else { break };
             best = Choice {
                 action: moves[first].clone(),
-                score: told(scores[first]),
+                score: score_for_callers(scores[first]),
                 depth,
                 nodes: self.nodes,
                 line: self.line(&moves[first], depth),
@@ -157,7 +157,7 @@ impl<'g> Search<'g> {
         }
         judged.retain(|it| it.1 != UNTAKEN);
         judged.sort_by_key(|it| std::cmp::Reverse(it.1));
-        judged.into_iter().map(|(mv, score)| (mv, told(score))).collect()
+        judged.into_iter().map(|(mv, score)| (mv, score_for_callers(score))).collect()
     }
 
     /// The scores of the first actions, as many as the budget allows; each exact if `all`, or else only a
@@ -451,7 +451,7 @@ fn wobble(chance: &mut Chance, size: i32) -> i32 {
 }
 
 /// Converts an internal score for callers.
-pub(super) fn told(score: i32) -> Score {
+pub(super) fn score_for_callers(score: i32) -> Score {
     match score {
         it if it > DECIDED => Score::Wins((WIN - it) as u32),
         it if it < -DECIDED => Score::Loses((WIN + it).max(0) as u32),

@@ -69,12 +69,12 @@ const KEYS: &[&str] = &[
 pub fn unknown_keys(source: &Source) -> Vec<String> {
     let metas = metas(source);
     let unknown = metas.iter().filter(|it| !KEYS.contains(&it.key.as_str()));
-    let told = unknown.map(|it| {
+    let messages = unknown.map(|it| {
         let meant = nearest(&it.key, KEYS.iter().copied());
         let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
         format!("line {}: `.meta {}` means nothing to Rulemate{meant}", it.span.line, it.key)
     });
-    told.collect()
+    messages.collect()
 }
 
 #[cfg(test)]
@@ -94,9 +94,9 @@ mod tests {
     fn what_may_have_been_meant_is_told() {
         let text =
             ".meta game \"x\"\n.meta layot \"orthodox\"\n.meta weatherglass \"blue\"\n".into();
-        let told = unknown_keys(&Source { path: "x.dl".into(), text });
+        let messages = unknown_keys(&Source { path: "x.dl".into(), text });
         let layout =
             "line 2: `.meta layot` means nothing to Rulemate; did you mean `.meta layout`?";
-        assert_eq!(told, [layout, "line 3: `.meta weatherglass` means nothing to Rulemate"]);
+        assert_eq!(messages, [layout, "line 3: `.meta weatherglass` means nothing to Rulemate"]);
     }
 }

@@ -99,7 +99,7 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do", deny_unknown_fields)]
 pub enum Primitive {
-    /// Damage of a given kind.
+    /// Damage, of the kind that has the modifier's name.
     Damage {
         amount: u16,
     },
@@ -322,12 +322,12 @@ fn joined(literals: &[String]) -> String {
 
 /// The event with `_` for attacker or target if the body does not use it.
 fn unused(event: &str, body: &[String]) -> String {
-    let asks = |who: &str| {
-        body.iter().any(|it| *it == is("y", who) || it.starts_with(&format!("{who} = ")))
+    let is_used = |var: &str| {
+        body.iter().any(|it| *it == is("y", var) || it.starts_with(&format!("{var} = ")))
     };
     let mut event = event.to_string();
-    for (who, word, blank) in [("a", "(a,", "(_,"), ("d", " d,", " _,")] {
-        if !asks(who) {
+    for (var, word, blank) in [("a", "(a,", "(_,"), ("d", " d,", " _,")] {
+        if !is_used(var) {
             event = event.replacen(word, blank, 1);
         }
     }

@@ -95,11 +95,11 @@ impl Ruleset {
         let rare = counters.chain(contract.notation.told());
         let marks = contract.marks.iter().map(|it| it.fact);
         // Fields of pieces name squares, which pieces in hand do not have.
-        let told =
+        let fields =
             contract.fields.iter().filter(|it| !(it.about == About::Pieces && contract.pocket));
         let sides = contract.counters.map(|it| it.fact).into_iter();
         let squares = contract.walls.map(|it| it.fact);
-        let fields = told.map(|it| it.fact).chain(marks).chain(sides).chain(squares);
+        let fields = fields.map(|it| it.fact).chain(marks).chain(sides).chain(squares);
         let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
         let history = self.of_history();

@@ -121,7 +121,7 @@ impl Checker {
             Blocked::Apart(it) => self.apart(rule, it, &bindings),
             Blocked::Present(it) => self.present(rule, it, &bindings, report),
             Blocked::Compare(it) => self.unequal(rule, it, &bindings).map_err(fault),
-            Blocked::Aggregate(it) => self.untold(rule, it, &bindings).map_err(fault),
+            Blocked::Aggregate(it) => self.aggregate_missing(rule, it, &bindings).map_err(fault),
         }
     }
 
@@ -217,7 +217,12 @@ impl Checker {
         Err(reason)
     }
 
-    fn untold(&mut self, rule: &Rule, it: &Tally, bindings: &Bindings) -> Result<(), String> {
+    fn aggregate_missing(
+        &mut self,
+        rule: &Rule,
+        it: &Tally,
+        bindings: &Bindings,
+    ) -> Result<(), String> {
         let mut reason = format!("{} is not in the rule", it.text);
         for literal in &rule.body {
             let Literal::Aggregate(aggregate) = literal else { continue };

@@ -332,7 +332,7 @@ impl<'m> Transaction<'m> {
             }
             E::Spawn { var } => self.spawn(bindings[usize::from(var.0)].unwrap_or_default())?,
             E::Raise { .. } | E::Pass { .. } | E::Emit { .. } => {
-                self.tell(event, effect, bindings, flow);
+                self.carry_out_event(event, effect, bindings, flow);
             }
             E::Stop => {
                 self.note(Effect::Stopped);
@@ -441,7 +441,13 @@ impl<'m> Transaction<'m> {
     }
 
     /// Carries out an effect that raises an event, or passes the current one on with other arguments.
-    fn tell(&mut self, event: Event, effect: &rules::Effect, bindings: &Bindings, flow: &mut Flow) {
+    fn carry_out_event(
+        &mut self,
+        event: Event,
+        effect: &rules::Effect,
+        bindings: &Bindings,
+        flow: &mut Flow,
+    ) {
         let program = Arc::clone(&self.program);
         let declared = |event: EventId, args: &[i64]| {
             let it = program.event(event);

@@ -111,8 +111,9 @@ impl Checker {
                 return Err(fault("a step before it calls code is not what happens"));
             }
             report.code += 1;
-            let is_told = matches!(trial.outcome, Outcome::Untenable(_) | Outcome::Tenable { .. });
-            if decided.is_none() || !is_told {
+            let is_complete =
+                matches!(trial.outcome, Outcome::Untenable(_) | Outcome::Tenable { .. });
+            if decided.is_none() || !is_complete {
                 return Ok(());
             }
         }

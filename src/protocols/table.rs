@@ -32,8 +32,8 @@ pub struct EngineGame {
     game: Game,
     /// The knowledge about the games that were played, by name.
     knowledge: HashMap<String, Knowledge>,
-    /// How long it learns before it says that it is ready, if it was asked to.
-    lessons: Option<Duration>,
+    /// Time to learn a game before the engine reports that it is ready, if one is set.
+    learning_time: Option<Duration>,
 }
 
 /// The engine's choice, in the client's letters.
@@ -90,7 +90,7 @@ impl EngineGame {
             plain: false,
             game,
             knowledge: HashMap::new(),
-            lessons: None,
+            learning_time: None,
         })
     }
 
@@ -123,7 +123,7 @@ impl EngineGame {
     /// Sets up another game at its start.
     ///
     /// # Errors
-    /// There is no such game; the table stays as it is.
+    /// There is no such game; nothing has changed.
     pub fn choose(&mut self, name: &str) -> Result<(), TableError> {
         let (rules, dialect) = load(&self.catalogue, &mut self.loaded, name)?;
         self.game = rules.start(None)?;
@@ -154,7 +154,7 @@ impl EngineGame {
     /// [`EngineGame::choose`], or the shuffled form of that game.
     ///
     /// # Errors
-    /// There is no such game, or it has no shuffled form; the table stays as it is.
+    /// There is no such game, or it has no shuffled form; nothing has changed.
     pub fn choose_as(&mut self, name: &str, shuffled: bool) -> Result<(), TableError> {
         if !shuffled {
             return self.choose(name);
@@ -165,7 +165,7 @@ impl EngineGame {
         self.choose(&target)
     }
 
-    /// Adds rule files of the user's own, or a folder of them, and returns how many.
+    /// Adds a rule file of the user, or a folder of them, and returns their number.
     ///
     /// # Errors
     /// A file cannot be read, or clashes with a known game.
@@ -179,7 +179,7 @@ impl EngineGame {
     /// Sets up a position, the game's own start if none is given, and plays moves from it.
     ///
     /// # Errors
-    /// The position cannot be read or a move is not legal; the table stays as it is.
+    /// The position cannot be read or a move is not legal; nothing has changed.
     pub fn set_up<'m>(
         &mut self,
         fen: Option<&str>,
@@ -235,10 +235,10 @@ impl EngineGame {
         Ok(Some(Thought { text, score, depth, nodes, line }))
     }
 
-    /// Sets the time to learn each game in [`EngineGame::prepare`]; if it is zero, the time depends on that
-    /// for a move.
+    /// Sets the time to learn each game in [`EngineGame::prepare`]. If it is zero, a game is learned within a
+    /// part of the time for its first action.
     pub fn learn_for(&mut self, time: Duration) {
-        self.lessons = Some(time).filter(|it| !it.is_zero());
+        self.learning_time = Some(time).filter(|it| !it.is_zero());
         self.knowledge.clear();
     }
 
@@ -247,7 +247,7 @@ impl EngineGame {
     /// # Errors
     /// The game does not start.
     pub fn prepare(&mut self) -> Result<(), TableError> {
-        if let Some(time) = self.lessons {
+        if let Some(time) = self.learning_time {
             let name = &self.rules.game().name;
             if !self.knowledge.contains_key(name) {
                 let known = Knowledge::learn(&self.rules.start(None)?, Lessons::of(time), 1);
@@ -302,7 +302,7 @@ impl EngineGame {
         }
     }
 
-    /// The moves played since the position was set up: UCI and SAN.
+    /// The last move since the position was set up, in UCI and SAN.
     pub fn last_move(&self) -> Option<(String, String)> {
         let record = self.game.history().last()?;
         Some((

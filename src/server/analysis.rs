@@ -22,7 +22,7 @@ use crate::opponent::{Budget, Knowledge, Level, Opponent, Score};
 const BUDGET: Budget = Budget { nodes: 12_000, depth: 6, time: Some(Duration::from_millis(2_500)) };
 const ANSWER: Budget = Budget { nodes: 600, depth: 2, time: Some(Duration::from_millis(300)) };
 /// Maximum number of actions that are shown, and of reasons for each.
-const TOLD: usize = 3;
+const ACTIONS: usize = 3;
 const REASONS: usize = 3;
 
 /// An action that the computer recommends.
@@ -94,9 +94,9 @@ fn advice(mut game: Game, knowledge: &Knowledge) -> Vec<Advice> {
     let judged = opponent.judge(&game, BUDGET, &Stop::default());
     let before = game.view();
     let sides = game.sides();
-    let mut told = Vec::new();
+    let mut advice = Vec::new();
     for (action, score) in judged {
-        if told.len() == TOLD {
+        if advice.len() == ACTIONS {
             break;
         }
         let Some(uci) = action_texts(game.world_mut(), &[action]).pop() else { continue };
@@ -123,9 +123,9 @@ fn advice(mut game: Game, knowledge: &Knowledge) -> Vec<Advice> {
             Score::Wins(n) => Some(i64::from(n)),
             Score::Loses(n) => Some(-i64::from(n)),
         };
-        told.push(Advice { uci, san, chance: chance(score), decided, reasons });
+        advice.push(Advice { uci, san, chance: chance(score), decided, reasons });
     }
-    told
+    advice
 }
 
 fn chance(score: Score) -> i64 {

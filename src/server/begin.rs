@@ -79,12 +79,12 @@ pub(super) fn bring_back(
     let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;
     let plies = board.game().history().len();
     let at = log.iter().position(|it| it.v == seen)?;
-    let told = log[..=at].iter().fold(0, |plies, it| match &it.event {
+    let counted = log[..=at].iter().fold(0, |plies, it| match &it.event {
         Event::Played { .. } => plies + 1,
         Event::TakenBack { to, .. } => *to,
         _ => plies,
     });
-    (told == plies).then(|| Room::replay_after(seen, board, setup.clone(), log).ok()).flatten()
+    (counted == plies).then(|| Room::replay_after(seen, board, setup.clone(), log).ok()).flatten()
 }
 
 pub(super) fn start(

@@ -176,8 +176,8 @@ impl Board {
 
     /// The effects of the last action that clients show.
     fn effects(&self) -> Vec<Effect> {
-        let told = self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it));
-        let emitted = told.map(|it| it.emitted).unwrap_or_default();
+        let action = self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it));
+        let emitted = action.map(|it| it.emitted).unwrap_or_default();
         let effect = |it: ToldEvent| Effect { name: it.name, args: it.args.into_iter().collect() };
         emitted.into_iter().map(effect).collect()
     }

@@ -101,7 +101,7 @@ impl Cluster {
     }
 
     /// Sends all nodes which sockets have opened and closed.
-    pub(super) async fn tell_presence(&self, news: &[(String, Seen)]) {
+    pub(super) async fn send_presence(&self, news: &[(String, Seen)]) {
         for games in news.chunks(GAMES) {
             let (from, games) = (self.leases.node().to_string(), games.to_vec());
             match self.send(ALL_NODES, &Message::Present { from, games }).await {

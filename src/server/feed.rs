@@ -14,7 +14,7 @@ pub struct Feed {
 }
 
 /// Sends a message to all feeds, and drops those that are full or closed: returns the number of full ones.
-pub(super) fn tell(feeds: &mut Vec<mpsc::Sender<Arc<str>>>, frame: &Arc<str>) -> usize {
+pub(super) fn send_to_all(feeds: &mut Vec<mpsc::Sender<Arc<str>>>, frame: &Arc<str>) -> usize {
     let mut slow = 0;
     feeds.retain(|it| match it.try_send(Arc::clone(frame)) {
         Ok(()) => true,

@@ -13,7 +13,7 @@ use super::cluster::{Cluster, Done, Message};
 use super::core::Input;
 use super::host::Host;
 use super::live::command::Command;
-use super::presence::TELL;
+use super::presence::SEND_INTERVAL;
 use super::store::{Membership, News};
 
 impl Host {
@@ -25,13 +25,13 @@ impl Host {
             tracing::error!("this server has joined the others already");
             return;
         }
-        let mut tell = tokio::time::interval(TELL);
-        tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut timer = tokio::time::interval(SEND_INTERVAL);
+        timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let news = tokio::select! {
                 news = news.recv() => news,
-                _ = tell.tick() => {
-                    self.tell_presence().await;
+                _ = timer.tick() => {
+                    self.send_presence().await;
                     continue;
                 }
             };
@@ -50,9 +50,9 @@ impl Host {
     }
 
     /// Sends the other nodes which players have connected and disconnected here.
-    async fn tell_presence(&self) {
+    async fn send_presence(&self) {
         if let Some(cluster) = self.cluster() {
-            cluster.tell_presence(&self.presence.news(Instant::now())).await;
+            cluster.send_presence(&self.presence.news(Instant::now())).await;
         }
     }
 

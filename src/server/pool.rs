@@ -414,16 +414,16 @@ mod tests {
         runtime.block_on(async {
             let late = pool.run_all(Lane::Foreign, usize::MAX, endless).await;
             assert_eq!(late, Ok(((), Some(spent(Resource::Time)))));
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             let asking = tokio::spawn({
                 let pool = Arc::clone(&pool);
                 let hold = move || {
-                    tell.send(()).unwrap();
+                    sender.send(()).unwrap();
                     endless();
                 };
                 async move { pool.run_all(Lane::Work, usize::MAX, hold).await }
             });
-            while told.try_recv().is_err() {
+            while receiver.try_recv().is_err() {
                 tokio::task::yield_now().await;
             }
             pool.close();
@@ -439,23 +439,23 @@ mod tests {
     fn what_nobody_waits_for_ends_and_a_panic_takes_no_thread() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
         runtime.block_on(async {
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             let endless = move || {
-                tell.send(()).unwrap();
+                sender.send(()).unwrap();
                 while Allowance::exhausted().is_none() {
                     Allowance::spend(1 << 10);
                 }
-                tell.send(()).unwrap();
+                sender.send(()).unwrap();
             };
             let asking = tokio::spawn({
                 let pool = Arc::clone(&pool);
                 async move { pool.run_all(Lane::Foreign, usize::MAX, endless).await }
             });
-            while told.try_recv().is_err() {
+            while receiver.try_recv().is_err() {
                 tokio::task::yield_now().await;
             }
             asking.abort();
-            while told.try_recv().is_err() {
+            while receiver.try_recv().is_err() {
                 tokio::task::yield_now().await;
             }
             let failing = pool.run(Lane::Foreign, || panic!("on purpose")).await;

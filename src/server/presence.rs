@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::library::lock;
 
 /// How often a node sends the others what has changed.
-pub(super) const TELL: Duration = Duration::from_millis(500);
+pub(super) const SEND_INTERVAL: Duration = Duration::from_millis(500);
 /// How often it sends everything.
 const REPEAT: Duration = Duration::from_secs(20);
 /// Time after which other nodes drop what was not repeated.
@@ -30,7 +30,7 @@ struct Sockets {
     /// By game and node.
     elsewhere: HashMap<String, HashMap<String, (Seen, Instant)>>,
     /// What the others were sent last, of all games that have sockets here.
-    told: HashMap<String, Seen>,
+    sent: HashMap<String, Seen>,
     repeated: Option<Instant>,
 }
 
@@ -78,18 +78,18 @@ impl Presence {
             all.repeated = Some(now);
             all.forget_stale(now);
         }
-        let Sockets { here, told, .. } = &mut *all;
+        let Sockets { here, sent, .. } = &mut *all;
         let mut news = Vec::new();
         for (game, present) in &*here {
             let seen = present.seen();
-            if repeat || told.get(game) != Some(&seen) {
+            if repeat || sent.get(game) != Some(&seen) {
                 news.push((game.clone(), seen));
             }
         }
         for (game, seen) in &news {
-            told.insert(game.clone(), seen.clone());
+            sent.insert(game.clone(), seen.clone());
         }
-        for (game, _) in told.extract_if(|game, _| !here.contains_key(game)) {
+        for (game, _) in sent.extract_if(|game, _| !here.contains_key(game)) {
             news.push((game, Seen::default()));
         }
         news
@@ -132,7 +132,7 @@ impl Place {
     }
 
     /// The sides whose players are there, and the number of open sockets.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn view(&self) -> Value {
         let all = lock(&self.all);
         let mut seen = all.here.get(&self.game).map(Present::seen).unwrap_or_default();
         for (elsewhere, _) in all.elsewhere.get(&self.game).into_iter().flat_map(HashMap::values) {
@@ -184,13 +184,13 @@ mod tests {
         player.plays(vec![1]);
         let watcher = two.enter("g");
         two.hear("one", one.news(start), start);
-        assert_eq!(watcher.told(), json!({ "sides": [1], "sockets": 2 }));
-        assert_eq!(player.told()["sockets"], 1, "nothing was heard of the other");
+        assert_eq!(watcher.view(), json!({ "sides": [1], "sockets": 2 }));
+        assert_eq!(player.view()["sockets"], 1, "nothing was heard of the other");
         assert!(one.news(start).is_empty(), "nothing has changed");
         assert_eq!(one.news(start + REPEAT).len(), 1, "told again");
         drop(player);
         two.hear("one", one.news(start + REPEAT), start);
-        assert_eq!(watcher.told(), json!({ "sides": [], "sockets": 1 }));
+        assert_eq!(watcher.view(), json!({ "sides": [], "sockets": 1 }));
     }
 
     #[test]
@@ -201,8 +201,8 @@ mod tests {
         let watcher = two.enter("g");
         two.news(start);
         two.hear("one", one.news(start), start);
-        assert_eq!(watcher.told()["sockets"], 2);
+        assert_eq!(watcher.view()["sockets"], 2);
         two.news(start + STALE);
-        assert_eq!(watcher.told()["sockets"], 1);
+        assert_eq!(watcher.view()["sockets"], 1);
     }
 }

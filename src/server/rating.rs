@@ -352,11 +352,11 @@ fn rating_changes(
     }
     let glicko = |at: usize| before[at].1.glicko(now);
     let (first, second) = glicko2(&glicko(0), &glicko(1), &outcome, &Glicko2Config::new());
+    let mut new_ratings = Vec::new();
     let mut changes = Vec::new();
-    let mut told = Vec::new();
     for ((id, (text, old)), new) in players.iter().zip(&before).zip([first, second]) {
         let kept = old.after(new, now.max(old.at));
-        told.push(RatingChange {
+        new_ratings.push(RatingChange {
             id: id.clone(),
             before: rounded(old.rating),
             after: rounded(kept.rating),
@@ -371,7 +371,7 @@ fn rating_changes(
         changes.push(Change { key: rank, from, to: to.clone() });
         changes.push(Change { key: rating_key(id, rules), from: text.clone(), to });
     }
-    let settled = Settled { rules: rules.to_owned(), players: told };
+    let settled = Settled { rules: rules.to_owned(), players: new_ratings };
     let to = serde_json::to_string(&settled).ok();
     changes.push(Change { key: rated_key(game), from: None, to });
     Ok(changes)

@@ -260,7 +260,7 @@ impl Client {
 
     async fn answer(&mut self, said: Said) -> Value {
         let done = match said.t.as_str() {
-            "ping" => return json!({ "t": "pong", "a": said.a, "d": self.present.told() }),
+            "ping" => return json!({ "t": "pong", "a": said.a, "d": self.present.view() }),
             "auth" => match said.d["token"].as_str() {
                 Some(token) => match self.web.credential(token).await {
                     Ok(token) => {

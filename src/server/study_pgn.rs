@@ -8,7 +8,7 @@ use super::board::Board;
 use super::core::Rules;
 use super::problem::Problem;
 use super::study_tree::{NODES, Study, full};
-use super::transcript::{Told, first_game, player_tag, tags_of_rules, told, two_sides_only};
+use super::transcript::{Origin, first_game, origin_of, player_tag, tags_of_rules, two_sides_only};
 use crate::moves::notation::{PgnGame, PgnMove};
 
 /// A study in export format, with its variations and comments.
@@ -87,7 +87,7 @@ fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
 /// The contents of a PGN, to be made a study.
 #[derive(Debug)]
 pub(super) struct Outline {
-    pub(super) of: Told,
+    pub(super) of: Origin,
     pub(super) title: Option<String>,
     /// The comment on the start position.
     pub(super) comment: String,
@@ -106,7 +106,12 @@ impl Outline {
             return Err(full(format!("a study has {NODES} actions at most")));
         }
         let title = game.tag("Event").filter(|it| !it.is_empty() && *it != "?").map(str::to_owned);
-        Ok(Self { of: told(&game), title, comment: game.comments.join(" "), moves: game.moves })
+        Ok(Self {
+            of: origin_of(&game),
+            title,
+            comment: game.comments.join(" "),
+            moves: game.moves,
+        })
     }
 
     /// The number of turns, those of variations included.

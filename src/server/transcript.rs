@@ -69,12 +69,12 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
                 let left = clocks.as_ref().and_then(|it| it.get(*side));
                 // Correspondence games carry no time over from turn to turn.
                 let left = left.filter(|it| !turn_goes_on && **it > 0);
-                let told = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
+                let comments = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
                 actions.push(Action {
                     san,
                     goes_on: *turn_goes_on,
                     word: turn.as_deref(),
-                    notes: told.collect(),
+                    notes: comments.collect(),
                 });
             }
             Event::PresetsChanged { presets, .. } => switches.push((actions.len(), presets)),
@@ -90,15 +90,15 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     let mut goes_on = false;
     for at in 0..=actions.len() {
         while let Some((_, presets)) = switches.next_if(|it| it.0 == at) {
-            let told = turns.last_mut().map_or(&mut before, |it| &mut it.1);
-            told.push(switch_comment(presets));
+            let comments = turns.last_mut().map_or(&mut before, |it| &mut it.1);
+            comments.push(switch_comment(presets));
             goes_on = false;
         }
         let Some(Action { san, goes_on: more, word, notes }) = actions.get(at) else { break };
         match turns.last_mut().filter(|_| goes_on) {
-            Some((turn, told)) => {
+            Some((turn, comments)) => {
                 *turn = format!("{turn},{san}");
-                told.extend_from_slice(notes);
+                comments.extend_from_slice(notes);
             }
             None => turns.push(((*san).to_owned(), notes.clone())),
         }
@@ -216,14 +216,14 @@ fn date(at: u64) -> String {
 /// A game as a PGN has it.
 #[derive(Debug)]
 pub(super) struct PgnContents {
-    pub(super) of: Told,
+    pub(super) of: Origin,
     pub(super) past: Vec<Past>,
     pub(super) ended: Option<Recorded>,
 }
 
 /// The game, its presets and its start position, as the tags of a PGN state them.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Origin {
     pub(super) game: Option<String>,
     pub(super) presets: Vec<String>,
     pub(super) fen: Option<String>,
@@ -244,21 +244,21 @@ pub(super) fn read(text: &str) -> Result<PgnContents, String> {
     }
     let termination = game.tag("Termination").map(str::to_owned);
     let ended = game.result.and_then(|it| recorded(it, termination));
-    Ok(PgnContents { of: told(&game), past, ended })
+    Ok(PgnContents { of: origin_of(&game), past, ended })
 }
 
 pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
     let game = PgnReader::new(text.as_bytes()).next();
     // With a single game, its number is left out of the message.
-    let told = |it: PgnError| format!("line {}, column {}: {}", it.line, it.column, it.fault);
-    game.ok_or("there is no game in the PGN")?.map_err(told)
+    let located = |it: PgnError| format!("line {}, column {}: {}", it.line, it.column, it.fault);
+    game.ok_or("there is no game in the PGN")?.map_err(located)
 }
 
 /// Reads the tags that [`tags_of_rules`] writes.
-pub(super) fn told(game: &PgnGame) -> Told {
+pub(super) fn origin_of(game: &PgnGame) -> Origin {
     let tag = |name: &str| game.tag(name).map(str::to_owned);
     let words = |it: String| it.split_whitespace().map(str::to_owned).collect();
-    Told {
+    Origin {
         game: tag("Variant").map(|it| name_of(&it)),
         presets: tag("Presets").map(words).unwrap_or_default(),
         fen: tag("FEN"),

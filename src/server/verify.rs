@@ -62,12 +62,12 @@ fn summary_of(game: &str, whole: &Whole, log: &[LogEntry], setup: Setup) -> Resu
     // Every event is known already: none is played.
     let room = Room::replay_after(u64::MAX, sides, setup, log);
     let room = room.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
-    let told = summary(game, &room);
-    let text = serde_json::to_string(&told).unwrap_or_default();
+    let expected = summary(game, &room);
+    let text = serde_json::to_string(&expected).unwrap_or_default();
     let is_so = whole.summary == text
-        && whole.state == told.state.word()
-        && whole.listed == i64::from(told.listed)
-        && u64::try_from(whole.updated) == Ok(told.updated);
+        && whole.state == expected.state.word()
+        && whole.listed == i64::from(expected.listed)
+        && u64::try_from(whole.updated) == Ok(expected.updated);
     is_so.then_some(()).ok_or_else(|| "it is not what the log comes to".to_owned())
 }
 

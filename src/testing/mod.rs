@@ -218,7 +218,7 @@ impl Session {
         self.refresh()
     }
 
-    /// A game that goes on from the facts as they were written.
+    /// Starts the game again from the facts that were written.
     fn refresh(&mut self) -> &mut Self {
         let world = self.game.world_mut().clone();
         self.game = Game::from_facts(world, Arc::clone(self.game.terms()));
@@ -249,10 +249,10 @@ impl Session {
         answer.rows.iter().map(|row| row.iter().enumerate().map(name).collect()).collect()
     }
 
-    /// What the assertions ask.
+    /// Checks whether a question has an answer, for the assertions.
     ///
     /// # Errors
-    /// It is not so: the question with the proof of its answer, or the refutation of its parts.
+    /// Not as expected: the question with the proof of its answer, or with the refutation of its parts.
     pub fn expect(&mut self, text: &str, holds: bool) -> Result<(), String> {
         let query = self.query(text);
         let found = query.holds(&self.game.world_mut().materialised());
@@ -287,7 +287,7 @@ impl Session {
         }
     }
 
-    /// Does some work and returns what was derived again for it, every relation being read after it.
+    /// Does some work, reads every relation afterwards, and returns the rows that were derived again.
     pub fn recomputed(&mut self, work: impl FnOnce(&mut Self)) -> Recomputed {
         let before = self.clone();
         let world = self.game.world_mut();

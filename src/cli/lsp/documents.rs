@@ -97,7 +97,7 @@ impl Documents {
             }
             Err(Fault::Other(message)) => vec![plain(&message, DiagnosticSeverity::ERROR)],
             Err(Fault::Rules(found)) => {
-                found.list().iter().map(|it| document.tell(&found, it, &own.path)).collect()
+                found.list().iter().map(|it| document.convert(&found, it, &own.path)).collect()
             }
         };
         Some(PublishDiagnosticsParams::new(document.uri.clone(), diagnostics, None))
@@ -181,7 +181,7 @@ fn shown(range: Range) -> Diagnostic {
 
 impl Document {
     /// A diagnostic as the editor shows it; one in another file is put on the first line, with its place.
-    fn tell(&self, all: &Diagnostics, it: &crate::rules::Diagnostic, own: &str) -> Diagnostic {
+    fn convert(&self, all: &Diagnostics, it: &crate::rules::Diagnostic, own: &str) -> Diagnostic {
         let mut message = it.message.clone();
         let mut related = Vec::new();
         let mut at = Range::default();

@@ -416,11 +416,11 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
         let mut fen = playout.start;
         for turn in playout.moves {
             let corrected = trust == Trust::Corrected;
-            let told = |name: &str| turn.flags.get(name).filter(|_| corrected);
-            let legal = told("n_legal_expected").and_then(Value::as_u64);
+            let corrected_flag = |name: &str| turn.flags.get(name).filter(|_| corrected);
+            let legal = corrected_flag("n_legal_expected").and_then(Value::as_u64);
             let legal = legal.and_then(|it| usize::try_from(it).ok()).unwrap_or(turn.n_legal_flat);
             let resets = corrected && turn.steps.iter().any(Action::captures);
-            let after = match told("expected_fen") {
+            let after = match corrected_flag("expected_fen") {
                 // The turn itself should not have been possible.
                 Some(Value::Null) => None,
                 Some(fen) => fen.as_str().map(String::from),

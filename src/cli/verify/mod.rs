@@ -73,7 +73,7 @@ enum Fault {
         found: String,
     },
     /// A number or text that differs from the expected one.
-    Told {
+    Differs {
         what: &'static str,
         expected: String,
         found: String,
@@ -366,7 +366,7 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
         (Ask::UnderWay { fen, .. }, Found::Fen(found)) => {
             let found = found.unwrap_or_default();
             let expected = fen.clone();
-            (found != expected).then_some(Fault::Told { what: "FEN", expected, found })
+            (found != expected).then_some(Fault::Differs { what: "FEN", expected, found })
         }
         (
             Ask::Fen { reads, strict } | Ask::Text { after: reads, strict, .. },
@@ -374,7 +374,7 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
         ) => {
             let refused = found.is_none() && !strict;
             let text = |it: Option<&String>| it.map_or("it is refused".into(), String::clone);
-            (found != *reads && !refused).then(|| Fault::Told {
+            (found != *reads && !refused).then(|| Fault::Differs {
                 what: "FEN",
                 expected: text(reads.as_ref()),
                 found: text(found.as_ref()),
@@ -421,7 +421,7 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
             Fault::End { expected, found } => {
                 out.line(format_args!("  winner: expected {expected}, found {found}"))?;
             }
-            Fault::Told { what, expected, found } => {
+            Fault::Differs { what, expected, found } => {
                 out.line(format_args!("  {what}: expected {expected}, found {found}"))?;
             }
             Fault::Setup { reason } => out.line(format_args!("  {reason}"))?,

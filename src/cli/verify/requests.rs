@@ -361,8 +361,8 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
 /// The fault, with the step at which it was found.
 fn found_at(place: &str, fault: Fault) -> Fault {
     match fault {
-        Fault::Told { what, expected, found } => {
-            Fault::Told { what, expected: format!("{expected} ({place})"), found }
+        Fault::Differs { what, expected, found } => {
+            Fault::Differs { what, expected: format!("{expected} ({place})"), found }
         }
         other => other,
     }
@@ -370,7 +370,7 @@ fn found_at(place: &str, fault: Fault) -> Fault {
 
 /// The fault of a value that is not the expected one.
 fn differs(what: &'static str, expected: String, found: String) -> Option<Fault> {
-    (expected != found).then_some(Fault::Told { what, expected, found })
+    (expected != found).then_some(Fault::Differs { what, expected, found })
 }
 
 /// Plays one request. Returns the first fault in its result, reason, notes and state after it.
@@ -410,8 +410,8 @@ fn step(
     let words = |it: &[String]| it.join(", ");
     let fault =
         differs("result", step.result.clone(), result.into()).map(|it| match (it, &reason) {
-            (Fault::Told { what, expected, found }, Some(reason)) => {
-                Fault::Told { what, expected, found: format!("{found}, {reason}") }
+            (Fault::Differs { what, expected, found }, Some(reason)) => {
+                Fault::Differs { what, expected, found: format!("{found}, {reason}") }
             }
             (it, _) => it,
         });

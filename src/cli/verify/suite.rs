@@ -49,14 +49,14 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
 fn corrected(
     path: &Path,
     text: &str,
-    told: Suite,
+    suite: Suite,
     Reading { trust, game, corrections }: Reading<'_>,
 ) -> anyhow::Result<Suite> {
-    let Ok(Kind { kind }) = serde_json::from_str(text) else { return Ok(told) };
-    let game = game.filter(|_| told.of_any_game).or(told.game.as_deref()).unwrap_or_default();
+    let Ok(Kind { kind }) = serde_json::from_str(text) else { return Ok(suite) };
+    let game = game.filter(|_| suite.of_any_game).or(suite.game.as_deref()).unwrap_or_default();
     let all = corrections.conflicts(&kind, game);
     if all.is_empty() {
-        return Ok(told);
+        return Ok(suite);
     }
     let read = |except: Option<&str>| -> anyhow::Result<Suite> {
         let text = corrections.applied(path, text, (&kind, game), except)?;

@@ -46,8 +46,8 @@ pub(super) fn outcomes(
     let found = walked.map(|()| {
         let moves = listing(world, contract);
         let kept = moves.into_iter().filter(|it| is_from(&it.0, only));
-        let told = kept.map(|(text, mv)| (text, outcome_of(world, contract, &mv, deep)));
-        told.collect::<Vec<_>>()
+        let outcomes = kept.map(|(text, mv)| (text, outcome_of(world, contract, &mv, deep)));
+        outcomes.collect::<Vec<_>>()
     });
     world.rollback(mark);
     found
@@ -66,9 +66,9 @@ fn take(world: &mut World, contract: &Contract, text: &str) -> Result<(), String
 }
 
 /// Whether an action's text matches, where `?` matches any sign or none.
-fn is_written(text: &str, told: &str) -> bool {
-    match told.split_once('?') {
-        None => text == told,
+fn is_written(text: &str, pattern: &str) -> bool {
+    match pattern.split_once('?') {
+        None => text == pattern,
         Some((head, tail)) => ["", "x", "_", "@", "&"].iter().any(|sign| {
             text.len() == head.len() + sign.len() + tail.len()
                 && text == format!("{head}{sign}{tail}")
@@ -191,11 +191,11 @@ pub(super) fn under_way(rules: &Ruleset, game: &mut Game, path: &[String]) -> Fo
 
 /// What is wrong with a turn, if anything is.
 pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
-    let told = |what, expected: String, found: String| {
-        (expected != found).then_some(Fault::Told { what, expected, found })
+    let differs = |what, expected: String, found: String| {
+        (expected != found).then_some(Fault::Differs { what, expected, found })
     };
     let number = |what, expected: Option<usize>, found: usize| {
-        told(what, expected?.to_string(), found.to_string())
+        differs(what, expected?.to_string(), found.to_string())
     };
     let before = number("legal actions", turn.legal, found.legal);
     let (Some(after), None) = (found.after, &before) else { return before };
@@ -205,8 +205,8 @@ pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
         turn.without.iter().filter(|it| after.texts.contains(it)).cloned().collect();
     let lists =
         (!missing.is_empty() || !extra.is_empty()).then_some(Fault::Moves { missing, extra });
-    told("FEN", turn.after.clone().unwrap_or_default(), after.fen)
-        .or_else(|| told("in check", turn.in_check?.to_string(), after.in_check.to_string()))
+    differs("FEN", turn.after.clone().unwrap_or_default(), after.fen)
+        .or_else(|| differs("in check", turn.in_check?.to_string(), after.in_check.to_string()))
         .or_else(|| number("legal actions after it", turn.then, after.texts.len()))
         .or(lists)
 }

@@ -55,50 +55,50 @@ impl Trial {
         [head].into_iter().chain(self.expired.iter().filter_map(change)).collect()
     }
 
-    /// What it does in short: its events with their results, its notes, and how many facts
-    /// change.
+    /// What it does in short: its events with their results, its notes, and the number of changed
+    /// facts.
     pub fn told(&self, view: View<'_>) -> Vec<String> {
-        let mut told: Vec<String> = Vec::new();
+        let mut sentences: Vec<String> = Vec::new();
         let mut facts = self.expired.len();
         let rewinds =
             |it: &Reacted| it.effects.iter().any(|it| matches!(it, Effect::Rewound { .. }));
         if self.steps.iter().any(rewinds) {
             // The rewind takes everything else back.
             for step in self.steps.iter().filter(|it| rewinds(it)) {
-                let told_of = step.effects.iter().filter_map(|it| match it {
+                let of_step = step.effects.iter().filter_map(|it| match it {
                     Effect::Noted { said } => Some(step.said(view, said)),
                     Effect::Rewound { .. } => Some(step.effect(view, it)),
                     _ => None,
                 });
-                told.extend(told_of);
+                sentences.extend(of_step);
             }
-            return told;
+            return sentences;
         }
         for step in &self.steps {
             let event = || view.event(&step.event, &step.args);
             for effect in &step.effects {
                 match effect {
                     Effect::Changed { .. } => facts += 1,
-                    Effect::Raised { event, args } => told.push(view.event(event, args)),
+                    Effect::Raised { event, args } => sentences.push(view.event(event, args)),
                     Effect::Stopped => {
                         let place = &step.reaction.place;
-                        told.push(format!("stopped that {} [{place}]", event()));
+                        sentences.push(format!("stopped that {} [{place}]", event()));
                     }
                     Effect::Passed { args } => {
                         let passed = view.event(&step.event, args);
-                        told.push(format!("instead of {}, {passed}", event()));
+                        sentences.push(format!("instead of {}, {passed}", event()));
                     }
-                    Effect::Noted { said } => told.push(step.said(view, said)),
+                    Effect::Noted { said } => sentences.push(step.said(view, said)),
                     Effect::Rewound { .. } | Effect::Called { .. } => {
-                        told.push(step.effect(view, effect));
+                        sentences.push(step.effect(view, effect));
                     }
                     Effect::Spawned { .. } | Effect::Emitted { .. } | Effect::Vetoed { .. } => {}
                 }
             }
         }
         let steps = self.steps.len();
-        told.push(format!("{facts} facts change, in {steps} steps"));
-        told
+        sentences.push(format!("{facts} facts change, in {steps} steps"));
+        sentences
     }
 
     /// Why the action is not legal, in one line; `None` if it is.
@@ -182,7 +182,7 @@ impl Reacted {
             Literal::Atom(atom) => Some(atom),
             Literal::Compare(_) | Literal::Aggregate(_) => None,
         });
-        let told = atoms.filter_map(|atom| {
+        let denials = atoms.filter_map(|atom| {
             let relation = view.program.relation(atom.rel);
             let columns = atom.args.iter().zip(&relation.columns);
             let args =
@@ -193,7 +193,7 @@ impl Reacted {
                 false => format!("as {}", view.goal(&goal)),
             })
         });
-        told.collect()
+        denials.collect()
     }
 
     fn effect(&self, view: View<'_>, effect: &Effect) -> String {
@@ -271,9 +271,9 @@ impl View<'_> {
         let listed = self.program.relation(action.rel).columns.len().min(args.len());
         let (row, given) = args.split_at(listed);
         let given = given.iter().zip(&action.unlisted).filter(|(it, arg)| it.raw != arg.default);
-        let told = given
+        let arguments = given
             .map(|(it, arg)| format!(", {} {}", arg.column.name, self.word(arg.column.ty, it.raw)));
-        self.row(name, row) + &told.collect::<String>()
+        self.row(name, row) + &arguments.collect::<String>()
     }
 
     /// A change of a fact, by the sentence of the input that reads it.

@@ -29,15 +29,15 @@ impl Proof {
         let says_less =
             because.iter().any(|it| !own.is_empty() && own.is_subset(&things(view, it)));
         let row = |it: &&Proof| it.sentence(view);
-        let told = because.iter().map(row).collect::<Vec<_>>().join(", and ");
+        let reasons = because.iter().map(row).collect::<Vec<_>>().join(", and ");
         let mut text = view.row(&self.relation, &self.tuple);
         if !because.is_empty() {
-            text = if says_less { told.clone() } else { format!("{text}: {told}") };
+            text = if says_less { reasons.clone() } else { format!("{text}: {reasons}") };
         }
         if let Some(said) = said {
-            text = match told.is_empty() {
+            text = match reasons.is_empty() {
                 true => said.trim_end_matches(':').to_owned(),
-                false => format!("{said} {told}"),
+                false => format!("{said} {reasons}"),
             };
         }
         Line { depth: 0, text, source }.to_string()

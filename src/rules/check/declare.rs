@@ -16,7 +16,7 @@ use super::super::program::{
     Span, Template, TemplatePart, Type, Unlisted, Until,
 };
 use super::rule::Subject;
-use super::template::{For, tells};
+use super::template::{For, mentions};
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
 
@@ -544,7 +544,7 @@ impl<'t> Checker<'t> {
         let columns = self.subject(Subject::Whole(rel)).relation.columns.clone();
         let listed = columns.len() - unlisted.len();
         for (at, it) in decl.given.iter().enumerate().take(unlisted.len()) {
-            if !uci.0.iter().any(|part| tells(part, listed + at)) {
+            if !uci.0.iter().any(|part| mentions(part, listed + at)) {
                 self.report(mistake::given_untold(it.name, decl.uci.map(|it| it.span)));
             }
         }
@@ -692,9 +692,9 @@ impl<'t> Checker<'t> {
         }
         let whole = &self.subject(Subject::Whole(rel)).relation.columns;
         for (at, column) in whole.iter().enumerate().skip(relation.columns.len()) {
-            let told =
+            let argument =
                 vec![TemplatePart::Text(format!("/{}=", column.name)), TemplatePart::Column(at)];
-            parts.push(TemplatePart::Optional(told));
+            parts.push(TemplatePart::Optional(argument));
         }
         Template(parts)
     }

@@ -30,9 +30,9 @@ impl<'t> Body<'_, 't> {
         if self.unresolved {
             return None;
         }
-        let told = clause.because.map(|it| self.vars_of_text(it)).unwrap_or_default();
+        let reasons = clause.because.map(|it| self.vars_of_text(it)).unwrap_or_default();
         let planned = planned.iter().copied().map(Term::Var);
-        let needed: Vec<Term> = args.iter().copied().chain(told).chain(planned).collect();
+        let needed: Vec<Term> = args.iter().copied().chain(reasons).chain(planned).collect();
         self.check_bound(&body, &[], &needed).then_some((args, body))
     }
 

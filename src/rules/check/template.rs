@@ -56,7 +56,7 @@ impl<'t> Checker<'t> {
     fn optional_alone(&self, rel: RelId, part: TemplatePart) -> TemplatePart {
         let listed = self.relation(rel).columns.len();
         let whole = self.subject(Subject::Whole(rel)).relation.columns.len();
-        match (listed..whole).any(|it| tells(&part, it)) {
+        match (listed..whole).any(|it| mentions(&part, it)) {
             true => TemplatePart::Optional(vec![part]),
             false => part,
         }
@@ -195,12 +195,12 @@ fn span_in(name: Name<'_>, from: usize, to: usize) -> Span {
 }
 
 /// Whether a part contains a column.
-pub(super) fn tells(part: &TemplatePart, column: usize) -> bool {
+pub(super) fn mentions(part: &TemplatePart, column: usize) -> bool {
     match part {
         TemplatePart::Text(_) => false,
         TemplatePart::Column(at) => *at == column,
         TemplatePart::Row(_, columns) => columns.contains(&column),
-        TemplatePart::Lookup(_, inner) | TemplatePart::Among(inner, _) => tells(inner, column),
-        TemplatePart::Optional(all) => all.iter().any(|it| tells(it, column)),
+        TemplatePart::Lookup(_, inner) | TemplatePart::Among(inner, _) => mentions(inner, column),
+        TemplatePart::Optional(all) => all.iter().any(|it| mentions(it, column)),
     }
 }

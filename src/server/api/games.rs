@@ -147,13 +147,13 @@ async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, 
     let bad = |it: String| Problem::unprocessable("bad_import", it);
     let read = move || transcript::read(&text);
     let read = web.host.pool.run(Lane::Work, read).await?.map_err(bad)?;
-    let told = read.of;
-    new.game = new.game.take().or(told.game);
-    new.fen = new.fen.take().or(told.fen);
+    let origin = read.of;
+    new.game = new.game.take().or(origin.game);
+    new.fen = new.fen.take().or(origin.fen);
     if new.presets.is_empty() {
-        new.presets = told.presets;
+        new.presets = origin.presets;
     }
-    if let Some(hash) = told.rules.filter(|_| new.rules.is_none())
+    if let Some(hash) = origin.rules.filter(|_| new.rules.is_none())
         && web.host.know_rules(&hash).await.is_ok()
     {
         new.rules = Some(hash);

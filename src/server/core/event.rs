@@ -232,14 +232,14 @@ impl Event {
 const BYTES: usize = 4096;
 /// Maximum number of bytes of notes in an event, and the same for effects: the rest is left out. A move stays
 /// legal however much its rules have to say.
-const TOLD: usize = 1024;
+const LIST_BYTES: usize = 1024;
 
 /// Only as much of a list as an event has room for.
-pub(super) fn told<T: Serialize>(mut all: Vec<T>) -> Vec<T> {
+pub(super) fn cut_to_size<T: Serialize>(mut all: Vec<T>) -> Vec<T> {
     let mut bytes = 0;
     let mut fits = |it: &T| {
-        bytes += serde_json::to_string(it).map_or(TOLD, |it| it.len() + 1);
-        bytes <= TOLD
+        bytes += serde_json::to_string(it).map_or(LIST_BYTES, |it| it.len() + 1);
+        bytes <= LIST_BYTES
     };
     let count = all.iter().map_while(|it| fits(it).then_some(())).count();
     all.truncate(count);

@@ -6,7 +6,7 @@
 
 use super::answers::Answers;
 use super::clock::Clocks;
-use super::event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash, told};
+use super::event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash, cut_to_size};
 use super::refusal::Refusal;
 use super::request::{Act, Answer, Input, Line, Offers, Output};
 use super::rules::{Outcome, Played, Refused, Rules, TIMEOUT};
@@ -460,7 +460,7 @@ impl<R: Rules> Room<R> {
             it.at(self.now)
         });
         let Played { uci, san, turn_goes_on, turn, .. } = played;
-        let (side, notes, effects) = (by, told(played.notes), told(played.effects));
+        let (side, notes, effects) = (by, cut_to_size(played.notes), cut_to_size(played.effects));
         let event =
             Event::Played { ply, uci, san, side, turn_goes_on, turn, notes, effects, clocks, id };
         if let Err(refusal) = self.push_short(events, event) {

@@ -73,12 +73,12 @@ pub(super) async fn test(State(web): State<Web>, body: String) -> Result<Json<Va
         hashes.iter().map(name).collect::<Result<Vec<_>, _>>()
     };
     let names = web.host.reads().ask(look);
-    let told = |name: Option<String>| {
+    let account = |name: Option<String>| {
         name.map(|it| {
             let scopes = "board:play,bot:play,challenge:read,challenge:write";
             json!({ "userId": it.to_ascii_lowercase(), "scopes": scopes, "expires": null })
         })
     };
     let found = tokens.iter().zip(names.await?);
-    Ok(Json(found.map(|(token, name)| ((*token).to_owned(), json!(told(name)))).collect()))
+    Ok(Json(found.map(|(token, name)| ((*token).to_owned(), json!(account(name)))).collect()))
 }

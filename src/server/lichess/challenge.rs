@@ -53,8 +53,8 @@ pub(super) async fn create(
     let challenge = Challenge { id, from, to, variant, fen, clock, rated, color, made };
     web.challenges.propose(challenge.clone())?;
     let event = challenge.event("challenge");
-    web.challenges.tell(&challenge.to.id(), &event);
-    web.challenges.tell(&challenge.from.id(), &event);
+    web.challenges.notify(&challenge.to.id(), &event);
+    web.challenges.notify(&challenge.from.id(), &event);
     let mut body = challenge.body();
     body["challenge"] = body.clone();
     Ok(Json(body))
@@ -70,7 +70,7 @@ pub(super) async fn open(
     web.admit(&caller, Cost::Game)?;
     let Terms { variant: game, fen, clock, rated, .. } =
         Terms::read(&web, &fields(&headers, &body)?).await?;
-    let (wanted, told) = (variant(&game), fen.clone());
+    let (wanted, initial) = (variant(&game), fen.clone());
     if rated {
         return Err(Problem::not_rated("between two accounts: challenge one").into());
     }
@@ -80,7 +80,7 @@ pub(super) async fn open(
     Ok(Json(json!({
         "id": id, "url": url, "status": "created", "challenger": null, "destUser": null,
         "rated": false, "variant": wanted, "speed": speed(clock), "timeControl": time_control(clock),
-        "color": "random", "initialFen": told,
+        "color": "random", "initialFen": initial,
         "urlWhite": format!("{url}?color=white"), "urlBlack": format!("{url}?color=black"),
     })))
 }
@@ -168,7 +168,7 @@ pub(super) async fn decline(
     let challenge = take(&web, &id, |it| it.is_for(&user) || it.from.id() == user)?;
     let kind = if challenge.is_for(&user) { "challengeDeclined" } else { "challengeCanceled" };
     let event = challenge.event(kind);
-    web.challenges.tell(&challenge.from.id(), &event);
-    web.challenges.tell(&challenge.to.id(), &event);
+    web.challenges.notify(&challenge.from.id(), &event);
+    web.challenges.notify(&challenge.to.id(), &event);
     Ok(ok())
 }

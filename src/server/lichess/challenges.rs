@@ -131,8 +131,8 @@ impl Challenges {
             lock(&self.waiting).extract_if(|_, it| is_old(it)).map(|it| it.1).collect();
         for challenge in old {
             let event = challenge.event("challengeCanceled");
-            self.tell(&challenge.from.id(), &event);
-            self.tell(&challenge.to.id(), &event);
+            self.notify(&challenge.from.id(), &event);
+            self.notify(&challenge.to.id(), &event);
         }
     }
 }
@@ -156,7 +156,7 @@ pub(super) fn game_event(kind: &str, id: &str, color: &str) -> Value {
 
 impl Challenges {
     /// Sends an event to all listeners of an account.
-    pub(super) fn tell(&self, user: &str, event: &Value) {
+    pub(super) fn notify(&self, user: &str, event: &Value) {
         if let Some(listeners) = lock(&self.listeners).get_mut(user) {
             let text = line(event);
             listeners.retain(|it| it.try_send(text.clone()).is_ok());
@@ -175,7 +175,7 @@ impl Challenges {
             }
             games.push((id.to_owned(), color));
             drop(all);
-            self.tell(user, &started(id, color));
+            self.notify(user, &started(id, color));
         }
     }
 
@@ -188,6 +188,6 @@ impl Challenges {
             all.remove(user);
         }
         drop(all);
-        self.tell(user, &game_event("gameFinish", id, color));
+        self.notify(user, &game_event("gameFinish", id, color));
     }
 }

@@ -85,7 +85,7 @@ async fn begin(
         seats.push((side, seat(level)?));
     }
     let challenger = json!({ "id": from.id(), "name": from.name, "online": true });
-    let told = json!({
+    let body = json!({
         "id": id, "url": format!("/game/{id}"), "status": "accepted", "challenger": challenger, "rated": false,
         "variant": variant(&game), "speed": speed(clock), "timeControl": time_control(clock),
         "color": color, "finalColor": color, "initialFen": fen,
@@ -93,5 +93,5 @@ async fn begin(
     let options = GameOptions { game, fen, clock, chat: true, seats, ..GameOptions::default() };
     web.host.create_as(id.clone(), options).await?;
     web.challenges.begin(&id, &[(from.id(), color)]);
-    Ok(told)
+    Ok(body)
 }

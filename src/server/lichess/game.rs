@@ -112,7 +112,7 @@ fn full(id: &str, state: &Value, titles: &[Option<&str>]) -> Value {
     let days = control.and_then(|it| it.days_a_turn());
     let timed = control.filter(|_| days.is_none());
     let clock = timed.map(|it| json!({ "initial": it.initial, "increment": it.increment }));
-    let mut told = json!({
+    let mut body = json!({
         "type": "gameFull", "id": id, "rated": state["rated"],
         "variant": variant(state["game"].as_str().unwrap_or_default()),
         "clock": clock, "speed": speed(control), "perf": { "name": "Variant" },
@@ -121,9 +121,9 @@ fn full(id: &str, state: &Value, titles: &[Option<&str>]) -> Value {
         "state": game_state(state),
     });
     if let Some(days) = days {
-        told["daysPerTurn"] = json!(days);
+        body["daysPerTurn"] = json!(days);
     }
-    told
+    body
 }
 
 fn control(state: &Value) -> Option<Control> {
@@ -153,7 +153,7 @@ fn game_state(state: &Value) -> Value {
     let offered = |by: u64, kind: &str| {
         offers[kind].as_u64() == Some(by) || offers[kind][0].as_u64() == Some(by)
     };
-    let mut told = json!({
+    let mut body = json!({
         "type": "gameState", "moves": moves.unwrap_or_default(),
         "wtime": time_left(state, control, 0), "btime": time_left(state, control, 1), "winc": increment, "binc": increment,
         "status": status(&state["result"]),
@@ -161,9 +161,9 @@ fn game_state(state: &Value) -> Value {
         "wtakeback": offered(0, "takeback"), "btakeback": offered(1, "takeback"),
     });
     if let Some(winner) = state["result"]["winner"].as_u64() {
-        told["winner"] = json!(if winner == 0 { "white" } else { "black" });
+        body["winner"] = json!(if winner == 0 { "white" } else { "black" });
     }
-    told
+    body
 }
 
 /// The status of a game, in lichess' terms.

@@ -125,13 +125,13 @@ pub(super) async fn playing(
     account: Account,
 ) -> Result<Json<Value>, Plain> {
     let games = under_way(&web, &account.id()).await?;
-    let mut told: Vec<Value> = Vec::new();
+    let mut playing: Vec<Value> = Vec::new();
     for (id, color) in games {
         // The other side may have ended it while no client listened here.
         match web.host.state(&id, None, None, Lines::Last(0)).await {
             Ok(state) if !state["result"].is_null() => web.challenges.end(&id, &account.id()),
-            _ => told.push(game_event("", &id, color)["game"].take()),
+            _ => playing.push(game_event("", &id, color)["game"].take()),
         }
     }
-    Ok(Json(json!({ "nowPlaying": told })))
+    Ok(Json(json!({ "nowPlaying": playing })))
 }

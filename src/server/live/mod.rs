@@ -65,7 +65,7 @@ struct Live {
     /// The last events as they are sent.
     frames: VecDeque<Arc<str>>,
     /// Number of events sent to watchers so far.
-    told: u64,
+    sent: u64,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
     /// Feeds of players, which have places apart from those of watchers.
     players: Vec<mpsc::Sender<Arc<str>>>,
@@ -111,7 +111,7 @@ pub(super) fn run(
 ) -> impl Future<Output = ()> + Send + use<> {
     let last = entries.len().saturating_sub(RECENT);
     let frames = entries[last..].iter().map(frame).collect();
-    let told = entries.len() as u64;
+    let sent = entries.len() as u64;
     let begun = room.v();
     let rules = &room.setup().rules;
     let (lane, slow_lane) = (host.lane(rules), host.slow_lane(rules));
@@ -122,7 +122,7 @@ pub(super) fn run(
         lane,
         slow_lane,
         frames,
-        told,
+        sent,
         watchers: Vec::new(),
         players: Vec::new(),
         later: None,

@@ -29,7 +29,7 @@ impl Live {
         let follow = move |room: &mut Room<Board>| room.follow(now, &entries).map(|()| entries);
         let (followed, ran_out) = self.rules(self.lane, requests, follow).await?;
         let entries = followed.map_err(|_| ran_out.unwrap_or_else(Problem::unavailable))?;
-        entries.iter().for_each(|it| self.tell(frame(it)));
+        entries.iter().for_each(|it| self.send_frame(frame(it)));
         Ok(!entries.is_empty())
     }
 
@@ -37,9 +37,9 @@ impl Live {
     pub(super) async fn reload(&mut self) -> Result<(), Problem> {
         let (room, entries) = self.host.load(&self.id).await?;
         self.room = Home(Some(Box::new(room)));
-        let told = usize::try_from(self.told).unwrap_or(usize::MAX);
-        for entry in entries.iter().skip(told) {
-            self.tell(frame(entry));
+        let sent = usize::try_from(self.sent).unwrap_or(usize::MAX);
+        for entry in entries.iter().skip(sent) {
+            self.send_frame(frame(entry));
         }
         Ok(())
     }

@@ -99,7 +99,7 @@ impl Live {
             }
             self.host.announce(&self.id, &self.room, &output.events);
             for entry in &output.events {
-                self.tell(frame(entry));
+                self.send_frame(frame(entry));
             }
         }
         let answer = match output.answer {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::super::core::TokenHash;
-use super::super::feed::{Feed, tell};
+use super::super::feed::{Feed, send_to_all};
 use super::super::problem::Problem;
 use super::super::socket::FULL;
 use super::{Lines, Live, RECENT, frame};
@@ -27,20 +27,20 @@ const PLAYERS: usize = 32;
 pub(in crate::server) const FRAME: usize = 256 * 1024;
 
 impl Live {
-    pub(super) fn tell(&mut self, frame: Arc<str>) {
+    pub(super) fn send_frame(&mut self, frame: Arc<str>) {
         for feeds in [&mut self.watchers, &mut self.players] {
-            self.host.metrics.dropped(tell(feeds, &frame));
+            self.host.metrics.dropped(send_to_all(feeds, &frame));
         }
         if self.frames.len() == RECENT {
             self.frames.pop_front();
         }
         self.frames.push_back(frame);
-        self.told += 1;
+        self.sent += 1;
         if self.room.0.as_ref().is_some_and(|it| it.outcome().is_some()) {
             let _ = self.host.ended.send(self.id.clone());
         }
         if let Some(later) = &self.later {
-            later.send_replace(self.told);
+            later.send_replace(self.sent);
         }
     }
 
@@ -64,7 +64,7 @@ impl Live {
         }
         let (sender, coming) = mpsc::channel(BACKLOG);
         let missed = match have {
-            Some(have) if have <= self.told && self.told - have <= MISSED => {
+            Some(have) if have <= self.sent && self.sent - have <= MISSED => {
                 let missed = self.missed(have).await?;
                 match missed.iter().map(|it| it.len()).sum::<usize>() <= FRAME {
                     true => missed,
@@ -85,14 +85,14 @@ impl Live {
 
     /// The events after one.
     pub(super) async fn missed(&self, have: u64) -> Result<Vec<Arc<str>>, Problem> {
-        let first = self.told - self.frames.len() as u64;
+        let first = self.sent - self.frames.len() as u64;
         if let Some(known) = have.checked_sub(first) {
             let known = usize::try_from(known).unwrap_or(usize::MAX);
             return Ok(self.frames.iter().skip(known).cloned().collect());
         }
         // The log may have more events already: those are sent when this game reads them.
         let log = self.host.log_after(&self.id, have).await?;
-        Ok(log.iter().take_while(|it| it.v <= self.told).map(frame).collect())
+        Ok(log.iter().take_while(|it| it.v <= self.sent).map(frame).collect())
     }
 
     pub(super) async fn resync(&mut self) -> Result<Arc<str>, Problem> {

@@ -49,8 +49,8 @@ impl Journal {
         let queue = self.queue;
         // Blocking on the queue is not allowed on a thread of the runtime. If the queue has no reader, the
         // message is not needed.
-        let told = thread::spawn(move || drop(queue.blocking_send(None))).join();
-        if told.is_err() || self.thread.join().is_err() {
+        let sent = thread::spawn(move || drop(queue.blocking_send(None))).join();
+        if sent.is_err() || self.thread.join().is_err() {
             tracing::error!("the journal's thread has failed");
         }
     }

@@ -39,9 +39,9 @@ pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
             Ok(Some(StoreLock(file)))
         }
         Err(TryLockError::WouldBlock) => {
-            let mut told = String::new();
-            let read = file.rewind().and_then(|()| file.read_to_string(&mut told));
-            let process = read.is_ok_and(|it| it > 0).then_some(told);
+            let mut holder = String::new();
+            let read = file.rewind().and_then(|()| file.read_to_string(&mut holder));
+            let process = read.is_ok_and(|it| it > 0).then_some(holder);
             Err(StoreError::Taken { url: url.to_owned(), process })
         }
         Err(TryLockError::Error(error)) => {

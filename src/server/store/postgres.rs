@@ -96,7 +96,7 @@ struct Appending {
     event: Statement,
     game: Statement,
     snapshot: Statement,
-    tell: Statement,
+    notify: Statement,
 }
 
 /// The URL may contain a password, so it is not shown.
@@ -109,8 +109,8 @@ impl fmt::Debug for Postgres {
 impl From<postgres::Error> for StoreError {
     fn from(error: postgres::Error) -> Self {
         // The database's own message says more than the general one.
-        let told = error.as_db_error().map(|it| it.message().to_owned());
-        Self::Unavailable(told.unwrap_or_else(|| error.to_string()))
+        let message = error.as_db_error().map(|it| it.message().to_owned());
+        Self::Unavailable(message.unwrap_or_else(|| error.to_string()))
     }
 }
 
@@ -709,7 +709,7 @@ impl Appending {
                 "INSERT INTO snapshots (game, seq, snapshot, hash) VALUES ($1, $2, $3, $4)
                  ON CONFLICT (game) DO UPDATE SET seq = $2, snapshot = $3, hash = $4",
             )?,
-            tell: prepare("SELECT pg_notify($1, $2)")?,
+            notify: prepare("SELECT pg_notify($1, $2)")?,
         })
     }
 
@@ -763,7 +763,7 @@ impl Appending {
         }
         if !payloads.is_empty() {
             let news = format!("{game} {}", chain.seq());
-            transaction.execute(&self.tell, &[&CHANNEL, &news])?;
+            transaction.execute(&self.notify, &[&CHANNEL, &news])?;
         }
         Ok(Ok(()))
     }

@@ -111,7 +111,7 @@ impl Web {
         let by = account.id();
         let terms = Terms { title, by, game, presets, rules, clock, rated, kind, starts };
         let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
-        let told = table.told(&id, now);
+        let view = table.view(&id, now);
         let make = move |store: &mut dyn Store| {
             let of = own_key(&table.terms.by, "");
             let full = store.records(&of, "", OWN)?.len() >= OWN
@@ -124,7 +124,7 @@ impl Web {
             Ok(!full && store.change(&all)?)
         };
         match self.host.reads().ask(make).await? {
-            true => Ok(told),
+            true => Ok(view),
             false => {
                 let message = format!(
                     "there are too many tournaments that are not over: {OWN} of an account and {LIVE} of all at most"
@@ -175,7 +175,7 @@ impl Web {
             Ok(Some(table))
         };
         let table = self.host.reads().ask(look).await?;
-        Ok(table.ok_or_else(|| no_tournament(id))?.told(id, now))
+        Ok(table.ok_or_else(|| no_tournament(id))?.view(id, now))
     }
 
     /// Games of a tournament that are over, from a number on.
@@ -247,7 +247,7 @@ impl Web {
         };
         let begun = self.change_tournament(id, start).await?;
         match advance(&self.host, id, |_| false).await {
-            Ok(Some(it)) => Ok(it.table.told(id, self.host.now())),
+            Ok(Some(it)) => Ok(it.table.view(id, self.host.now())),
             // It has begun: the first round is drawn at the next look.
             _ => Ok(begun),
         }
@@ -330,7 +330,7 @@ impl Web {
                     true => Vec::new(),
                     false => changes(store, &id, before, &table, &[])?,
                 };
-                Ok(Ok((table.told(&id, now), all)))
+                Ok(Ok((table.view(&id, now), all)))
             })?;
             Ok(done.unwrap_or_else(|| Err(busy())))
         };

@@ -113,7 +113,7 @@ impl Table {
     }
 
     /// All of it.
-    pub(super) fn told(&self, id: &str, now: u64) -> Tournament {
+    pub(super) fn view(&self, id: &str, now: u64) -> Tournament {
         let is_swiss = matches!(self.terms.kind, Kind::Swiss(_));
         let points = |it: u32| if is_swiss { f64::from(it) / 2.0 } else { f64::from(it) };
         let standing = |it: &super::table::Entrant| Standing {

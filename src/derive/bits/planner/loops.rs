@@ -17,8 +17,8 @@ impl<'p, W: Word> Planner<'p, W> {
         goal: &Goal<'_>,
     ) -> Result<f64, PlanError> {
         let unbound = self.unbound_vars(rest);
-        let told = self.order.iter().copied().find(|it| unbound.contains(it));
-        if let Some(var) = told
+        let preferred = self.order.iter().copied().find(|it| unbound.contains(it));
+        if let Some(var) = preferred
             && let Some((iterations, used, rows)) = self.loop_over(var, rest)
         {
             self.emit_loop_over(var, rest, &used, rows);

@@ -44,7 +44,7 @@ pub const CLOCK: FenField =
 
 /// These parts of a FEN, before it is known whether all of it can be a fact.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Fields {
     rights: Vec<Right>,
     passed: Option<i64>,
     victim: Option<i64>,
@@ -93,32 +93,32 @@ impl Roles {
         program: &Program,
         contract: &Contract,
         parts: &mut Parts<'_>,
-    ) -> Result<Told, FenError> {
-        let mut told = Told::default();
+    ) -> Result<Fields, FenError> {
+        let mut fields = Fields::default();
         // Some programs leave these fields out where the game has neither: the counters follow at once.
         if self.castling.is_some() && parts.next_is(|it| it.bytes().all(|it| it.is_ascii_digit())) {
-            return Ok(told);
+            return Ok(fields);
         }
         if let Some(roles) = &self.castling {
-            told.rights = roles.read(program, contract, parts.required(CASTLING)?)?;
+            fields.rights = roles.read(program, contract, parts.required(CASTLING)?)?;
         }
         if let Some(roles) = &self.passing {
             let part = parts.required(EN_PASSANT)?;
-            (told.passed, told.victim) = roles.read(program, contract, part)?;
+            (fields.passed, fields.victim) = roles.read(program, contract, part)?;
         }
-        Ok(told)
+        Ok(fields)
     }
 
     /// The counter of half-moves, which follows them.
     pub(super) fn read_clock(
         &self,
         parts: &mut Parts<'_>,
-        told: &mut Told,
+        fields: &mut Fields,
     ) -> Result<(), FenError> {
         if self.clock.is_some()
             && let Some(part) = parts.number(CLOCK)
         {
-            told.clock = number(part, part.text, 0)?;
+            fields.clock = number(part, part.text, 0)?;
         }
         Ok(())
     }
@@ -129,23 +129,23 @@ impl Roles {
         world: &mut World,
         contract: &Contract,
         pieces: &[(EntityId, Placed)],
-        told: &Told,
+        fields: &Fields,
         turn: i64,
     ) -> Vec<Oddity> {
         let mut odd = Vec::new();
         if let Some(clock) = self.clock {
-            world.set_raw(GAME, clock.attr, Some(told.clock));
+            world.set_raw(GAME, clock.attr, Some(fields.clock));
         }
         if let Some(roles) = &self.passing {
             world.set_raw(GAME, roles.ep.attr, None);
         }
         if let Some(roles) = &self.castling {
-            for right in &told.rights {
+            for right in &fields.rights {
                 odd.extend(roles.place(world, contract, pieces, right).err());
             }
         }
         if let Some(roles) = &self.passing {
-            odd.extend(roles.place(world, contract, told.passed, told.victim).err());
+            odd.extend(roles.place(world, contract, fields.passed, fields.victim).err());
         }
         let mut others = (0..contract.side_count(world.program())).filter(|it| *it != turn);
         if let Some(exposed) = contract.exposed

@@ -10,7 +10,7 @@ use super::super::super::finder::Counters;
 use super::parts::{FenError, FenField, Parts};
 
 /// The number of each side in a text.
-pub(super) type Told = Vec<Option<i64>>;
+pub(super) type Numbers = Vec<Option<i64>>;
 
 /// The field, if the game has it at this place and the next word is one.
 pub(super) fn read(
@@ -18,7 +18,7 @@ pub(super) fn read(
     contract: &Contract,
     parts: &mut Parts<'_>,
     signed: bool,
-) -> Result<Option<Told>, FenError> {
+) -> Result<Option<Numbers>, FenError> {
     if contract.counters.is_none_or(|it| it.signed != signed) {
         return Ok(None);
     }
@@ -32,9 +32,9 @@ pub(super) fn read(
         "-" => Some(None),
         _ => it.parse().ok().map(Some),
     };
-    let told: Option<Told> = text.and_then(|it| it.split('+').map(value).collect());
-    match told.filter(|it| it.len() == count) {
-        Some(told) => Ok(Some(told)),
+    let numbers: Option<Numbers> = text.and_then(|it| it.split('+').map(value).collect());
+    match numbers.filter(|it| it.len() == count) {
+        Some(numbers) => Ok(Some(numbers)),
         None => {
             let example = vec!["N"; count].join("+");
             let sign = if signed { "+" } else { "" };
@@ -44,11 +44,11 @@ pub(super) fn read(
 }
 
 /// States the numbers of a text, or without them those of the start.
-pub(super) fn place(world: &mut World, contract: &Contract, told: Option<&Told>) {
+pub(super) fn place(world: &mut World, contract: &Contract, numbers: Option<&Numbers>) {
     let Some(Counters { fact, .. }) = contract.counters else { return };
     let start = world.program().schema.attribute(fact.attr).default;
     for side in 0..contract.side_count(world.program()) {
-        let said = told.and_then(|it| it.get(usize::try_from(side).ok()?).copied());
+        let said = numbers.and_then(|it| it.get(usize::try_from(side).ok()?).copied());
         let Ok(member) = u32::try_from(side) else { continue };
         world.set_raw(EntityId(member), fact.attr, said.unwrap_or(start));
     }
@@ -58,7 +58,7 @@ pub(super) fn place(world: &mut World, contract: &Contract, told: Option<&Told>)
 pub(super) fn write(world: &World, contract: &Contract, signed: bool) -> Option<String> {
     let Counters { fact, .. } = contract.counters.filter(|it| it.signed == signed)?;
     let sides = 0..u32::try_from(contract.side_count(world.program())).ok()?;
-    let values: Told = sides.map(|it| world.facts().get_raw(EntityId(it), fact.attr)).collect();
+    let values: Numbers = sides.map(|it| world.facts().get_raw(EntityId(it), fact.attr)).collect();
     values.iter().find_map(|it| *it)?;
     let text = |it: &Option<i64>| it.map_or_else(|| "-".into(), |it| it.to_string());
     let texts: Vec<String> = values.iter().map(text).collect();

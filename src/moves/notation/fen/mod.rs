@@ -75,12 +75,12 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
 fn as_written(world: &mut World, contract: &Contract, text: &str) -> Result<(), FenError> {
     let text = text.trim_end_matches(['\r', '\n']);
     let style = FenStyle::declared(world.program());
-    let is_told = |word: &&str| match word.split_once('=') {
+    let is_stated = |word: &&str| match word.split_once('=') {
         Some((key, _)) => text.contains(&format!(" {key}=")),
         None => true,
     };
     let written = write_fen(world, contract, style);
-    let written = written.split(' ').filter(is_told).collect::<Vec<_>>().join(" ");
+    let written = written.split(' ').filter(is_stated).collect::<Vec<_>>().join(" ");
     if written == text {
         return Ok(());
     }

@@ -108,13 +108,13 @@ fn pieces(
                 world.set_raw(id, mark.fact.attr, Some(1));
             }
         }
-        for (field, told) in contract.fields.iter().zip(&position.further) {
+        for (field, read) in contract.fields.iter().zip(&position.further) {
             let is_of_pieces = field.about == About::Pieces;
-            if let (true, Some(told), Some(square)) = (is_of_pieces, told, piece.square) {
+            if let (true, Some(read), Some(square)) = (is_of_pieces, read, piece.square) {
                 // The values named for one square apply to its pieces in order.
                 let before = placed[..at].iter().filter(|it| it.square == Some(square)).count();
-                let mut named = told.named.iter().filter(|it| it.0 == square).skip(before);
-                world.set_raw(id, field.fact.attr, named.next().map_or(told.value, |it| it.1));
+                let mut named = read.named.iter().filter(|it| it.0 == square).skip(before);
+                world.set_raw(id, field.fact.attr, named.next().map_or(read.value, |it| it.1));
             }
         }
         pieces.push((id, piece));
@@ -153,9 +153,9 @@ fn game(
         let start = world.program().schema.attribute(occurrences.attr).default;
         world.set_raw(GAME, occurrences.attr, start);
     }
-    for (field, told) in contract.fields.iter().zip(&position.further) {
+    for (field, read) in contract.fields.iter().zip(&position.further) {
         let start = world.program().schema.attribute(field.fact.attr).default;
-        let mut value = told.as_ref().map_or(start, |it| it.value);
+        let mut value = read.as_ref().map_or(start, |it| it.value);
         if Some(field.ty) == contract.entity_type(world.program()) {
             let on = |square: i64| pieces.iter().find(|it| it.1.square == Some(square));
             value = value.and_then(on).map(|it| i64::from(it.0.0));
@@ -169,7 +169,7 @@ fn game(
                 let count = world.program().schema.domain(domain).size() as i64;
                 for member in 0..count {
                     let named =
-                        told.as_ref().and_then(|it| it.named.iter().find(|it| it.0 == member));
+                        read.as_ref().and_then(|it| it.named.iter().find(|it| it.0 == member));
                     let value = named.map_or(value, |it| it.1);
                     world.set_raw(EntityId(member as u32), field.fact.attr, value);
                 }

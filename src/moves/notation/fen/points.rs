@@ -40,9 +40,9 @@ pub(super) fn read(
 /// Writes them, in the order in which the rules name the points.
 pub(super) fn write(program: &Program, contract: &Contract, cells: &[Option<String>]) -> String {
     let points = program.schema.domain(contract.board.domain);
-    let told = (0..).zip(cells).filter_map(|(point, piece)| {
+    let pieces = (0..).zip(cells).filter_map(|(point, piece)| {
         Some(format!("{}:{}", points.member_name(point), piece.as_ref()?))
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { "-".into() } else { told.join(",") }
+    let pieces: Vec<String> = pieces.collect();
+    if pieces.is_empty() { "-".into() } else { pieces.join(",") }
 }

@@ -5,7 +5,7 @@ use crate::rules::{Program, Type};
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::{About, Field};
-use super::super::chess::Told;
+use super::super::chess::Fields;
 use super::super::letters::{Letters, side_signs};
 use super::parts::{FenError, FenField, Part, Parts, Placed, number, piece};
 use super::{counters, points, stack};
@@ -19,9 +19,9 @@ pub(super) struct Position {
     pub(super) walls: Vec<i64>,
     pub(super) turn: i64,
     /// The number of each side, if the text has them.
-    pub(super) counters: Option<counters::Told>,
+    pub(super) counters: Option<counters::Numbers>,
     /// The fields that only some families have.
-    pub(super) family: Told,
+    pub(super) family: Fields,
     pub(super) fullmove: i64,
     /// The value of each field that the game declares.
     pub(super) further: Vec<Option<Further>>,
@@ -70,8 +70,8 @@ pub(super) fn position(
     {
         position.fullmove = number(part, part.text, 0)?;
     }
-    if let Some(told) = counters::read(program, contract, &mut parts, true)? {
-        position.counters = Some(told);
+    if let Some(numbers) = counters::read(program, contract, &mut parts, true)? {
+        position.counters = Some(numbers);
     }
     while let Some(part) = parts.take(FenField::Further) {
         further(program, contract, part, &mut position)?;

@@ -21,21 +21,21 @@ use super::{FenError, FenField};
 const TRIES: usize = 20_000;
 
 /// The text: all of it, its beginning, and its lists.
-struct Told {
+struct TurnText {
     text: String,
     first: String,
     lists: Vec<String>,
 }
 
 /// The text of the turn under way; `None` if there is none.
-fn told(world: &mut World, contract: &Contract) -> Option<Told> {
+fn turn_text(world: &mut World, contract: &Contract) -> Option<TurnText> {
     let parts = contract.turn_text.as_ref()?;
-    let mut told: Option<Told> = None;
+    let mut text_of_turn: Option<TurnText> = None;
     let mut before = String::new();
     for part in parts {
         let (rel, between) = match part {
             TurnPart::Text(text) => {
-                told.as_mut().map_or(&mut before, |it| &mut it.text).push_str(text);
+                text_of_turn.as_mut().map_or(&mut before, |it| &mut it.text).push_str(text);
                 continue;
             }
             TurnPart::Rows(rel) => (*rel, ""),
@@ -44,21 +44,22 @@ fn told(world: &mut World, contract: &Contract) -> Option<Told> {
             TurnPart::Optional(_) => continue,
         };
         let texts = rows_as_text(world, rel);
-        match &mut told {
+        match &mut text_of_turn {
             None if texts.is_empty() => return None,
             None => {
                 let first = texts.join(between);
                 let text = format!("{before}{first}");
-                told = Some(Told { text: text.clone(), first: text, lists: Vec::new() });
+                text_of_turn =
+                    Some(TurnText { text: text.clone(), first: text, lists: Vec::new() });
             }
-            Some(told) => {
+            Some(text_of_turn) => {
                 let text = texts.join(between);
-                told.text.push_str(&text);
-                told.lists.extend(matches!(part, TurnPart::List(_)).then_some(text));
+                text_of_turn.text.push_str(&text);
+                text_of_turn.lists.extend(matches!(part, TurnPart::List(_)).then_some(text));
             }
         }
     }
-    told
+    text_of_turn
 }
 
 /// The texts of the rows of a relation, in their order.
@@ -73,7 +74,7 @@ pub(in super::super::super) fn rows_as_text(world: &mut World, rel: RelId) -> Ve
 
 /// The text of the turn under way; `None` if there is none, or if the rules have no text for it.
 pub fn write_turn(world: &mut World, contract: &Contract) -> Option<String> {
-    told(world, contract).map(|it| it.text)
+    turn_text(world, contract).map(|it| it.text)
 }
 
 /// Splits a FEN into the position and the text of a turn under way.
@@ -129,9 +130,9 @@ impl Search<'_> {
             let mark = world.mark();
             let fired = world.fire(mv.action, &mv.args).is_ok();
             let is_same = fired && self.contract.mover(world.facts()) == self.mover;
-            let told = if is_same { told(world, self.contract) } else { None };
+            let text_of_turn = if is_same { turn_text(world, self.contract) } else { None };
             self.path.push(mv);
-            let found = told
+            let found = text_of_turn
                 .is_some_and(|it| it.text == self.text || self.may_become(&it) && self.find(world));
             world.rollback(mark);
             if found {
@@ -144,8 +145,8 @@ impl Search<'_> {
 
     /// Whether the text after these actions may grow into the wanted one: it begins like it, and its lists
     /// have no sign that the text has not.
-    fn may_become(&self, told: &Told) -> bool {
+    fn may_become(&self, text_of_turn: &TurnText) -> bool {
         let fits = |it: &String| is_within(it, self.text);
-        self.text.starts_with(&told.first) && told.lists.iter().all(fits)
+        self.text.starts_with(&text_of_turn.first) && text_of_turn.lists.iter().all(fits)
     }
 }

@@ -27,8 +27,8 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
     fields.extend(counters::write(world, contract, true));
-    let told = |it| further(&program, contract, facts, &standing, it);
-    fields.extend(contract.fields.iter().filter_map(told));
+    let text = |it| further(&program, contract, facts, &standing, it);
+    fields.extend(contract.fields.iter().filter_map(text));
     fields.join(" ")
 }
 

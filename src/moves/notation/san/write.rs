@@ -188,8 +188,8 @@ impl Spelt {
         let template = |mv: &Move| program.action(mv.action).san.as_ref();
         let mut known: Vec<Option<Apart>> = Vec::with_capacity(legal.len());
         for mv in legal {
-            let told = template(mv).and_then(|it| apart(world, it, mv.action, &mv.args));
-            known.push(told);
+            let own = template(mv).and_then(|it| apart(world, it, mv.action, &mv.args));
+            known.push(own);
         }
         let mut texts = Vec::with_capacity(legal.len());
         for (mv, own) in legal.iter().zip(&known) {

@@ -112,7 +112,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.call_for_all(count);
                 self.end(Self::take_back);
             }
-            None => self.end_by(Self::hand_on_top, Self::take_back),
+            None => self.end_by(Self::share_top, Self::take_back),
         }
     }
 
@@ -348,7 +348,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
         let all = self.b.use_var(all);
         self.share(Context::COUNT, all);
-        self.end(Self::hand_on_top);
+        self.end(Self::share_top);
     }
 
     /// A value that is not 0 if a relation has rows; `None` if it never has any.

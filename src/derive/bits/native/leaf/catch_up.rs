@@ -14,7 +14,7 @@ use super::super::call::Context;
 use super::super::lower::{Lower, WORD, alone};
 use super::super::rows::Row;
 use super::UNROLLED;
-use super::changes::Told;
+use super::changes::Notified;
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function.
@@ -26,7 +26,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 false => self.catch_up_tuples(kept, turn),
             }
         }
-        self.end(Self::hand_on_top);
+        self.end(Self::share_top);
     }
 
     fn catch_up_blocks(&mut self, kept: &Maintained, turn: Turn) {
@@ -90,9 +90,9 @@ impl<W: Word> Lower<'_, '_, W> {
                 let differ = it.differ(&old, &new);
                 it.members(&differ, |it, value| it.flip(index, value, block));
             }
-            it.tell_blocks(kept.rel, &one);
+            it.notify_of_blocks(kept.rel, &one);
             if !it.c.readers[usize::from(kept.rel.0)].is_by_block() {
-                it.tell_rows(kept, first, block, [&old, &new]);
+                it.notify_of_rows(kept, first, block, [&old, &new]);
             }
         });
     }
@@ -114,7 +114,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Removed tuples are reported with the old rows in place, added tuples with the new ones.
-    fn tell_rows(
+    fn notify_of_rows(
         &mut self,
         kept: &Maintained,
         first: Value,
@@ -135,7 +135,7 @@ impl<W: Word> Lower<'_, '_, W> {
                         .chain(keys.collect::<Vec<_>>())
                         .chain([member])
                         .collect();
-                    it.tell(kept.rel, &tuple, Told::ButOfBlocks);
+                    it.notify(kept.rel, &tuple, Notified::ExceptOfBlocks);
                 });
             }
         }
@@ -205,7 +205,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let differs = self.b.ins().icmp(IntCC::NotEqual, had, holds);
         let new = self.b.ins().bxor(old, within);
         self.when(differs, |it| {
-            it.when(had, |it| it.tell(kept.rel, tuple, Told::All));
+            it.when(had, |it| it.notify(kept.rel, tuple, Notified::All));
             it.save(address, old);
             it.store_word(address, 0, new);
             if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
@@ -216,7 +216,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 let row = it.b.ins().iadd_imm_s(last, i64::from(index));
                 it.update_index(dense, row, first, last);
             }
-            it.when(holds, |it| it.tell(kept.rel, tuple, Told::All));
+            it.when(holds, |it| it.notify(kept.rel, tuple, Notified::All));
         });
     }
 

@@ -20,12 +20,12 @@ const SAVES: u32 = 4;
 
 /// The readers to be notified.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Notified {
     All,
     /// Those that depend on the value: the others were notified when the old value was removed.
     OfValue,
     /// All except those of whole blocks, which were notified of the block.
-    ButOfBlocks,
+    ExceptOfBlocks,
 }
 
 impl<W: Word> Lower<'_, '_, W> {
@@ -64,7 +64,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(next);
         }
-        self.end(Self::hand_on_top);
+        self.end(Self::share_top);
     }
 
     /// A value of an entity, with the rows that go with it, or of the game.
@@ -89,7 +89,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 None => vec![value],
             };
             it.when(had, |it| {
-                it.tell(rel, &tuple(old), Told::All);
+                it.notify(rel, &tuple(old), Notified::All);
                 if let Some((_, Some(inverse))) = rows {
                     it.flip(inverse, old, entity);
                 }
@@ -110,15 +110,15 @@ impl<W: Word> Lower<'_, '_, W> {
                 // As in the interpreter: those that do not depend on the value were notified when the old one
                 // was removed.
                 if rows.is_none() {
-                    return it.tell(rel, &tuple(new), Told::All);
+                    return it.notify(rel, &tuple(new), Notified::All);
                 }
-                let [told, anew, next] = std::array::from_fn(|_| it.b.create_block());
-                it.b.ins().brif(had, told, &[], anew, &[]);
-                it.b.switch_to_block(told);
-                it.tell(rel, &tuple(new), Told::OfValue);
+                let [notified, anew, next] = std::array::from_fn(|_| it.b.create_block());
+                it.b.ins().brif(had, notified, &[], anew, &[]);
+                it.b.switch_to_block(notified);
+                it.notify(rel, &tuple(new), Notified::OfValue);
                 it.b.ins().jump(next, &[]);
                 it.b.switch_to_block(anew);
-                it.tell(rel, &tuple(new), Told::All);
+                it.notify(rel, &tuple(new), Notified::All);
                 it.b.ins().jump(next, &[]);
                 it.b.switch_to_block(next);
             });
@@ -135,10 +135,10 @@ impl<W: Word> Lower<'_, '_, W> {
         let differs = self.b.ins().icmp(IntCC::NotEqual, had, will);
         let word = self.b.ins().bxor(old, within);
         self.when(differs, |it| {
-            it.when(had, |it| it.tell(rel, tuple, Told::All));
+            it.when(had, |it| it.notify(rel, tuple, Notified::All));
             it.save(address, old);
             it.store_word(address, 0, word);
-            it.when(will, |it| it.tell(rel, tuple, Told::All));
+            it.when(will, |it| it.notify(rel, tuple, Notified::All));
         });
     }
 
@@ -154,17 +154,17 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Notifies the readers of a relation that a tuple is added or removed.
-    pub(super) fn tell(&mut self, rel: RelId, tuple: &[Value], told: Told) {
+    pub(super) fn notify(&mut self, rel: RelId, tuple: &[Value], notified: Notified) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
-        if let (Some(&first), Told::All) = (tuple.first(), told) {
+        if let (Some(&first), Notified::All) = (tuple.first(), notified) {
             let block = self.one_of(first);
-            self.tell_blocks(rel, &block);
+            self.notify_of_blocks(rel, &block);
         }
         for (turn, column, guards) in &readers.others {
             let block = self.one_of(tuple[*column]);
             self.dirty_if(*turn, &block, guards);
         }
-        let once = readers.once.filter(|_| told != Told::OfValue);
+        let once = readers.once.filter(|_| notified != Notified::OfValue);
         for start in once.into_iter().chain(readers.each) {
             self.give(tuple);
             self.run(start);
@@ -172,7 +172,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Notifies the readers of blocks of a relation.
-    pub(super) fn tell_blocks(&mut self, rel: RelId, blocks: &Row) {
+    pub(super) fn notify_of_blocks(&mut self, rel: RelId, blocks: &Row) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
         readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, blocks, guards));
     }

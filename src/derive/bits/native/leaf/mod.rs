@@ -392,7 +392,7 @@ impl<W: Word> Lower<'_, '_, W> {
             let part = self.part();
             (part.context, part.bail, fault)
         };
-        self.hand_on_top();
+        self.share_top();
         let call = self.b.ins().call(function, &[context, a, b]);
         let result = self.b.inst_results(call)[0];
         self.take_top();

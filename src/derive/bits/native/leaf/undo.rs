@@ -21,7 +21,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Stores the place of the next saved word in the context, for other functions.
-    pub(super) fn hand_on_top(&mut self) {
+    pub(super) fn share_top(&mut self) {
         let top = self.part().top;
         let now = self.b.use_var(top);
         self.share(Context::UNDO, now);
