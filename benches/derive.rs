@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rulemate::cli::bench::Meter;
-use rulemate::derive::explain::{why, why_not};
-use rulemate::derive::{Plan, World};
-use rulemate::game::Game;
-use rulemate::moves::notation::listing;
-use rulemate::moves::{Contract, Move, decided_by_rules, is_over, legal_moves};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::rules::{Program, compile, embedded_folder, embedded_sources};
+use rulemate::internals::cli::bench::Meter;
+use rulemate::internals::derive::explain::{why, why_not};
+use rulemate::internals::derive::{Plan, World};
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::listing;
+use rulemate::internals::moves::{Contract, Move, decided_by_rules, is_over, legal_moves};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::rules::{Program, compile, embedded_folder, embedded_sources};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 /// Its legal moves, and those of the positions one move later.

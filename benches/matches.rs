@@ -17,11 +17,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use rulemate::game::{Game, Stop};
-use rulemate::moves::Move;
+use rulemate::internals::game::{Game, Stop};
+use rulemate::internals::moves::Move;
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::protocols::EngineGame;
 use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Method, Opponent, Score};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::protocols::EngineGame;
 
 type Failure = Box<dyn Error>;
 

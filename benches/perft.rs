@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use rulemate::cli::bench::{Meter, Peer};
-use rulemate::game::Game;
-use rulemate::moves::perft;
-use rulemate::presets::Catalogue;
+use rulemate::internals::cli::bench::{Meter, Peer};
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::perft;
+use rulemate::internals::presets::Catalogue;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";

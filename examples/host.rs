@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use rulemate::server::{Config, Host, Library, Limits, Web, router, store};
+use rulemate::hosting::{Config, Host, Library, Limits, Web, open, router};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::temp_dir().join("rulemate-example.db").display().to_string();
     let library = Library::new()?;
-    let (writing, reading) = (store::open(&path)?, store::open(&path)?);
+    let (writing, reading) = (open(&path)?, open(&path)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (host, journal) = Host::start(library, writing, reading, Config::default())?;
     let web = Web {

@@ -2,8 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use rulemate::game::Stop;
-use rulemate::opponent::{Knowledge, Lessons, Level, Opponent};
+use rulemate::opponent::{Knowledge, Lessons, Level, Opponent, Stop};
 use rulemate::prelude::*;
 
 fn main() -> Result<(), Error> {

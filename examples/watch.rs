@@ -7,20 +7,13 @@ use rulemate::prelude::*;
 fn main() -> Result<(), Error> {
     let rules = Catalogue::embedded()?.load::<&str>("chess", &[])?;
     let mut game = rules.start(None)?;
-    let program = game.program().clone();
-    let Some(attacked) = program.relation_named("in_check") else { return Ok(()) };
-    let watch = game.world_mut().watch(attacked);
+    let watch = game.watch("in_check")?;
     for text in ["e4", "e5", "Qh5", "Nc6", "Qxf7+", "Kxf7"] {
         game.play_text(text)?;
-        for change in game.world().changes() {
-            for row in &change.added {
-                println!("{text}: now {}", program.tuple_name(change.rel, row));
-            }
-            for row in &change.removed {
-                println!("{text}: no more {}", program.tuple_name(change.rel, row));
-            }
+        for change in game.changes() {
+            println!("{text}: {} {}", if change.holds { "now" } else { "no more" }, change.row);
         }
     }
-    game.world_mut().unwatch(watch);
+    game.unwatch(watch);
     Ok(())
 }

@@ -88,23 +88,66 @@
 //!
 //! # What else is here
 //!
-//! [`prelude`] is what other programs build on. The other modules are the engine and its tools, in the order of
-//! the flow; each imports only from those above it (a test holds that). They are public for the tests and the
-//! binary of this package, without a promise that they stay as they are.
+//! | module | what it is for |
+//! |---|---|
+//! | [`prelude`] | the types that programs begin with |
+//! | [`types`] | what those take and give, by name: errors, entries of the catalogue, views |
+//! | [`opponent`] | a computer player for any rules |
+//! | [`testing`] | tests of rules, games and hosts of one's own |
+//! | `hosting` | games as a part of your own server (feature `server`) |
+//!
+//! These names are what is public, and a test holds them. The layers of the engine are private.
 
-pub mod facts;
-pub mod rules;
-pub mod derive;
-pub mod moves;
-pub mod game;
-pub mod opponent;
-pub mod presets;
-pub mod protocols;
-pub mod proof;
-pub mod audit;
-pub mod testing;
-#[cfg(feature = "server")]
-pub mod server;
+#![cfg_attr(front_door, deny(missing_docs))]
+#![cfg_attr(
+    front_door,
+    allow(dead_code, unfulfilled_lint_expectations, unreachable_pub, unused_imports)
+)]
+
+mod audit;
 #[cfg(feature = "bin")]
-pub mod cli;
+mod cli;
+mod derive;
+mod facts;
+mod game;
+mod moves;
+mod presets;
+mod proof;
+mod protocols;
+mod rules;
+#[cfg(feature = "server")]
+mod server;
+
+#[cfg(feature = "server")]
+pub mod hosting;
+pub mod opponent;
 pub mod prelude;
+pub mod testing;
+pub mod types;
+
+/// The layers of the engine, for the tests, benchmarks and the binary of this package: they change without notice.
+/// Built with `--cfg front_door` the crate does without, so that lints see what the others see.
+#[doc(hidden)]
+#[cfg(not(front_door))]
+pub mod internals {
+    macro_rules! layers {
+        ($($(#[$when:meta])? $layer:ident)*) => {
+            $($(#[$when])? pub mod $layer { pub use crate::$layer::*; })*
+        };
+    }
+    layers! {
+        audit
+        #[cfg(feature = "bin")]
+        cli
+        derive
+        facts
+        game
+        moves
+        presets
+        proof
+        protocols
+        rules
+        #[cfg(feature = "server")]
+        server
+    }
+}

@@ -1,7 +1,7 @@
-//! The binary: everything it does is in `rulemate::cli`.
+//! The binary: everything it does is in the layer `cli`.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rulemate::cli::run()
+    rulemate::internals::cli::run()
 }

@@ -1,10 +1,10 @@
 //! What programs that use this crate need, in one line: `use rulemate::prelude::*`.
 //!
-//! The names here keep their meaning from version to version. Deliberately absent: the rest of the crate, which
-//! is there for the tools of this package and changes as they do.
+//! The names here keep their meaning from version to version. Deliberately absent: what their methods take and give
+//! besides ([`types`](crate::types)).
 
 pub use crate::derive::explain::Limits;
-pub use crate::facts::{EntityId, Fact, GAME, Value};
+pub use crate::facts::{EntityId, GAME, SavedFact as Fact, Value};
 pub use crate::game::{Explanation, Game, GameResult, IllegalMove, PlayError, Record};
 pub use crate::moves::Move as Action;
 pub use crate::presets::save::{Content, Form, RulesFrom, Save};

@@ -19,7 +19,7 @@ mod targets;
 
 /// What `agreement` asks of the tests of rule text, which no target does.
 mod rules {
-    pub(crate) fn corpus(_folder: &str) -> Vec<(String, Vec<rulemate::rules::Source>)> {
+    pub(crate) fn corpus(_folder: &str) -> Vec<(String, Vec<rulemate::internals::rules::Source>)> {
         Vec::new()
     }
 }

@@ -41,7 +41,9 @@ pub(super) const BIT_ROWS: usize = 1 << 20;
 /// What ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resource {
+    /// Steps of evaluation.
     Steps,
+    /// Derived rows.
     Rows,
     /// A legal action could not be taken, for lack of entity ids or because of endless events.
     Action,
@@ -54,8 +56,10 @@ pub enum Resource {
 /// The rules exceeded a budget of the evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Exhausted {
+    /// What ran out.
     pub resource: Resource,
     /// The rule that spent most; `None` for a reaction or an action.
+    #[doc(hidden)]
     pub rule: Option<RuleId>,
     /// The file and line of that rule or reaction; the text of the action.
     pub place: String,

@@ -7,10 +7,14 @@ pub use crate::rules::limits::{RAISED as EVENTS, RAISED_DEEP as DEPTH};
 
 /// Why an action failed. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum Refusal {
     /// A reaction vetoed it.
     #[error("{said}")]
-    Veto { said: Said },
+    Veto {
+        #[doc(hidden)]
+        said: Said,
+    },
     /// Events raise each other endlessly. The cycle as `event (place of the reaction)`.
     #[error("events raise each other more than {DEPTH} deep: {}", cycle.join(" -> "))]
     Cycle { cycle: Vec<String> },
@@ -23,7 +27,12 @@ pub enum Refusal {
     Limit(Box<Exhausted>),
     /// Code that a reaction calls is missing, or made an invalid request.
     #[error("{place} calls {name}, but {fault}")]
-    Call { place: String, name: String, fault: CallFault },
+    Call {
+        place: String,
+        name: String,
+        #[doc(hidden)]
+        fault: CallFault,
+    },
 }
 
 /// What is wrong with a call.

@@ -13,8 +13,11 @@ const VALUES: usize = 1 << 23;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct JsonError {
+    /// The line.
     pub line: usize,
+    /// The place in the line.
     pub column: usize,
+    /// What is wrong there.
     pub message: String,
 }
 

@@ -28,11 +28,15 @@ pub struct Document {
     pub facts: Vec<SavedFact>,
 }
 
+/// One fact by the names that the rules give, as saves have it.
 #[derive(Debug, Clone, PartialEq, DeriveDeserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedFact {
+    /// What it is about.
     pub entity: SavedOwner,
+    /// The name of the attribute: `position`.
     pub attribute: String,
+    /// The attribute's value.
     pub value: SavedValue,
 }
 
@@ -40,7 +44,9 @@ pub struct SavedFact {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum SavedOwner {
+    /// An entity, by its number.
     Entity(u32),
+    /// A member of a domain, by its name.
     Member(String),
 }
 
@@ -48,14 +54,22 @@ pub enum SavedOwner {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SavedValue {
+    /// A number.
     Int(i64),
+    /// Whether something is so.
     Bool(bool),
+    /// A member of a domain, or a text.
     Name(String),
-    Entity { entity: u32 },
+    /// Another entity.
+    Entity {
+        /// Its number.
+        entity: u32,
+    },
 }
 
 /// Why a save cannot be read. Facts are counted from 1, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SaveError {
     #[error("line {line}, column {column}: {message}")]
     Syntax { line: usize, column: usize, message: String },
@@ -135,6 +149,7 @@ pub fn owner(schema: &Schema, attr: AttrId, entity: EntityId) -> SavedOwner {
 
 impl SavedOwner {
     /// The entity, or the number of the member; `None` if facts of the attribute are not about it.
+    #[doc(hidden)]
     pub fn id(&self, schema: &Schema, attr: AttrId) -> Option<EntityId> {
         match (self, schema.owners(attr)) {
             (Self::Entity(it), None) => Some(EntityId(*it)),
@@ -151,6 +166,7 @@ impl SavedFact {
     ///
     /// # Errors
     /// The schema does not know a name in it.
+    #[doc(hidden)]
     pub fn fact(&self, schema: &Schema) -> Result<Fact, SaveError> {
         read_fact(schema, 1, self)
     }

@@ -34,13 +34,17 @@ pub struct Mark {
 /// One fact, as lists of facts and saves have it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
+    /// What it is about.
     pub entity: EntityId,
+    /// What it says of it.
     pub attr: AttrId,
+    /// The attribute's value.
     pub value: Value,
 }
 
 /// Why a fact was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum FactError {
     #[error("attribute {attr} takes {expected}, not {found}")]
     Type { attr: String, expected: String, found: String },

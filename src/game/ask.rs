@@ -88,6 +88,7 @@ impl Game {
     ///
     /// # Errors
     /// The text is no move at all.
+    #[doc(hidden)]
     pub fn why_move(&mut self, text: &str) -> Result<Answer, QuestionError> {
         let explained = self.explain_move(text, Limits::default())?;
         Ok(self.answer(explained))
@@ -98,6 +99,7 @@ impl Game {
     ///
     /// # Errors
     /// The text is no fact of these rules.
+    #[doc(hidden)]
     pub fn why_fact(&mut self, text: &str) -> Result<Answer, QuestionError> {
         let explained = self.explain_fact(text, Limits::default())?;
         Ok(self.answer(explained))
@@ -385,6 +387,7 @@ impl Game {
     }
 
     /// The name of a value: of a piece `the white knight on b1`, of everything else its own name.
+    #[doc(hidden)]
     pub fn name(&self, ty: Type, raw: i64) -> String {
         let facts = |entity, attr| self.facts().get_raw(entity, attr);
         value_name(self.program(), &facts, self.contract(), ty, raw)

@@ -79,15 +79,7 @@ impl Game {
     pub(super) fn read_fact(&mut self, text: &str) -> Result<Asked, QuestionError> {
         let program = self.program().clone();
         let (name, args) = split(text).ok_or_else(|| QuestionError::Fact(text.into()))?;
-        let rel = program.relation_meant(name).ok_or_else(|| {
-            let near = match program.full_names(name).as_slice() {
-                [] => {
-                    nearest(name, program.declared().map(|it| it.name.as_str())).map(String::from)
-                }
-                several => Some(several.join("` or `")),
-            };
-            QuestionError::Relation { name: name.into(), near }
-        })?;
+        let rel = relation_meant(&program, name)?;
         let columns = &program.relation(rel).columns;
         if columns.len() != args.len() {
             let (relation, given) = (name.to_owned(), args.len());
@@ -135,6 +127,17 @@ impl Game {
         };
         Ok(vec![Some(raw.ok_or_else(none)?)])
     }
+}
+
+/// The relation of that name.
+pub(super) fn relation_meant(program: &Program, name: &str) -> Result<RelId, QuestionError> {
+    program.relation_meant(name).ok_or_else(|| {
+        let near = match program.full_names(name).as_slice() {
+            [] => nearest(name, program.declared().map(|it| it.name.as_str())).map(String::from),
+            several => Some(several.join("` or `")),
+        };
+        QuestionError::Relation { name: name.into(), near }
+    })
 }
 
 /// The relation's name and the arguments, trimmed. A flag may be written without brackets.

@@ -23,6 +23,7 @@ impl Memory {
 
 impl Game {
     /// Bytes held by this game.
+    #[doc(hidden)]
     pub fn memory(&self) -> Memory {
         let records: usize = self.history().iter().map(Record::heap_bytes).sum();
         let table = self.history_capacity() * size_of::<Record>();

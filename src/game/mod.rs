@@ -21,9 +21,10 @@ mod telling;
 mod terms;
 mod turn;
 mod view;
+mod watching;
 
 pub use crate::derive::explain::Finding;
-pub use crate::derive::{Allowance, Exhausted, Resource, Stop};
+pub use crate::derive::{Allowance, Exhausted, Resource, Stop, Watch};
 pub use ask::{Answer, Because, Explanation, HeldFact};
 pub use fact::QuestionError;
 pub use finding::decide;
@@ -36,4 +37,7 @@ pub use refusal::{EndError, IllegalMove, Objection, PlayError, RULE_SETS, SWITCH
 pub use snapshot::GameSnapshot;
 pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
-pub use view::{ActionView, KindView, Mark, PieceView, PointView, View, Zone};
+pub use view::{
+    ActionView, FieldView, GivenView, KindView, Mark, PieceView, PointView, Trait, View, Zone,
+};
+pub use watching::RowChange;

@@ -54,6 +54,7 @@ struct Era {
 impl Game {
     /// The game, which starts in the middle of a turn, with the position that the turn began from.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_turn_start(mut self, start: Option<Snapshot>) -> Self {
         self.turn_start = start.map(Box::new);
         self
@@ -92,11 +93,13 @@ impl Game {
     }
 
     /// A game that goes on from the facts as they are.
+    #[doc(hidden)]
     pub fn from_facts(world: World, terms: Arc<Terms>) -> Self {
         Self::from_world(world, terms, Vec::new())
     }
 
     /// A game that starts from the facts as they are, with the warnings of its setup.
+    #[doc(hidden)]
     pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
         let _paid = Allowance::open();
         world.commit();
@@ -145,36 +148,43 @@ impl Game {
     }
 
     /// The checked rules.
+    #[doc(hidden)]
     pub fn program(&self) -> &Arc<Program> {
         self.world.program()
     }
 
     /// The compiled rules, for other worlds under them.
+    #[doc(hidden)]
     pub fn plan(&self) -> &Arc<Plan> {
         self.world.plan()
     }
 
     /// The relations and attributes that games under these rules read and write by name.
+    #[doc(hidden)]
     pub fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
 
     /// The relations that the layer of moves reads by name.
+    #[doc(hidden)]
     pub fn contract(&self) -> &Arc<Contract> {
         &self.terms.moves
     }
 
     /// The facts as they are now.
+    #[doc(hidden)]
     pub fn facts(&self) -> &Session {
         self.world.facts()
     }
 
     /// The facts with what follows from them, for questions. A caller that writes must take that back.
+    #[doc(hidden)]
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
 
     /// The facts with what follows from them.
+    #[doc(hidden)]
     pub fn world(&self) -> &World {
         &self.world
     }
@@ -184,6 +194,7 @@ impl Game {
     ///
     /// # Errors
     /// The game has changed its rules too often, or the new ones exceed a budget here. Nothing has changed.
+    #[doc(hidden)]
     pub fn switch(
         &mut self,
         mut world: World,
@@ -224,6 +235,7 @@ impl Game {
     }
 
     /// The facts after so many actions, or after all if there are fewer.
+    #[doc(hidden)]
     pub fn position(&self, plies: usize) -> Snapshot {
         let played = self.history.get(..plies).unwrap_or(&self.history);
         let is_known = |it: &Record| it.snapshot.is_some() || !it.switches().is_empty();
@@ -241,17 +253,20 @@ impl Game {
 
     /// The facts that an action started from, or will start from, those after a change of rules before it
     /// included.
+    #[doc(hidden)]
     pub fn position_before(&self, action: usize) -> Snapshot {
         let switched = self.switches_before(action).last();
         switched.map_or_else(|| self.position(action), |it| it.facts.clone())
     }
 
     /// How the rules were changed right before an action; for the action to come, since the last one.
+    #[doc(hidden)]
     pub fn switches_before(&self, action: usize) -> &[Switch] {
         self.history.get(action).map_or(&self.switches, Record::switches)
     }
 
     /// The facts right after a change of rules of this game, in a world of the new rules, with their terms.
+    #[doc(hidden)]
     pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
         let Era { plan, terms } = self.eras[switch.era as usize].clone();
         let mut world = World::new(plan, self.world.backend());
@@ -260,6 +275,7 @@ impl Game {
     }
 
     /// The programs that the game was played by, in order of their time. One may come again.
+    #[doc(hidden)]
     pub fn programs(&self) -> impl Iterator<Item = &Arc<Program>> {
         self.eras.iter().map(|it| it.plan.program())
     }
@@ -299,6 +315,7 @@ impl Game {
     }
 
     /// The first position.
+    #[doc(hidden)]
     pub fn start(&self) -> &Snapshot {
         &self.start
     }

@@ -25,6 +25,7 @@ pub struct Record {
     /// The key of the position after it: equal for equal positions.
     pub key: u64,
     /// The facts that it changed.
+    #[doc(hidden)]
     pub delta: Delta,
     /// The facts after it, kept for the last few actions only. [`Game::position`] finds them for any.
     ///
@@ -82,6 +83,7 @@ impl Record {
 
     /// The trace of its reactions, if they did more than change facts: events, effects to be shown, anything
     /// that a preset does.
+    #[doc(hidden)]
     pub fn trace(&self) -> Option<&Trace> {
         self.extra.as_ref()?.trace.as_deref()
     }
@@ -92,6 +94,7 @@ impl Record {
     }
 
     /// How the rules were changed since the action before.
+    #[doc(hidden)]
     pub fn switches(&self) -> &[Switch] {
         self.extra.as_ref().map_or(&[], |it| &it.switches)
     }

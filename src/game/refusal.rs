@@ -54,6 +54,7 @@ pub struct Objection {
     /// The reason as a sentence.
     pub sentence: String,
     /// The proof of the row.
+    #[doc(hidden)]
     pub proof: Proof,
 }
 

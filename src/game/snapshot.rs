@@ -86,6 +86,7 @@ impl GameSnapshot {
 impl Game {
     /// A snapshot of the game, if it can have one. A resignation or a claim after the last action is not
     /// included.
+    #[doc(hidden)]
     pub fn keep(&self) -> Option<GameSnapshot> {
         let schema = self.facts().schema();
         let has_texts = schema.attributes().iter().any(|it| it.ty == AttrType::Text);
@@ -101,17 +102,20 @@ impl Game {
     }
 
     /// Drops what follows from the facts until [`Game::reload`]: see [`World::unload`].
+    #[doc(hidden)]
     pub fn unload(&mut self) {
         self.world_mut().unload();
     }
 
     /// Derives again what [`Game::unload`] dropped.
+    #[doc(hidden)]
     pub fn reload(&mut self) {
         self.world_mut().reload();
     }
 
     /// The game of a snapshot, in a world of its rules that has no facts yet. `None` if the snapshot was made
     /// under another program, or is damaged.
+    #[doc(hidden)]
     pub fn bring_back(mut world: World, terms: Arc<Terms>, kept: &GameSnapshot) -> Option<Self> {
         if kept.form != FORM || kept.program != fingerprint(world.program()) {
             return None;

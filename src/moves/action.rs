@@ -19,13 +19,16 @@ use super::safety::Decision;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move {
     /// What kind of action it is.
+    #[doc(hidden)]
     pub action: ActionId,
     /// A value for each column of the action, in their order.
+    #[doc(hidden)]
     pub args: Tuple,
 }
 
 impl Move {
     /// The argument in the column of that name, if the action has it.
+    #[doc(hidden)]
     pub fn arg(&self, program: &Program, column: &str) -> Option<i64> {
         let at = column_of(program, self.action, column)?;
         self.args.get(at).copied()

@@ -92,6 +92,7 @@ pub struct Contract {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the rules do not fit boards and notation: {}", list(.faults))]
 pub struct ContractError {
+    #[doc(hidden)]
     pub faults: Vec<Fault>,
 }
 

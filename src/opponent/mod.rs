@@ -12,11 +12,14 @@ mod search;
 
 use std::time::Duration;
 
-use crate::derive::{Allowance, Stop};
+use crate::derive::Allowance;
 use crate::game::Game;
 use crate::moves::Move;
 
-pub use knowledge::{Knowledge, Lessons, unread_features};
+pub use crate::derive::Stop;
+#[doc(hidden)]
+pub use knowledge::unread_features;
+pub use knowledge::{Knowledge, Lessons};
 use monte_carlo::Tree;
 use search::Search;
 
@@ -27,6 +30,7 @@ pub struct Budget {
     pub nodes: u64,
     /// Maximum search depth in actions, without the extension by captures.
     pub depth: u32,
+    /// After this time the search ends; it is what the same seed and position give only without one.
     pub time: Option<Duration>,
 }
 
@@ -44,7 +48,9 @@ pub enum Method {
 pub struct Level(u8);
 
 impl Level {
+    /// For beginners.
     pub const LOWEST: Self = Self(1);
+    /// All that it can.
     pub const HIGHEST: Self = Self(8);
 
     /// The level of that number, if there is one.
@@ -52,6 +58,7 @@ impl Level {
         (Self::LOWEST.0..=Self::HIGHEST.0).contains(&number).then_some(Self(number))
     }
 
+    /// From 1 to 8.
     pub fn number(self) -> u8 {
         self.0
     }
@@ -87,6 +94,7 @@ impl Level {
 pub struct Choice {
     /// The action that it would take.
     pub action: Move,
+    /// How the position looks for the side to move, if it takes the action.
     pub score: Score,
     /// The search depth, in actions.
     pub depth: u32,
@@ -222,6 +230,7 @@ impl Opponent {
         }
     }
 
+    /// How well it plays.
     pub fn level(&self) -> Level {
         self.level
     }

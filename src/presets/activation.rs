@@ -30,7 +30,9 @@ pub struct Request {
 /// An activation under a program, with its scope and options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Activation {
+    /// The preset's name.
     pub preset: String,
+    /// The side that it applies to, or `both`.
     pub scope: String,
     /// Number of turns after which it ends.
     pub turns: Option<i64>,
@@ -41,6 +43,7 @@ pub struct Activation {
 
 /// Why an activation is not possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ActivationError {
     #[error("{text:?} is no activation: expected PRESET[:SCOPE][:OPTION=VALUE,...], but {fault}")]
     Syntax { text: String, fault: String },
@@ -320,8 +323,11 @@ fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), Activati
 /// An option of a preset, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionEntry {
+    /// Its name: `hp`.
     pub name: String,
+    /// What it takes.
     pub takes: OptionType,
+    /// What it is if an activation does not say.
     pub default: Option<String>,
     /// What it does, in a line; empty if the preset's file does not say.
     pub text: String,

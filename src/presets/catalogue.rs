@@ -84,6 +84,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// As [`Catalogue::new`].
+    #[doc(hidden)]
     pub fn part(sources: Vec<Source>) -> Result<Self, CatalogueError> {
         let whole = Self::new(sources)?;
         Ok(Self { is_whole: false, ..whole })
@@ -178,11 +179,13 @@ impl Catalogue {
     }
 
     /// The path of the file that a game is described in.
+    #[doc(hidden)]
     pub fn path_of(&self, game: &GameEntry) -> &str {
         self.sources.get(game.source).map_or("", |it| it.path.as_str())
     }
 
     /// The path of the file that a preset is described in.
+    #[doc(hidden)]
     pub fn path_of_preset(&self, preset: &PresetEntry) -> &str {
         self.sources.get(preset.source).map_or("", |it| it.path.as_str())
     }
@@ -191,6 +194,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// Everything that is wrong with them.
+    #[doc(hidden)]
     pub fn definitions(&self) -> Result<(), DefinitionError> {
         let checked = self.definitions.get_or_init(|| {
             let faults =
@@ -245,6 +249,7 @@ impl Catalogue {
     }
 
     /// The options of a preset, with what its file says about each.
+    #[doc(hidden)]
     pub fn options_of(&self, program: &Program, preset: &str) -> Vec<OptionEntry> {
         let notes = self.notes_of(preset, "option");
         let mut options = describe_options(program, preset);
@@ -269,6 +274,7 @@ impl Catalogue {
     }
 
     /// The name of a game whose family fits a preset: the preferred one if that fits, or if none does.
+    #[doc(hidden)]
     pub fn game_for<'c>(&'c self, preset: &PresetEntry, preferred: &'c str) -> &'c str {
         let first = self.games.iter().filter(|it| it.name == preferred);
         let mut all = first.chain(&self.games);

@@ -13,6 +13,7 @@ use super::scopes::Scopes;
 
 impl Catalogue {
     /// The place in a rule file that forbids a set of activations: `rules/presets/timid.dl:4`.
+    #[doc(hidden)]
     pub fn place_of(&self, fault: &SetFault) -> Option<String> {
         let preset = |it: &str| it.split(':').next().unwrap_or_default().to_owned();
         match fault {

@@ -28,6 +28,7 @@ use super::templates::Template;
 impl Catalogue {
     /// Bytes of all programs that were compiled by this catalogue and its copies, and that are in use or
     /// cached.
+    #[doc(hidden)]
     pub fn program_bytes(&self) -> usize {
         self.composers.programs().bytes()
     }

@@ -13,6 +13,7 @@ use super::entry::{PartEntry, PresetEntry};
 
 /// A fault in the definition of a preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum DefinitionFault {
     #[error("preset {preset} {verb} {name}, which there is not{}", meant(.near))]
     Unknown { preset: String, verb: &'static str, name: String, near: Option<String> },
@@ -39,6 +40,7 @@ pub enum DefinitionFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", lines(.faults))]
 pub struct DefinitionError {
+    /// What is wrong, in the order of the files.
     pub faults: Vec<DefinitionFault>,
 }
 

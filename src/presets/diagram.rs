@@ -12,12 +12,15 @@ use crate::game::{Game, KindView};
 /// The squares that a piece of one kind can move to from a square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagram {
+    /// The kind's name in the rules.
     pub kind: String,
+    /// Its letter in a FEN.
     pub letter: String,
     /// For people.
     pub name: String,
     /// Whether a side depends on a piece of this kind at the start.
     pub vital: bool,
+    /// Where it stands.
     pub square: String,
     /// The squares that it can move to on an otherwise empty board.
     pub goes: Vec<String>,

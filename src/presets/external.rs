@@ -8,7 +8,7 @@
 //! The shield of the preset API's walkthrough, from outside of the package:
 //!
 //! ```
-//! use rulemate::presets::{Catalogue, Point, Moment, Preset};
+//! use rulemate::prelude::*;
 //!
 //! #[derive(Debug)]
 //! struct Shield;

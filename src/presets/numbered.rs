@@ -11,6 +11,7 @@
 pub struct Numbered {
     /// The option for the number.
     pub option: String,
+    /// The number of the usual position.
     pub default: u32,
     pattern: String,
     steps: Vec<Step>,
@@ -31,6 +32,7 @@ enum Spot {
 
 /// Invalid `.meta` lines of numbered start positions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum PlaceError {
     #[error("{text:?} is not OPTION=NUMBER")]
     Number { text: String },

@@ -94,21 +94,25 @@ impl Ruleset {
     }
 
     /// The compiled rules, for other worlds under them.
+    #[doc(hidden)]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// The checked rules.
+    #[doc(hidden)]
     pub fn program(&self) -> &Arc<Program> {
         self.plan.program()
     }
 
     /// The relations and attributes that games under these rules read and write by name.
+    #[doc(hidden)]
     pub fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
 
     /// The relations that the layer of moves reads by name.
+    #[doc(hidden)]
     pub fn contract(&self) -> &Contract {
         &self.terms.moves
     }
@@ -125,6 +129,7 @@ impl Ruleset {
     ///
     /// # Errors
     /// As [`Ruleset::start`].
+    #[doc(hidden)]
     pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
         let _paid = Allowance::open();
         let mut world = World::new(Arc::clone(&self.plan), backend);
@@ -157,6 +162,7 @@ impl Ruleset {
     ///
     /// # Errors
     /// A fact that these rules do not know.
+    #[doc(hidden)]
     pub fn resume(&self, document: &Document, backend: Backend) -> Result<Game, StartError> {
         let mut game = self.resume_older(document, None, backend)?;
         let contract = game.contract().clone();
@@ -171,6 +177,7 @@ impl Ruleset {
     ///
     /// # Errors
     /// As [`Ruleset::resume`].
+    #[doc(hidden)]
     pub fn resume_older(
         &self,
         document: &Document,
@@ -199,6 +206,7 @@ impl Ruleset {
     }
 
     /// A game from a snapshot that was made under these rules. `None` if it cannot be restored.
+    #[doc(hidden)]
     pub fn bring_back(&self, kept: &GameSnapshot) -> Option<Game> {
         let _paid = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);

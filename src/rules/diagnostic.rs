@@ -15,7 +15,9 @@ use crate::facts::{covered, printable};
 /// A place with a message about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
+    /// The place.
     pub span: Span,
+    /// What is to be said.
     pub text: String,
 }
 
@@ -24,10 +26,13 @@ pub struct Label {
 pub struct Diagnostic {
     /// Stable: `E...` for mistakes, `L...` for limits.
     pub code: &'static str,
+    /// What is wrong.
     pub message: String,
     /// The first label is the place of the mistake; the others are places that explain it.
     pub labels: Vec<Label>,
+    /// What else is to be known about it.
     pub notes: Vec<String>,
+    /// How to put it right.
     pub help: Option<String>,
 }
 
@@ -115,10 +120,12 @@ impl Diagnostics {
         Self { sources, list, dropped }
     }
 
+    /// The mistakes.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }
 
+    /// The texts that they are about.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }

@@ -14,6 +14,7 @@ pub use embedded::{EMBEDDED, TEMPLATES};
 /// A file of rule text: the path that diagnostics and proofs show, and the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
+    /// Where the text stands, `rules/chess/king.dl`. Also the place that included files are looked for from.
     pub path: String,
     /// Shared: many programs are made of the same files.
     pub text: Arc<str>,
@@ -22,9 +23,13 @@ pub struct Source {
 /// A place in a source: byte offsets into its text, and the 1-based line for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
+    /// The number of the source among those of its program.
     pub source: u16,
+    /// Where it begins.
     pub start: u32,
+    /// Where it ends, which is no part of it.
     pub end: u32,
+    /// The line on which it begins.
     pub line: u32,
 }
 

@@ -166,12 +166,16 @@ pub enum Blocked {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Finding {
     /// It holds: a proof for each row in question.
+    #[doc(hidden)]
     Proved(Vec<Proof>),
     /// It does not hold.
+    #[doc(hidden)]
     Refuted(Vec<Refutation>),
     /// It is decided by playing the action out.
+    #[doc(hidden)]
     Tried(Box<Trial>),
     /// It is decided in the middle of the action.
+    #[doc(hidden)]
     Turned(Box<Turning>),
     /// There is nothing to prove or refute: for example, the text names no piece of the side to move.
     Unfounded,

@@ -39,6 +39,7 @@ pub(super) struct Advice {
     reasons: Vec<String>,
 }
 
+#[doc(hidden)]
 impl Host {
     /// The best actions of a position, with reasons.
     ///

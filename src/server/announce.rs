@@ -8,6 +8,7 @@ use super::host::Host;
 use super::state::summary;
 use super::webhooks::{Hooks, WebhookQueues};
 
+#[doc(hidden)]
 impl Host {
     /// Notifies these addresses from now on.
     ///

@@ -15,6 +15,7 @@ use super::problem::Problem;
 use super::store::{Store, Upload};
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
+#[doc(hidden)]
 impl Host {
     /// The lane for moves and views of games by these rules.
     pub(super) fn lane(&self, rules: &str) -> Lane {

@@ -64,9 +64,13 @@ impl Default for Config {
 /// The state of a server.
 #[derive(Debug)]
 pub struct Host {
+    /// The rules that games are made of.
     pub library: Arc<Library>,
+    #[doc(hidden)]
     pub clock: Clock,
+    #[doc(hidden)]
     pub metrics: Metrics,
+    /// What the server was told.
     pub config: Config,
     pub(super) writer: Writer,
     reads: Reads,
@@ -126,10 +130,12 @@ impl Host {
         Ok((Arc::new(host), journal))
     }
 
+    /// Milliseconds since 1970.
     pub fn now(&self) -> u64 {
         self.clock.now()
     }
 
+    #[doc(hidden)]
     pub fn reads(&self) -> &Reads {
         &self.reads
     }

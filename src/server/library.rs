@@ -118,6 +118,7 @@ pub struct Library {
 
 impl Library {
     /// Bytes of all programs that are in use or kept.
+    #[doc(hidden)]
     pub fn program_bytes(&self) -> usize {
         self.package.catalogue.program_bytes()
     }
@@ -138,16 +139,19 @@ impl Library {
     }
 
     /// The rules of this package, which all others build on.
+    #[doc(hidden)]
     pub fn package(&self) -> &Offer {
         &self.package
     }
 
     /// The rules that the server offers, to be kept with the games that they are used for.
+    #[doc(hidden)]
     pub fn own(&self) -> Arc<Offer> {
         Arc::clone(&lock(&self.own))
     }
 
     /// The hash of the rules that the server offers.
+    #[doc(hidden)]
     pub fn own_hash(&self) -> String {
         self.own().hash.clone()
     }
@@ -156,6 +160,7 @@ impl Library {
     ///
     /// # Errors
     /// Metadata that makes no sense.
+    #[doc(hidden)]
     pub fn offer_of(&self, files: &[Source]) -> Result<Arc<Offer>, CatalogueError> {
         if files.is_empty() {
             return Ok(Arc::clone(&self.package));
@@ -168,6 +173,7 @@ impl Library {
     }
 
     /// Offers other rules from now on. Games go on by those that they began with.
+    #[doc(hidden)]
     pub fn offer(&self, offer: Arc<Offer>) {
         let before = std::mem::replace(&mut *lock(&self.own), offer);
         if before.texts.base.is_some() {
@@ -177,6 +183,7 @@ impl Library {
     }
 
     /// The games and presets of texts that are known.
+    #[doc(hidden)]
     pub fn catalogue(&self, hash: &str) -> Option<Arc<Catalogue>> {
         let own = self.own();
         let offered = [&*self.package, &*own].into_iter().find(|it| it.hash == hash);
@@ -188,6 +195,7 @@ impl Library {
 
     /// Whether rules were uploaded, rather than part of this package or an earlier one. Unknown rules count
     /// as uploaded.
+    #[doc(hidden)]
     pub fn is_foreign(&self, hash: &str) -> bool {
         hash != self.package.hash
             && hash != self.own().hash
@@ -198,6 +206,7 @@ impl Library {
     ///
     /// # Errors
     /// Metadata that makes no sense.
+    #[doc(hidden)]
     pub fn add(&self, texts: &Texts) -> Result<(String, Arc<Catalogue>), CatalogueError> {
         let (hash, _) = texts.stored();
         if let Some(known) = self.catalogue(&hash) {
@@ -214,6 +223,7 @@ impl Library {
     ///
     /// # Errors
     /// Metadata that makes no sense.
+    #[doc(hidden)]
     pub fn catalogue_with(&self, texts: &Texts) -> Result<Catalogue, CatalogueError> {
         let files = texts
             .files
@@ -230,6 +240,7 @@ impl Library {
     }
 
     /// A game with presets, if it was compiled already.
+    #[doc(hidden)]
     pub fn known(&self, rules: &str, game: &str, presets: &[String]) -> Option<Arc<Ruleset>> {
         let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
         lock(&self.compiled).get(&key)

@@ -18,7 +18,9 @@ const OPEN: usize = 100;
 /// A rate: requests per second, and the maximum burst.
 #[derive(Debug, Clone, Copy)]
 pub struct Rate {
+    /// Requests a second in the long run.
     pub per_second: f64,
+    /// Maximum number of requests at once.
     pub burst: f64,
 }
 
@@ -59,6 +61,8 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Limits for each client: of requests, and of games that it makes. `behind_proxy` says that a proxy on this machine
+    /// names the client.
     pub fn new(requests: Rate, games: Rate, behind_proxy: bool) -> Self {
         // Typing in the rule editor compiles twice a second for a while.
         let compiling = Rate { per_second: 1.0, burst: 60.0 };
@@ -79,6 +83,7 @@ impl Limits {
     ///
     /// # Errors
     /// The rate is exceeded; the value is the time to wait.
+    #[doc(hidden)]
     pub fn admit(&self, payer: &Payer, cost: Cost) -> Result<(), Duration> {
         let meter = match cost {
             Cost::Little => &self.little,

@@ -13,6 +13,7 @@ use super::host::Host;
 use super::problem::Problem;
 use super::store::{Store, StoreError, StoredEvent};
 
+#[doc(hidden)]
 impl Host {
     /// A game as its log records it.
     pub(super) async fn load(

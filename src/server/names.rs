@@ -19,6 +19,7 @@ pub struct Names {
 
 /// An entry of a list that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum NameError {
     #[error(
         "{0} is no name of a host: write it without scheme, port and path, as games.example.org"

@@ -17,6 +17,7 @@ use super::problem::Problem;
 use super::state::{marks, summary};
 use super::store::{Append, Lease};
 
+#[doc(hidden)]
 impl Host {
     /// Makes a game. It is durable when its id is returned.
     ///

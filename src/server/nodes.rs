@@ -16,6 +16,7 @@ use super::live::command::Command;
 use super::presence::SEND_INTERVAL;
 use super::store::{Membership, News};
 
+#[doc(hidden)]
 impl Host {
     /// Makes this server one of several that share the store, and handles messages from the others until it
     /// stops.

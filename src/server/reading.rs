@@ -14,6 +14,7 @@ use super::live::command::{Command, Lines};
 use super::loader::entries;
 use super::problem::Problem;
 
+#[doc(hidden)]
 impl Host {
     /// The state of a game as it is, or as it was after some number of actions.
     ///

@@ -23,6 +23,7 @@ const TRIES: usize = 3;
 /// Where commands for a game go, with a reserved place if there is one.
 type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>>);
 
+#[doc(hidden)]
 impl Host {
     /// Sends an input to a game; when the answer comes, its events are durable.
     ///

@@ -10,7 +10,9 @@ use super::names::Names;
 /// What every handler can use.
 #[derive(Debug, Clone)]
 pub struct Web {
+    /// The games.
     pub host: Arc<Host>,
+    /// How often a client may ask.
     pub limits: Arc<Limits>,
     /// Challenges, and their listeners.
     pub challenges: Arc<Challenges>,

@@ -46,8 +46,11 @@ macro_rules! assert_not_derives {
 /// A piece on a board, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
+    /// What its facts are about.
     pub entity: EntityId,
+    /// The name of its side: `white`.
     pub side: String,
+    /// The name of its kind: `knight`.
     pub kind: String,
 }
 
@@ -124,10 +127,12 @@ impl Session {
         Self { rules, game }
     }
 
+    /// The rules of the game.
     pub fn rules(&self) -> &Arc<Ruleset> {
         &self.rules
     }
 
+    /// The game itself.
     pub fn game(&mut self) -> &mut Game {
         &mut self.game
     }
@@ -234,6 +239,7 @@ impl Session {
     ///
     /// # Panics
     /// It is not a valid question about this game.
+    #[doc(hidden)]
     pub fn query(&self, text: &str) -> Query {
         let contract = self.game.contract();
         let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };

@@ -1,7 +1,7 @@
 //! Ability chess: vectors of scenarios, random games and lists; abilities as presets of chess.
 
-use rulemate::game::{Game, position_key};
-use rulemate::presets::Catalogue;
+use rulemate::internals::game::{Game, position_key};
+use rulemate::internals::presets::Catalogue;
 
 use crate::cli::rulemate;
 use crate::fixture::{is_full, texts};

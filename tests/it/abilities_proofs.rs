@@ -3,15 +3,15 @@
 
 use std::collections::HashSet;
 
-use rulemate::audit;
-use rulemate::derive::World;
-use rulemate::facts::EntityId;
-use rulemate::game::{Game, position_key};
-use rulemate::moves::{
+use rulemate::internals::audit;
+use rulemate::internals::derive::World;
+use rulemate::internals::facts::EntityId;
+use rulemate::internals::game::{Game, position_key};
+use rulemate::internals::moves::{
     Contract, LegalityMode, Move, argument_variants, decided_by_rules, legal_moves, legal_moves_by,
 };
-use rulemate::presets::Catalogue;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
 
 use crate::fixture::{is_full, texts};
 use crate::random_rules::Choices;

@@ -7,12 +7,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, Frog, Plan, Rows, Statics, Tuple, World, WorldMark};
-use rulemate::facts::{EntityId, GAME, Shape};
-use rulemate::moves::notation::{FenStyle, write_fen};
-use rulemate::moves::{Contract, Move, legal_moves, pseudo_moves};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::rules::{Input, Program, RelId, Role, Source, Type, compile};
+use rulemate::internals::derive::{Backend, Frog, Plan, Rows, Statics, Tuple, World, WorldMark};
+use rulemate::internals::facts::{EntityId, GAME, Shape};
+use rulemate::internals::moves::notation::{FenStyle, write_fen};
+use rulemate::internals::moves::{Contract, Move, legal_moves, pseudo_moves};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::rules::{Input, Program, RelId, Role, Source, Type, compile};
 
 use crate::random_rules::Choices;
 use crate::reactions::fire_alike;

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use rulemate::audit;
-use rulemate::game::Game;
-use rulemate::moves::perft;
-use rulemate::presets::Catalogue;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::rules::Source;
+use rulemate::internals::audit;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::perft;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::rules::Source;
 
 use crate::cli::{rulemate, rulemate_reading};
 use crate::random_rules::Choices;

@@ -4,8 +4,8 @@
 //! budgets are what was measured and 15 % on top. `UPDATE_BUDGETS=1 cargo test budgets --
 //! --nocapture` prints fresh figures. Deliberately absent: time, which depends on the machine.
 
-use rulemate::moves::perft;
-use rulemate::rules::Program;
+use rulemate::internals::moves::perft;
+use rulemate::internals::rules::Program;
 
 use crate::setup::Table;
 

@@ -447,7 +447,7 @@ fn errors_name_cause_and_fix() {
 #[test]
 fn help_has_examples() {
     let help = check(0, &["--help"]);
-    for command in rulemate::cli::grammar().get_subcommands() {
+    for command in rulemate::internals::cli::grammar().get_subcommands() {
         let name = command.get_name();
         assert!(help.contains(&format!("  {name} ")), "{name}\n{help}");
         let own = check(0, &[name, "--help"]);

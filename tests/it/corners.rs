@@ -4,11 +4,15 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::explain::{Blocked, Lack, Limits, Refutation, why, why_not_within};
-use rulemate::derive::{Backend, CallFault, Calls, Moment, Plan, Refusal, Resource, World};
-use rulemate::facts::{EntityId, GAME};
-use rulemate::presets::Catalogue;
-use rulemate::rules::Dependencies;
+use rulemate::internals::derive::explain::{
+    Blocked, Lack, Limits, Refutation, why, why_not_within,
+};
+use rulemate::internals::derive::{
+    Backend, CallFault, Calls, Moment, Plan, Refusal, Resource, World,
+};
+use rulemate::internals::facts::{EntityId, GAME};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Dependencies;
 
 use crate::fixture::{START, chess, position, program, rel, rows, world};
 use crate::random_rules::Choices;

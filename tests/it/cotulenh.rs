@@ -1,11 +1,11 @@
 //! CoTuLenh: what the reference program lists and counts, with its known mistakes mended; squares that hold
 //! several pieces in FEN; deployments.
 
-use rulemate::game::Game;
-use rulemate::moves::notation::{PgnReader, parse_san, to_san};
-use rulemate::moves::perft;
-use rulemate::presets::Catalogue;
-use rulemate::rules::Source;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::{PgnReader, parse_san, to_san};
+use rulemate::internals::moves::perft;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Source;
 
 use crate::cli::rulemate;
 use crate::fixture::texts;

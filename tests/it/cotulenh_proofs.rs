@@ -4,12 +4,14 @@
 //! Short by default; `RULEMATE_FULL=1` plays as much as the issue asks for. `RULEMATE_VECTORS` names a folder with more
 //! of the vectors than this repository has.
 
-use rulemate::audit::{self, ReferenceEvaluator};
-use rulemate::game::Game;
-use rulemate::moves::notation::{PgnGame, PgnMove, PgnReader};
-use rulemate::moves::{LegalityMode, Move, legal_moves, legal_moves_by, perft, perft_by};
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::internals::audit::{self, ReferenceEvaluator};
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::{PgnGame, PgnMove, PgnReader};
+use rulemate::internals::moves::{
+    LegalityMode, Move, legal_moves, legal_moves_by, perft, perft_by,
+};
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::presets::{Catalogue, Ruleset};
 
 use crate::fixture::is_full;
 use crate::random_rules::Choices;

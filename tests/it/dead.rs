@@ -12,12 +12,12 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rulemate::audit::combine::{Combination, pairs};
-use rulemate::derive::World;
-use rulemate::facts::{EntityId, GAME};
-use rulemate::moves::{Board, Contract, legal_moves};
-use rulemate::presets::{Catalogue, GameEntry, OptionType, PresetEntry};
-use rulemate::rules::RelId;
+use rulemate::internals::audit::combine::{Combination, pairs};
+use rulemate::internals::derive::World;
+use rulemate::internals::facts::{EntityId, GAME};
+use rulemate::internals::moves::{Board, Contract, legal_moves};
+use rulemate::internals::presets::{Catalogue, GameEntry, OptionType, PresetEntry};
+use rulemate::internals::rules::RelId;
 
 use crate::fixture::is_full;
 use crate::random_rules::Choices;
@@ -156,7 +156,7 @@ impl Search {
         }
         while !moves.is_empty() {
             let mv = moves.swap_remove(choices.below(moves.len()));
-            let text = rulemate::moves::notation::to_uci(&mut self.world, &mv);
+            let text = rulemate::internals::moves::notation::to_uci(&mut self.world, &mv);
             let mark = self.world.mark();
             let line = match self.world.fire(mv.action, &mv.args) {
                 Ok(()) => self.refuted(claim, depth - 1, choices),

@@ -1,10 +1,10 @@
 //! Trials of a small program with every kind of effect: the checker takes each action anew, stops where
 //! the evaluators do, and refuses a trial that rests on something else than it should.
 
-use rulemate::derive::explain::{Case, Limits, Outcome, Trial, try_out, why};
-use rulemate::derive::{Backend, World};
-use rulemate::facts::{EntityId, GAME, NEXT_ENTITY};
-use rulemate::proof::{Checker, Report};
+use rulemate::internals::derive::explain::{Case, Limits, Outcome, Trial, try_out, why};
+use rulemate::internals::derive::{Backend, World};
+use rulemate::internals::facts::{EntityId, GAME, NEXT_ENTITY};
+use rulemate::internals::proof::{Checker, Report};
 use serde_json::{Value, json};
 
 use crate::fixture::{member, program, rel, set, world};

@@ -4,16 +4,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rulemate::audit;
-use rulemate::derive::explain::{Finding, Limits};
-use rulemate::derive::{Backend, Refusal, World};
-use rulemate::facts::{EntityId, Session};
-use rulemate::game::{Game, PlayError};
-use rulemate::moves::{Move, divide, perft, turns};
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::proof::Checker;
-use rulemate::rules::{Program, Source};
+use rulemate::internals::audit;
+use rulemate::internals::derive::explain::{Finding, Limits};
+use rulemate::internals::derive::{Backend, Refusal, World};
+use rulemate::internals::facts::{EntityId, Session};
+use rulemate::internals::game::{Game, PlayError};
+use rulemate::internals::moves::{Move, divide, perft, turns};
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::{Program, Source};
 
 use crate::cli::{rulemate, rulemate_reading};
 use crate::fixture::{program, world};
@@ -167,7 +167,7 @@ on bare() in second do spawn y, set life(y, 2).
 
 fn act(world: &mut World, name: &str, args: &[i64]) -> Result<(), String> {
     let program = Arc::clone(world.program());
-    let is_it = |it: &&rulemate::rules::Action| program.relation(it.rel).name == name;
+    let is_it = |it: &&rulemate::internals::rules::Action| program.relation(it.rel).name == name;
     let action = program.actions.iter().find(is_it).expect("declared").id;
     let done = fire_alike(world, action, args).map(drop).map_err(|it| it.to_string());
     world.commit();
@@ -272,7 +272,9 @@ fn random_things_come_and_go_alike() {
             let mark = world.mark();
             let action = {
                 let program = Arc::clone(world.program());
-                let fits = |it: &&rulemate::rules::Action| program.relation(it.rel).name == name;
+                let fits = |it: &&rulemate::internals::rules::Action| {
+                    program.relation(it.rel).name == name
+                };
                 program.actions.iter().find(fits).expect("declared").id
             };
             let _ = world.fire(action, &args);
@@ -280,8 +282,9 @@ fn random_things_come_and_go_alike() {
             world.rollback(mark);
             assert_eq!(world.facts().hash(), before);
             // A session with no past: the facts alone.
-            let text = rulemate::facts::to_json(world.facts());
-            let document = rulemate::facts::Document::parse(&text).expect("our own list");
+            let text = rulemate::internals::facts::to_json(world.facts());
+            let document =
+                rulemate::internals::facts::Document::parse(&text).expect("our own list");
             let fresh: Session = document.session(&world.program().schema).expect("our own list");
             let mut twin = World::new(Arc::clone(world.plan()), Backend::Bits);
             for fact in fresh.all_facts() {

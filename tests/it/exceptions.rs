@@ -1,11 +1,11 @@
 //! What a preset withdraws of what its family says, for the side that it is active for: by exceptions that the
 //! family declares, not by a copy of its files.
 
-use rulemate::facts::{GAME, Value};
-use rulemate::game::Game;
-use rulemate::moves::notation::listing;
-use rulemate::presets::Catalogue;
-use rulemate::rules::Source;
+use rulemate::internals::facts::{GAME, Value};
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::listing;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Source;
 
 use crate::switch::is_as_derived_afresh;
 

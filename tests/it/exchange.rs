@@ -7,13 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use rulemate::derive::explain::{Finding, Limits, why};
-use rulemate::game::{Game, decide};
-use rulemate::moves::{legal_moves, pseudo_moves};
-use rulemate::presets::Catalogue;
-use rulemate::proof::Checker;
-use rulemate::rules::tree::Quote;
-use rulemate::rules::{Literal, Program, RelId, Role, Rule, Term};
+use rulemate::internals::derive::explain::{Finding, Limits, why};
+use rulemate::internals::game::{Game, decide};
+use rulemate::internals::moves::{legal_moves, pseudo_moves};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::tree::Quote;
+use rulemate::internals::rules::{Literal, Program, RelId, Role, Rule, Term};
 use serde_json::{Value, json};
 
 use crate::random_rules::Choices;
@@ -386,7 +386,8 @@ fn findings(game: &mut Game, choices: &mut Choices) -> Vec<Value> {
         if relation.role != Role::Derived || !(counts || choices.one_in(4)) {
             continue;
         }
-        let all = rulemate::derive::collect(&rows, rel, &vec![None; relation.columns.len()]);
+        let all =
+            rulemate::internals::derive::collect(&rows, rel, &vec![None; relation.columns.len()]);
         if !all.is_empty()
             && let Some(proof) = why(&rows, rel, &all[choices.below(all.len())])
         {

@@ -1,15 +1,15 @@
 //! Proofs and refutations: of chess moves, of recursive rows, and what becomes of them as text and
 //! as JSON.
 
-use rulemate::derive::explain::{
+use rulemate::internals::derive::explain::{
     Blocked, Ground, Lack, Limits, Premise, Proof, Refutation, View, why, why_not, why_not_within,
     why_within,
 };
-use rulemate::derive::{Backend, World};
-use rulemate::facts::EntityId;
-use rulemate::presets::Catalogue;
-use rulemate::proof::Checker;
-use rulemate::rules::Type;
+use rulemate::internals::derive::{Backend, World};
+use rulemate::internals::facts::EntityId;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::Type;
 
 use crate::fixture::{KIWIPETE, START, chess, member, position, program, rel, world};
 

@@ -5,14 +5,16 @@
 
 use std::sync::Arc;
 
-use rulemate::audit;
-use rulemate::derive::explain::{Finding, Limits, Trial};
-use rulemate::derive::{Backend, Done, Refusal};
-use rulemate::facts::GAME;
-use rulemate::game::{Game, PlayError};
-use rulemate::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
-use rulemate::presets::{Catalogue, LoadError, Moment, Opinion, Point, Preset, Ruleset, Source};
-use rulemate::proof::Checker;
+use rulemate::internals::audit;
+use rulemate::internals::derive::explain::{Finding, Limits, Trial};
+use rulemate::internals::derive::{Backend, Done, Refusal};
+use rulemate::internals::facts::GAME;
+use rulemate::internals::game::{Game, PlayError};
+use rulemate::internals::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
+use rulemate::internals::presets::{
+    Catalogue, LoadError, Moment, Opinion, Point, Preset, Ruleset, Source,
+};
+use rulemate::internals::proof::Checker;
 
 use crate::fixture::texts;
 use crate::reactions::fire_alike;

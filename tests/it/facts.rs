@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rulemate::facts::{
+use rulemate::internals::facts::{
     AttrId, AttrType, Attribute, BOOL, Delta, Document, Domain, EntityId, Fact, FactError, GAME,
     NEXT_ENTITY, SaveError, Schema, Session, Shape, Snapshot, Value, to_json,
 };

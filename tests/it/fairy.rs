@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rulemate::derive::World;
-use rulemate::game::Game;
-use rulemate::moves::notation::{parse_san, to_san};
-use rulemate::moves::{Contract, Move, parse_turn, perft, perft_in_turns, turns};
-use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::internals::derive::World;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::{parse_san, to_san};
+use rulemate::internals::moves::{Contract, Move, parse_turn, perft, perft_in_turns, turns};
+use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.

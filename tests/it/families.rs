@@ -8,13 +8,13 @@
 
 use std::path::Path;
 
-use rulemate::audit;
-use rulemate::game::Game;
-use rulemate::moves::notation::to_san;
-use rulemate::moves::{Move, perft, turns};
-use rulemate::presets::Catalogue;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::rules::Source;
+use rulemate::internals::audit;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::to_san;
+use rulemate::internals::moves::{Move, perft, turns};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::rules::Source;
 
 use crate::random_rules::Choices;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, Plan, World};
-use rulemate::facts::{EntityId, GAME, Value};
-use rulemate::game::Game;
-use rulemate::rules::{
+use rulemate::internals::derive::{Backend, Plan, World};
+use rulemate::internals::facts::{EntityId, GAME, Value};
+use rulemate::internals::game::Game;
+use rulemate::internals::rules::{
     Program, RelId, Source, compile, embedded_folder, embedded_sources, included,
 };
 

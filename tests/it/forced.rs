@@ -1,10 +1,10 @@
 //! Wins in one and in two turns, found by trying everything at the ends of random games: the opponent's first action
 //! keeps them. What it may think is counted in positions, not in seconds.
 
-use rulemate::game::{Game, Stop};
-use rulemate::moves::Move;
+use rulemate::internals::game::{Game, Stop};
+use rulemate::internals::moves::Move;
+use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Opponent};
-use rulemate::presets::{Catalogue, Ruleset};
 
 use crate::fixture::is_full;
 use crate::random_rules::Choices;

@@ -2,11 +2,11 @@
 //! no literal asks for, a value left out. Each is put together by hand from what explain says of a
 //! small program, so that what is wrong with it is known, and is refused for that reason.
 
-use rulemate::derive::explain::{Finding, why, why_not};
-use rulemate::derive::{Backend, World};
-use rulemate::facts::{EntityId, GAME, Value as Fact};
-use rulemate::proof::{Checker, Report};
-use rulemate::rules::RelId;
+use rulemate::internals::derive::explain::{Finding, why, why_not};
+use rulemate::internals::derive::{Backend, World};
+use rulemate::internals::facts::{EntityId, GAME, Value as Fact};
+use rulemate::internals::proof::{Checker, Report};
+use rulemate::internals::rules::RelId;
 use serde_json::{Value, json};
 
 use crate::fixture::{member, program, rel, set, world};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, World};
-use rulemate::facts::{EntityId, GAME, Value};
+use rulemate::internals::derive::{Backend, World};
+use rulemate::internals::facts::{EntityId, GAME, Value};
 
 use crate::fixture::{KIWIPETE, START, chess, member, position, program, rel, rows, set, world};
 

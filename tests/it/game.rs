@@ -1,11 +1,11 @@
 //! Games: how they end, what a refused move changes (nothing), what takeback restores (all).
 
-use rulemate::derive::Backend;
-use rulemate::facts::{Change, Document, SavedOwner, Snapshot};
-use rulemate::game::{EndError, Game, PlayError};
-use rulemate::moves::Move;
-use rulemate::presets::Catalogue;
-use rulemate::rules::Source;
+use rulemate::internals::derive::Backend;
+use rulemate::internals::facts::{Change, Document, SavedOwner, Snapshot};
+use rulemate::internals::game::{EndError, Game, PlayError};
+use rulemate::internals::moves::Move;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Source;
 
 fn start(text: &str, fen: Option<&str>) -> Game {
     let mut words = text.split_whitespace();
@@ -191,7 +191,7 @@ fn refusal(text: &str, fen: Option<&str>, uci: &str) -> String {
     let candidate = error.candidate().expect("a piece stands there").clone();
     let Err(PlayError::Illegal(refusal)) = game.play(&candidate) else { panic!("{uci} is legal") };
     assert_eq!(refusal.mv, candidate);
-    assert!(matches!(refusal.finding, rulemate::game::Finding::Refuted(_)));
+    assert!(matches!(refusal.finding, rulemate::internals::game::Finding::Refuted(_)));
     assert_eq!(refusal.text, uci);
     // The places of rules move with every edit.
     let reason = refusal.reasons.join("; ");

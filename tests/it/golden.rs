@@ -10,12 +10,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rulemate::derive::Backend;
-use rulemate::facts::Shape;
-use rulemate::game::Game;
-use rulemate::moves::notation::listing;
-use rulemate::presets::Catalogue;
-use rulemate::rules::{Program, Type};
+use rulemate::internals::derive::Backend;
+use rulemate::internals::facts::Shape;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::listing;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::{Program, Type};
 
 use crate::reactions::fire_alike;
 

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rulemate::derive::{
+use rulemate::internals::derive::{
     Allowance, Backend, Exhausted, Plan, PlanError, Refusal, Resource, Stop, World,
 };
-use rulemate::facts::{GAME, Value};
-use rulemate::rules::{Program, RelId, Source, compile};
+use rulemate::internals::facts::{GAME, Value};
+use rulemate::internals::rules::{Program, RelId, Source, compile};
 
 use crate::damage::{damaged, damages};
 use crate::rules::corpus;
@@ -72,8 +72,8 @@ fn every_program_ends_and_names_the_rule() {
 /// The referee's own statics run out as well.
 #[test]
 fn the_referee_loads_within_limits() {
-    use rulemate::derive::Frog;
-    use rulemate::facts::Session;
+    use rulemate::internals::derive::Frog;
+    use rulemate::internals::facts::Session;
     for (name, ends, program) in hostile() {
         if ends[0] == "load" {
             let facts = Session::new(Arc::clone(&program.schema));

@@ -1,11 +1,11 @@
 //! Files that programs have in common: brought along once, with reactions in batches of their own, and refused in
 //! words where they cannot be.
 
-use rulemate::audit;
-use rulemate::game::Game;
-use rulemate::presets::Catalogue;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::rules::{Source, included};
+use rulemate::internals::audit;
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::rules::{Source, included};
 
 /// What two presets have in common: who has moved is counted, in a batch between theirs.
 const COUNT: &str = r#"

@@ -2,17 +2,17 @@
 //! when the turn passes or the next action begins; refusals with a name; turns that may not stop; what
 //! was before an action. Both evaluators, the checker, saves and audits agree.
 
-use rulemate::audit;
-use rulemate::derive::explain::{Case, Limits, Trial, try_out};
-use rulemate::derive::{Backend, Query, World};
-use rulemate::facts::{EntityId, GAME};
-use rulemate::game::{Game, PlayError};
-use rulemate::moves::notation::listing;
-use rulemate::moves::{Decision, perft, perft_in_turns, turns};
-use rulemate::presets::save::{Content, Doubt, Form, RulesFrom, Save};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::proof::Checker;
-use rulemate::rules::Source;
+use rulemate::internals::audit;
+use rulemate::internals::derive::explain::{Case, Limits, Trial, try_out};
+use rulemate::internals::derive::{Backend, Query, World};
+use rulemate::internals::facts::{EntityId, GAME};
+use rulemate::internals::game::{Game, PlayError};
+use rulemate::internals::moves::notation::listing;
+use rulemate::internals::moves::{Decision, perft, perft_in_turns, turns};
+use rulemate::internals::presets::save::{Content, Doubt, Form, RulesFrom, Save};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::Source;
 use serde_json::{Value, json};
 
 use crate::fixture::{member, program, rel, rows, set, texts, world};
@@ -59,7 +59,7 @@ fn play(game: &mut Game, moves: &str) {
 fn tolls(game: &Game) -> Vec<String> {
     let schema = game.facts().schema();
     let words = game.facts().all_facts();
-    let words = words.iter().map(|it| rulemate::facts::saved(schema, it).to_string());
+    let words = words.iter().map(|it| rulemate::internals::facts::saved(schema, it).to_string());
     words.filter(|it| it.contains("tolls.")).collect()
 }
 
@@ -132,7 +132,7 @@ fn saves_name_the_side_and_the_square() {
     let kept = serde_json::from_value(kept).expect("what was kept");
     let again = rules.bring_back(&kept).expect("it comes back");
     assert_eq!((again.hash(), tolls(&again)), (game.hash(), tolls(&game)));
-    let document = rulemate::facts::Document::parse(&game.to_json()).expect("facts");
+    let document = rulemate::internals::facts::Document::parse(&game.to_json()).expect("facts");
     let resumed = rules.resume(&document, Backend::Frog).expect("it goes on");
     assert_eq!(tolls(&resumed), tolls(&game));
 }
@@ -303,7 +303,7 @@ fn the_checker_lets_go_of_the_same_facts() {
         all.pop();
         assert!(check(&forged).is_err(), "{place} of {honest}");
     }
-    let told = trial.told(rulemate::derive::explain::View {
+    let told = trial.told(rulemate::internals::derive::explain::View {
         program: &program,
         names: &|ty, raw| program.value_name(ty, raw),
         negations: false,
@@ -541,9 +541,9 @@ fn reactions_see_what_was_before_the_action() {
     let last = forged.steps.len() - 1;
     forged.steps.remove(last);
     assert!(Checker::new(&program, world.facts()).trial(&forged).is_err());
-    let notes = |trace: &rulemate::derive::Trace| -> Vec<String> {
-        let noted = |it: &rulemate::derive::Done| match it {
-            rulemate::derive::Done::Noted { said } => Some(said.to_string()),
+    let notes = |trace: &rulemate::internals::derive::Trace| -> Vec<String> {
+        let noted = |it: &rulemate::internals::derive::Done| match it {
+            rulemate::internals::derive::Done::Noted { said } => Some(said.to_string()),
             _ => None,
         };
         trace.done().filter_map(|it| noted(it.1)).collect()
@@ -653,7 +653,7 @@ fn what_comes_after_the_stage_that_is_tried_cannot_make_an_action_illegal() {
     let tried = |game: &mut Game, text: &str| {
         let explained = game.explain_move(text, Limits::default()).expect("a move");
         match explained.finding {
-            rulemate::derive::explain::Finding::Tried(it) => (explained.summary, *it),
+            rulemate::internals::derive::explain::Finding::Tried(it) => (explained.summary, *it),
             other => panic!("{other:?}"),
         }
     };

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::World;
-use rulemate::moves::{Contract, legal_moves, perft};
-use rulemate::rules::RelId;
+use rulemate::internals::derive::World;
+use rulemate::internals::moves::{Contract, legal_moves, perft};
+use rulemate::internals::rules::RelId;
 
 use crate::random_rules::Choices;
 use crate::setup::Table;

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use rulemate::game::Game;
-use rulemate::moves::{Decision, LegalityMode, Move, legal_moves_by};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::rules::Source;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::{Decision, LegalityMode, Move, legal_moves_by};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::rules::Source;
 
 use crate::random_rules::Choices;
 
@@ -31,7 +31,7 @@ fn agreed_by(game: &mut Game, mode: LegalityMode) -> Vec<Move> {
             let moves: Vec<_> = these.iter().filter(|it| !those.contains(it)).collect();
             let texts: Vec<String> = moves
                 .iter()
-                .map(|it| rulemate::moves::notation::to_uci(game.world_mut(), it))
+                .map(|it| rulemate::internals::moves::notation::to_uci(game.world_mut(), it))
                 .collect();
             texts.join(" ")
         };

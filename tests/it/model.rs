@@ -1,10 +1,10 @@
 //! The model that the checker of proofs computes by itself: in what order its joins go, and what it
 //! says of relations that are too large for it.
 
-use rulemate::derive::explain::Finding;
-use rulemate::facts::{EntityId, Session};
-use rulemate::proof::Checker;
-use rulemate::rules::Program;
+use rulemate::internals::derive::explain::Finding;
+use rulemate::internals::facts::{EntityId, Session};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::Program;
 use serde_json::json;
 
 use crate::fixture::{program, rel};

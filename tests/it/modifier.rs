@@ -1,7 +1,7 @@
 //! User-defined modifiers: what descriptors do in a game, and what is refused.
 
-use rulemate::game::Game;
-use rulemate::presets::{Catalogue, Modifier};
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::{Catalogue, Modifier};
 
 fn game(modifiers: &[&str], presets: &[&str], fen: &str) -> Game {
     let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));

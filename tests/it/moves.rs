@@ -1,11 +1,11 @@
 //! What a program must say for moves to be read, and what decides legality.
 
-use rulemate::moves::{
+use rulemate::internals::moves::{
     Contract, Fault, LegalityMode, is_legal, is_over, is_pseudo, legal_moves, legal_moves_by,
     pseudo_moves,
 };
-use rulemate::presets::Catalogue;
-use rulemate::rules::{Source, compile, embedded_sources};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::{Source, compile, embedded_sources};
 
 use crate::setup::{Table, program};
 

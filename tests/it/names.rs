@@ -1,13 +1,13 @@
 //! Whose names are whose: presets of two authors who know nothing of each other go together, what is exported
 //! is shared, and what the engine adds by itself is nowhere to be seen.
 
-use rulemate::audit;
-use rulemate::derive::{Backend, Query};
-use rulemate::facts::Document;
-use rulemate::game::Game;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::rules::{Source, document};
+use rulemate::internals::audit;
+use rulemate::internals::derive::{Backend, Query};
+use rulemate::internals::facts::Document;
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::rules::{Source, document};
 
 fn with(files: &[(&str, &str)]) -> Catalogue {
     let mut catalogue = Catalogue::embedded().expect("our own metadata");

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rulemate::derive::{Backend, Plan, Rows, Tuple, World, solve};
-use rulemate::facts::{FactError, Value};
-use rulemate::rules::{Program, RelId, Source, compile};
+use rulemate::internals::derive::{Backend, Plan, Rows, Tuple, World, solve};
+use rulemate::internals::facts::{FactError, Value};
+use rulemate::internals::rules::{Program, RelId, Source, compile};
 
 use crate::fixture::{program, rel, rows};
 
@@ -74,9 +74,9 @@ fn concluded(rows: &dyn Rows, program: &Program, rel: RelId) -> Vec<Tuple> {
         let mut bindings = vec![None; rule.vars.len()];
         let _ = solve(rows, &rule.body, &mut bindings, &mut |solution| {
             let value = |it: &_| match *it {
-                rulemate::rules::Term::Var(var) => solution[usize::from(var.0)],
-                rulemate::rules::Term::Const(raw) => Some(raw),
-                rulemate::rules::Term::Wild => None,
+                rulemate::internals::rules::Term::Var(var) => solution[usize::from(var.0)],
+                rulemate::internals::rules::Term::Const(raw) => Some(raw),
+                rulemate::internals::rules::Term::Wild => None,
             };
             found.extend(rule.args.iter().map(value).collect::<Option<Tuple>>());
             ControlFlow::Continue(())

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use rulemate::game::{Game, Stop};
+use rulemate::internals::game::{Game, Stop};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::rules::Source;
 use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Method, Opponent, Score};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::rules::Source;
 
 use crate::cli::rulemate_reading;
 use crate::fixture::is_full;
@@ -227,7 +227,7 @@ fn a_mate_in_two_is_seen_and_told() {
         assert_eq!(chosen.map(|it| it.score), Some(choice.score), "{fen}");
         assert_eq!(judged.first().map(|it| it.1), Some(choice.score), "{fen}: {judged:?}");
         let mut world = game.world().clone();
-        let texts = rulemate::moves::action_texts(&mut world, &choice.line);
+        let texts = rulemate::internals::moves::action_texts(&mut world, &choice.line);
         assert!(texts[0] == first || choice.score == Score::Wins(1), "{fen}: {texts:?}");
     }
 }

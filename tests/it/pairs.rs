@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use rulemate::audit::combine::{Combination, Outcome, Played, pairs, triples};
-use rulemate::presets::Catalogue;
+use rulemate::internals::audit::combine::{Combination, Outcome, Played, pairs, triples};
+use rulemate::internals::presets::Catalogue;
 
 /// Plays all of them; how many were played, and how many the registry refused.
 fn play(catalogue: &Catalogue, all: &[Combination]) -> (usize, usize) {

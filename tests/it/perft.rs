@@ -1,7 +1,7 @@
 //! Counts of move trees against published lists, under a limit of nodes; `RULEMATE_FULL=1` takes
 //! every row.
 
-use rulemate::moves::{LegalityMode, divide, perft, perft_by, read_perft_list};
+use rulemate::internals::moves::{LegalityMode, divide, perft, perft_by, read_perft_list};
 
 use crate::setup::Table;
 

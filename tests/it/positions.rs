@@ -1,6 +1,6 @@
 //! Positions that no game reaches: they load, and the rules judge them as docs/positions.md says.
 
-use rulemate::presets::Catalogue;
+use rulemate::internals::presets::Catalogue;
 
 /// The rows of the table: game, position, what happens.
 fn rows() -> Vec<[&'static str; 3]> {
@@ -18,7 +18,7 @@ fn impossible_positions_are_judged_as_documented() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let rows = rows();
     assert!(rows.len() > 20, "{}", rows.len());
-    let mut loaded: Option<(&str, rulemate::presets::Ruleset)> = None;
+    let mut loaded: Option<(&str, rulemate::internals::presets::Ruleset)> = None;
     for [game, position, expected] in rows {
         if loaded.as_ref().is_none_or(|it| it.0 != game) {
             let rules = catalogue.load(game, &[""; 0]).unwrap_or_else(|it| panic!("{it}"));

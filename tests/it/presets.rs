@@ -1,11 +1,11 @@
 //! The catalogue, activations and numbered starts.
 
-use rulemate::derive::Backend;
-use rulemate::facts::Document;
-use rulemate::game::Game;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::presets::{Activation, Catalogue, Request};
-use rulemate::rules::{Source, load_folder};
+use rulemate::internals::derive::Backend;
+use rulemate::internals::facts::Document;
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::presets::{Activation, Catalogue, Request};
+use rulemate::internals::rules::{Source, load_folder};
 
 use crate::fixture::texts;
 

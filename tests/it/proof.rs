@@ -3,14 +3,14 @@
 //!
 //! `RULEMATE_FULL=1` looks at a thousand positions instead of one a game.
 
-use rulemate::derive::Rows;
-use rulemate::derive::explain::{Finding, Limits, Outcome, why, why_not};
-use rulemate::facts::Session;
-use rulemate::game::{Game, decide};
-use rulemate::moves::{is_over, is_played_out, legal_moves, pseudo_moves};
-use rulemate::presets::Catalogue;
-use rulemate::proof::{Checker, Fault, Report};
-use rulemate::rules::{Program, RelId, Role};
+use rulemate::internals::derive::Rows;
+use rulemate::internals::derive::explain::{Finding, Limits, Outcome, why, why_not};
+use rulemate::internals::facts::Session;
+use rulemate::internals::game::{Game, decide};
+use rulemate::internals::moves::{is_over, is_played_out, legal_moves, pseudo_moves};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::proof::{Checker, Fault, Report};
+use rulemate::internals::rules::{Program, RelId, Role};
 use serde_json::{Value, json};
 
 use crate::fixture::is_full;
@@ -47,7 +47,7 @@ fn explain(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Said {
     Said::of(&match why_not(rows, rel, pattern) {
         Some(it) => Finding::Refuted(vec![it]),
         None => {
-            let first = rulemate::derive::collect(rows, rel, pattern).remove(0);
+            let first = rulemate::internals::derive::collect(rows, rel, pattern).remove(0);
             Finding::Proved(vec![why(rows, rel, &first).expect("it holds")])
         }
     })
@@ -100,7 +100,7 @@ fn explanations(name: &str, game: &mut Game, choices: &mut Choices) -> Vec<Said>
 fn random_pattern(program: &Program, rel: RelId, choices: &mut Choices) -> Vec<Option<i64>> {
     let columns = program.relation(rel).columns.iter();
     let value = |ty| match ty {
-        rulemate::rules::Type::Domain(id) => program.schema.domain(id).size(),
+        rulemate::internals::rules::Type::Domain(id) => program.schema.domain(id).size(),
         _ => 3,
     };
     columns
@@ -249,7 +249,7 @@ fn a_proof_holds_for_its_facts_only() {
     let moved = |entity: u32, attr: &str| -> Session {
         let mut facts = game.facts().clone();
         let attr = facts.schema().attribute_named(attr).expect("declared");
-        facts.retract(rulemate::facts::EntityId(entity), attr);
+        facts.retract(rulemate::internals::facts::EntityId(entity), attr);
         facts
     };
     let tuple = &said.0["proved"][0]["tuple"];
@@ -281,7 +281,7 @@ fn the_model_agrees_with_the_referee() {
             if relation.role == Role::Derived {
                 let all = vec![None; relation.columns.len()];
                 let found = checker.rows(RelId(at as u16));
-                let wanted = rulemate::derive::collect(&rows, RelId(at as u16), &all);
+                let wanted = rulemate::internals::derive::collect(&rows, RelId(at as u16), &all);
                 assert_eq!(found.len(), wanted.len(), "{name}: {}", relation.name);
                 assert!(wanted.iter().all(|it| found.iter().any(|row| row[..] == it[..])));
             }

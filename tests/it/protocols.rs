@@ -1,7 +1,7 @@
 //! Conversations in UCI and with xboard, line by line, as the clients hold them.
 
-use rulemate::presets::Catalogue;
-use rulemate::protocols::{Flow, Uci, Xboard};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::protocols::{Flow, Uci, Xboard};
 
 fn uci(lines: &[&str]) -> Vec<String> {
     let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();

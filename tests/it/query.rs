@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Abbreviation, Query, QueryError};
-use rulemate::facts::EntityId;
+use rulemate::internals::derive::{Abbreviation, Query, QueryError};
+use rulemate::internals::facts::EntityId;
 use rulemate::testing::Session;
 
 fn answers(session: &mut Session, text: &str) -> Vec<String> {

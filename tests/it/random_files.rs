@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rulemate::rules::{Program, Source, compile};
+use rulemate::internals::rules::{Program, Source, compile};
 
 use crate::random_rules::{Choices, Draft, Style, constant, rule, without_singles};
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use rulemate::derive::explain::{self, Case, Limits};
-use rulemate::derive::{Backend, Plan, Tuple, World, WorldMark, collect};
-use rulemate::facts::{AttrId, EntityId, GAME, Value};
-use rulemate::proof::Checker;
-use rulemate::rules::{Literal, Program, RelId, Role, RuleId};
+use rulemate::internals::derive::explain::{self, Case, Limits};
+use rulemate::internals::derive::{Backend, Plan, Tuple, World, WorldMark, collect};
+use rulemate::internals::facts::{AttrId, EntityId, GAME, Value};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::{Literal, Program, RelId, Role, RuleId};
 
 use crate::agreement::Reference;
 use crate::random_files::Files;
@@ -89,7 +89,7 @@ impl Walk {
     }
 
     /// A row of an action, in most cases one that may be tried.
-    fn candidate(&mut self) -> (rulemate::rules::ActionId, Tuple) {
+    fn candidate(&mut self) -> (rulemate::internals::rules::ActionId, Tuple) {
         let program = self.program();
         let action = &program.actions[self.choices.below(program.actions.len())];
         let rows = self.world.tuples(action.candidates());

@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rulemate::derive::explain::{self, Ground, Premise, Proof};
-use rulemate::derive::{Backend, Rows, Tuple, World, solve};
-use rulemate::facts::{AttrId, EntityId, Value};
-use rulemate::proof::Checker;
-use rulemate::rules::{Literal, Program, RelId, Role, Rule, Source, Term, compile};
+use rulemate::internals::derive::explain::{self, Ground, Premise, Proof};
+use rulemate::internals::derive::{Backend, Rows, Tuple, World, solve};
+use rulemate::internals::facts::{AttrId, EntityId, Value};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::{Literal, Program, RelId, Role, Rule, Source, Term, compile};
 
 use crate::fixture::world;
 
@@ -458,7 +458,7 @@ fn heights(program: &Program, rows: &dyn Rows) -> BTreeMap<(RelId, Tuple), usize
                     let Literal::Atom(atom) = literal else { continue };
                     if !atom.negated && program.relation(atom.rel).role == Role::Derived {
                         let pattern: Vec<Option<i64>> = atom.args.iter().map(value).collect();
-                        let found = rulemate::derive::collect(rows, atom.rel, &pattern);
+                        let found = rulemate::internals::derive::collect(rows, atom.rel, &pattern);
                         let known = found.into_iter().filter_map(|it| heights.get(&(atom.rel, it)));
                         height = height.zip(known.min()).map(|(a, &b)| a.max(b + 1));
                     }
@@ -497,7 +497,7 @@ fn agree(seed: u64) {
     for (at, relation) in program.relations.iter().enumerate() {
         let rel = RelId(at as u16);
         let all = vec![None; relation.columns.len()];
-        let rows = rulemate::derive::collect(&materialised, rel, &all);
+        let rows = rulemate::internals::derive::collect(&materialised, rel, &all);
         let expected: Vec<Tuple> = sets.rows[at].iter().cloned().collect();
         assert_eq!(rows, expected, "frog, seed {seed}, {} in\n{text}", relation.name);
         assert_eq!(bits.tuples(rel), expected, "bits, seed {seed}, {} in\n{text}", relation.name);

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, Plan, Refusal, Trace, World};
-use rulemate::facts::{EntityId, GAME, NEXT_ENTITY};
-use rulemate::moves::{LegalityMode, Move, legal_moves, legal_moves_by};
-use rulemate::presets::Catalogue;
-use rulemate::rules::{ActionId, Program};
+use rulemate::internals::derive::{Backend, Plan, Refusal, Trace, World};
+use rulemate::internals::facts::{EntityId, GAME, NEXT_ENTITY};
+use rulemate::internals::moves::{LegalityMode, Move, legal_moves, legal_moves_by};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::{ActionId, Program};
 
 use crate::fixture::{program, world};
 use crate::random_rules::Choices;
@@ -24,7 +24,7 @@ pub(crate) fn with_facts_of(world: &World, plan: &Arc<Plan>, backend: Backend) -
     let mut twin = World::new(Arc::clone(plan), backend);
     let schema = Arc::clone(world.facts().schema());
     for at in 0..schema.attributes().len() as u16 {
-        let attr = rulemate::facts::AttrId(at);
+        let attr = rulemate::internals::facts::AttrId(at);
         for entity in (0..schema.entity_cap()).map(EntityId) {
             twin.set_raw(entity, attr, world.facts().get_raw(entity, attr));
         }

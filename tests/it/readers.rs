@@ -1,9 +1,9 @@
 //! Files from strangers: what nests too deep or stands for too much is refused before any memory is
 //! taken for it, whatever the file says of itself; and no change of a byte brings a reader down.
 
-use rulemate::presets::save::Save;
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::rules::Source;
+use rulemate::internals::presets::save::Save;
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::rules::Source;
 
 use crate::cli::rulemate;
 use crate::random_rules::Choices;
@@ -281,7 +281,7 @@ fn a_position_that_its_fen_does_not_tell_says_so() {
             }
             let fen = game.fen();
             let mut again = rules.start(Some(&fen)).expect("our own FEN");
-            let texts = |it: &mut rulemate::game::Game| -> Vec<String> {
+            let texts = |it: &mut rulemate::internals::game::Game| -> Vec<String> {
                 it.listing().into_iter().map(|it| it.0).collect()
             };
             assert_eq!(texts(&mut again), texts(&mut game), "{} {fen}", entry.name);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rulemate::rules::{
+use rulemate::internals::rules::{
     Diagnostics, EMBEDDED, Fold, Literal, Program, RelId, Role, Source, Term, Type, compile,
     document, embedded_folder, embedded_sources, limits, load_folder,
 };

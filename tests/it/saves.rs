@@ -3,10 +3,10 @@
 
 use std::sync::OnceLock;
 
-use rulemate::audit;
-use rulemate::game::Game;
-use rulemate::presets::save::{Content, Doubt, Form, RestoreError, RulesFrom, Save};
-use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::internals::audit;
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::save::{Content, Doubt, Form, RestoreError, RulesFrom, Save};
+use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde_json::{Value, json};
 
 use crate::damage::{altered, leaves};
@@ -129,7 +129,7 @@ fn differences_are_facts() {
     let rules = rules("chess");
     let (a, b) = (saved(&played(&rules, "e4"), &rules), saved(&played(&rules, "e4 e5"), &rules));
     let (added, removed) = a.difference(&b);
-    let words = |all: Vec<rulemate::facts::SavedFact>| -> Vec<String> {
+    let words = |all: Vec<rulemate::internals::facts::SavedFact>| -> Vec<String> {
         all.iter().map(ToString::to_string).collect()
     };
     let (added, removed) = (words(added), words(removed));
@@ -203,7 +203,8 @@ fn rules_that_changed_are_named() {
     let (path, text) = ("rules/core/results.dl", "% a comment of old\n");
     let file = save.rules.iter_mut().find(|it| it.path == path).expect("a core file");
     let old = format!("{text}{}", file.text.take().expect("embedded"));
-    file.blake3 = rulemate::rules::Source { path: path.into(), text: old.clone().into() }.hash();
+    file.blake3 =
+        rulemate::internals::rules::Source { path: path.into(), text: old.clone().into() }.hash();
     file.text = Some(old);
     let why = save.restore(catalogue(), RulesFrom::Here).expect_err("they have changed");
     assert!(why.to_string().contains(path), "{why}");
@@ -310,7 +311,7 @@ on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note
 fn rewinds_and_takebacks_are_audited() {
     let mut catalogue = Catalogue::embedded().expect("the catalogue");
     let (path, text) = ("rules/presets/again.dl".to_owned(), AGAIN.into());
-    catalogue.add(rulemate::rules::Source { path, text }).expect("a preset");
+    catalogue.add(rulemate::internals::rules::Source { path, text }).expect("a preset");
     let rules = catalogue.load("chess", &["again"]).expect("it loads");
     let mut game = played(&rules, "e4 d5 exd5");
     assert_eq!(game.history()[2].rewound_to(), Some(1));
@@ -334,7 +335,7 @@ fn rewinds_and_takebacks_are_audited() {
     // A tamperer who says that a piece has more charges is found out.
     let mut save = saved(&game, &rules);
     let charge = save.facts.iter_mut().find(|it| it.attribute == "again::charges");
-    charge.expect("every piece has one").value = rulemate::facts::SavedValue::Int(2);
+    charge.expect("every piece has one").value = rulemate::internals::facts::SavedValue::Int(2);
     let bytes = save.write(Form::Json);
     let why = audit::save(&bytes, "chess", &catalogue, RulesFrom::Here, &mut |_| {});
     let why = why.expect_err("it is caught").to_string();
@@ -405,7 +406,10 @@ fn what_ended_a_switched_game_survives() {
     let (rules, mut game) = switched();
     game.resign(1).expect("a side may give up");
     let save = saved(&game, &rules);
-    assert_eq!(save.ended, Some(rulemate::presets::save::Ended::Resigned("black".into())));
+    assert_eq!(
+        save.ended,
+        Some(rulemate::internals::presets::save::Ended::Resigned("black".into()))
+    );
     let again = loaded(&save.write(Form::Binary)).expect("it loads");
     assert_eq!((again.result(), again.hash()), (game.result(), game.hash()));
 }
@@ -501,7 +505,8 @@ fn trials_are_saved_and_checked() {
     let mut texts = save.moves.iter().map(|it| it.uci.as_str());
     let tally = audit::moves(&mut again, &mut texts, &mut |_| {});
     assert!(tally.unwrap_or_else(|it| panic!("{it}")).proofs > 0);
-    let tried = |it: &&rulemate::presets::save::SavedMove| it.proof.get("tried").is_some();
+    let tried =
+        |it: &&rulemate::internals::presets::save::SavedMove| it.proof.get("tried").is_some();
     let at = save.moves.iter().position(|it| tried(&it)).expect("a move is played out");
     audited(&save.write(Form::Binary)).unwrap_or_else(|it| panic!("{it}"));
     let mut wrong = save.clone();

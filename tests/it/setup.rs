@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, Plan, World};
-use rulemate::moves::notation::{Setup, read_fen};
-use rulemate::moves::{Contract, Move};
-use rulemate::presets::Catalogue;
-use rulemate::rules::{Program, Source, compile, embedded_folder, embedded_sources};
+use rulemate::internals::derive::{Backend, Plan, World};
+use rulemate::internals::moves::notation::{Setup, read_fen};
+use rulemate::internals::moves::{Contract, Move};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::{Program, Source, compile, embedded_folder, embedded_sources};
 
 /// A world and its contract.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! Games of other sides than White and Black, and of more than two: counted against a search of this file's own,
 //! saved, audited and explained, in every text with the names that the game gives its sides.
 
-use rulemate::audit;
-use rulemate::game::Game;
-use rulemate::moves::perft;
-use rulemate::presets::Catalogue;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::protocols::TableError;
-use rulemate::rules::Source;
+use rulemate::internals::audit;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::perft;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::protocols::TableError;
+use rulemate::internals::rules::Source;
 
 use crate::cli::{rulemate, rulemate_reading};
 use crate::fixture::rows;
@@ -203,7 +203,7 @@ fn who_gives_up_leaves_no_winner_unless_rules_say_so() {
 
 #[test]
 fn protocols_of_two_sides_refuse_others_in_words() {
-    let table = rulemate::protocols::EngineGame::new(catalogue(), "three-in-a-row");
+    let table = rulemate::internals::protocols::EngineGame::new(catalogue(), "three-in-a-row");
     let why = table.map(|_| ()).expect_err("it is refused");
     assert!(matches!(why, TableError::Sides(..)), "{why}");
     assert!(why.to_string().contains("red, green, blue, and this protocol knows two"), "{why}");

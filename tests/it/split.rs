@@ -1,10 +1,10 @@
 //! Which moves are played out because of a preset that says nothing of safety: those that its reactions can concern,
 //! where their conditions tell; else all. Either way the moves are those that playing all of them out leaves.
 
-use rulemate::game::Game;
-use rulemate::moves::{Decision, LegalityMode, legal_moves_by};
-use rulemate::presets::Catalogue;
-use rulemate::rules::Source;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::{Decision, LegalityMode, legal_moves_by};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Source;
 
 use crate::fixture::is_full;
 use crate::random_rules::Choices;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, Memo, Plan, PlanError, World};
-use rulemate::presets::Catalogue;
-use rulemate::rules::{Program, Reader, RelId, Role, Source, compile, compile_sharing};
+use rulemate::internals::derive::{Backend, Memo, Plan, PlanError, World};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::{Program, Reader, RelId, Role, Source, compile, compile_sharing};
 
 /// Every static of both, row by row.
 fn same_statics(name: &str, program: &Program, shared: Plan, alone: Plan) {
@@ -23,7 +23,7 @@ fn same_statics(name: &str, program: &Program, shared: Plan, alone: Plan) {
 }
 
 /// Whether a preset goes on games of chess.
-fn fits_chess(preset: &rulemate::presets::PresetEntry) -> bool {
+fn fits_chess(preset: &rulemate::internals::presets::PresetEntry) -> bool {
     preset.family.as_deref().is_none_or(|it| it == "chess")
 }
 

@@ -1,50 +1,94 @@
-//! The public surface: the names of `rulemate::prelude`, which keep their meaning from version to version.
+//! The public surface: the modules of the crate and the names in each, which keep their meaning from version to version.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tidy::{read, root};
+use crate::tidy::{code, read, root};
 
-/// What `use rulemate::prelude::*` brings. A name that is new is an event; one that goes breaks other programs.
-const NAMES: &[&str] = &[
-    "Action",
-    "Catalogue",
-    "Content",
-    "EntityId",
-    "Error",
-    "Explanation",
-    "Fact",
-    "Form",
-    "GAME",
-    "Game",
-    "GameResult",
-    "IllegalMove",
-    "Limits",
-    "Moment",
-    "Opinion",
-    "PlayError",
-    "Point",
-    "Preset",
-    "Record",
-    "RulesFrom",
-    "Ruleset",
-    "Save",
-    "Source",
-    "Value",
+/// Every public module, where its text is, and its names. A name that is new is an event; one that goes breaks other
+/// programs.
+const MODULES: &[(&str, &str, &str)] = &[
+    (
+        "hosting",
+        "hosting.rs",
+        "Challenges Config Engine Host Journal Library Limits NameError Names Rate StoreError Web open router",
+    ),
+    (
+        "opponent",
+        "opponent/mod.rs",
+        "Budget Choice Knowledge Lessons Level Method Opponent Score Stop",
+    ),
+    (
+        "prelude",
+        "prelude.rs",
+        "Action Catalogue Content EntityId Error Explanation Fact Form GAME Game GameResult IllegalMove Limits Moment \
+         Opinion PlayError Point Preset Record RulesFrom Ruleset Save Source Value",
+    ),
+    (
+        "testing",
+        "testing/mod.rs",
+        "Piece Reachable Recomputed Session assert_derives assert_not_derives reachable",
+    ),
+    (
+        "types",
+        "types.rs",
+        "ActionView Activation ActivationError AddError AttrId Because CatalogueError ContractError \
+         DefinitionError DefinitionFault Diagnostic Diagnostics Diagram Difference Doubt EndError Ended Exhausted \
+         FactError FenError FieldView Finding GameEntry GivenView HeldFact JsonError KindView Label LayoutEntry \
+         LetterFault LoadError MakeError Mark MoveError MoveFault Numbered Objection Oddity OptionEntry OptionType \
+         Particulars PieceView Place PlaceError PlanError PointView PresetEntry QuestionError Refusal Resource \
+         RestoreError Restored RowChange RuleFile SaveError SavedMove SavedOwner SavedSwitch SavedValue SetError \
+         SetFault Span StartError Stroke SwitchError Told ToldEffect ToldEvent ToldFact ToldStep Trait View \
+         Warning Watch Zone",
+    ),
 ];
 
 #[test]
-fn the_prelude_has_these_names() {
-    let text = read(&root().join("src/prelude.rs"));
-    let mut names = BTreeSet::from(["Error"]);
-    assert!(text.contains("pub enum Error"));
-    for line in text.split("pub use ").skip(1) {
-        let used = line.split(';').next().expect("a statement");
+fn the_crate_has_these_modules() {
+    let text = read(&root().join("src/lib.rs"));
+    let public: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|it| it.strip_prefix("pub ")?.strip_prefix("mod "))
+        .map(|it| it.trim_end_matches([';', '{', ' ']))
+        .collect();
+    let listed = MODULES.iter().map(|it| it.0).chain(["internals"]).collect();
+    assert_eq!(public, listed, "src/lib.rs and tests/it/surface.rs differ");
+    let hidden = "#[doc(hidden)]\n#[cfg(not(front_door))]\npub mod internals {";
+    assert!(text.contains(hidden), "the documentation must not show the layers");
+}
+
+#[test]
+fn modules_have_these_names() {
+    let found: BTreeMap<&str, BTreeSet<String>> =
+        MODULES.iter().map(|(module, path, _)| (*module, names(path))).collect();
+    let split = |it: &str| it.split_whitespace().map(str::to_owned).collect();
+    let listed = MODULES.iter().map(|it| (it.0, split(it.2))).collect();
+    assert_eq!(found, listed, "the crate and tests/it/surface.rs differ");
+}
+
+/// What a file declares as public or exports again, and its exported macros; what the documentation hides aside.
+fn names(path: &str) -> BTreeSet<String> {
+    let hidden = "#[doc(hidden)]\npub use ";
+    let text = read(&root().join("src").join(path)).replace(hidden, "use ");
+    let mut names = BTreeSet::new();
+    for used in code(&text).split("pub use ").skip(1) {
+        let used = used.split(';').next().expect("a statement");
         let list = match used.split_once('{') {
             Some((_, list)) => list.trim_end_matches('}'),
             None => used.rsplit("::").next().expect("a path"),
         };
-        names.extend(list.split(',').map(|it| it.rsplit(" as ").next().unwrap_or(it).trim()));
+        let words = list.split(',').map(|it| it.rsplit(" as ").next().unwrap_or(it).trim());
+        names.extend(words.filter(|it| !it.is_empty()).map(str::to_owned));
     }
-    let expected: BTreeSet<&str> = NAMES.iter().copied().collect();
-    assert_eq!(names, expected, "rulemate::prelude and tests/it/surface.rs differ");
+    let ident = |text: &str| {
+        text.split(|it: char| !(it.is_alphanumeric() || it == '_')).next().map(str::to_owned)
+    };
+    for line in text.lines() {
+        let rest = line
+            .strip_prefix("macro_rules! ")
+            .or_else(|| line.strip_prefix("pub ")?.split_once(' ').map(|it| it.1));
+        names.extend(rest.filter(|_| !line.starts_with("pub use ")).and_then(ident));
+    }
+    // The macro that writes the kinds of `Error` stays inside.
+    names.remove("boxed");
+    names
 }

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, Frog, World};
-use rulemate::facts::{EntityId, GAME, NEXT_ENTITY, Value};
-use rulemate::game::Game;
-use rulemate::presets::{Catalogue, LoadError, Ruleset, StateBag};
-use rulemate::rules::{RelId, Role, Source};
+use rulemate::internals::derive::{Backend, Frog, World};
+use rulemate::internals::facts::{EntityId, GAME, NEXT_ENTITY, Value};
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::{Catalogue, LoadError, Ruleset, StateBag};
+use rulemate::internals::rules::{RelId, Role, Source};
 
 use crate::reactions::twin;
 
@@ -215,7 +215,7 @@ fn a_preset_that_triggers_itself_is_stopped() {
     play(&mut game, "e2e4");
     let before = game.hash();
     let world = game.world_mut();
-    let mv = rulemate::moves::pseudo_moves(world)[0].clone();
+    let mv = rulemate::internals::moves::pseudo_moves(world)[0].clone();
     let refused = world.fire(mv.action, &mv.args).expect_err("it never ends");
     assert_eq!(
         refused.to_string(),
@@ -421,7 +421,7 @@ fn a_game_is_played_by_a_number_of_rule_sets_and_by_no_more() {
     assert!(refused.contains("32 different sets of presets, which is the maximum"), "{refused}");
     let mut programs: Vec<_> = game.programs().map(Arc::as_ptr).collect();
     programs.dedup();
-    assert_eq!(programs.len(), rulemate::game::RULE_SETS);
+    assert_eq!(programs.len(), rulemate::internals::game::RULE_SETS);
     // Back to those that it had it may go.
     switch(&catalogue, &mut rules, &mut game, &["cannon"]);
     switch(&catalogue, &mut rules, &mut game, &[]);
@@ -447,9 +447,9 @@ fn a_game_changes_its_rules_so_often_and_no_more() {
             }
         }
         changes += 1;
-        assert!(changes <= rulemate::game::SWITCHES, "no end");
+        assert!(changes <= rulemate::internals::game::SWITCHES, "no end");
     };
-    assert_eq!(changes, rulemate::game::SWITCHES);
+    assert_eq!(changes, rulemate::internals::game::SWITCHES);
     assert!(refused.contains("its presets 1000 times, which is the maximum"), "{refused}");
     assert_eq!(game.programs().count(), 2);
     // What has changed on the way to a move that is taken back counts no longer.

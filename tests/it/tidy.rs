@@ -135,7 +135,7 @@ fn every_rule_file_is_embedded() {
     let on_disk: BTreeSet<String> =
         files(&dir, "dl").iter().map(|path| shown(path).replace('\\', "/")).collect();
     let embedded: BTreeSet<String> =
-        rulemate::rules::EMBEDDED.iter().map(|(path, _)| (*path).to_owned()).collect();
+        rulemate::internals::rules::EMBEDDED.iter().map(|(path, _)| (*path).to_owned()).collect();
     assert_eq!(on_disk, embedded, "rules/ and the embedded list differ");
 }
 
@@ -396,7 +396,7 @@ fn every_dependency_says_why_it_is_there() {
 #[test]
 fn the_readme_names_every_command_and_no_other() {
     let readme = read(&root().join("README.md"));
-    let grammar = rulemate::cli::grammar();
+    let grammar = rulemate::internals::cli::grammar();
     let commands: BTreeSet<&str> = grammar.get_subcommands().map(|it| it.get_name()).collect();
     let mut named = BTreeSet::new();
     for part in readme.split("`rulemate ").skip(1).chain(readme.split("$ rulemate ").skip(1)) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use rulemate::derive::Backend;
-use rulemate::presets::Catalogue;
+use rulemate::internals::derive::Backend;
+use rulemate::internals::presets::Catalogue;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 

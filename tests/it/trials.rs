@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::explain::{Effect, Finding, Limits, Outcome, Trial};
-use rulemate::facts::{EntityId, Session};
-use rulemate::game::{Explanation, Game};
-use rulemate::moves::{Move, legal_moves, pseudo_moves};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::proof::Checker;
-use rulemate::rules::Source;
+use rulemate::internals::derive::explain::{Effect, Finding, Limits, Outcome, Trial};
+use rulemate::internals::facts::{EntityId, Session};
+use rulemate::internals::game::{Explanation, Game};
+use rulemate::internals::moves::{Move, legal_moves, pseudo_moves};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::Source;
 use serde_json::{Value, json};
 
 use crate::damage::{altered, leaves};
@@ -144,7 +144,7 @@ fn what_a_move_leads_to_is_proved_in_the_position_after_it() {
     let mut checker = Checker::new(game.program(), game.facts());
     for mv in refused {
         let (holds, finding) =
-            rulemate::game::decide(game.world_mut(), &contract, mv, Limits::default())
+            rulemate::internals::game::decide(game.world_mut(), &contract, mv, Limits::default())
                 .expect("cheap");
         assert!(!holds);
         checker.finding(&finding).unwrap_or_else(|it| panic!("{it}\n{}", game.tree(&finding)));
@@ -182,7 +182,7 @@ fn altered_trials_are_refused() {
         }
         let mut facts = game.facts().clone();
         let turn = facts.schema().attribute_named("turn").expect("declared");
-        facts.set_raw(rulemate::facts::GAME, turn, Some(1));
+        facts.set_raw(rulemate::internals::facts::GAME, turn, Some(1));
         let trial = trial(&explained);
         assert!(Checker::new(&Arc::clone(game.program()), &facts).trial(trial).is_err());
     }

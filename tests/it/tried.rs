@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use rulemate::audit;
-use rulemate::derive::explain::{Ground, Lack, Limits, Premise, Proof, why, why_not};
-use rulemate::derive::{Backend, World};
-use rulemate::facts::GAME;
-use rulemate::game::Game;
-use rulemate::moves::perft;
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::proof::Checker;
-use rulemate::rules::{Program, Source, compile};
+use rulemate::internals::audit;
+use rulemate::internals::derive::explain::{Ground, Lack, Limits, Premise, Proof, why, why_not};
+use rulemate::internals::derive::{Backend, World};
+use rulemate::internals::facts::GAME;
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::perft;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::{Program, Source, compile};
 
 use crate::fixture::{member, program, rel, rows, set, world};
 use crate::reactions::{fire_alike, twin};
@@ -103,8 +103,8 @@ fn step(world: &mut World, thing: i64, place: &str) -> Vec<String> {
     let program = Arc::clone(world.program());
     let to = member(&program, "Place", place);
     let trace = fire_alike(world, program.actions[0].id, &[thing, to]).expect("it happens");
-    let noted = |it: &rulemate::derive::Done| match it {
-        rulemate::derive::Done::Noted { said } => Some(said.to_string()),
+    let noted = |it: &rulemate::internals::derive::Done| match it {
+        rulemate::internals::derive::Done::Noted { said } => Some(said.to_string()),
         _ => None,
     };
     trace.done().filter_map(|it| noted(it.1)).collect()
@@ -136,7 +136,7 @@ fn trials_hold_of_what_survives_being_played_out() {
     // A write that no action makes is seen at once, and so is its being taken back.
     let mark = world.mark();
     let at = world.program().schema.attribute_named("at").expect("declared");
-    world.set_raw(rulemate::facts::EntityId(3), at, None);
+    world.set_raw(rulemate::internals::facts::EntityId(3), at, None);
     assert_eq!(asked(&mut world)[..3], ["dry(#1, b)", "short(#1, b)", "moves_on(#1, b)"]);
     assert_eq!(step(&mut world, 1, "b"), ["#1 could have gone to c"]);
     assert_eq!(rows(&mut world, "again"), ["again(#1)"], "from b it is not far to d");
@@ -336,7 +336,7 @@ fn a_turn_ends_by_itself_when_no_further_request_is_legal() {
 #[test]
 fn trials_are_documented_beside_other_relations() {
     let program: Arc<Program> = program(STEPS);
-    let text = rulemate::rules::document(&program);
+    let text = rulemate::internals::rules::document(&program);
     assert!(
         text.contains("| `dry(thing: Thing, to: Place)` | trial of `step` | *thing* would"),
         "{text}"

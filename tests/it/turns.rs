@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::explain::Limits;
-use rulemate::game::{Game, PlayError};
-use rulemate::moves::notation::{MoveFault, PgnGame, PgnMove, PgnReader, listing};
-use rulemate::moves::{parse_turn, turn_text, turns};
-use rulemate::presets::Catalogue;
-use rulemate::rules::{EMBEDDED, Source};
-use rulemate::server::Board;
-use rulemate::server::core::Rules;
+use rulemate::internals::derive::explain::Limits;
+use rulemate::internals::game::{Game, PlayError};
+use rulemate::internals::moves::notation::{MoveFault, PgnGame, PgnMove, PgnReader, listing};
+use rulemate::internals::moves::{parse_turn, turn_text, turns};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::{EMBEDDED, Source};
+use rulemate::internals::server::Board;
+use rulemate::internals::server::core::Rules;
 
 const TWICE: &str = "turn_goes_on() :- half_moves(0).\nmid_turn() :- half_moves(n), n > 0.\n";
 

@@ -1,15 +1,15 @@
 //! Arguments of actions that are not listed, texts that are read and never written, and optional parts of texts:
 //! such an action may be told in more detail than the list of actions does.
 
-use rulemate::audit;
-use rulemate::derive::explain::{Finding, Limits, Trial};
-use rulemate::game::Game;
-use rulemate::moves::notation::{parse_san, to_san, to_uci};
-use rulemate::moves::{is_legal, legal_moves, perft};
-use rulemate::presets::save::{Content, Form, RulesFrom, Save};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::proof::Checker;
-use rulemate::rules::{Source, compile};
+use rulemate::internals::audit;
+use rulemate::internals::derive::explain::{Finding, Limits, Trial};
+use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::{parse_san, to_san, to_uci};
+use rulemate::internals::moves::{is_legal, legal_moves, perft};
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::proof::Checker;
+use rulemate::internals::rules::{Source, compile};
 use serde_json::{Value, json};
 
 use crate::fixture::rows;
@@ -193,7 +193,7 @@ fn an_optional_part_is_left_out_where_it_says_nothing() {
     assert_eq!(to_san(game.world_mut(), &contract, &mv), "c1");
     let sign = game.program().schema.attribute_named("sign").expect("declared");
     let mut world = game.world().clone();
-    world.set_raw(rulemate::facts::EntityId(2), sign, Some(5));
+    world.set_raw(rulemate::internals::facts::EntityId(2), sign, Some(5));
     assert_eq!(to_san(&mut world, &contract, &mv), "c1#5");
     assert_eq!(parse_san(&mut world, &contract, "c1#5"), Ok(mv));
 }

@@ -1,9 +1,9 @@
 //! Squares that are taken out of the board while a game is on, in rules, in FEN and in what is drawn: two games
 //! of Fairy-Stockfish's, whose counts, lists, SAN and ends are those of its vectors.
 
-use rulemate::moves::{LegalityMode, legal_moves_by};
-use rulemate::presets::Catalogue;
-use rulemate::rules::Source;
+use rulemate::internals::moves::{LegalityMode, legal_moves_by};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Source;
 
 use crate::cli::rulemate;
 use crate::fixture::is_full;
@@ -52,7 +52,7 @@ fn walls_are_told_and_read_back() {
     assert_eq!(game.fen(), fen);
     let mut again = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(again.fen(), fen);
-    let of = |game: &rulemate::game::Game| {
+    let of = |game: &rulemate::internals::game::Game| {
         let facts = game.facts().all_facts();
         let attr = game.program().schema.attribute_named("wall").expect("an attribute");
         facts.into_iter().filter(|it| it.attr == attr).collect::<Vec<_>>()

@@ -1,11 +1,11 @@
 //! Watched relations: what a commit adds and removes is the difference of the whole lists, whatever
 //! was tried and taken back on the way, and the same from both evaluators.
 
-use rulemate::derive::{Backend, RowChanges, Tuple, World};
-use rulemate::facts::{GAME, Value};
-use rulemate::moves::legal_moves;
-use rulemate::presets::Catalogue;
-use rulemate::rules::RelId;
+use rulemate::internals::derive::{Backend, RowChanges, Tuple, World};
+use rulemate::internals::facts::{GAME, Value};
+use rulemate::internals::moves::legal_moves;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::RelId;
 
 use crate::fixture::rel;
 use crate::random_rules::Choices;

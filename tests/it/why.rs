@@ -3,8 +3,8 @@
 //!
 //! `game NAME` and `fen FEN` set up; `? MOVE` asks, and the line below it is the answer.
 
-use rulemate::game::Game;
-use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::{Catalogue, Ruleset};
 
 /// The questions and their answers.
 const FILE: &str = "tests/data/golden/why.txt";

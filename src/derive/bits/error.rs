@@ -4,6 +4,7 @@ use super::super::budget::Exhausted;
 
 /// Why a checked program cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum PlanError {
     /// Too many variables, constants or rows for the machine.
     #[error("{place}: {what}")]

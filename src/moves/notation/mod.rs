@@ -14,7 +14,7 @@ mod uci;
 
 use super::action::Move;
 
-pub use chess::{FenStyle, Roles};
+pub use chess::{FenStyle, Oddity, Roles};
 pub(super) use fen::rows_as_text;
 pub use fen::{
     FenError, FenField, NamedField, Setup, Warning, cells, misplaced, read_fen, read_turn,
@@ -31,11 +31,13 @@ pub use uci::{listing, open_listing, parse_uci, to_uci};
 pub struct MoveError {
     /// The text as it was given, without spaces around it; offsets count from its start.
     pub text: String,
+    /// What is wrong with it.
     pub reason: MoveFault,
 }
 
 /// What is wrong with a move's text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum MoveFault {
     /// The text does not have the form of any action.
     #[error("malformed at byte {offset}, expected {expected}")]

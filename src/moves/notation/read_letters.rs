@@ -38,6 +38,7 @@ fn read(world: &mut World, contract: &Contract) -> Letters {
 
 /// Why letters cannot be read back from a FEN or a move.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum LetterFault {
     #[error("{kind} has no letter, so no FEN could tell it: write `letter('{kind}, \"x\").`")]
     Missing { kind: String },

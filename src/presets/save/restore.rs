@@ -121,6 +121,7 @@ impl Save {
     ///
     /// # Errors
     /// As [`Save::restore`]; also what a visit finds.
+    #[doc(hidden)]
     pub fn restore_visiting(
         &self,
         catalogue: &Catalogue,

@@ -39,6 +39,7 @@ impl Journal {
     }
 
     /// A handle to write with.
+    #[doc(hidden)]
     pub fn writer(&self) -> Writer {
         Writer { queue: self.queue.clone() }
     }

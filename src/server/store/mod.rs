@@ -164,6 +164,7 @@ pub enum Conflict {
 
 /// Why a request to a store failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),

@@ -1,11 +1,11 @@
 //! FEN: what is refused and where, what is dropped with a warning, what is written.
 
-use rulemate::moves::notation::chess::{CASTLING, CLOCK, EN_PASSANT, Oddity};
-use rulemate::moves::notation::{FenField, FenStyle, Warning, read_fen, write_fen};
+use rulemate::internals::moves::notation::chess::{CASTLING, CLOCK, EN_PASSANT, Oddity};
+use rulemate::internals::moves::notation::{FenField, FenStyle, Warning, read_fen, write_fen};
 
-use rulemate::moves::legal_moves;
-use rulemate::moves::notation::{parse_san, parse_uci, to_san, to_uci};
-use rulemate::rules::{Source, compile};
+use rulemate::internals::moves::legal_moves;
+use rulemate::internals::moves::notation::{parse_san, parse_uci, to_san, to_uci};
+use rulemate::internals::rules::{Source, compile};
 
 use crate::setup::{Table, sources};
 
@@ -177,7 +177,7 @@ fn of_several_castling_pieces_the_one_in_the_centre_castles() {
     let castling = contract.notation.castling.expect("castling rights");
     for rook in facts.entities_with(castling.partner.attr) {
         let king = facts.get_raw(rook, castling.partner.attr).expect("a right");
-        let king = rulemate::facts::EntityId(king as u32);
+        let king = rulemate::internals::facts::EntityId(king as u32);
         let square = facts.get_raw(king, contract.at.attr).expect("on the board");
         assert_eq!(squares.member_name(square), "e1");
     }

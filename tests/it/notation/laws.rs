@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use proptest::prelude::*;
-use rulemate::moves::legal_moves;
-use rulemate::moves::notation::{
+use rulemate::internals::moves::legal_moves;
+use rulemate::internals::moves::notation::{
     FenStyle, PgnReader, listing, parse_san, parse_uci, read_fen, san_listing, write_fen,
 };
 

@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::io::{BufReader, Read};
 
-use rulemate::moves::notation::{FirstMove, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
+use rulemate::internals::moves::notation::{
+    FirstMove, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult,
+};
 
 fn read(text: &str) -> Vec<PgnGame> {
     PgnReader::new(text.as_bytes()).map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect()

@@ -1,10 +1,10 @@
 //! Real games, replayed.
 
-use rulemate::moves::is_over;
-use rulemate::moves::notation::{
+use rulemate::internals::moves::is_over;
+use rulemate::internals::moves::notation::{
     MoveFault, PgnGame, PgnMove, PgnReader, PgnResult, parse_san, to_san,
 };
-use rulemate::presets::Catalogue;
+use rulemate::internals::presets::Catalogue;
 
 use crate::random_rules::Choices;
 use crate::setup::Table;

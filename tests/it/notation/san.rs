@@ -1,6 +1,8 @@
 //! SAN: the exact form, the forms that are forgiven, and why a text is refused.
 
-use rulemate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci, to_san, to_uci};
+use rulemate::internals::moves::notation::{
+    MoveError, MoveFault, parse_san, parse_uci, to_san, to_uci,
+};
 
 use crate::setup::Table;
 

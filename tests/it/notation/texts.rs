@@ -1,10 +1,12 @@
 //! Texts of actions tell them apart: no two legal actions of a position share one, in UCI or in SAN, in
 //! any game and under any preset; and what the suffixes and the `x` of SAN say.
 
-use rulemate::moves::legal_moves;
-use rulemate::moves::notation::{listing, parse_san, parse_uci, san_listing, to_san, to_uci};
-use rulemate::presets::Catalogue;
-use rulemate::rules::Source;
+use rulemate::internals::moves::legal_moves;
+use rulemate::internals::moves::notation::{
+    listing, parse_san, parse_uci, san_listing, to_san, to_uci,
+};
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Source;
 
 use crate::random_rules::Choices;
 use crate::setup::Table;

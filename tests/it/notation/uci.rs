@@ -1,6 +1,6 @@
 //! UCI text.
 
-use rulemate::moves::notation::{MoveError, MoveFault, parse_uci, to_uci};
+use rulemate::internals::moves::notation::{MoveError, MoveFault, parse_uci, to_uci};
 
 use crate::setup::Table;
 

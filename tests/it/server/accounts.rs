@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use rulemate::server::store::open;
-use rulemate::server::{Config, keep_ratings};
+use rulemate::internals::server::store::open;
+use rulemate::internals::server::{Config, keep_ratings};
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted, run};
@@ -142,7 +142,7 @@ fn an_account_has_a_name_of_its_own_and_a_limited_number_of_devices() {
 fn accounts_of_earlier_versions_go_on() {
     let folder = Folder::new("earlier");
     let token = "7".repeat(64);
-    let hash = rulemate::server::core::TokenHash::of(&token).text().to_owned();
+    let hash = rulemate::internals::server::core::TokenHash::of(&token).text().to_owned();
     let texts =
         [("user-old".to_owned(), format!("Old {hash}")), (format!("account-{hash}"), "Old".into())];
     let texts = texts.each_ref().map(|it| (it.0.as_str(), it.1.as_str()));

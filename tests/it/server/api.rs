@@ -8,8 +8,8 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
-use rulemate::server::store::{Journal, open};
-use rulemate::server::{Config, Host, Library, Limits, Web, metrics_router, router};
+use rulemate::internals::server::store::{Journal, open};
+use rulemate::internals::server::{Config, Host, Library, Limits, Web, metrics_router, router};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

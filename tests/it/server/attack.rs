@@ -273,7 +273,7 @@ fn others_play_on_while_the_server_is_attacked() {
     assert!(stopped, "an orderly end");
     assert!(peak.is_none_or(|it| it < MEMORY), "the server took {peak:?} KB");
     assert!(attack.largest.load(Ordering::SeqCst) < 4 << 20, "an answer of megabytes");
-    let health = rulemate::server::store::open(&folder.url()).unwrap().check().unwrap();
+    let health = rulemate::internals::server::store::open(&folder.url()).unwrap().check().unwrap();
     assert_eq!(health.faults, Vec::<String>::new());
 }
 

@@ -2,8 +2,8 @@
 //! and accounts that are closed, games that are forgotten.
 
 use axum::http::StatusCode;
-use rulemate::server::Config;
-use rulemate::server::store::open;
+use rulemate::internals::server::Config;
+use rulemate::internals::server::store::open;
 use serde_json::{Value, json};
 
 use super::accounts::{account, ask, refused};

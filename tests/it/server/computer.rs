@@ -3,7 +3,7 @@
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use rulemate::server::Config;
+use rulemate::internals::server::Config;
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted};

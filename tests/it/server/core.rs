@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rulemate::server::core::{
+use rulemate::internals::server::core::{
     Act, Control, Effect, Event, Input, LogEntry, OfferKind, Outcome, Output, Past, Played,
     Recorded, Refusal, Refused, Room, Rules, Seat, Setup, TokenHash,
 };

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rulemate::server::store::{Sqlite, Store, open};
-use rulemate::server::{Config, Library, snapshots, summaries};
+use rulemate::internals::server::store::{Sqlite, Store, open};
+use rulemate::internals::server::{Config, Library, snapshots, summaries};
 use rusqlite::Connection;
 use rusqlite::types::Value as Cell;
 use serde_json::json;

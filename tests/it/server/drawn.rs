@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rulemate::server::Config;
+use rulemate::internals::server::Config;
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted, run};

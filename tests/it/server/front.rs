@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
-use rulemate::server::{Challenges, Config, Limits, Rate, router};
+use rulemate::internals::server::{Challenges, Config, Limits, Rate, router};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -549,7 +549,7 @@ fn no_request_is_smuggled_within_another() {
     let server = Process::start(&folder.url(), &[]);
     let inner = "POST /api/v1/games HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16\r\n\r\n{\"game\":\"chess\"}";
     let games = || {
-        let store = rulemate::server::store::open(&folder.url());
+        let store = rulemate::internals::server::store::open(&folder.url());
         store.unwrap().games().unwrap().len()
     };
     let length = inner.len();

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use axum::http::{Method, StatusCode};
-use rulemate::derive::Backend;
-use rulemate::game::GameSnapshot;
-use rulemate::moves::notation::PgnReader;
-use rulemate::presets::save::Save;
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::server::Config;
+use rulemate::internals::derive::Backend;
+use rulemate::internals::game::GameSnapshot;
+use rulemate::internals::moves::notation::PgnReader;
+use rulemate::internals::presets::save::Save;
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::server::Config;
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted, run};

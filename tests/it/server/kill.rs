@@ -187,7 +187,7 @@ fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
     let mut server = Process::start(&folder.url(), &[]);
     check(&server.address, &before, cycles);
     assert!(server.terminate(), "an orderly end");
-    let health = rulemate::server::store::open(&folder.url()).unwrap().check().unwrap();
+    let health = rulemate::internals::server::store::open(&folder.url()).unwrap().check().unwrap();
     assert_eq!(health.faults, Vec::<String>::new());
     assert!(moves > cycles * PLAYERS, "{moves} moves in all");
     // A long run wants to know what it has seen.

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use rulemate::presets::Catalogue;
-use rulemate::server::Config;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::server::Config;
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted, run};

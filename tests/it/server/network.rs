@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use std::sync::{Arc, LazyLock};
 
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::server::Board;
-use rulemate::server::core::{
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::server::Board;
+use rulemate::internals::server::core::{
     Act, Answer, Control, Input, LogEntry, OfferKind, Room, Rules, TokenHash,
 };
 
@@ -327,7 +327,7 @@ impl<R: Played> Simulation<R> {
 
     fn keep(&mut self, events: Vec<LogEntry>) {
         let changes_rules = |it: &LogEntry| {
-            matches!(it.event, rulemate::server::core::Event::PresetsChanged { .. })
+            matches!(it.event, rulemate::internals::server::core::Event::PresetsChanged { .. })
         };
         if events.iter().any(changes_rules) {
             self.kept = None;
@@ -412,8 +412,8 @@ impl<R: Played> Simulation<R> {
         let mut ply = 0;
         for entry in &self.clients[client].seen {
             match &entry.event {
-                rulemate::server::core::Event::Played { .. } => ply += 1,
-                rulemate::server::core::Event::TakenBack { to, .. } => ply = *to,
+                rulemate::internals::server::core::Event::Played { .. } => ply += 1,
+                rulemate::internals::server::core::Event::TakenBack { to, .. } => ply = *to,
                 _ => {}
             }
         }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use rulemate::server::Config;
-use rulemate::server::store::{Append, Claim, Conflict, Lease, Nodes, Postgres, Store};
+use rulemate::internals::server::Config;
+use rulemate::internals::server::store::{Append, Claim, Conflict, Lease, Nodes, Postgres, Store};
 use serde_json::json;
 
 use super::api::{Server, run};

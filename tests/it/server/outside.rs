@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use hmac::{Hmac, KeyInit, Mac};
-use rulemate::server::{Config, Hooks, Names, Web, router};
+use rulemate::internals::server::{Config, Hooks, Names, Web, router};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use tower::ServiceExt;

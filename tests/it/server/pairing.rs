@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use rulemate::server::store::open;
-use rulemate::server::{Config, keep_ratings};
+use rulemate::internals::server::store::open;
+use rulemate::internals::server::{Config, keep_ratings};
 use serde_json::{Value, json};
 
 use super::accounts::{account, refused};

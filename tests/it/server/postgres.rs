@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use postgres::{Client, NoTls};
-use rulemate::server::store::open;
+use rulemate::internals::server::store::open;
 
 use super::store::{Folder, append, payloads};
 

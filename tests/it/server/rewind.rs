@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use rulemate::game::GameSnapshot;
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::rules::Source;
-use rulemate::server::Board;
-use rulemate::server::core::{
+use rulemate::internals::game::GameSnapshot;
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::rules::Source;
+use rulemate::internals::server::Board;
+use rulemate::internals::server::core::{
     Act, Control, Event, Input, LogEntry, Past, Room, Rules, Setup, TokenHash,
 };
 

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use rulemate::game::{Game, GameSnapshot};
-use rulemate::presets::{Catalogue, Ruleset};
-use rulemate::server::Config;
-use rulemate::server::store::open;
+use rulemate::internals::game::{Game, GameSnapshot};
+use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::server::Config;
+use rulemate::internals::server::store::open;
 use serde_json::json;
 
 use super::api::{Server, run};
@@ -18,7 +18,7 @@ const PLIES: usize = 40;
 /// All that can be seen of a game without going back in it.
 fn told(game: &mut Game) -> (String, String, Vec<String>, u64) {
     let history = game.history().iter();
-    let one = |it: &rulemate::game::Record| {
+    let one = |it: &rulemate::internals::game::Record| {
         let (notes, snapshot) = (it.notes().to_vec(), it.hash());
         let way = (it.side, it.turn_goes_on, it.key, it.rewound_to());
         format!("{} {} {:?} {way:?} {notes:?} {snapshot:x}", it.uci, it.san, it.mv)

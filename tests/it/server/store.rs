@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use rulemate::server::Texts;
-use rulemate::server::store::{
+use rulemate::internals::server::Texts;
+use rulemate::internals::server::store::{
     Append, Chain, Change, Conflict, GameState, Journal, Sqlite, Store, StoreError, Summary,
     Upload, open,
 };

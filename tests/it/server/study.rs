@@ -1,8 +1,8 @@
 //! Studies: made of a game or from the start, changed by their owner alone, read by all.
 
 use axum::http::StatusCode;
-use rulemate::server::Config;
-use rulemate::server::store::open;
+use rulemate::internals::server::Config;
+use rulemate::internals::server::store::open;
 use serde_json::{Value, json};
 
 use super::accounts::{account, ask, refused};

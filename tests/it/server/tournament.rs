@@ -7,13 +7,13 @@ use std::thread;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rulemate::server::core::Control;
-use rulemate::server::store::open;
-use rulemate::server::tournament::pairs::{Contender, Drawn, PATIENCE, arena, swiss};
-use rulemate::server::tournament::table::{
+use rulemate::internals::server::core::Control;
+use rulemate::internals::server::store::open;
+use rulemate::internals::server::tournament::pairs::{Contender, Drawn, PATIENCE, arena, swiss};
+use rulemate::internals::server::tournament::table::{
     Blocks, Counted, Kind, OPEN, PAUSE, PLAYERS, Phase, Table, Terms, Verdict,
 };
-use rulemate::server::{Config, keep_tournaments};
+use rulemate::internals::server::{Config, keep_tournaments};
 use serde_json::{Value, json};
 
 use super::accounts::{account, ask, refused};

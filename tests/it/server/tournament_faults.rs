@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rulemate::server::tournament::pairs::{Contender, arena, swiss};
-use rulemate::server::tournament::table::{Kind, PAUSE, Phase, Verdict};
-use rulemate::server::{Config, keep_tournaments};
+use rulemate::internals::server::tournament::pairs::{Contender, arena, swiss};
+use rulemate::internals::server::tournament::table::{Kind, PAUSE, Phase, Verdict};
+use rulemate::internals::server::{Config, keep_tournaments};
 use serde_json::{Value, json};
 
 use super::accounts::{ask, refused};
@@ -184,7 +184,7 @@ fn a_tournament_is_ended_early() {
         assert_eq!(places(&over).iter().map(|it| it.1).sum::<f64>(), 4.0);
         server.stop();
     });
-    let mut store = rulemate::server::store::open(&folder.url()).unwrap();
+    let mut store = rulemate::internals::server::store::open(&folder.url()).unwrap();
     assert_eq!(store.check().unwrap().faults, Vec::<String>::new());
     assert!(store.records("tournaments of ", "", 9).unwrap().is_empty());
 }
@@ -326,7 +326,7 @@ fn who_does_not_come_is_left_out_until_he_is_back() {
         server.stop();
     });
     // What was called off changes no rating: of the Swiss, the games that were played do.
-    let mut store = rulemate::server::store::open(&folder.url()).unwrap();
+    let mut store = rulemate::internals::server::store::open(&folder.url()).unwrap();
     let unrated = store.records("unrated ", "", 99).unwrap();
     assert!(!unrated.is_empty());
     assert_eq!(store.check().unwrap().faults, Vec::<String>::new());

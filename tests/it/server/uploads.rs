@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
-use rulemate::server::{Config, Library, Texts};
+use rulemate::internals::server::{Config, Library, Texts};
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted};

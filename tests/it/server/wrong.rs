@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use rulemate::server::Config;
+use rulemate::internals::server::Config;
 use serde_json::{Value, json};
 
 use super::api::hosted;

@@ -1,7 +1,7 @@
 //! Positions and moves as text.
 
-use rulemate::derive::Backend;
-use rulemate::game::Game;
+use rulemate::internals::derive::Backend;
+use rulemate::internals::game::Game;
 
 use super::{choice_and_text, rules};
 

@@ -11,7 +11,7 @@ mod texts;
 
 use std::sync::OnceLock;
 
-use rulemate::presets::{Catalogue, Ruleset};
+use rulemate::internals::presets::{Catalogue, Ruleset};
 
 /// A target: its name is that of its folders in `fuzz/`.
 pub(crate) type Target = (&'static str, fn(&[u8]));

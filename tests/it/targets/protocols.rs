@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use rulemate::protocols::{Uci, Xboard};
+use rulemate::internals::protocols::{Uci, Xboard};
 
 use super::catalogue;
 

@@ -1,7 +1,7 @@
 //! Saved games in both forms, and what the server keeps of a game.
 
-use rulemate::game::GameSnapshot;
-use rulemate::presets::save::{Form, Save};
+use rulemate::internals::game::GameSnapshot;
+use rulemate::internals::presets::save::{Form, Save};
 
 use super::rules;
 

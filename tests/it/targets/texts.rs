@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rulemate::derive::{Backend, Plan, World};
-use rulemate::moves::notation::PgnReader;
-use rulemate::rules::{RelId, Source, compile};
+use rulemate::internals::derive::{Backend, Plan, World};
+use rulemate::internals::moves::notation::PgnReader;
+use rulemate::internals::rules::{RelId, Source, compile};
 
 /// A file of rules is told what is wrong with it, or its rows can be had within their budget.
 pub(crate) fn rules(input: &[u8]) {
@@ -41,7 +41,7 @@ pub(crate) fn pgn(input: &[u8]) {
                 let mut again = PgnReader::new(written.as_bytes());
                 let first = again.next();
                 let Some(Ok(first)) = first else { panic!("{written:?} is read as {first:?}") };
-                let moves = |it: &rulemate::moves::notation::PgnGame| -> Vec<String> {
+                let moves = |it: &rulemate::internals::moves::notation::PgnGame| -> Vec<String> {
                     it.moves.iter().map(|it| it.text.clone()).collect()
                 };
                 assert_eq!(moves(&first), moves(&game), "{written:?}");

@@ -53,6 +53,7 @@ pub(super) struct Fields {
 
 /// A part of a FEN that cannot be a fact, or that is odd.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum Oddity {
     /// The right is dropped: no castling rook stands where the letter says.
     NoRook { right: char },

@@ -55,10 +55,13 @@ impl fmt::Display for FenField {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", said(self))]
 pub struct FenError {
+    #[doc(hidden)]
     pub field: FenField,
     /// Where in the text, in bytes from its start.
     pub offset: usize,
+    /// What stands there.
     pub found: String,
+    /// What could stand there.
     pub expected: String,
 }
 

@@ -1,0 +1,42 @@
+//! Watches of relations: the rows that come and go as a game is played, in the words of its rules.
+
+use super::fact::{QuestionError, relation_meant};
+use super::play::Game;
+use crate::derive::Watch;
+
+/// A row that came or went with the last action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowChange {
+    /// The row, as `attacks(b4, d2)`.
+    pub row: String,
+    /// It holds now, and did not before. Otherwise it held.
+    pub holds: bool,
+}
+
+impl Game {
+    /// Watches a relation until [`Game::unwatch`].
+    ///
+    /// # Errors
+    /// The rules of this game have no relation of that name.
+    pub fn watch(&mut self, relation: &str) -> Result<Watch, QuestionError> {
+        let rel = relation_meant(self.program(), relation)?;
+        Ok(self.world_mut().watch(rel))
+    }
+
+    /// Ends a watch.
+    pub fn unwatch(&mut self, watch: Watch) {
+        self.world_mut().unwatch(watch);
+    }
+
+    /// The rows of watched relations that the last action brought or removed: by relation, those that came first.
+    pub fn changes(&self) -> Vec<RowChange> {
+        let mut found = Vec::new();
+        for change in self.world().changes() {
+            let came = change.added.iter().map(|it| (it, true));
+            for (row, holds) in came.chain(change.removed.iter().map(|it| (it, false))) {
+                found.push(RowChange { row: self.program().tuple_name(change.rel, row), holds });
+            }
+        }
+        found
+    }
+}
