@@ -80,12 +80,17 @@ pub struct Diagnostics {
 /// A place for editors. Line and column are 1-based; the column counts characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
+    /// The path of the file.
     pub file: String,
+    /// The line, from 1.
     pub line: usize,
+    /// The place in the line, from 1.
     pub column: usize,
-    /// Byte offsets into the file.
+    /// Where it begins, in bytes from the start of the file.
     pub start: u32,
+    /// Where it ends, which is no part of it.
     pub end: u32,
+    /// What is to be said about it.
     pub text: String,
 }
 
