@@ -75,7 +75,7 @@ pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
     })
 }
 
-/// [`why`], within limits.
+/// [`why()`], within limits.
 ///
 /// # Errors
 /// It took more than the limits allow.
@@ -105,7 +105,7 @@ pub fn why_not(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<R
     })
 }
 
-/// [`why_not`], within limits.
+/// [`why_not()`], within limits.
 ///
 /// # Errors
 /// It took more than the limits allow.
