@@ -241,7 +241,7 @@ impl Combination {
         let Walk { rules, played, .. } = walk;
         let walked = walked.map_err(|it| format!("{it}, at {}", game.fen()));
         let whole = walked.and_then(|()| {
-            comes_back(catalogue, &rules, &game, self.seed)?;
+            reads_back(catalogue, &rules, &game, self.seed)?;
             taken_back(&mut game)?;
             Ok(played)
         });
@@ -300,9 +300,9 @@ impl Walk<'_> {
             if moves.is_empty() {
                 return Err("there is no move and no result".into());
             }
-            self.judged_alike(game, &moves)?;
+            self.check_played_out(game, &moves)?;
             for mv in &moves {
-                take_and_take_back(game, mv)?;
+                play_and_undo(game, mv)?;
                 self.played.moves += 1;
             }
             let mv = &moves[self.chance.below(moves.len())];
@@ -319,7 +319,7 @@ impl Walk<'_> {
     }
 
     /// Playing everything out to see whether it is safe gives the same moves.
-    fn judged_alike(&self, game: &mut Game, moves: &[Move]) -> Result<(), String> {
+    fn check_played_out(&self, game: &mut Game, moves: &[Move]) -> Result<(), String> {
         let contract = game.contract().clone();
         let program = game.program().clone();
         let simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
@@ -345,7 +345,7 @@ impl Walk<'_> {
     }
 }
 
-fn take_and_take_back(game: &mut Game, mv: &Move) -> Result<(), String> {
+fn play_and_undo(game: &mut Game, mv: &Move) -> Result<(), String> {
     let before = game.hash();
     let program = game.program().clone();
     let name = || program.action_name(mv.action, &mv.args);
@@ -361,7 +361,7 @@ fn take_and_take_back(game: &mut Game, mv: &Move) -> Result<(), String> {
 }
 
 /// Saving the game, loading it and saving it again gives the same save.
-fn comes_back(
+fn reads_back(
     catalogue: &Catalogue,
     rules: &Ruleset,
     game: &Game,

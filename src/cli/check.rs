@@ -13,7 +13,7 @@ use super::Verdict;
 use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
-use super::watch::again_and_again;
+use super::watch::run_on_changes;
 use crate::moves::played_out;
 use crate::opponent::unread_features;
 use crate::presets::{
@@ -33,14 +33,14 @@ struct Answer {
 }
 
 /// A file without mistakes.
-pub(crate) struct Fine {
+pub(crate) struct CheckedFile {
     /// The program of the file with what it builds on; of several games, the one with most rules. `None` if
     /// no game needs it.
     pub(crate) program: Option<Arc<Program>>,
     pub(crate) notes: Vec<String>,
 }
 
-impl Fine {
+impl CheckedFile {
     /// Adds the findings of another game with the file.
     fn join(&mut self, other: Self) {
         let rules = |it: &Option<Arc<Program>>| it.as_ref().map_or(0, |it| it.rules.len());
@@ -62,7 +62,7 @@ pub(crate) enum Fault {
 
 pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     match args.watch {
-        true => again_and_again(&args.files, out, |out| run_once(args, out)),
+        true => run_on_changes(&args.files, out, |out| run_once(args, out)),
         false => run_once(args, out),
     }
 }
@@ -108,14 +108,14 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 /// The result for the file together with what it builds on.
-pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<Fine, Fault> {
+pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFile, Fault> {
     let mut together = fit(catalogue, source, source);
     if let Ok(fine) = &mut together {
         fine.notes.extend(unknown_keys(source));
     }
     let Err(Fault::Rules(found)) = &together else { return together };
     match compile(vec![source.clone()]) {
-        Ok(program) => Ok(Fine { program: Some(Arc::new(program)), notes: Vec::new() }),
+        Ok(program) => Ok(CheckedFile { program: Some(Arc::new(program)), notes: Vec::new() }),
         Err(alone) if count(&alone) <= count(found) => Err(Fault::Rules(Box::new(alone))),
         Err(_) => together,
     }
@@ -127,12 +127,12 @@ fn fit_module(
     source: &Source,
     module: &str,
     metas: &[Meta],
-) -> Result<Fine, Fault> {
+) -> Result<CheckedFile, Fault> {
     let includers = catalogue.includers(&source.path);
     if includers.is_empty() {
         return fit_alone(catalogue, source, module, metas);
     }
-    let mut fine = Fine { program: None, notes: Vec::new() };
+    let mut fine = CheckedFile { program: None, notes: Vec::new() };
     for includer in includers {
         fine.join(fit(catalogue, includer, source)?);
     }
@@ -145,7 +145,7 @@ fn fit_alone(
     source: &Source,
     module: &str,
     metas: &[Meta],
-) -> Result<Fine, Fault> {
+) -> Result<CheckedFile, Fault> {
     let (folder, file) = match source.path.rsplit_once('/') {
         Some((folder, file)) => (format!("{folder}/"), file),
         None => (String::new(), source.path.as_str()),
@@ -164,7 +164,7 @@ fn fit_alone(
 
 /// Compiles the games that a file must fit. Notes about games other than the one asked about are
 /// reported where those are checked.
-fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, Fault> {
+fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<CheckedFile, Fault> {
     let metas = metas(source);
     if let Some(module) = metas.iter().find(|it| it.key == "module") {
         return fit_module(catalogue, source, &module.value, &metas);
@@ -188,7 +188,7 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, F
         }
         (None, None) => (all.collect(), Vec::new()),
     };
-    let mut fine = Fine { program: None, notes: Vec::new() };
+    let mut fine = CheckedFile { program: None, notes: Vec::new() };
     for game in games {
         let loaded = match catalogue.load(game, &presets) {
             // A file for a whole family need not fit the letters of each game.
@@ -219,7 +219,7 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Fine, F
                 it.span.line, it.value
             )
         }));
-        fine.join(Fine { program: Some(Arc::clone(program)), notes });
+        fine.join(CheckedFile { program: Some(Arc::clone(program)), notes });
     }
     if fine.program.is_none() {
         let what = family.unwrap_or("any");
@@ -265,7 +265,7 @@ fn count(found: &Diagnostics) -> usize {
 
 fn print(
     file: &str,
-    checked: Result<Fine, Fault>,
+    checked: Result<CheckedFile, Fault>,
     json: bool,
     out: &mut Out,
 ) -> anyhow::Result<()> {
@@ -279,7 +279,7 @@ fn print(
         return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes });
     }
     match checked {
-        Ok(Fine { program, notes }) => {
+        Ok(CheckedFile { program, notes }) => {
             let rules = program.map_or(0, |it| it.rules.len());
             out.line(format_args!("{file}: ok ({rules} rules with what it builds on)"))?;
             for note in notes {

@@ -32,12 +32,12 @@ struct Activating {
     question: String,
     holds: bool,
     summary: String,
-    against: Vec<Against>,
+    against: Vec<Conflict>,
 }
 
 /// What forbids an activation, and its place in a rule file.
 #[derive(Debug, Serialize)]
-struct Against {
+struct Conflict {
     reason: String,
     place: Option<String>,
 }
@@ -79,7 +79,7 @@ fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(E
         (_, _, _, Some(text)) => (game.explain_effects(text, limits), true),
         _ => (game.explain_result(limits), true),
     };
-    Ok((explained.map_err(|it| unasked(&it))?, expected))
+    Ok((explained.map_err(|it| question_error(&it))?, expected))
 }
 
 /// Whether a preset can be activated in addition to those that are active.
@@ -104,7 +104,7 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
             against: error
                 .faults
                 .iter()
-                .map(|it| Against { reason: it.to_string(), place: catalogue.place_of(it) })
+                .map(|it| Conflict { reason: it.to_string(), place: catalogue.place_of(it) })
                 .collect(),
         },
     };
@@ -112,7 +112,7 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
         out.json(&answer)?;
     } else {
         out.line(&answer.summary)?;
-        for Against { reason, place } in &answer.against {
+        for Conflict { reason, place } in &answer.against {
             let place = place.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
             out.line(format_args!("  {reason}{place}"))?;
         }
@@ -121,7 +121,7 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
 }
 
 /// The error for a question that cannot be asked, with its fix.
-pub(crate) fn unasked(why: &QuestionError) -> anyhow::Error {
+pub(crate) fn question_error(why: &QuestionError) -> anyhow::Error {
     trouble(why, why.help())
 }
 

@@ -23,7 +23,7 @@ struct Answer {
 pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let name = &args.name;
     check(name)?;
-    if let Some(what) = taken(args.kind, name)? {
+    if let Some(what) = name_in_use(args.kind, name)? {
         let fix = "choose another name";
         return Err(trouble(format!("there is a {what} already"), fix));
     }
@@ -77,7 +77,7 @@ fn check(name: &str) -> anyhow::Result<()> {
 }
 
 /// What in this package has the name already: two files that declare the same name do not load together.
-fn taken(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
+fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
     let is_game = |name: &str| catalogue.find_game(name).is_ok();
     let is_kind = || -> anyhow::Result<bool> {

@@ -168,14 +168,14 @@ pub(crate) fn open_games(
 /// A user error: what is wrong, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 #[error("{cause}")]
-pub(crate) struct Trouble {
+pub(crate) struct UserError {
     cause: String,
     fix: String,
 }
 
-/// Builds a [`Trouble`].
+/// Builds a [`UserError`].
 pub(crate) fn trouble(cause: impl Display, fix: impl Display) -> anyhow::Error {
-    Trouble { cause: cause.to_string(), fix: fix.to_string() }.into()
+    UserError { cause: cause.to_string(), fix: fix.to_string() }.into()
 }
 
 /// Adds a fix to an error of a lower layer.
@@ -227,7 +227,7 @@ pub(crate) fn say(text: impl Display) {
 /// Prints an error: the chain of causes on one line, the fix on the next.
 pub(crate) fn report(error: &anyhow::Error) {
     let mut text = format!("error: {}", Chain(error));
-    if let Some(it) = error.chain().find_map(|it| it.downcast_ref::<Trouble>()) {
+    if let Some(it) = error.chain().find_map(|it| it.downcast_ref::<UserError>()) {
         text.push_str(&format!("\n  help: {}", it.fix));
     }
     // If standard error is gone too, nothing can be done.

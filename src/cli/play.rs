@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::Verdict;
 use super::args::PlayArgs;
 use super::board::{self, Symbols};
-use super::explain::{play_text, unasked};
+use super::explain::{play_text, question_error};
 use super::names;
 use super::output::{Ink, Out, trouble, waiting};
 use super::saves;
@@ -117,7 +117,7 @@ impl Session<'_> {
         self.answer()?;
         loop {
             let Some(line) = self.prompt()? else { return Ok(()) };
-            if let Next::Leave = self.obey(line.trim())? {
+            if let Next::Leave = self.run_command(line.trim())? {
                 return Ok(());
             }
         }
@@ -144,7 +144,7 @@ impl Session<'_> {
         Ok(Some(line))
     }
 
-    fn obey(&mut self, line: &str) -> anyhow::Result<Next> {
+    fn run_command(&mut self, line: &str) -> anyhow::Result<Next> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match word {
             "" => (),
@@ -288,7 +288,7 @@ impl Session<'_> {
                 self.out.line(&explained.summary)?;
                 Ok(self.out.text(self.game.tree(&explained.finding))?)
             }
-            Err(why) => Ok(self.out.line(unasked(&why))?),
+            Err(why) => Ok(self.out.line(question_error(&why))?),
         }
     }
 

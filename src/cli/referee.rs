@@ -20,7 +20,7 @@ use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnResult};
 
 /// The result of one game.
 #[derive(Debug, Serialize)]
-struct Judged {
+struct GameOutcome {
     file: String,
     /// The number of the game in its file, from 1.
     number: usize,
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     Ok(verdict)
 }
 
-fn print(judged: &Judged, json: bool, out: &mut Out) -> anyhow::Result<()> {
+fn print(judged: &GameOutcome, json: bool, out: &mut Out) -> anyhow::Result<()> {
     if json {
         return out.json_line(judged);
     }
@@ -129,9 +129,9 @@ fn judge(
     path: &Path,
     number: usize,
     read: Result<PgnGame, PgnError>,
-) -> Judged {
+) -> GameOutcome {
     let file = path.display().to_string();
-    let judged = |variant: &str, warnings: Vec<String>, ruling| Judged {
+    let judged = |variant: &str, warnings: Vec<String>, ruling| GameOutcome {
         file,
         number,
         variant: variant.to_owned(),

@@ -13,7 +13,7 @@ use super::Verdict;
 use super::args::{DEFAULT_GAME, RulesArgs, TestArgs};
 use super::output::{OrFix, Out, progress, trouble};
 use super::setup;
-use super::watch::again_and_again;
+use super::watch::run_on_changes;
 use crate::audit;
 use crate::game::Game;
 use crate::moves::Move;
@@ -46,7 +46,7 @@ struct Figures {
 
 pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     match args.watch {
-        true => again_and_again(&args.files, out, |out| run_once(args, out)),
+        true => run_on_changes(&args.files, out, |out| run_once(args, out)),
         false => run_once(args, out),
     }
 }
@@ -164,7 +164,7 @@ fn play_one(
         }
         let moves = game.listing();
         game.check().map_err(|it| it.to_string())?;
-        for name in comes_back(rules, game, &moves)? {
+        for name in reads_back(rules, game, &moves)? {
             *left_out.entry(name).or_default() += 1;
         }
         widths.push(moves.len());
@@ -187,7 +187,7 @@ fn play_one(
 
 /// Sets the position up again from its FEN: the text must be the same, and so must the facts and the actions,
 /// except for what is known to be left out.
-fn comes_back(
+fn reads_back(
     rules: &Ruleset,
     game: &mut Game,
     moves: &[(String, Move)],

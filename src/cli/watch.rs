@@ -72,7 +72,7 @@ impl Watched {
 
 /// Runs something now, and again whenever files change, until the process is stopped. An error is printed and
 /// does not end it: the next change may fix it.
-pub(crate) fn again_and_again(
+pub(crate) fn run_on_changes(
     paths: &[PathBuf],
     out: &mut Out,
     mut act: impl FnMut(&mut Out) -> anyhow::Result<Verdict>,

@@ -87,7 +87,7 @@ fn is_large(program: &Program, rel: RelId) -> bool {
 }
 
 /// A positive atom among `rest`, in text order, that has no row for any values of its open variables.
-pub(super) fn hopeless(
+pub(super) fn atom_without_rows(
     rows: &dyn Rows,
     body: &[Literal],
     rest: &[u16],
@@ -185,7 +185,7 @@ impl Search<'_> {
         let Some((at, many)) = pick(self.rows.program(), self.body, rest, bindings) else {
             return ControlFlow::Continue(());
         };
-        if many && hopeless(self.rows, self.body, rest, bindings).is_some() {
+        if many && atom_without_rows(self.rows, self.body, rest, bindings).is_some() {
             return ControlFlow::Continue(());
         }
         let mut later = rest.clone();

@@ -16,7 +16,7 @@ mod value;
 
 pub use delta::Delta;
 pub use ids::Ids;
-pub(crate) use nearest::{Speller, nearest};
+pub(crate) use nearest::{Suggester, nearest};
 pub(crate) use printable::covered;
 pub use printable::{escaped, is_printable, printable};
 pub use save::{

@@ -1,7 +1,7 @@
 //! "Did you mean": the known name that is most similar to a mistyped one.
 //!
 //! Names come from strangers, so the work is bounded: names that differ too much in length are not compared,
-//! and a [`Speller`] has a fixed number of steps for all questions together. Deliberately absent: any ranking
+//! and a [`Suggester`] has a fixed number of steps for all questions together. Deliberately absent: any ranking
 //! beyond the number of edits.
 
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use strsim::osa_distance;
 /// Maximum number of bytes of a name that is compared with others.
 const LONGEST: usize = 64;
 
-/// The number of steps of a [`Speller`]: enough for the mistakes of a file written by hand.
+/// The number of steps of a [`Suggester`]: enough for the mistakes of a file written by hand.
 const STEPS: usize = 1 << 26;
 
 /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few for the
@@ -20,22 +20,22 @@ pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {
-    Speller::default().nearest(name, candidates)
+    Suggester::default().nearest(name, candidates)
 }
 
 /// Answers many questions with a bounded number of steps; when they are spent, there are no more guesses.
 #[derive(Debug)]
-pub(crate) struct Speller {
+pub(crate) struct Suggester {
     left: Cell<usize>,
 }
 
-impl Default for Speller {
+impl Default for Suggester {
     fn default() -> Self {
         Self { left: Cell::new(STEPS) }
     }
 }
 
-impl Speller {
+impl Suggester {
     /// Whether there will be no more guesses, so that candidates need not be gathered.
     pub(crate) fn is_spent(&self) -> bool {
         self.left.get() == 0
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn work_is_bounded() {
         // Names of a whole file each cost nothing.
-        let speller = Speller::default();
+        let speller = Suggester::default();
         let (long, other) = ("a".repeat(30_000), "b".repeat(30_000));
         assert_eq!(speller.nearest(&long, [other.as_str(), "a"]), None);
         assert_eq!(speller.left.get(), STEPS);

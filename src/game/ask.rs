@@ -15,7 +15,7 @@ use crate::moves::{BETWEEN, Contract, Move, is_over};
 use crate::rules::{RelId, Role, Type};
 
 use super::fact::{Asked, QuestionError};
-use super::finding::{Teller, decide, prove, trial, turn_after};
+use super::finding::{Describer, decide, prove, trial, turn_after};
 use super::names::value_name;
 use super::play::Game;
 use super::refusal::Objection;
@@ -209,7 +209,7 @@ impl Game {
         }
         let objection = Objection::of(world, &contract, &mv, limits)?;
         let said = objection.as_ref().map(|it| it.sentence.clone());
-        let reason = said.or_else(|| self.teller().reason(&finding)).unwrap_or(otherwise);
+        let reason = said.or_else(|| self.describer().reason(&finding)).unwrap_or(otherwise);
         let verdict = format!("is not legal: {reason}");
         // A refusal that the rules declare says more than that the action cannot be derived.
         let (code, finding) = match objection {
@@ -241,9 +241,9 @@ impl Game {
             return self.explain_action(text, limits);
         };
         let finding = Finding::Tried(Box::new(trial));
-        let teller = self.teller();
-        let sentences = teller.sentences(&finding).join("; ");
-        Ok(match teller.reason(&finding) {
+        let describer = self.describer();
+        let sentences = describer.sentences(&finding).join("; ");
+        Ok(match describer.reason(&finding) {
             Some(reason) => {
                 explanation(text, false, &format!("is not legal: {reason}; {sentences}"), finding)
             }
@@ -268,7 +268,7 @@ impl Game {
             Ok(Explanation { question: "result".to_owned(), holds, summary, code: None, finding })
         };
         if let Some(result) = result {
-            let why = self.teller().now(|view| proofs.first().map(|it| it.headline(view)));
+            let why = self.describer().now(|view| proofs.first().map(|it| it.headline(view)));
             let why = why.map(|it| format!(": {it}")).unwrap_or_default();
             return answer(
                 true,
@@ -334,7 +334,7 @@ impl Game {
         let [passing, keeping] = found_turnings;
         let decisive = if keep.is_empty() { passing } else { keeping };
         let finding = decisive.map_or(Finding::Unfounded, |it| Finding::Turned(Box::new(it)));
-        if let Some(reason) = self.teller().reason(&finding) {
+        if let Some(reason) = self.describer().reason(&finding) {
             summary += &format!(": {reason}");
         }
         let question = text.map_or_else(|| "turn".to_owned(), |it| format!("turn after {it}"));
@@ -358,7 +358,7 @@ impl Game {
             proofs.extend(prove(world, rel, pattern, limits)?);
         }
         if !proofs.is_empty() {
-            let first = self.teller().now(|view| proofs[0].headline(view));
+            let first = self.describer().now(|view| proofs[0].headline(view));
             let more = match proofs.len() {
                 1 => String::new(),
                 n => format!(" (and {} more)", n - 1),
@@ -374,7 +374,7 @@ impl Game {
         let all =
             patterns.iter().filter_map(|it| why_not_within(&rows, rel, it, limits).transpose());
         let finding = Finding::Refuted(all.collect::<Result<_, _>>()?);
-        let verdict = match self.teller().reason(&finding) {
+        let verdict = match self.describer().reason(&finding) {
             Some(reason) => format!("does not hold: {reason}"),
             None => "does not hold".to_owned(),
         };
@@ -383,7 +383,7 @@ impl Game {
 
     /// A finding as an indented tree; pieces are named by their squares.
     pub fn tree(&self, finding: &Finding) -> String {
-        self.teller().tree(finding)
+        self.describer().tree(finding)
     }
 
     /// The name of a value: of a piece `the white knight on b1`, of everything else its own name.
@@ -396,12 +396,12 @@ impl Game {
     /// A finding line by line, as displays draw it.
     pub fn finding_lines(&self, finding: &Finding) -> Vec<Because> {
         let board = self.program().schema.domain(self.contract().board.domain);
-        let lines = self.teller().lines(finding);
+        let lines = self.describer().lines(finding);
         lines.into_iter().map(|it| Because::of(it, board)).collect()
     }
 
-    fn teller(&self) -> Teller<'_> {
-        Teller { world: self.world(), contract: self.contract() }
+    fn describer(&self) -> Describer<'_> {
+        Describer { world: self.world(), contract: self.contract() }
     }
 
     /// The derived rows, with their sentences, about a square and the pieces on it.

@@ -114,12 +114,12 @@ fn by_rules(
 }
 
 /// Findings about one position in words.
-pub(super) struct Teller<'a> {
+pub(super) struct Describer<'a> {
     pub(super) world: &'a World,
     pub(super) contract: &'a Contract,
 }
 
-impl Teller<'_> {
+impl Describer<'_> {
     /// The finding as an indented tree.
     pub(super) fn tree(&self, finding: &Finding) -> String {
         self.lines(finding).iter().map(|it| format!("{it}\n")).collect()

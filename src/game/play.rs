@@ -31,7 +31,7 @@ pub struct Game {
     turn_start: Option<Box<Snapshot>>,
     history: Vec<Record>,
     /// The sets of rules so far, in the order of their first use, and the number of the one in force.
-    eras: Vec<Era>,
+    eras: Vec<RulePeriod>,
     era: usize,
     /// How the rules were changed since the last action.
     switches: Vec<Switch>,
@@ -46,7 +46,7 @@ const GROWTH: usize = 16;
 
 /// A period of the game under one set of rules.
 #[derive(Debug, Clone)]
-struct Era {
+struct RulePeriod {
     plan: Arc<Plan>,
     terms: Arc<Terms>,
 }
@@ -115,7 +115,7 @@ impl Game {
         history: Vec<Record>,
     ) -> Self {
         let result = GameResult::read(&mut world, &terms);
-        let eras = vec![Era { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
+        let eras = vec![RulePeriod { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
         let (warnings, switches) = (Vec::new(), Vec::new());
         Self {
             world,
@@ -221,7 +221,7 @@ impl Game {
         self.result = result;
         self.era = known.unwrap_or(self.eras.len());
         if known.is_none() {
-            self.eras.push(Era { plan, terms });
+            self.eras.push(RulePeriod { plan, terms });
         }
         let (facts, era) = (Snapshot::new(self.world.facts()), self.era as u32);
         self.switches.push(Switch { names, facts, era });
@@ -268,7 +268,7 @@ impl Game {
     /// The facts right after a change of rules of this game, in a world of the new rules, with their terms.
     #[doc(hidden)]
     pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
-        let Era { plan, terms } = self.eras[switch.era as usize].clone();
+        let RulePeriod { plan, terms } = self.eras[switch.era as usize].clone();
         let mut world = World::new(plan, self.world.backend());
         write(&mut world, &switch.facts);
         (world, terms)
@@ -661,7 +661,7 @@ impl Game {
         let era = self.switches.last().map_or_else(last, |it| it.era) as usize;
         if era != self.era {
             self.era = era;
-            let Era { plan, terms } = self.eras[era].clone();
+            let RulePeriod { plan, terms } = self.eras[era].clone();
             self.world = World::new(plan, self.world.backend());
             self.terms = terms;
         }

@@ -5,7 +5,7 @@ use crate::derive::{Exhausted, Refusal, World};
 use crate::moves::notation::MoveError;
 use crate::moves::{Contract, Move, is_over};
 
-use super::finding::{Teller, decide};
+use super::finding::{Describer, decide};
 use super::record::GameResult;
 
 /// Maximum number of changes of a game's rules.
@@ -81,7 +81,7 @@ impl Objection {
         let Some(proof) = why_within(&world.materialised(), rel, &row, limits)? else {
             return Ok(None);
         };
-        let sentence = Teller { world, contract }.now(|view| proof.sentence(view));
+        let sentence = Describer { world, contract }.now(|view| proof.sentence(view));
         Ok(Some(Self { code, sentence, proof }))
     }
 
@@ -163,7 +163,7 @@ impl IllegalMove {
             false => Objection::of(world, contract, mv, Limits::default())?,
         };
         let said = objection.as_ref().map(|it| it.sentence.clone());
-        let reason = said.or_else(|| Teller { world, contract }.reason(&finding));
+        let reason = said.or_else(|| Describer { world, contract }.reason(&finding));
         let reason = match over {
             true => "the game is over".to_owned(),
             false => reason.unwrap_or_else(|| "there is no such move".to_owned()),

@@ -108,9 +108,9 @@ impl Game {
         let record = self.history().get(at)?;
         let before = self.position_before(at);
         let (program, contract) = self.rules_of(record);
-        let teller = Teller { program, before, contract, record };
+        let describer = Describer { program, before, contract, record };
         let steps: Vec<ToldStep> =
-            record.trace().iter().flat_map(|it| &it.steps).map(|it| teller.step(it)).collect();
+            record.trace().iter().flat_map(|it| &it.steps).map(|it| describer.step(it)).collect();
         let emitted = |it: &ToldEffect| match it {
             ToldEffect::Emitted(event) => Some(event.clone()),
             _ => None,
@@ -125,9 +125,9 @@ impl Game {
                 .trace()
                 .iter()
                 .flat_map(|it| &it.expired)
-                .map(|it| teller.fact(it))
+                .map(|it| describer.fact(it))
                 .collect(),
-            facts: record.delta.changes().map(|it| teller.fact(&it)).collect(),
+            facts: record.delta.changes().map(|it| describer.fact(&it)).collect(),
             notes: record.notes().iter().map(ToString::to_string).collect(),
             steps,
             result,
@@ -135,14 +135,14 @@ impl Game {
     }
 }
 
-struct Teller<'g> {
+struct Describer<'g> {
     program: &'g Program,
     contract: &'g crate::moves::Contract,
     before: Snapshot,
     record: &'g Record,
 }
 
-impl Teller<'_> {
+impl Describer<'_> {
     fn step(&self, step: &Step) -> ToldStep {
         let reaction = &self.program.reactions[step.reaction];
         let preset = reaction.owner.and_then(|it| self.program.preset_of(it));

@@ -149,18 +149,18 @@ impl Finder<'_> {
         let turn_text = self.turn_text();
         let turn_words = self.turn_words();
         let letter = self.rules("letter", &[Kind, Text]);
-        let san_letter = self.if_there("san_letter", &[Kind, Text]);
-        let marches = self.if_there("marches", &[Kind]);
+        let san_letter = self.optional_relation("san_letter", &[Kind, Text]);
+        let marches = self.optional_relation("marches", &[Kind]);
         let notation = Roles::find(self);
-        let exposed = self.if_there("exposed", &[Side]);
+        let exposed = self.optional_relation("exposed", &[Side]);
         // Rules of older saves have only `exposed`.
         let untenable = match (self.program.relation_named("untenable"), exposed) {
             (None, Some(_)) => exposed,
             _ => self.rules("untenable", &[Side]),
         };
         let over = self.rules("over", &[Outcome, Reason]);
-        let stuck = self.if_there("stuck", &[Outcome, Reason]);
-        let keeps_turn = self.if_there("turn_goes_on", &[]);
+        let stuck = self.optional_relation("stuck", &[Outcome, Reason]);
+        let keeps_turn = self.optional_relation("turn_goes_on", &[]);
         let unfinished = self.all_called("unfinished");
         let result = self.rules("result", &[Outcome, Reason]);
         let misplaced = self.program.relations_called("misplaced").collect();

@@ -30,16 +30,18 @@ impl Finder<'_> {
             match fields.iter().find(|it| it.key == key) {
                 None => fields.push(field),
                 Some(known) if known.fact == field.fact => {}
-                Some(known) => {
-                    self.taken(&format!("the field {key}"), known.fact.rel, field.fact.rel)
-                }
+                Some(known) => self.report_conflict(
+                    &format!("the field {key}"),
+                    known.fact.rel,
+                    field.fact.rel,
+                ),
             }
         }
         fields
     }
 
     /// Notes that two files give one word of the FEN different meanings.
-    fn taken(&mut self, what: &str, first: RelId, second: RelId) {
+    fn report_conflict(&mut self, what: &str, first: RelId, second: RelId) {
         let name = |it| self.program.relation(it).name.clone();
         let (what, first, second) = (what.to_owned(), name(first), name(second));
         self.faults.push(Fault::Taken { what, first, second });
@@ -122,7 +124,9 @@ impl Finder<'_> {
             match marks.iter().find(|it| it.sign == sign) {
                 // Presets that need the same mark may each declare it.
                 Some(known) if known.fact == fact && known.before == before => {}
-                Some(known) => self.taken(&format!("the mark {sign}"), known.fact.rel, fact.rel),
+                Some(known) => {
+                    self.report_conflict(&format!("the mark {sign}"), known.fact.rel, fact.rel)
+                }
                 None if marks.len() < MARKS => marks.push(Mark { sign, before, fact }),
                 None => self.faults.push(Fault::Shape {
                     relation: format!("the mark {name}"),

@@ -237,7 +237,11 @@ impl Finder<'_> {
     }
 
     /// A relation that not all games have.
-    pub(super) fn if_there(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
+    pub(super) fn optional_relation(
+        &mut self,
+        name: &'static str,
+        slots: &[Slot],
+    ) -> Option<RelId> {
         self.program.relation_named(name)?;
         self.rules(name, slots)
     }

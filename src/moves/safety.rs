@@ -118,7 +118,7 @@ impl<'p> View<'p> {
             let part = if whole.is_none() { " where its condition holds" } else { "" };
             let consequences = self.consequences(first);
             let (reaction, attr) = consequences.into_iter().find_map(|it| {
-                let attr = self.matter_of(it)?;
+                let attr = self.affected_attribute(it)?;
                 Some((it, attr))
             })?;
             let place = self.program.place(reaction.span);
@@ -134,7 +134,7 @@ impl<'p> View<'p> {
     }
 
     /// An attribute that a reaction writes and that safety depends on.
-    fn matter_of(&self, reaction: &Reaction) -> Option<&'p str> {
+    fn affected_attribute(&self, reaction: &Reaction) -> Option<&'p str> {
         let written = writes(self.program, reaction);
         let schema = &self.program.schema;
         let mut all = (0..schema.attributes().len() as u16).map(AttrId);

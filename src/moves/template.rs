@@ -17,19 +17,19 @@ pub(super) fn render(
     action: ActionId,
     args: &[i64],
 ) -> String {
-    render_so(world, template, action, args, Much::Whole)
+    render_with(world, template, action, args, SquarePart::Whole)
 }
 
 /// How much of a square is written to disambiguate an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Much {
+pub(super) enum SquarePart {
     Nothing,
     File,
     Rank,
     Whole,
 }
 
-impl Much {
+impl SquarePart {
     /// This part of a square's name. Its file is a letter.
     pub(super) fn of(self, name: &str) -> &str {
         let rank = name.find(|it: char| it.is_ascii_digit()).unwrap_or(name.len());
@@ -43,12 +43,12 @@ impl Much {
 }
 
 /// The text of an action with the given part of the square that disambiguates it.
-pub(super) fn render_so(
+pub(super) fn render_with(
     world: &mut World,
     template: &Template,
     action: ActionId,
     args: &[i64],
-    much: Much,
+    much: SquarePart,
 ) -> String {
     let program = world.program().clone();
     let action = program.action(action);
@@ -56,7 +56,7 @@ pub(super) fn render_so(
     let mut text = String::new();
     for part in &template.0 {
         match part {
-            TemplatePart::Optional(all) if !says(world, action, all, &args) => {}
+            TemplatePart::Optional(all) if !is_written(world, action, all, &args) => {}
             TemplatePart::Optional(all) => {
                 all.iter().for_each(|it| write(world, &program, action, it, &args, &mut text));
             }
@@ -106,18 +106,18 @@ pub(super) fn render_row(
 /// What disambiguates an action in its text: the square, and what the actions that it must differ from have
 /// in common with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Apart {
+pub(super) struct Disambiguation {
     pub(super) square: String,
     pub(super) keys: Vec<Option<i64>>,
 }
 
 /// What disambiguates an action, if its template says so.
-pub(super) fn apart(
+pub(super) fn disambiguate(
     world: &mut World,
     template: &Template,
     action: ActionId,
     args: &[i64],
-) -> Option<Apart> {
+) -> Option<Disambiguation> {
     let among = template.0.iter().find_map(|it| match it {
         TemplatePart::Among(square, keys) => Some((square, keys)),
         _ => None,
@@ -132,7 +132,7 @@ pub(super) fn apart(
     };
     let (ty, raw) = value(square)?;
     let keys = keys.iter().map(|it| Some(value(it)?.1)).collect();
-    Some(Apart { square: program.value_name(ty, raw), keys })
+    Some(Disambiguation { square: program.value_name(ty, raw), keys })
 }
 
 fn write(
@@ -152,7 +152,7 @@ fn write(
 
 /// Whether an optional part is written: everything in it has a value, and if it has unlisted arguments, not
 /// all of them are the defaults.
-fn says(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
+fn is_written(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
     let is_written = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
     let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_written(it.1));
     let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();

@@ -125,7 +125,7 @@ impl Knowledge {
             branching: 0.0,
             captures: 1.0,
         };
-        let mut school = School {
+        let mut school = SampleGames {
             contract: &contract,
             program: &program,
             chance: Chance(seed),
@@ -213,7 +213,7 @@ impl Knowledge {
     }
 
     /// The regression: first the weight and sign of mobility, then each kind and square by itself.
-    fn fit(&mut self, school: &School<'_>, alone: &[Option<f32>]) {
+    fn fit(&mut self, school: &SampleGames<'_>, alone: &[Option<f32>]) {
         let among_others = |&(actions, seen): &(u64, u64)| match seen {
             0 => 0.0,
             _ => actions as f32 / seen as f32,
@@ -243,7 +243,7 @@ impl Knowledge {
     }
 
     /// The sign and weight with which the prior goes with winning; `None` if no game had a winner.
-    fn sign(&self, school: &School<'_>) -> Option<f32> {
+    fn sign(&self, school: &SampleGames<'_>) -> Option<f32> {
         if school.samples.is_empty() {
             return None;
         }
@@ -302,7 +302,7 @@ pub(super) fn logistic(x: f32) -> f32 {
 }
 
 /// The games to learn from.
-struct School<'g> {
+struct SampleGames<'g> {
     contract: &'g Contract,
     program: &'g Program,
     chance: Chance,
@@ -318,7 +318,7 @@ struct School<'g> {
     captures: (u64, u64),
 }
 
-impl School<'_> {
+impl SampleGames<'_> {
     fn branching(&self) -> f32 {
         let (sum, turns) = self.turns;
         (sum / turns.max(1) as f32).exp()

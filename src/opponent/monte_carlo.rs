@@ -26,7 +26,7 @@ const FALL: f32 = 10.0;
 
 /// The parameters of the search.
 #[derive(Debug, Clone, Copy)]
-struct Manner {
+struct SearchParams {
     /// Whether positions are valued by random rollouts.
     at_random: bool,
     /// The exploration constant of PUCT.
@@ -37,12 +37,14 @@ struct Manner {
     best: f32,
 }
 
-const AT_RANDOM: Manner = Manner { at_random: true, exploration: 0.3, amaf: 100.0, best: 0.0 };
-const BY_CAPTURES: Manner = Manner { at_random: false, exploration: 0.4, amaf: 0.0, best: 0.5 };
+const AT_RANDOM: SearchParams =
+    SearchParams { at_random: true, exploration: 0.3, amaf: 100.0, best: 0.0 };
+const BY_CAPTURES: SearchParams =
+    SearchParams { at_random: false, exploration: 0.4, amaf: 0.0, best: 0.5 };
 
 pub(super) struct Tree<'g> {
     search: Search<'g>,
-    manner: Manner,
+    manner: SearchParams,
     nodes: Vec<Node>,
     /// The number of edges of all nodes.
     size: usize,

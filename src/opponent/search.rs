@@ -116,7 +116,7 @@ impl<'g> Search<'g> {
         for depth in 1..=self.budget.depth.max(1) {
             let scores = self.root(&moves, depth as i32, error > 0);
             let misjudged = |(at, score): (usize, &i32)| {
-                let off = if error == 0 { 0 } else { wobble(&mut chance, error) };
+                let off = if error == 0 { 0 } else { noise(&mut chance, error) };
                 (score.saturating_add(off), std::cmp::Reverse(at))
             };
             let judged: Vec<_> = scores.iter().enumerate().map(misjudged).collect();
@@ -359,7 +359,7 @@ impl<'g> Search<'g> {
         first: Option<&Move>,
         loud_only: bool,
     ) -> Vec<Move> {
-        let prey = Prey::of(self, standing);
+        let prey = Victims::of(self, standing);
         let mut rated: Vec<(i32, Move)> = moves
             .into_iter()
             .filter_map(|mv| {
@@ -402,12 +402,12 @@ impl<'g> Search<'g> {
 }
 
 /// The pieces of other sides, which could be captured, by entity and by square.
-struct Prey {
+struct Victims {
     by_square: HashMap<i64, i32>,
     mover: Option<usize>,
 }
 
-impl Prey {
+impl Victims {
     fn of(search: &Search<'_>, standing: &[Standing]) -> Self {
         let mover = search.contract.mover(search.world.facts());
         let mover = mover.and_then(|it| usize::try_from(it).ok());
@@ -445,7 +445,7 @@ impl Prey {
 }
 
 /// A random number around 0, more often a small one.
-fn wobble(chance: &mut Chance, size: i32) -> i32 {
+fn noise(chance: &mut Chance, size: i32) -> i32 {
     let width = size.unsigned_abs() as usize + 1;
     chance.below(width) as i32 - chance.below(width) as i32
 }

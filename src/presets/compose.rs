@@ -160,7 +160,7 @@ impl Catalogue {
             let said = metas.iter().filter(|it| it.key == "incompatible");
             for (preset, reason) in said.filter_map(|it| it.value.split_once(": ")) {
                 if self.find_preset(preset).is_ok_and(|it| files.contains(&it.source)) {
-                    let second = self.that_brings(*at, game, files).unwrap_or(module);
+                    let second = self.includer_of(*at, game, files).unwrap_or(module);
                     let (first, second) = (preset.to_owned(), second.to_owned());
                     let reason = reason.to_owned();
                     let fault = SetFault::Incompatible { first, second, reason };
@@ -172,7 +172,7 @@ impl Catalogue {
     }
 
     /// The game or the first preset that includes a module.
-    fn that_brings<'s>(
+    fn includer_of<'s>(
         &'s self,
         module: usize,
         game: &'s GameEntry,

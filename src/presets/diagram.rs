@@ -47,7 +47,7 @@ impl Ruleset {
             return Vec::new();
         }
         let own = view.pieces.iter().filter(|it| it.side == Some(view.turn));
-        let mut sheet = Sheet {
+        let mut sheet = DiagramParts {
             rules: self,
             files: usize::from(view.files),
             ranks: usize::from(view.ranks),
@@ -80,7 +80,7 @@ fn rest_of(fen: &str) -> String {
 }
 
 /// The common parts of all diagrams of a game.
-struct Sheet<'a> {
+struct DiagramParts<'a> {
     rules: &'a Ruleset,
     files: usize,
     ranks: usize,
@@ -97,7 +97,7 @@ struct Sheet<'a> {
 
 type Place = (usize, usize);
 
-impl Sheet<'_> {
+impl DiagramParts<'_> {
     fn diagram(&self, kind: &KindView) -> Option<Diagram> {
         let at_start = self.start.iter().filter(|it| it.0 == kind.kind).map(|it| it.1);
         let mut places = self.places().take(1).chain(at_start).chain(self.places().take(PLACES));

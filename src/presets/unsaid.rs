@@ -18,7 +18,7 @@ use super::ruleset::Ruleset;
 
 /// The owner or the value of a fact, independent of entity ids, which differ between games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Thing {
+enum StableValue {
     Game,
     /// The piece on a square.
     On(i64),
@@ -31,7 +31,7 @@ impl Ruleset {
     /// The names of the attributes whose facts differ between a game of these rules and one set up from its
     /// FEN.
     pub fn unsaid(&self, game: &mut Game) -> Vec<String> {
-        let attrs = self.uncarried(game);
+        let attrs = self.unstated_attributes(game);
         if !Arc::ptr_eq(self.plan(), game.plan()) || !self.may_be_unsaid(game, &attrs) {
             return Vec::new();
         }
@@ -60,7 +60,7 @@ impl Ruleset {
         // Facts with default values are ignored.
         let stated = |game: &Game, attr: AttrId| {
             let usual = schema.attribute(attr).default.unwrap_or(0);
-            let is_usual = |it: &(Thing, Thing)| it.1 == Thing::Value(usual);
+            let is_usual = |it: &(StableValue, StableValue)| it.1 == StableValue::Value(usual);
             let mut rows = rows(game, attr);
             rows.retain(|it| contract.at.attr == attr || !is_usual(it));
             rows
@@ -85,7 +85,7 @@ impl Ruleset {
     }
 
     /// The attributes that no FEN of this game states.
-    fn uncarried(&self, game: &Game) -> Vec<AttrId> {
+    fn unstated_attributes(&self, game: &Game) -> Vec<AttrId> {
         let contract = self.contract();
         let mut facts = vec![contract.kind, contract.color, contract.turn];
         if contract.stack.is_some() || !is_crowded(game, contract.at.attr) {
@@ -170,12 +170,12 @@ fn raw(value: &Value) -> Option<i64> {
 }
 
 /// The facts of an attribute, independent of entity ids.
-fn rows(game: &Game, attr: AttrId) -> Vec<(Thing, Thing)> {
+fn rows(game: &Game, attr: AttrId) -> Vec<(StableValue, StableValue)> {
     let (facts, at) = (game.facts(), game.contract().at.attr);
     let thing = |entity: EntityId| match facts.get_raw(entity, at) {
-        _ if entity == GAME => Thing::Game,
-        Some(square) => Thing::On(square),
-        None => Thing::Elsewhere,
+        _ if entity == GAME => StableValue::Game,
+        Some(square) => StableValue::On(square),
+        None => StableValue::Elsewhere,
     };
     let schema = facts.schema();
     let refers = schema.is_entity(schema.attribute(attr).ty);
@@ -184,10 +184,10 @@ fn rows(game: &Game, attr: AttrId) -> Vec<(Thing, Thing)> {
         let raw = facts.get_raw(entity, attr)?;
         let value = match u32::try_from(raw) {
             Ok(id) if refers => thing(EntityId(id)),
-            _ => Thing::Value(raw),
+            _ => StableValue::Value(raw),
         };
         let owner = match of_members {
-            true => Thing::Value(i64::from(entity.0)),
+            true => StableValue::Value(i64::from(entity.0)),
             false => thing(entity),
         };
         Some((owner, value))

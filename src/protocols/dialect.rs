@@ -93,16 +93,16 @@ impl Dialect {
 
     fn to_ours(&self, theirs: char) -> char {
         let pair = self.pairs.iter().find(|it| it.0 == theirs.to_ascii_lowercase());
-        in_case_of(theirs, pair.map(|it| it.1))
+        with_case_of(theirs, pair.map(|it| it.1))
     }
 
     fn to_theirs(&self, ours: char) -> char {
         let pair = self.pairs.iter().find(|it| it.1 == ours.to_ascii_lowercase());
-        in_case_of(ours, pair.map(|it| it.0))
+        with_case_of(ours, pair.map(|it| it.0))
     }
 }
 
-fn in_case_of(model: char, found: Option<char>) -> char {
+fn with_case_of(model: char, found: Option<char>) -> char {
     match found {
         Some(it) if model.is_ascii_uppercase() => it.to_ascii_uppercase(),
         Some(it) => it,

@@ -96,7 +96,7 @@ impl<'p> Implications<'p> {
                 let args = atom.args.clone();
                 match (rules.next(), rules.next()) {
                     (None, _) => known.is_impossible = true,
-                    (Some(rule), None) => known.suppose(rule, &args),
+                    (Some(rule), None) => known.add_rule_body(rule, &args),
                     _ => {}
                 }
             }
@@ -137,7 +137,7 @@ impl<'p> Implications<'p> {
                 // Each case is considered once.
                 case.literals.retain(|it| it != literal);
                 let from = case.literals.len();
-                case.suppose(rule, &atom.args);
+                case.add_rule_body(rule, &atom.args);
                 case.literals.push(literal.clone());
                 self.spell_out(&mut case, from);
                 self.shows(&case, rel, args, splits - 1)
@@ -240,7 +240,7 @@ impl Known {
     }
 
     /// Adds the body of the rule that a row holds by.
-    fn suppose(&mut self, rule: &Rule, args: &[Term]) {
+    fn add_rule_body(&mut self, rule: &Rule, args: &[Term]) {
         let mut values: Values = vec![None; rule.vars.len()];
         for (head, arg) in rule.args.iter().zip(args) {
             match head {

@@ -15,7 +15,7 @@ pub fn metas(source: &Source) -> Vec<Meta> {
     if !source.text.contains(".meta") || source.text.len() > limits::FILE_BYTES {
         return Vec::new();
     }
-    let file = syntax::parse(0, up_to_the_last(&source.text), &mut Vec::new());
+    let file = syntax::parse(0, head_with_metas(&source.text), &mut Vec::new());
     let meta = |it| match it {
         Item::Meta { key, value, span } => {
             Some(Meta { key: key.text.to_string(), value: value.text.to_string(), span })
@@ -27,7 +27,7 @@ pub fn metas(source: &Source) -> Vec<Meta> {
 
 /// The text up to the value of its last `.meta`: most files have them at their head, and the rest is not
 /// needed here.
-fn up_to_the_last(text: &str) -> &str {
+fn head_with_metas(text: &str) -> &str {
     let end = text.rfind(".meta").and_then(|last| {
         let open = last + text[last..].find('"')? + 1;
         Some(open + text[open..].find('"')? + 1)

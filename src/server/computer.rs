@@ -37,13 +37,13 @@ pub(super) fn seat(level: Level) -> Result<Seat, Problem> {
 
 /// A task of the computer in a game.
 #[derive(Debug)]
-struct Duty {
+struct ComputerTask {
     /// Of its seat.
     token: TokenHash,
-    what: What,
+    what: TaskKind,
 }
 
-impl Duty {
+impl ComputerTask {
     /// The next task of the computer in a game, if it has a seat there: first the answers to offers. `next`
     /// gives the id of a rematch.
     fn of(room: &Room<Board>, next: impl FnOnce() -> String) -> Option<Self> {
@@ -67,7 +67,7 @@ impl Duty {
             None
         };
         if let Some(act) = act {
-            return Some(Self { token: seat.token.clone(), what: What::Act(act) });
+            return Some(Self { token: seat.token.clone(), what: TaskKind::Act(act) });
         }
         let (_, seat) = computers.into_iter().find(|it| it.0 == turn)?;
         if room.outcome().is_some() {
@@ -76,13 +76,13 @@ impl Duty {
         let setup = room.setup();
         let (hash, game) = (setup.rules.clone(), setup.game.clone());
         let rules = Played { hash, game, presets: room.presets().to_vec() };
-        let what = What::Move { level: seat.computer?, rules };
+        let what = TaskKind::Move { level: seat.computer?, rules };
         Some(Self { token: seat.token.clone(), what })
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
+enum TaskKind {
     /// An action, by such rules.
     Move {
         level: u8,
@@ -94,15 +94,15 @@ enum What {
 /// The current task of the computer in a game: the number of actions after which it began, the task, and
 /// whether it is done.
 #[derive(Debug, Default)]
-pub(super) struct Attention(Option<(usize, What, JoinHandle<()>)>);
+pub(super) struct CurrentTask(Option<(usize, TaskKind, JoinHandle<()>)>);
 
-impl Attention {
+impl CurrentTask {
     /// Starts the computer's task, if there is one and it is not under way.
     pub(super) fn attend(&mut self, host: &Arc<Host>, id: &str, room: &Room<Board>) {
         if host.is_draining() {
             return;
         }
-        let duty = Duty::of(room, || host.rematch_id(id));
+        let duty = ComputerTask::of(room, || host.rematch_id(id));
         let plies = room.lines().len();
         if let Some((since, what, task)) = &self.0 {
             let is_same = duty.as_ref().is_some_and(|it| *since == plies && it.what == *what);
@@ -110,7 +110,7 @@ impl Attention {
                 return;
             }
             // Thinking about a position that has changed is abandoned; answers are not.
-            if matches!(what, What::Move { .. }) {
+            if matches!(what, TaskKind::Move { .. }) {
                 task.abort();
             }
         }
@@ -122,10 +122,10 @@ impl Attention {
 }
 
 /// Carries out a duty of the computer.
-async fn attend(host: Arc<Host>, id: String, Duty { token, what }: Duty) {
+async fn attend(host: Arc<Host>, id: String, ComputerTask { token, what }: ComputerTask) {
     let done = match what {
-        What::Act(act) => answer(&host, &id, token, act).await,
-        What::Move { level, rules } => take_turn(&host, &id, token, level, rules).await,
+        TaskKind::Act(act) => answer(&host, &id, token, act).await,
+        TaskKind::Move { level, rules } => take_turn(&host, &id, token, level, rules).await,
     };
     if let Err(problem) = done {
         tracing::warn!(game = id, problem.message, "the computer could not do its part");

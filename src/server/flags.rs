@@ -27,7 +27,7 @@ impl Host {
     }
 
     /// How long an idle game stays in memory: the fuller the memory, the shorter.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn idle_time(&self) -> Duration {
         let (live, most) = (self.live_games(), self.config.live.max(1));
         match live <= most / 2 {
             true => self.config.idle,

@@ -75,7 +75,7 @@ impl Names {
     }
 
     /// Whether pages of an origin may use the server, which they address by `host`.
-    pub(super) fn welcomes(&self, origin: &str, host: Option<&str>) -> bool {
+    pub(super) fn allows_origin(&self, origin: &str, host: Option<&str>) -> bool {
         let own = origin.split_once("://").map(|it| it.1);
         (host.is_some() && own == host) || self.origins.iter().any(|it| it == origin)
     }
@@ -131,7 +131,7 @@ mod tests {
         assert!(
             names.knows("x.example:1") && names.knows("y.example") && !names.knows("z.example")
         );
-        assert!(names.welcomes("https://y.example:8443", None));
-        assert!(!names.welcomes("http://y.example:8443", Some("x.example")));
+        assert!(names.allows_origin("https://y.example:8443", None));
+        assert!(!names.allows_origin("http://y.example:8443", Some("x.example")));
     }
 }

@@ -64,19 +64,19 @@ impl Host {
             Ok(Message::Answer { number, done }) => cluster.answered(number, done),
             Ok(Message::Ask { from, number, game, input }) => {
                 let host = Arc::clone(self);
-                tokio::spawn(async move { host.serve_other(&from, number, &game, input).await });
+                tokio::spawn(async move { host.serve_node(&from, number, &game, input).await });
             }
             // A node also receives what it sends to all.
             Ok(Message::Present { from, .. }) if *from == **cluster.leases.node() => {}
             Ok(Message::Present { from, games }) => {
-                self.presence.hear(&from, games, Instant::now());
+                self.presence.record_news(&from, games, Instant::now());
             }
             Err(error) => tracing::warn!(%error, "a message of another node cannot be read"),
         }
     }
 
     /// Carries out a request of another node, if the game is here.
-    async fn serve_other(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
+    async fn serve_node(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
         let answer = self.ask(game, |reply| Command::Asked { input, reply }).await;
         let done = Done::of(answer.and_then(|it| it).transpose());
         let Some(cluster) = self.cluster() else { return };

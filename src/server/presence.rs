@@ -96,7 +96,7 @@ impl Presence {
     }
 
     /// What another node has sent.
-    pub(super) fn hear(&self, node: &str, news: Vec<(String, Seen)>, now: Instant) {
+    pub(super) fn record_news(&self, node: &str, news: Vec<(String, Seen)>, now: Instant) {
         let mut all = lock(&self.0);
         for (game, seen) in news {
             let nodes = all.elsewhere.entry(game).or_default();
@@ -183,13 +183,13 @@ mod tests {
         let mut player = one.enter("g");
         player.plays(vec![1]);
         let watcher = two.enter("g");
-        two.hear("one", one.news(start), start);
+        two.record_news("one", one.news(start), start);
         assert_eq!(watcher.view(), json!({ "sides": [1], "sockets": 2 }));
         assert_eq!(player.view()["sockets"], 1, "nothing was heard of the other");
         assert!(one.news(start).is_empty(), "nothing has changed");
         assert_eq!(one.news(start + REPEAT).len(), 1, "told again");
         drop(player);
-        two.hear("one", one.news(start + REPEAT), start);
+        two.record_news("one", one.news(start + REPEAT), start);
         assert_eq!(watcher.view(), json!({ "sides": [], "sockets": 1 }));
     }
 
@@ -200,7 +200,7 @@ mod tests {
         let _player = one.enter("g");
         let watcher = two.enter("g");
         two.news(start);
-        two.hear("one", one.news(start), start);
+        two.record_news("one", one.news(start), start);
         assert_eq!(watcher.view()["sockets"], 2);
         two.news(start + STALE);
         assert_eq!(watcher.view()["sockets"], 1);

@@ -1,7 +1,7 @@
 //! The WebSocket of a game: its events as they happen, and the client's moves.
 //!
-//! The server sends events `{v, at, t, d}`, numbered without gaps; a client that reconnects says `?v=N` and
-//! gets what was missed, or `resync` with the whole state. A client may send
+//! The server sends events `{v, at, t, d}`, numbered without gaps; a client that reconnects with `?v=N`
+//! gets the events it missed, or `resync` with the whole state. A client may send
 //! `{"t":"auth","d":{"token":...}}`, then `{"t":"move","a":7,"d":{"uci":...,"expected_ply":...,
 //! "client_move_id":...}}`; it is answered by `{"t":"ack","a":7,"d":...}` once the move is durable,
 //! or by `{"t":"error","a":7,"d":...}`. The token goes into a message, never into the address.
@@ -55,7 +55,10 @@ pub(super) struct Have {
 /// A message from a client: JSON text, 4 KiB at most, 20 a second.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "t", rename_all = "snake_case")]
-#[allow(dead_code, reason = "a description; what is read is `Said`, which says what is missing")]
+#[allow(
+    dead_code,
+    reason = "for the API description; `Incoming` is parsed instead, for precise errors"
+)]
 pub(super) enum FromClient {
     /// Authenticates the messages that follow. The token of a seat is sent here, never in the address.
     Auth {
@@ -73,7 +76,7 @@ pub(super) enum FromClient {
 /// as `/api/v1/games/{id}/events` lists them.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "t", rename_all = "snake_case")]
-#[allow(dead_code, reason = "a description; what is sent is made where it is known")]
+#[allow(dead_code, reason = "for the API description; messages are built with `json!` instead")]
 pub(super) enum FromServer {
     /// The whole state, as `GET /api/v1/games/{id}?lines=100` has it: the client's earlier state is to be
     /// dropped. Without `d`, if it is longer than a message may be (256 KiB): then ask for it there.
@@ -87,14 +90,14 @@ pub(super) enum FromServer {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[allow(dead_code, reason = "for the API description")]
 pub(super) struct AuthSaid {
     token: String,
 }
 
 /// A message from a client.
 #[derive(Debug, Deserialize)]
-struct Said {
+struct Incoming {
     t: String,
     #[serde(default)]
     a: Value,
@@ -156,7 +159,7 @@ pub(super) async fn open(
         web.host.metrics.socket_opened();
         let present = web.host.presence.enter(&id);
         let window = Instant::now();
-        let mut client = Client { web, id, socket, token: None, present, window, said: 0 };
+        let mut client = Client { web, id, socket, token: None, present, window, received: 0 };
         if let Some(feed) = client.admitted(feed, have.v).await {
             client.run(feed).await;
         }
@@ -174,7 +177,7 @@ struct Client {
     present: Place,
     /// The second in which messages are counted.
     window: Instant,
-    said: u32,
+    received: u32,
 }
 
 /// The connection is over.
@@ -189,7 +192,7 @@ impl Client {
         }
         let message = timeout(AUTH, self.socket.recv()).await.ok().flatten();
         if let Some(Ok(message)) = message
-            && self.hear(message).await.is_ok()
+            && self.receive(message).await.is_ok()
             && let Some(token) = self.token.clone()
             && let Ok(feed) = self.web.host.watch(&self.id, have, Some(token)).await
         {
@@ -206,7 +209,7 @@ impl Client {
                 return;
             }
         }
-        let mut heard = Instant::now();
+        let mut last_received = Instant::now();
         let mut ping = tokio::time::interval(PING);
         loop {
             let goes_on = tokio::select! {
@@ -215,13 +218,13 @@ impl Client {
                     None => return self.close(4000, "come back with ?v=N").await,
                 },
                 message = self.socket.recv() => {
-                    heard = Instant::now();
+                    last_received = Instant::now();
                     match message {
-                        Some(Ok(message)) => self.hear(message).await,
+                        Some(Ok(message)) => self.receive(message).await,
                         _ => return,
                     }
                 }
-                _ = ping.tick() => match heard.elapsed() > SILENCE {
+                _ = ping.tick() => match last_received.elapsed() > SILENCE {
                     true => return self.close(4001, "silent for too long").await,
                     false => self.put(Message::Ping(Vec::new().into())).await,
                 },
@@ -232,7 +235,7 @@ impl Client {
         }
     }
 
-    async fn hear(&mut self, message: Message) -> Result<(), Gone> {
+    async fn receive(&mut self, message: Message) -> Result<(), Gone> {
         let text = match message {
             Message::Text(text) => text,
             Message::Close(_) => return Err(Gone),
@@ -244,44 +247,44 @@ impl Client {
         };
         if self.window.elapsed() >= Duration::from_secs(1) {
             self.window = Instant::now();
-            self.said = 0;
+            self.received = 0;
         }
-        self.said += 1;
-        if self.said > RATE {
+        self.received += 1;
+        if self.received > RATE {
             self.close(4002, "too many messages").await;
             return Err(Gone);
         }
-        let answer = match serde_json::from_str::<Said>(&text) {
+        let answer = match serde_json::from_str::<Incoming>(&text) {
             Err(error) => failure(&Value::Null, &Problem::bad("malformed_json", error.to_string())),
-            Ok(said) => self.answer(said).await,
+            Ok(message) => self.answer(message).await,
         };
         self.send(answer.to_string().into()).await
     }
 
-    async fn answer(&mut self, said: Said) -> Value {
-        let done = match said.t.as_str() {
-            "ping" => return json!({ "t": "pong", "a": said.a, "d": self.present.view() }),
-            "auth" => match said.d["token"].as_str() {
+    async fn answer(&mut self, message: Incoming) -> Value {
+        let done = match message.t.as_str() {
+            "ping" => return json!({ "t": "pong", "a": message.a, "d": self.present.view() }),
+            "auth" => match message.d["token"].as_str() {
                 Some(token) => match self.web.credential(token).await {
                     Ok(token) => {
-                        self.sit(token).await;
+                        self.authenticate(token).await;
                         Ok(json!({}))
                     }
                     Err(problem) => Err(problem),
                 },
                 None => Err(Problem::bad("missing_field", "auth needs `token`")),
             },
-            "move" => self.play(said.d).await,
+            "move" => self.play(message.d).await,
             other => Err(Problem::bad("no_such_message", format!("there is no message {other}"))),
         };
         match done {
-            Ok(answer) => json!({ "t": "ack", "a": said.a, "d": answer }),
-            Err(problem) => failure(&said.a, &problem),
+            Ok(answer) => json!({ "t": "ack", "a": message.a, "d": answer }),
+            Err(problem) => failure(&message.a, &problem),
         }
     }
 
-    /// The client that has the token of a seat counts as present from now on.
-    async fn sit(&mut self, token: TokenHash) {
+    /// Counts the client as present from now on, if its token is that of a seat.
+    async fn authenticate(&mut self, token: TokenHash) {
         self.token = Some(token.clone());
         let state = self.web.host.state(&self.id, Some(token), None, Lines::Last(0)).await;
         // If the state cannot be read now, that is no error: the token is accepted all the same.
@@ -290,9 +293,9 @@ impl Client {
     }
 
     async fn play(&mut self, data: Value) -> Result<Value, Problem> {
-        let said: Result<MoveSaid, _> = serde_json::from_value(data);
+        let parsed: Result<MoveSaid, _> = serde_json::from_value(data);
         let MoveSaid { uci, expected_ply, client_move_id } =
-            said.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
+            parsed.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
         let act = Act::Move { uci, expected_ply };
         let input = Input::Act { token: self.token.clone(), id: client_move_id, act };
         Ok(json!(self.web.host.step(&self.id, input).await?))

@@ -119,12 +119,12 @@ impl Host {
         let lane = self.slow_lane(&study.rules);
         // Moves before a variation are played again for it.
         let requests = 1 + 2 * outline.turns();
-        let plant = move || {
+        let add_to = move || {
             let mut board = start(&ruleset, catalogue, study.fen.as_deref(), None)?;
-            outline.plant(&mut study, &mut board)?;
+            outline.add_to(&mut study, &mut board)?;
             Ok(study)
         };
-        let (planted, ran_out) = self.pool.run_all(lane, requests, plant).await?;
+        let (planted, ran_out) = self.pool.run_all(lane, requests, add_to).await?;
         ran_out.map_or(planted, Err)
     }
 }

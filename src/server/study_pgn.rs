@@ -123,12 +123,12 @@ impl Outline {
     ///
     /// # Errors
     /// A turn is not legal, or the study is full; the message says on which line.
-    pub(super) fn plant(&self, study: &mut Study, board: &mut Board) -> Result<(), Problem> {
+    pub(super) fn add_to(&self, study: &mut Study, board: &mut Board) -> Result<(), Problem> {
         if !self.moves.is_empty() && study.sides.len() != 2 {
             return Err(two_sides_only("bad_import", &study.game, &study.sides));
         }
         study.comment(0, &self.comment)?;
-        plant_line(study, board, &self.moves, 0, 0)
+        add_line(study, board, &self.moves, 0, 0)
     }
 }
 
@@ -138,7 +138,7 @@ fn count(moves: &[PgnMove]) -> usize {
 }
 
 /// Adds a line after an action to a study. `depth` is the number of actions before it.
-fn plant_line(
+fn add_line(
     study: &mut Study,
     board: &mut Board,
     moves: &[PgnMove],
@@ -147,11 +147,11 @@ fn plant_line(
 ) -> Result<(), Problem> {
     let before = board.game().history().len();
     for mv in moves {
-        let nodes = plant_turn(study, board, mv, after, depth)?;
+        let nodes = add_turn(study, board, mv, after, depth)?;
         if !mv.variations.is_empty() {
             board.take_back(nodes.len());
             for variation in &mv.variations {
-                plant_line(study, board, variation, after, depth)?;
+                add_line(study, board, variation, after, depth)?;
             }
             for uci in study.ucis(&nodes) {
                 board.play(&uci).map_err(|it| refused(mv, &it.sentence))?;
@@ -165,7 +165,7 @@ fn plant_line(
 }
 
 /// Plays a turn, and adds it to a study with its comments. Returns the numbers of its actions.
-fn plant_turn(
+fn add_turn(
     study: &mut Study,
     board: &mut Board,
     mv: &PgnMove,
@@ -181,13 +181,13 @@ fn plant_turn(
         nodes.push(study.add(nodes.last().copied().unwrap_or(after), &played, side).map_err(at)?);
     }
     let Some((&last, _)) = nodes.split_last() else { return Err(refused(mv, "it is no action")) };
-    study.say(last, &mv.nags, "").map_err(at)?;
+    study.annotate(last, &mv.nags, "").map_err(at)?;
     for comment in &mv.comments {
         match of_action(comment) {
             Some((number, nags, text)) if (1..nodes.len()).contains(&number) => {
-                study.say(nodes[number - 1], &nags, text).map_err(at)?;
+                study.annotate(nodes[number - 1], &nags, text).map_err(at)?;
             }
-            _ => study.say(last, &[], comment).map_err(at)?,
+            _ => study.annotate(last, &[], comment).map_err(at)?,
         }
     }
     Ok(nodes)

@@ -52,7 +52,7 @@ pub(super) struct Node {
     pub(super) uci: String,
     pub(super) san: String,
     pub(super) side: usize,
-    /// The same side goes on with its turn.
+    /// Whether the side's turn goes on.
     pub(super) turn_goes_on: bool,
     #[serde(default)]
     pub(super) comment: String,
@@ -127,7 +127,7 @@ impl Study {
     }
 
     /// Adds glyphs and a comment to those that an action has.
-    pub(super) fn say(&mut self, node: u32, nags: &[u8], text: &str) -> Result<(), Problem> {
+    pub(super) fn annotate(&mut self, node: u32, nags: &[u8], text: &str) -> Result<(), Problem> {
         let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
         for nag in nags {
             if !found.nags.contains(nag) {

@@ -72,7 +72,7 @@ fn measure(
     let (mut sum, mut positions) = (0, 0);
     let meter = Meter::own();
     for _ in 0..rounds {
-        let round = there_and_back(world, contract, &moves, &before);
+        let round = count_moves_and_undo(world, contract, &moves, &before);
         sum += round.0;
         positions += round.1;
     }
@@ -80,7 +80,7 @@ fn measure(
 }
 
 /// Counts the legal moves after each move and after its undo: their sum, and the positions.
-pub(super) fn there_and_back(
+pub(super) fn count_moves_and_undo(
     world: &mut World,
     contract: &Contract,
     moves: &[Move],

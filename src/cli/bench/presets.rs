@@ -8,7 +8,7 @@
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
-use super::derive::{POSITIONS, plays_out, there_and_back};
+use super::derive::{POSITIONS, count_moves_and_undo, plays_out};
 use super::meter::Meter;
 use crate::cli::args::DEFAULT_GAME;
 use crate::cli::output::Out;
@@ -158,10 +158,10 @@ fn repeated(enough: f64, mut work: impl FnMut()) -> f64 {
     meter.elapsed().as_secs_f64() / f64::from(rounds.max(1))
 }
 
-/// [`there_and_back`] of all moves of the position.
+/// [`count_moves_and_undo`] of all moves of the position.
 fn round(world: &mut World, contract: &Contract, before: impl Fn(&mut World)) -> (u64, u64) {
     let moves = legal_moves(world, contract);
-    there_and_back(world, contract, &moves, before)
+    count_moves_and_undo(world, contract, &moves, before)
 }
 
 pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {

@@ -16,7 +16,7 @@ use lsp_types::{
 use super::symbols::{Symbol, completions, name_at, offset, range};
 use super::{path_of, uri_of};
 use crate::cli::args::RulesArgs;
-use crate::cli::check::{Fault, Fine, check};
+use crate::cli::check::{CheckedFile, Fault, check};
 use crate::cli::setup;
 use crate::presets::at_its_place;
 use crate::rules::{Diagnostics, EMBEDDED, Label, Program, Source, Span, load_path};
@@ -39,8 +39,8 @@ struct Document {
 }
 
 impl Documents {
-    /// The text of a file was opened or has changed.
-    pub(super) fn put(&mut self, uri: Uri, text: String) {
+    /// Records the text of a file that was opened or changed.
+    pub(super) fn update(&mut self, uri: Uri, text: String) {
         let Some(path) = path_of(&uri) else { return };
         let known = self.open.entry(uri.as_str().to_owned());
         let document = known.or_insert_with(|| Document {
@@ -56,7 +56,7 @@ impl Documents {
         self.open.values_mut().for_each(|it| it.changed = true);
     }
 
-    /// The file was closed: its mistakes are no longer shown.
+    /// Removes a file that was closed, and its diagnostics.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<PublishDiagnosticsParams> {
         let closed = self.open.remove(uri.as_str())?;
         Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
@@ -90,7 +90,7 @@ impl Documents {
         document.changed = false;
         document.files = files;
         let diagnostics = match found {
-            Ok(Fine { program, notes }) => {
+            Ok(CheckedFile { program, notes }) => {
                 document.program = program.or(document.program.take());
                 let note = |it: &String| plain(it, DiagnosticSeverity::INFORMATION);
                 notes.iter().map(note).collect()
@@ -155,7 +155,7 @@ impl Documents {
 }
 
 /// The result of `check` for a file among others.
-fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Fault> {
+fn findings(sources: Vec<Source>, own: &Source) -> Result<CheckedFile, Fault> {
     let other = |why: &dyn std::fmt::Display| Fault::Other(why.to_string());
     let mut catalogue = setup::catalogue(&RulesArgs::default()).map_err(|it| other(&it))?;
     for source in sources {
@@ -172,10 +172,14 @@ fn findings(sources: Vec<Source>, own: &Source) -> Result<Fine, Fault> {
 
 /// A diagnostic without a place in the text.
 fn plain(message: &str, severity: DiagnosticSeverity) -> Diagnostic {
-    Diagnostic { severity: Some(severity), message: message.to_owned(), ..shown(Range::default()) }
+    Diagnostic {
+        severity: Some(severity),
+        message: message.to_owned(),
+        ..diagnostic_at(Range::default())
+    }
 }
 
-fn shown(range: Range) -> Diagnostic {
+fn diagnostic_at(range: Range) -> Diagnostic {
     Diagnostic { range, source: Some("rulemate".into()), ..Diagnostic::default() }
 }
 
@@ -203,7 +207,7 @@ impl Document {
             code: Some(NumberOrString::String(it.code.into())),
             message,
             related_information: (!related.is_empty()).then_some(related),
-            ..shown(at)
+            ..diagnostic_at(at)
         }
     }
 
@@ -228,13 +232,13 @@ impl Document {
     }
 
     fn place(&self, source: &Source, span: Span) -> Option<Location> {
-        let path = self.files.get(&source.path).cloned().or_else(|| written(source))?;
+        let path = self.files.get(&source.path).cloned().or_else(|| write_to_cache(source))?;
         Some(Location { uri: uri_of(&path)?, range: range(&source.text, span.start, span.end) })
     }
 }
 
 /// Writes an embedded file to the user's cache, so that an editor can open it.
-fn written(source: &Source) -> Option<PathBuf> {
+fn write_to_cache(source: &Source) -> Option<PathBuf> {
     let is_embedded = EMBEDDED.iter().any(|(path, _)| *path == source.path);
     let home = || std::env::var_os("HOME").map(|it| Path::new(&it).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?;

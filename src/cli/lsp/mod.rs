@@ -75,7 +75,7 @@ impl Server {
                     let response = self.answer(request);
                     self.send(response.into())?;
                 }
-                Message::Notification(it) => self.hear(it)?,
+                Message::Notification(it) => self.handle_notification(it)?,
                 Message::Response(_) => {}
             }
         }
@@ -97,16 +97,16 @@ impl Server {
         Ok(())
     }
 
-    fn hear(&mut self, notification: Notification) -> anyhow::Result<()> {
+    fn handle_notification(&mut self, notification: Notification) -> anyhow::Result<()> {
         match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
                 let Some(it) = read::<DidOpenTextDocument>(notification) else { return Ok(()) };
-                self.documents.put(it.text_document.uri, it.text_document.text);
+                self.documents.update(it.text_document.uri, it.text_document.text);
             }
             DidChangeTextDocument::METHOD => {
                 let Some(it) = read::<DidChangeTextDocument>(notification) else { return Ok(()) };
                 if let Some(last) = it.content_changes.into_iter().next_back() {
-                    self.documents.put(it.text_document.uri, last.text);
+                    self.documents.update(it.text_document.uri, last.text);
                 }
             }
             DidCloseTextDocument::METHOD => {

@@ -74,9 +74,9 @@ impl<W: Word> Live<W> {
         depth: u32,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        let in_vain = self.leaf_tries.in_vain(LEAF_TRIES, 2)
-            || depth > 2 && self.step_tries.in_vain(STEP_TRIES, WORTH);
-        if in_vain || self.s.counts.is_some() || self.log.is_some() {
+        let gives_up = self.leaf_tries.gives_up(LEAF_TRIES, 2)
+            || depth > 2 && self.step_tries.gives_up(STEP_TRIES, WORTH);
+        if gives_up || self.s.counts.is_some() || self.log.is_some() {
             return None;
         }
         let asked = c.leaf_code(leaves, depth)?;

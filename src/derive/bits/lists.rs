@@ -35,7 +35,12 @@ impl Sorted {
 
     /// The first tuple in the range for which `holds` is false, given that it is true for all before (binary
     /// search).
-    fn first_not(&self, mut low: usize, mut high: usize, holds: impl Fn(&[i64]) -> bool) -> usize {
+    fn partition_point(
+        &self,
+        mut low: usize,
+        mut high: usize,
+        holds: impl Fn(&[i64]) -> bool,
+    ) -> usize {
         while low < high {
             let middle = low.midpoint(high);
             match holds(self.tuple(middle)) {
@@ -52,14 +57,14 @@ impl Sorted {
             return (self.len, &self.values);
         }
         let has = |it: &[i64]| &it[..prefix.len()] == prefix;
-        let start = self.first_not(0, self.len, |it| &it[..prefix.len()] < prefix);
+        let start = self.partition_point(0, self.len, |it| &it[..prefix.len()] < prefix);
         // There are usually few: the end is searched from here, in doubling steps.
         let (mut low, mut step) = (start, 1);
         while low + step <= self.len && has(self.tuple(low + step - 1)) {
             low += step;
             step *= 2;
         }
-        let end = self.first_not(low, (low + step).min(self.len), has);
+        let end = self.partition_point(low, (low + step).min(self.len), has);
         (end - start, &self.values[start * self.arity..end * self.arity])
     }
 

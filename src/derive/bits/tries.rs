@@ -14,7 +14,7 @@ impl Tries {
     }
 
     /// Whether it gives up on more than one call in `one_in`, after `first` calls.
-    pub(super) fn in_vain(self, first: u32, one_in: u32) -> bool {
+    pub(super) fn gives_up(self, first: u32, one_in: u32) -> bool {
         self.all >= first && self.given_up > self.all / one_in
     }
 }

@@ -56,7 +56,7 @@ impl Context<'_> {
         match literal {
             Literal::Compare(_) | Literal::Aggregate(_) => OTHERWISE,
             Literal::Atom(it) if it.negated => {
-                if self.is_nature(it) {
+                if self.is_property(it) {
                     NATURE
                 } else {
                     GONE
@@ -67,7 +67,7 @@ impl Context<'_> {
     }
 
     /// Whether an atom is a property of one entity.
-    fn is_nature(&self, atom: &Atom) -> bool {
+    fn is_property(&self, atom: &Atom) -> bool {
         let columns = &self.program.relation(atom.rel).columns;
         let entity = |ty: Type| match ty {
             Type::Domain(id) => {

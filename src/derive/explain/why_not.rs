@@ -231,7 +231,7 @@ impl Context<'_> {
             let Some((at, many)) = solve::pick(self.program, body, &some, bindings) else {
                 continue;
             };
-            let hopeless = many.then(|| solve::hopeless(self.rows, body, &some, bindings));
+            let hopeless = many.then(|| solve::atom_without_rows(self.rows, body, &some, bindings));
             let chosen = some[hopeless.flatten().unwrap_or(at)];
             return rest.iter().position(|it| *it == chosen);
         }

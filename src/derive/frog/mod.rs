@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub use self::plan::Stuck;
 
 use self::plan::Plans;
-use self::run::{Index, Purse, Runner, Tuples};
+use self::run::{Index, Runner, StepBudget, Tuples};
 use super::allowance;
 use super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::rows::{Rows, Tuple};
@@ -86,7 +86,7 @@ impl Statics {
             }
         }
         let indexes = vec![Index::default(); plans.accesses.len()];
-        let purse = Purse::new(program);
+        let purse = StepBudget::new(program);
         let size = |table: &OnceLock<Tuples>| table.get().map_or(0, |it| it.len());
         let mut rows: usize = tables.iter().map(size).sum();
         let runner = Runner {
@@ -116,7 +116,7 @@ pub struct Frog {
     tables: Vec<OnceLock<Tuples>>,
     /// By access.
     indexes: Vec<Index>,
-    purse: Mutex<Purse>,
+    purse: Mutex<StepBudget>,
 }
 
 impl std::fmt::Debug for Frog {
@@ -180,7 +180,7 @@ impl Frog {
             statics: Arc::clone(statics),
             tables,
             indexes: vec![Index::default(); accesses],
-            purse: Mutex::new(Purse::new(&statics.program)),
+            purse: Mutex::new(StepBudget::new(&statics.program)),
         }
     }
 
@@ -208,7 +208,7 @@ impl Frog {
         plans.strata_of(rel).into_iter().for_each(|it| runner.stratum(&program.strata[it]));
     }
 
-    fn purse(&self) -> MutexGuard<'_, Purse> {
+    fn purse(&self) -> MutexGuard<'_, StepBudget> {
         self.purse.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

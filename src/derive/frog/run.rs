@@ -28,7 +28,7 @@ pub(super) struct Index {
 
 /// The rest of the budget, and which rules spent it. A step is a row that is passed on.
 #[derive(Debug, Clone)]
-pub(super) struct Purse {
+pub(super) struct StepBudget {
     left: Cell<u64>,
     out: Cell<Option<Resource>>,
     owner: Cell<usize>,
@@ -36,7 +36,7 @@ pub(super) struct Purse {
     spent: RefCell<Vec<u64>>,
 }
 
-impl Purse {
+impl StepBudget {
     pub(super) fn new(program: &Program) -> Self {
         let purse = Self {
             left: Cell::new(REFERENCE_STEPS),
@@ -107,7 +107,7 @@ pub(super) struct Runner<'p> {
     pub(super) indexes: &'p [Index],
     /// By access: those of statics, if the statics are finished.
     pub(super) fixed: Option<&'p [Index]>,
-    pub(super) purse: &'p Purse,
+    pub(super) purse: &'p StepBudget,
 }
 
 impl Runner<'_> {

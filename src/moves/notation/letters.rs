@@ -29,7 +29,7 @@ pub(super) struct Letter {
 
 /// The piece that a text begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Begun {
+pub(super) struct LeadingPiece {
     pub(super) kind: i64,
     /// With two sides, 0 for capitals.
     pub(super) side: i64,
@@ -49,27 +49,31 @@ impl Letters {
     }
 
     /// The piece whose letter a text begins with.
-    pub(super) fn begun(&self, text: &str) -> Option<Begun> {
+    pub(super) fn leading_piece(&self, text: &str) -> Option<LeadingPiece> {
         if !self.sides.is_empty() {
             let side = self.sides.iter().position(|it| text.starts_with(it.as_str()))?;
             let rest = &text[self.sides[side].len()..];
             let letter = self.kinds.iter().find(|it| rest.starts_with(&it.small))?;
             let length = text.len() - rest.len() + letter.small.len();
-            return Some(Begun { kind: letter.kind, side: side as i64, length });
+            return Some(LeadingPiece { kind: letter.kind, side: side as i64, length });
         }
         let begins = |small: bool| {
             let spelled =
                 |it: &&Letter| text.starts_with(if small { &it.small } else { &it.capital });
             let letter = self.kinds.iter().find(spelled)?;
-            Some(Begun { kind: letter.kind, side: i64::from(small), length: letter.small.len() })
+            Some(LeadingPiece {
+                kind: letter.kind,
+                side: i64::from(small),
+                length: letter.small.len(),
+            })
         };
         begins(true).or_else(|| begins(false))
     }
 
     /// The kind whose letter, as written in moves, a text begins with; and the letter's length.
-    pub(super) fn begun_in_capitals(&self, text: &str) -> Option<(i64, usize)> {
-        let begun = self.kinds.iter().filter(|it| text.starts_with(&it.san));
-        let letter = begun.max_by_key(|it| it.san.len())?;
+    pub(super) fn leading_capital(&self, text: &str) -> Option<(i64, usize)> {
+        let leading_piece = self.kinds.iter().filter(|it| text.starts_with(&it.san));
+        let letter = leading_piece.max_by_key(|it| it.san.len())?;
         Some((letter.kind, letter.san.len()))
     }
 

@@ -43,7 +43,7 @@ struct File {
 }
 
 pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), RestoreError> {
-    let head: Head = parse(text).map_err(alien)?;
+    let head: Head = parse(text).map_err(not_a_save)?;
     match head.version {
         1 => {
             let document = Document::parse(text)?;
@@ -72,7 +72,7 @@ pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), Rest
 }
 
 /// An object without the version is not a save; everything else is a mistake in the text.
-fn alien(why: JsonError) -> RestoreError {
+fn not_a_save(why: JsonError) -> RestoreError {
     match why.message.starts_with("missing field `version`") {
         true => RestoreError::Alien { reason: "the JSON has no version".into() },
         false => RestoreError::Syntax(why),

@@ -662,9 +662,9 @@ impl<'t> Checker<'t> {
         action: RelId,
         name: Name<'t>,
         named: RelId,
-        report: fn(&mistake::Misfit<'_>) -> Diagnostic,
+        report: fn(&mistake::ColumnMismatch<'_>) -> Diagnostic,
     ) {
-        let report = report(&mistake::Misfit {
+        let report = report(&mistake::ColumnMismatch {
             name,
             found: &self.signature(named),
             wanted: &self.signature(action),

@@ -12,7 +12,7 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{Span, Type};
 use super::names::{NameTable, Scopes};
-use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape, Speller};
+use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape, Suggester};
 
 /// A domain with the place of its declaration.
 struct Known<'t> {
@@ -93,7 +93,7 @@ pub(super) struct Domains<'t> {
     ids: NameTable<'t, DomainId>,
     attrs: Vec<Attr>,
     attr_ids: HashMap<String, usize>,
-    speller: Speller,
+    speller: Suggester,
 }
 
 impl<'t> Domains<'t> {
@@ -112,7 +112,7 @@ impl<'t> Domains<'t> {
             ids: NameTable::new(),
             attrs: Vec::new(),
             attr_ids: HashMap::new(),
-            speller: Speller::default(),
+            speller: Suggester::default(),
         }
     }
 
@@ -270,7 +270,7 @@ impl<'t> Domains<'t> {
 
     /// The mistake of naming a domain that does not exist, or that a preset keeps private.
     fn unknown(&self, name: Name<'t>, built_in: &[&'t str]) -> Diagnostic {
-        if let Some((of, id)) = self.ids.kept_by(&self.scopes, name) {
+        if let Some((of, id)) = self.ids.private_owner(&self.scopes, name) {
             let span = self.known[usize::from(id.0)].span.unwrap_or_default();
             return mistake::kept_name(name, of, span);
         }

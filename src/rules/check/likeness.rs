@@ -76,7 +76,7 @@ impl<'t> Checker<'t> {
                 continue;
             }
             let id = theirs.id;
-            if self.is_as(id, self.actions[at].id) {
+            if self.counts_as(id, self.actions[at].id) {
                 self.report(mistake::as_itself(like));
                 continue;
             }
@@ -85,7 +85,7 @@ impl<'t> Checker<'t> {
     }
 
     /// Whether an action counts as another one, directly or through others.
-    fn is_as(&self, action: ActionId, other: ActionId) -> bool {
+    fn counts_as(&self, action: ActionId, other: ActionId) -> bool {
         let mut next = Some(action);
         while let Some(it) = next {
             if it == other {
@@ -97,7 +97,7 @@ impl<'t> Checker<'t> {
     }
 
     /// Copies the reactions to an action for each action that is `as` it, right after them.
-    pub(super) fn react_alike(&mut self) {
+    pub(super) fn copy_reactions(&mut self) {
         if self.actions.iter().all(|it| it.like.is_none()) {
             return;
         }
@@ -107,10 +107,11 @@ impl<'t> Checker<'t> {
                 all.push(reaction);
                 continue;
             };
-            let alike = self.actions.iter().filter(|it| it.id != of && self.is_as(it.id, of));
-            let alike: Vec<Reaction> = alike.map(|it| self.alike(&reaction, of, it.id)).collect();
+            let copied = self.actions.iter().filter(|it| it.id != of && self.counts_as(it.id, of));
+            let copied: Vec<Reaction> =
+                copied.map(|it| self.copied(&reaction, of, it.id)).collect();
             all.push(reaction);
-            all.extend(alike);
+            all.extend(copied);
         }
         if self.rules.len() + all.len() > limits::RULES {
             let count = LimitError::Rules(self.rules.len() + all.len());
@@ -121,7 +122,7 @@ impl<'t> Checker<'t> {
     }
 
     /// A reaction to an action, as one to another that has the same columns and perhaps more.
-    fn alike(&self, reaction: &Reaction, of: ActionId, id: ActionId) -> Reaction {
+    fn copied(&self, reaction: &Reaction, of: ActionId, id: ActionId) -> Reaction {
         let (of, own) = (&self.actions[usize::from(of.0)], &self.actions[usize::from(id.0)]);
         let param = |name: &str| {
             let at = of.columns.iter().position(|it| it.name == name)?;

@@ -1,7 +1,7 @@
 //! The second walk over a clause: constants become raw values, nested expressions variables.
 //!
-//! Literals keep their text order; what a nested expression is worth is said right before the
-//! literal that uses it. Deliberately absent: safety of variables.
+//! Literals keep their text order; the comparison that gives a nested expression's variable its value stands right
+//! before the literal that uses it. Deliberately absent: safety of variables.
 
 use super::super::ast::{self, Clause, ExprKind};
 use super::super::mistake;
@@ -74,7 +74,7 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// The relation that stands for the one after `was`.
+    /// The relation of an atom after `was`: its rows are those of before the action.
     fn before(&mut self, atom: &ast::Atom<'t>, rel: RelId, span: Span) -> Option<RelId> {
         if !self.reacts {
             self.cx.report(mistake::was_outside_reaction(span));
@@ -277,7 +277,7 @@ impl<'t> Body<'_, 't> {
             }
             (Some(ty), _) | (_, Some(ty)) => ty,
             (None, None) => {
-                let explained = self.explained(lhs, scope) | self.explained(rhs, scope);
+                let explained = self.report_mistake(lhs, scope) | self.report_mistake(rhs, scope);
                 if !self.unresolved && !explained {
                     self.cx.report(mistake::unknown_type(span));
                 }
@@ -293,8 +293,8 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// Whether an operand without a type is a mistake of its own.
-    fn explained(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
+    /// Reports the mistake by which an operand has no type. Returns whether there is one.
+    fn report_mistake(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
         match &expr.kind {
             ExprKind::Wild => {
                 self.cx.report(mistake::wildcard_in_expression(expr.span));

@@ -36,7 +36,7 @@ use super::program::{
 use super::reader::{Reader, Reading};
 use super::source::included;
 use super::stratify;
-use crate::facts::{AttrId, Speller};
+use crate::facts::{AttrId, Suggester};
 use domains::Domains;
 use names::{NameTable, Scopes};
 
@@ -133,7 +133,7 @@ fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
 
 struct Checker<'t> {
     found: Vec<Diagnostic>,
-    speller: Speller,
+    speller: Suggester,
     broken: BTreeSet<&'t str>,
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
@@ -176,7 +176,7 @@ impl<'t> Checker<'t> {
         let scopes = Rc::new(Scopes::of(files));
         Self {
             found: Vec::new(),
-            speller: Speller::default(),
+            speller: Suggester::default(),
             broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
             domains: Domains::new(Rc::clone(&scopes)),
             relations: Vec::new(),
@@ -227,7 +227,7 @@ impl<'t> Checker<'t> {
             return Some(id);
         }
         if !self.broken.contains(name.text) {
-            let report = match self.relation_ids.kept_by(&self.scopes, name) {
+            let report = match self.relation_ids.private_owner(&self.scopes, name) {
                 Some((of, id)) => mistake::kept_name(name, of, self.relation(id).span),
                 None => {
                     let near = self.nearest_of(name, || {
@@ -314,7 +314,7 @@ impl<'t> Checker<'t> {
                 return self.report(mistake::limit(LimitError::Facts(self.facts), span));
             }
         }
-        self.react_alike();
+        self.copy_reactions();
         self.check_concluded();
         self.check_exports();
     }

@@ -227,7 +227,11 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
     }
 
     /// A preset or game that has the name as a private one.
-    pub(super) fn kept_by(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(&'t str, T)> {
+    pub(super) fn private_owner(
+        &self,
+        scopes: &Scopes<'t>,
+        name: Name<'_>,
+    ) -> Option<(&'t str, T)> {
         let (of, text) = match name.text.split_once(SEPARATOR) {
             Some((of, text)) => (Some(of), text),
             None => (None, name.text),

@@ -226,7 +226,7 @@ pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str])
 }
 
 /// A relation that an action names, with its columns and the action's, and where both are declared.
-pub(in super::super) struct Misfit<'m> {
+pub(in super::super) struct ColumnMismatch<'m> {
     pub(in super::super) name: Name<'m>,
     pub(in super::super) found: &'m str,
     pub(in super::super) wanted: &'m str,
@@ -234,7 +234,7 @@ pub(in super::super) struct Misfit<'m> {
     pub(in super::super) old: Span,
 }
 
-impl Misfit<'_> {
+impl ColumnMismatch<'_> {
     fn report(&self, code: &'static str, label: &str) -> Diagnostic {
         let Self { name, found, wanted, .. } = self;
         let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
@@ -244,11 +244,11 @@ impl Misfit<'_> {
     }
 }
 
-pub(in super::super) fn tries_columns(misfit: &Misfit<'_>) -> Diagnostic {
+pub(in super::super) fn tries_columns(misfit: &ColumnMismatch<'_>) -> Diagnostic {
     misfit.report("E118", "does not fit")
 }
 
-pub(in super::super) fn refusals_columns(misfit: &Misfit<'_>) -> Diagnostic {
+pub(in super::super) fn refusals_columns(misfit: &ColumnMismatch<'_>) -> Diagnostic {
     misfit.report("E131", "cannot say why the action is refused").help(
         "refusals have the columns of the action and one more for the reason, of a domain with \
          listed members: `.domain Refusal { too_far, not_yours }`",

@@ -24,7 +24,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       frame-ancestors ";
 
 /// Every answer leaves with the headers that keep a browser safe.
-pub(super) async fn dress(State(web): State<Web>, request: Request, next: Next) -> Response {
+pub(super) async fn add_security_headers(
+    State(web): State<Web>,
+    request: Request,
+    next: Next,
+) -> Response {
     // An address has no secrets in it; headers and bodies have, and are not logged.
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let started = std::time::Instant::now();
@@ -77,7 +81,7 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
     // Programs send no origin; browsers do, and must come from here or from the list.
     let origin = request.headers().get(ORIGIN).filter(|_| !is_read || is_socket);
     if let Some(origin) = origin
-        && !origin.to_str().is_ok_and(|it| web.names.welcomes(it, host))
+        && !origin.to_str().is_ok_and(|it| web.names.allows_origin(it, host))
     {
         let message = "this origin is not on the server's list";
         return Err(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));

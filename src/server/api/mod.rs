@@ -140,7 +140,7 @@ pub fn router(web: Web) -> Router {
         .layer(CatchPanicLayer::new())
         .layer(from_fn_with_state(web.clone(), guard::check))
         .layer(cors(&web.names))
-        .layer(from_fn_with_state(web.clone(), guard::dress))
+        .layer(from_fn_with_state(web.clone(), guard::add_security_headers))
         .with_state(web)
 }
 
@@ -151,7 +151,7 @@ pub fn metrics_router(web: Web) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(from_fn_with_state(web.clone(), guard::check))
-        .layer(from_fn_with_state(web.clone(), guard::dress))
+        .layer(from_fn_with_state(web.clone(), guard::add_security_headers))
         .with_state(web)
 }
 

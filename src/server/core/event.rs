@@ -120,7 +120,7 @@ pub enum Event {
         /// The whole turn as one word, if it ends with this action and the rules have a word for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<String>,
-        /// What the rules say about it.
+        /// Notes of the rules about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
         /// What is to be shown of it.

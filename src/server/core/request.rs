@@ -42,7 +42,7 @@ pub enum Act {
 pub enum Input {
     /// A player takes a free seat, any or a certain one; in a rated game only with `rated` set.
     Join { side: Option<usize>, name: String, token: TokenHash, rated: bool },
-    /// A client wants something. `id` names the request: the same id is done once.
+    /// A request of a client. A repeated `id` is carried out only once.
     Act { token: Option<TokenHash>, id: Option<String>, act: Act },
     /// Time has passed.
     Tick,
@@ -67,7 +67,7 @@ pub struct Answer {
 pub struct Output {
     /// To be stored before anything else is done.
     pub events: Vec<LogEntry>,
-    /// For the client that sent the input, once the events are stored. None for time passing.
+    /// For the client that sent the input, once the events are stored. `None` for [`Input::Tick`].
     pub answer: Option<Result<Answer, Refusal>>,
 }
 
@@ -79,9 +79,9 @@ pub struct Line {
     #[schema(value_type = String)]
     pub san: Box<str>,
     pub side: usize,
-    /// The same side goes on with its turn.
+    /// Whether the side's turn goes on.
     pub turn_goes_on: bool,
-    /// What the rules say about it.
+    /// Notes of the rules about it.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub notes: Box<[String]>,
     /// When it was played, in milliseconds since 1970.

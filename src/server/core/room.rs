@@ -104,7 +104,7 @@ impl<R: Rules> Room<R> {
     /// The number of an event that these rules refuse, and why: they are not the rules of the log.
     pub fn replay(rules: R, setup: Setup, log: &[LogEntry]) -> Result<Self, (u64, Refused)> {
         let mut room = Self::empty(rules, setup);
-        room.take_in(log)?;
+        room.replay_log(log)?;
         Ok(room)
     }
 
@@ -122,7 +122,7 @@ impl<R: Rules> Room<R> {
         let known = log.iter().take_while(|it| it.v <= seen).count();
         let (before, after) = log.split_at(known);
         before.iter().for_each(|it| room.record(it));
-        room.take_in(after)?;
+        room.replay_log(after)?;
         Ok(room)
     }
 
@@ -132,7 +132,7 @@ impl<R: Rules> Room<R> {
     /// # Errors
     /// As [`Room::replay`]; the room must then be discarded.
     pub fn follow(&mut self, now: u64, log: &[LogEntry]) -> Result<(), (u64, Refused)> {
-        self.take_in(log)?;
+        self.replay_log(log)?;
         if let Some(last) = log.last() {
             // The log's time, even if the clock of this machine is ahead of it.
             self.now = last.at;
@@ -141,7 +141,7 @@ impl<R: Rules> Room<R> {
         Ok(())
     }
 
-    fn take_in(&mut self, log: &[LogEntry]) -> Result<(), (u64, Refused)> {
+    fn replay_log(&mut self, log: &[LogEntry]) -> Result<(), (u64, Refused)> {
         for entry in log {
             let done = match &entry.event {
                 Event::Played { uci, .. } => self.rules.play(uci).map(|_| ()),
@@ -286,7 +286,7 @@ impl<R: Rules> Room<R> {
     pub fn step(&mut self, now: u64, input: Input) -> Output {
         self.now = self.time(now);
         let mut events = Vec::new();
-        self.fall(&mut events);
+        self.end_if_flag_fell(&mut events);
         let answer = match input {
             Input::Tick => None,
             Input::Join { side, name, token, rated } => {
@@ -298,7 +298,7 @@ impl<R: Rules> Room<R> {
     }
 
     /// Ends the game if the running clock has fallen.
-    fn fall(&mut self, events: &mut Vec<LogEntry>) {
+    fn end_if_flag_fell(&mut self, events: &mut Vec<LogEntry>) {
         let Some((side, at)) = self.clocks.as_ref().and_then(Clocks::deadline) else { return };
         if self.outcome.is_some() || self.now < at {
             return;

@@ -80,11 +80,11 @@ pub struct Played {
     pub uci: String,
     pub san: String,
     pub side: usize,
-    /// The same side goes on with its turn.
+    /// Whether the side's turn goes on.
     pub turn_goes_on: bool,
     /// The whole turn as one word, if it ends with this action and the rules have a word for it.
     pub turn: Option<String>,
-    /// What the rules say about it.
+    /// Notes of the rules about it.
     pub notes: Vec<String>,
     /// The effects that clients show.
     pub effects: Vec<Effect>,

@@ -102,7 +102,7 @@ pub(super) struct Wanted {
 }
 
 /// Takes a free seat of a game, if there is such a game.
-async fn sit(
+async fn take_seat(
     web: &Web,
     id: &str,
     wanted: Wanted,
@@ -144,7 +144,7 @@ pub(super) async fn accept(
     web.admit_account(&account.id(), Cost::Game)?;
     let challenge = match take(&web, &id, |it| it.is_for(&account.id())) {
         Ok(challenge) => challenge,
-        Err(none) => return sit(&web, &id, wanted, account, none).await,
+        Err(none) => return take_seat(&web, &id, wanted, account, none).await,
     };
     // The game has the challenge's id, as clients expect.
     if let Err(problem) = web.host.create_as(id.clone(), challenge.options()).await {

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::board::Board;
-use super::computer::Attention;
+use super::computer::CurrentTask;
 use super::core::{Input, LogEntry, Room, TokenHash};
 pub use super::feed::Feed;
 use super::host::Host;
@@ -41,9 +41,9 @@ pub(super) const LOOK: Duration = Duration::from_millis(250);
 
 /// The room of a game, unless it is lent to the threads that rules run on. The game's
 /// task waits for it then. Should they lose it, the task ends at once.
-struct Home(Option<Box<Room<Board>>>);
+struct RoomSlot(Option<Box<Room<Board>>>);
 
-impl Deref for Home {
+impl Deref for RoomSlot {
     type Target = Room<Board>;
 
     fn deref(&self) -> &Room<Board> {
@@ -58,7 +58,7 @@ impl Deref for Home {
 struct Live {
     host: Arc<Host>,
     id: String,
-    room: Home,
+    room: RoomSlot,
     /// The lanes of the pool that its rules run on: `lane` for moves and views, `slow_lane` for longer work.
     lane: Lane,
     slow_lane: Lane,
@@ -80,7 +80,7 @@ struct Live {
     lease: Option<(Lease, std::time::Instant)>,
     /// The clock is not checked before this time, if another node owns the game.
     look: Instant,
-    computer: Attention,
+    computer: CurrentTask,
 }
 
 /// Loads a game, then runs it.
@@ -118,7 +118,7 @@ pub(super) fn run(
     let live = Live {
         host,
         id,
-        room: Home(Some(Box::new(room))),
+        room: RoomSlot(Some(Box::new(room))),
         lane,
         slow_lane,
         frames,
@@ -130,7 +130,7 @@ pub(super) fn run(
         begun,
         lease: lease.map(|it| (it, std::time::Instant::now())),
         look: Instant::now(),
-        computer: Attention::default(),
+        computer: CurrentTask::default(),
     };
     live.serve(inbox)
 }
@@ -159,7 +159,7 @@ impl Live {
                 biased;
                 command = inbox.recv() => command,
                 () = tokio::time::sleep_until(wake) => {
-                    if self.fallen() && (self.tick().await.is_err() || self.is_lost()) {
+                    if self.flag_has_fallen() && (self.tick().await.is_err() || self.is_lost()) {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
                     self.attend();
@@ -203,7 +203,7 @@ impl Live {
     /// When to look at the clock, or whether any client is connected.
     fn wakes_at(&self, asked: Instant) -> Instant {
         let now = Instant::now();
-        let (due, look) = (asked + self.host.patience(), now + self.host.next_look());
+        let (due, look) = (asked + self.host.idle_time(), now + self.host.next_look());
         let idle = if due > now { due.min(look) } else { look };
         match self.room.deadline() {
             None => idle,
@@ -238,7 +238,7 @@ impl Live {
             Some((answer, checked.err().map(|it| it.resource)))
         };
         let done = self.host.pool.run_all(lane, requests, work).await;
-        self.room = Home(lent.lock().ok().and_then(|mut it| it.take()));
+        self.room = RoomSlot(lent.lock().ok().and_then(|mut it| it.take()));
         let (done, ran_out) = done?;
         let (answer, exhausted) = done.ok_or_else(failed)?;
         Ok((answer, ran_out.or_else(|| exhausted.map(spent))))
@@ -277,14 +277,14 @@ impl Live {
         }
     }
 
-    fn fallen(&self) -> bool {
-        let fallen = self.room.deadline().is_some_and(|at| at <= self.host.now());
-        fallen && Instant::now() >= self.look
+    fn flag_has_fallen(&self) -> bool {
+        let flag_has_fallen = self.room.deadline().is_some_and(|at| at <= self.host.now());
+        flag_has_fallen && Instant::now() >= self.look
     }
 
     fn is_idle(&self, asked: Instant) -> bool {
         let is_watched = !self.watchers.is_empty() || !self.players.is_empty();
-        asked.elapsed() >= self.host.patience() && !is_watched
+        asked.elapsed() >= self.host.idle_time() && !is_watched
     }
 
     /// The clocks that run, where this node looks after them.

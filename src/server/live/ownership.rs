@@ -14,7 +14,7 @@ use super::super::core::{Answer, Input, Room};
 use super::super::ids::new_token;
 use super::super::problem::Problem;
 use super::super::store::Claim;
-use super::{Home, LOOK, Live, frame};
+use super::{LOOK, Live, RoomSlot, frame};
 
 /// Maximum number of attempts at a step when other nodes are faster.
 const TRIES: usize = 4;
@@ -36,7 +36,7 @@ impl Live {
     /// Drops what could not be stored, and reads what others have stored.
     pub(super) async fn reload(&mut self) -> Result<(), Problem> {
         let (room, entries) = self.host.load(&self.id).await?;
-        self.room = Home(Some(Box::new(room)));
+        self.room = RoomSlot(Some(Box::new(room)));
         let sent = usize::try_from(self.sent).unwrap_or(usize::MAX);
         for entry in entries.iter().skip(sent) {
             self.send_frame(frame(entry));

@@ -88,7 +88,7 @@ type Job = Box<dyn FnOnce(&mut dyn Nodes) + Send>;
 
 /// Since when this node has renewed its lease in time, and when it last did, by its own clock.
 #[derive(Debug)]
-struct Alive {
+struct Renewed {
     since: Instant,
     last: Instant,
 }
@@ -97,7 +97,7 @@ struct Alive {
 #[derive(Debug, Clone)]
 pub struct Leases {
     node: Arc<str>,
-    alive: Arc<Mutex<Alive>>,
+    alive: Arc<Mutex<Renewed>>,
     queue: Sender<Job>,
 }
 
@@ -109,7 +109,7 @@ impl Leases {
     pub fn start(mut nodes: Box<dyn Nodes>, node: Arc<str>) -> Result<Self, StoreError> {
         let now = Instant::now();
         nodes.renew(&node)?;
-        let alive = Arc::new(Mutex::new(Alive { since: now, last: now }));
+        let alive = Arc::new(Mutex::new(Renewed { since: now, last: now }));
         let (queue, inbox) = channel();
         let (own, shared) = (Arc::clone(&node), Arc::clone(&alive));
         let body = move || keep_alive(nodes.as_mut(), &own, &shared, &inbox);
@@ -185,7 +185,7 @@ impl Leases {
     }
 }
 
-impl Alive {
+impl Renewed {
     /// The lease was renewed; `now` is the time before that.
     fn go_on(&mut self, now: Instant) {
         // If it was late, other nodes may have owned its games meanwhile: its earlier claims are void.
@@ -196,7 +196,7 @@ impl Alive {
     }
 }
 
-fn keep_alive(nodes: &mut dyn Nodes, node: &str, alive: &Mutex<Alive>, inbox: &Receiver<Job>) {
+fn keep_alive(nodes: &mut dyn Nodes, node: &str, alive: &Mutex<Renewed>, inbox: &Receiver<Job>) {
     let mut due = Instant::now() + RENEW;
     loop {
         match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {

@@ -170,7 +170,7 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
 pub async fn keep_tournaments(host: Weak<Host>) {
     let Some(all) = host.upgrade() else { return };
     let mut ended = all.ended.subscribe();
-    let mut keeper = Keeper { since: all.now(), ..Keeper::default() };
+    let mut keeper = NodeMemory { since: all.now(), ..NodeMemory::default() };
     drop(all);
     loop {
         let next = Instant::now() + LOOK;
@@ -194,7 +194,7 @@ pub async fn keep_tournaments(host: Weak<Host>) {
 
 /// What a node remembers about tournaments from one check to the next. All of it may be lost without harm.
 #[derive(Debug, Default)]
-struct Keeper {
+struct NodeMemory {
     /// When this node started.
     since: u64,
     /// The games under way, and the tournaments that they belong to.
@@ -206,7 +206,7 @@ struct Keeper {
     looks: u64,
 }
 
-impl Keeper {
+impl NodeMemory {
     async fn look(&mut self, host: &Arc<Host>) {
         let now = host.now();
         let list = |store: &mut dyn Store| store.records(LIVES, "", LIVE * 2);

@@ -65,7 +65,7 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
             0 => (other - one).abs_diff(half(one)) as i128,
             _ => 0,
         };
-        let uneven = i128::from(tilt(a, b).saturating_sub(2));
+        let uneven = i128::from(imbalance(a, b).saturating_sub(2));
         // More than all byes add up to, and less than an unnecessary bye.
         let blocked = i128::from(a.blocked.contains(&b.who)) * (rank(5) << 10);
         blocked
@@ -108,7 +108,7 @@ fn sort(all: &mut [Contender]) {
 }
 
 /// How uneven the sides of two players are after a game between them.
-fn tilt(one: &Contender, other: &Contender) -> u32 {
+fn imbalance(one: &Contender, other: &Contender) -> u32 {
     let [first, second] = if has_first(one, other) { [one, other] } else { [other, one] };
     (first.balance + 1).unsigned_abs().max((second.balance - 1).unsigned_abs())
 }

@@ -104,7 +104,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             && (!recursive || self.is_block(rel) && rules.iter().all(|it| is_row_local(rel, it)))
     }
 
-    /// Whether a maintained relation is kept by block.
+    /// Whether a maintained relation is updated by block.
     pub(super) fn is_block(&self, rel: RelId) -> bool {
         let columns = &self.program.relation(rel).columns;
         let entities = columns.first().is_some_and(|it| match it.ty {

@@ -350,7 +350,7 @@ impl Fields {
 ///
 /// # Safety
 /// The pointers are those that [`EntryPoint::run`] passed, and nothing else uses the state meanwhile.
-unsafe fn lent<'a, W: Word>(
+unsafe fn borrow_state<'a, W: Word>(
     state: *mut c_void,
     program: *const c_void,
 ) -> (&'a mut State<W>, &'a Compiled<W>) {
@@ -368,7 +368,7 @@ macro_rules! helpers {
             $b: i64,
         ) -> i64 {
             // SAFETY: code passes on the pointers that it was passed.
-            let ($state, $c) = unsafe { lent::<W>(state, program) };
+            let ($state, $c) = unsafe { borrow_state::<W>(state, program) };
             $body
         })*
     };

@@ -54,7 +54,7 @@ impl Roles {
             castling: program.relation_named("partner").and_then(|_| Castling::find(finder)),
             passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
             clock: finder.optional("clock", Slot::Int),
-            in_check: finder.if_there("in_check", &[]),
+            in_check: finder.optional_relation("in_check", &[]),
             check: program.relation_named("check"),
         }
     }
@@ -103,7 +103,7 @@ impl Passing {
         let victim = Self::victim(finder);
         let passed = finder.rules("passed", &[Entity, Square, Square]);
         let same_passed = finder.rules("same_passed", &[Square]);
-        let action = finder.if_there("en_passant", &[Entity, Square]);
+        let action = finder.optional_relation("en_passant", &[Entity, Square]);
         Some(Self { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
     }
 

@@ -6,7 +6,7 @@ use crate::facts::{Domain, Shape};
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::Mark;
-use super::super::letters::{Begun, Letters};
+use super::super::letters::{LeadingPiece, Letters};
 
 /// A field that only some families have: its name, and what is expected in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub(in super::super) struct Placed {
 /// The piece that a text begins with, with the signs beside its letter, as yet on no square.
 pub(super) fn piece(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Placed> {
     let mut marks = signs(contract, rest, |it| it.before);
-    let Begun { kind, side, length } = letters.begun(rest)?;
+    let LeadingPiece { kind, side, length } = letters.leading_piece(rest)?;
     *rest = &rest[length..];
     marks |= signs(contract, rest, |it| !it.before);
     Some(Placed { square: None, kind, side, marks })

@@ -24,12 +24,12 @@ pub(super) struct Position {
     pub(super) family: Fields,
     pub(super) fullmove: i64,
     /// The value of each field that the game declares.
-    pub(super) further: Vec<Option<Further>>,
+    pub(super) further: Vec<Option<FieldValue>>,
 }
 
 /// The value of a further field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Further {
+pub(super) struct FieldValue {
     /// For the game, or for all pieces that are not named; `None` is `-`.
     pub(super) value: Option<i64>,
     /// For the pieces on named squares.
@@ -112,12 +112,12 @@ fn further(
         named.push(it);
         offset += text.len() + 1;
     }
-    *place = Some(Further { value, named });
+    *place = Some(FieldValue { value, named });
     Ok(())
 }
 
 /// The further fields that may still follow, for an error message.
-fn open_fields(contract: &Contract, found: &[Option<Further>]) -> String {
+fn open_fields(contract: &Contract, found: &[Option<FieldValue>]) -> String {
     let open = contract.fields.iter().zip(found).filter(|it| it.1.is_none());
     let value = |it: &Field| if it.ty == Type::Int { "N" } else { "VALUE" };
     let fields: String = open.map(|it| format!("{}={} or ", it.0.key, value(it.0))).collect();
@@ -264,12 +264,17 @@ fn in_hand(
     let mut rest = if inside == "-" { "" } else { inside };
     while let Some(sign) = rest.chars().next() {
         let at = start + 1 + inside.len() - rest.len();
-        let begun = letters.begun(rest).ok_or_else(|| {
+        let leading_piece = letters.leading_piece(rest).ok_or_else(|| {
             let known = format!("a piece ({}) or `]`", letters.all());
             part.error(at, format!("{sign:?}"), known)
         })?;
-        pieces.push(Placed { square: None, kind: begun.kind, side: begun.side, marks: 0 });
-        rest = &rest[begun.length..];
+        pieces.push(Placed {
+            square: None,
+            kind: leading_piece.kind,
+            side: leading_piece.side,
+            marks: 0,
+        });
+        rest = &rest[leading_piece.length..];
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use super::token::{Bare, Token, token};
+use super::token::{BareNumbers, Token, token};
 use super::window::Window;
 use super::{DEEPEST, FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
@@ -45,7 +45,7 @@ impl<R: BufRead> PgnReader<R> {
     /// Number of bytes examined so far, each counted as often as it was. It stays proportional to the bytes
     /// read: a file may come from a stranger.
     pub fn looked_at(&self) -> u64 {
-        self.window.looked()
+        self.window.examined()
     }
 
     /// Skips white space and lines that begin with `%`.
@@ -200,8 +200,8 @@ impl<R: BufRead> PgnReader<R> {
             let Some(rest) = self.window.rest().strip_prefix('\n') else { return };
             let line = rest.lines().next().unwrap_or_default();
             let (is_tag, is_blank) = (looks_like_tag(line), line.trim().is_empty());
-            let looked = line.len();
-            self.window.count(looked);
+            let examined = line.len();
+            self.window.count(examined);
             self.window.advance(1);
             if is_tag && !in_tags {
                 return;
@@ -291,11 +291,11 @@ struct Outer {
 
 impl Building {
     /// Which numbers without dots count as move numbers.
-    fn bare(&self) -> Bare {
+    fn bare(&self) -> BareNumbers {
         let is_due = !self.line.is_numbered && !self.line.next.by_second;
         match self.has_dots {
-            Some(true) => Bare::Due(is_due.then_some(self.line.next.number)),
-            _ => Bare::All,
+            Some(true) => BareNumbers::Due(is_due.then_some(self.line.next.number)),
+            _ => BareNumbers::All,
         }
     }
 

@@ -34,7 +34,7 @@ pub(super) enum Token<'a> {
 
 /// Which numbers without dots count as move numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Bare {
+pub(super) enum BareNumbers {
     #[default]
     All,
     /// The number that is due here, if any.
@@ -45,7 +45,7 @@ pub(super) enum Bare {
 ///
 /// # Errors
 /// The input is left at the place of the fault.
-pub(super) fn token<'a>(input: &mut &'a str, bare: Bare) -> Result<Token<'a>, PgnFault> {
+pub(super) fn token<'a>(input: &mut &'a str, bare: BareNumbers) -> Result<Token<'a>, PgnFault> {
     let Some(first) = input.chars().next() else {
         return Ok(Token::Nothing);
     };
@@ -54,7 +54,7 @@ pub(super) fn token<'a>(input: &mut &'a str, bare: Bare) -> Result<Token<'a>, Pg
         '{' => whole(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
         ';' => Ok(whole(line_comment, input).map_or(Token::Nothing, Token::Comment)),
         '$' => whole(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
-        '(' if crowd(input) > 0 => word(input, first, bare),
+        '(' if stack_length(input) > 0 => word(input, first, bare),
         '"' => quoted(input),
         '(' => Ok(skip(input, Token::OpenVariation)),
         ')' => Ok(skip(input, Token::CloseVariation)),
@@ -68,7 +68,7 @@ pub(super) fn token<'a>(input: &mut &'a str, bare: Bare) -> Result<Token<'a>, Pg
 /// Whether a move with this text is read back as such after a number with dots.
 pub(super) fn reads_back(text: &str) -> bool {
     let mut rest = text;
-    let read = token(&mut rest, Bare::Due(None));
+    let read = token(&mut rest, BareNumbers::Due(None));
     rest.is_empty() && matches!(read, Ok(Token::Move(it)) if it == text)
 }
 
@@ -85,7 +85,7 @@ fn quoted<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
     }
 }
 
-fn word<'a>(input: &mut &'a str, first: char, bare: Bare) -> Result<Token<'a>, PgnFault> {
+fn word<'a>(input: &mut &'a str, first: char, bare: BareNumbers) -> Result<Token<'a>, PgnFault> {
     if let Some(result) = whole(result, input) {
         return Ok(Token::Result(result));
     }
@@ -173,8 +173,8 @@ fn number(input: &mut &str) -> Parsed<(u32, usize)> {
 }
 
 /// Whether a word that begins with a digit is a move, and no number before one.
-fn is_move(text: &str, bare: Bare) -> bool {
-    let Bare::Due(due) = bare else { return false };
+fn is_move(text: &str, bare: BareNumbers) -> bool {
+    let BareNumbers::Due(due) = bare else { return false };
     let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
     // `2Nf3` is a number and a move.
     if text[end..].starts_with(|it: char| it == '.' || it.is_alphabetic()) {
@@ -227,7 +227,7 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
         let step = match rest.chars().next() {
             Some(it) if is_sign(it) => it.len_utf8(),
             Some('*') if drops(&whole[..length], rest) => 1,
-            _ => crowd(rest),
+            _ => stack_length(rest),
         };
         if step == 0 {
             break;
@@ -256,7 +256,7 @@ const MOST_CROWD: usize = 32;
 /// The length of the stack that a text begins with, 0 if there is none. Its pieces are capitals, each with a
 /// `+` before it or not, and the move goes on right after it: `(+TI)`. (A variation has lower-case letters,
 /// or nothing right after it.)
-fn crowd(text: &str) -> usize {
+fn stack_length(text: &str) -> usize {
     let close = text.bytes().take(MOST_CROWD).position(|it| it == b')');
     let Some(close) = close.filter(|_| text.starts_with('(')) else { return 0 };
     let inside = &text[1..close];

@@ -21,7 +21,7 @@ pub(super) struct Window<R> {
     ended: bool,
     failed: Option<String>,
     /// Number of bytes examined, each counted as often as it was.
-    looked: u64,
+    examined: u64,
 }
 
 impl<R: BufRead> Window<R> {
@@ -36,7 +36,7 @@ impl<R: BufRead> Window<R> {
             cut: Vec::new(),
             ended: false,
             failed: None,
-            looked: 0,
+            examined: 0,
         };
         window.ensure(1);
         if window.text.starts_with('\u{FEFF}') {
@@ -66,13 +66,13 @@ impl<R: BufRead> Window<R> {
     }
 
     /// Number of bytes examined so far, each counted as often as it was: the cost of reading.
-    pub(super) fn looked(&self) -> u64 {
-        self.looked
+    pub(super) fn examined(&self) -> u64 {
+        self.examined
     }
 
     /// Counts bytes of `rest` that the reader has examined without consuming them.
     pub(super) fn count(&mut self, bytes: usize) {
-        self.looked += bytes as u64;
+        self.examined += bytes as u64;
     }
 
     /// Number of bytes consumed.

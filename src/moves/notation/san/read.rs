@@ -11,8 +11,8 @@ use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments 
 use super::super::read_letters::letters_of;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
-use super::text::{Spelled, spelled};
-use super::write::{Spelt, Usual, captures, is_bare, text_of};
+use super::text::{SanParts, spelled};
+use super::write::{TemplateTexts, Usual, captures, is_bare, text_of};
 
 /// The legal move that a text means.
 ///
@@ -84,16 +84,16 @@ impl SanReader<'_> {
             }
             return Err(MoveFault::Ambiguous { candidates: texts });
         }
-        meant.pop().ok_or_else(|| self.why_none(world, &spelled))
+        meant.pop().ok_or_else(|| self.explain_refusal(world, &spelled))
     }
 
     fn texts(&self, world: &mut World, legal: &[Move], moves: &[Move]) -> Vec<String> {
-        let spelt = Spelt::of(world, legal);
+        let spelt = TemplateTexts::of(world, legal);
         moves.iter().map(|it| text_of(world, self.contract, legal, &spelt, it)).collect()
     }
 
     /// The moves in the usual form that the text fits. Without the piece, it fits all promotions.
-    fn meant(&self, world: &mut World, moves: &[Move], spelled: &Spelled) -> Vec<Move> {
+    fn meant(&self, world: &mut World, moves: &[Move], spelled: &SanParts) -> Vec<Move> {
         let fitting: Vec<(Move, Option<i64>)> = moves
             .iter()
             .filter_map(|it| {
@@ -110,7 +110,7 @@ impl SanReader<'_> {
         exact
     }
 
-    fn fits(&self, world: &mut World, usual: &Usual, spelled: &Spelled) -> bool {
+    fn fits(&self, world: &mut World, usual: &Usual, spelled: &SanParts) -> bool {
         let board = self.contract.board;
         spelled.file.is_none_or(|it| it == board.file(usual.from))
             && spelled.rank.is_none_or(|it| it == board.rank(usual.from))
@@ -135,7 +135,7 @@ impl SanReader<'_> {
 
     /// Why a text in the usual form is refused: the pseudo-legal moves that it means, or else the imagined
     /// moves of the pieces of that kind.
-    fn why_none(&self, world: &mut World, spelled: &Spelled) -> MoveFault {
+    fn explain_refusal(&self, world: &mut World, spelled: &SanParts) -> MoveFault {
         let tries = pseudo_moves(world);
         let tried = self.meant(world, &tries, spelled);
         if !tried.is_empty() {
@@ -145,12 +145,13 @@ impl SanReader<'_> {
         if pieces.is_empty() {
             return MoveFault::NoSuchPiece;
         }
-        let candidates = pieces.iter().filter_map(|it| self.imagined(*it, spelled)).collect();
+        let candidates =
+            pieces.iter().filter_map(|it| self.hypothetical_move(*it, spelled)).collect();
         MoveFault::Illegal { candidates }
     }
 
     /// The mover's pieces that the text may mean, those on the destination's file first.
-    fn pieces(&self, world: &mut World, spelled: &Spelled) -> Vec<EntityId> {
+    fn pieces(&self, world: &mut World, spelled: &SanParts) -> Vec<EntityId> {
         let facts = world.facts();
         let mover = self.contract.mover(facts);
         let own: Vec<Usual> = facts
@@ -174,7 +175,7 @@ impl SanReader<'_> {
     }
 
     /// The move of a piece to the destination, whether it can go there or not.
-    fn imagined(&self, piece: EntityId, spelled: &Spelled) -> Option<Move> {
+    fn hypothetical_move(&self, piece: EntityId, spelled: &SanParts) -> Option<Move> {
         let value = |column: &str| match column {
             "piece" => Some(i64::from(piece.0)),
             "to" => Some(spelled.to),
@@ -222,7 +223,7 @@ impl SanReader<'_> {
         }
         candidates.sort();
         candidates.dedup();
-        let spelt = Spelt::of(world, legal);
+        let spelt = TemplateTexts::of(world, legal);
         let meant = legal.iter().enumerate().filter(|it| spelt.is(it.0, text));
         let meant: Vec<Move> = meant.map(|it| it.1.clone()).collect();
         Some(match meant.as_slice() {

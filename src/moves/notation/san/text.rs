@@ -10,7 +10,7 @@ use super::super::letters::Letters;
 
 /// A parsed text in the usual form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Spelled {
+pub(super) struct SanParts {
     /// `None` without a letter, which means a pawn-like piece.
     pub(super) kind: Option<i64>,
     pub(super) file: Option<i64>,
@@ -21,7 +21,7 @@ pub(super) struct Spelled {
     pub(super) captures: bool,
 }
 
-impl Spelled {
+impl SanParts {
     /// Whether it is written like the move of a pawn-like piece without a capture: as its destination alone.
     pub(super) fn is_march(&self) -> bool {
         self.kind.is_none() && self.file.is_none() && !self.captures
@@ -34,13 +34,13 @@ pub(super) fn spelled(
     board: Board,
     squares: &Domain,
     letters: &Letters,
-) -> Result<Spelled, MoveFault> {
+) -> Result<SanParts, MoveFault> {
     let fault = |offset, expected: &str| MoveFault::Malformed { offset, expected: expected.into() };
     let end = text.rfind(|it: char| it.is_ascii_digit()).map(|it| it + 1);
     let end = end.ok_or_else(|| fault(text.len(), "a square"))?;
     let becomes = becomes(&text[end..], letters).map_err(|()| fault(end, BECOMES_EXPECTED))?;
     let (start, to) = destination(&text[..end], squares).ok_or_else(|| fault(0, "a square"))?;
-    let (kind, origin) = match letters.begun_in_capitals(text) {
+    let (kind, origin) = match letters.leading_capital(text) {
         Some((kind, length)) => (Some(kind), length),
         None if text.starts_with(|it: char| it.is_ascii_uppercase()) => {
             return Err(fault(0, &format!("a piece ({})", letters.all().to_ascii_uppercase())));
@@ -51,7 +51,7 @@ pub(super) fn spelled(
     let (file, rank) =
         origin_of(way, board).map_err(|at| fault(origin + at, "a file, a rank, x or a square"))?;
     let captures = way.ends_with(['x', ':']);
-    Ok(Spelled { kind, file, rank, to, becomes, captures })
+    Ok(SanParts { kind, file, rank, to, becomes, captures })
 }
 
 /// `=Q`, `/Q`, `(Q)`, `Q` or nothing.

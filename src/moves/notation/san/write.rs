@@ -1,4 +1,4 @@
-//! A move of this position as SAN.
+//! Writes moves of a position in SAN.
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME};
@@ -6,7 +6,7 @@ use crate::rules::Program;
 
 use super::super::super::action::{Move, legal_moves};
 use super::super::super::contract::Contract;
-use super::super::super::template::{Apart, Much, apart, render_so};
+use super::super::super::template::{Disambiguation, SquarePart, disambiguate, render_with};
 use super::super::super::turn::is_stuck;
 use super::super::chess::{BECOMES, strikes_beside};
 use super::super::read_letters::letters_of;
@@ -16,14 +16,14 @@ use super::super::uci::to_uci;
 /// ambiguous is written as in UCI.
 pub fn to_san(world: &mut World, contract: &Contract, mv: &Move) -> String {
     let legal = legal_moves(world, contract);
-    let spelt = Spelt::of(world, &legal);
+    let spelt = TemplateTexts::of(world, &legal);
     text_of(world, contract, &legal, &spelt, mv)
 }
 
 /// The legal moves with their texts, sorted by text.
 pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let legal = legal_moves(world, contract);
-    let spelt = Spelt::of(world, &legal);
+    let spelt = TemplateTexts::of(world, &legal);
     let text = |it: &Move| (text_of(world, contract, &legal, &spelt, it), it.clone());
     let mut rows: Vec<_> = legal.iter().map(text).collect();
     rows.sort();
@@ -35,7 +35,7 @@ pub(super) fn text_of(
     world: &mut World,
     contract: &Contract,
     legal: &[Move],
-    spelt: &Spelt,
+    spelt: &TemplateTexts,
     mv: &Move,
 ) -> String {
     let draft = SanDraft::new(world, contract, legal, spelt, mv);
@@ -57,7 +57,7 @@ pub struct SanDraft {
     /// Number of pieces of other sides before the move.
     enemies: usize,
     /// Whether a piece is captured elsewhere than on the destination.
-    beside: bool,
+    elsewhere: bool,
 }
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl SanDraft {
     /// The part that the position before the move determines.
     pub fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
         let legal = legal_moves(world, contract);
-        let spelt = Spelt::of(world, &legal);
+        let spelt = TemplateTexts::of(world, &legal);
         Self::new(world, contract, &legal, &spelt, mv)
     }
 
@@ -78,7 +78,7 @@ impl SanDraft {
         world: &mut World,
         contract: &Contract,
         legal: &[Move],
-        spelt: &Spelt,
+        spelt: &TemplateTexts,
         mv: &Move,
     ) -> Self {
         let program = world.program().clone();
@@ -96,7 +96,7 @@ impl SanDraft {
             body: body.unwrap_or_else(|| Body::Whole(to_uci(world, mv))),
             mover,
             enemies: count_enemies(world, contract, mover),
-            beside: strikes_beside(world, contract, mv),
+            elsewhere: strikes_beside(world, contract, mv),
         }
     }
 
@@ -107,14 +107,14 @@ impl SanDraft {
             true => "",
             false => suffix(world, contract, self.mover),
         };
-        let mut text = self.body.text(self.beside || removes);
+        let mut text = self.body.text(self.elsewhere || removes);
         text.push_str(suffix);
         text
     }
 
     /// The text of a move that cannot be taken.
     fn refused(self) -> String {
-        self.body.text(self.beside)
+        self.body.text(self.elsewhere)
     }
 }
 
@@ -180,25 +180,25 @@ fn is_decided(world: &mut World, contract: &Contract) -> bool {
 }
 
 /// The texts of the legal moves whose actions have templates, in the order of the moves.
-pub(super) struct Spelt(Vec<Option<String>>);
+pub(super) struct TemplateTexts(Vec<Option<String>>);
 
-impl Spelt {
+impl TemplateTexts {
     pub(super) fn of(world: &mut World, legal: &[Move]) -> Self {
         let program = world.program().clone();
         let template = |mv: &Move| program.action(mv.action).san.as_ref();
-        let mut known: Vec<Option<Apart>> = Vec::with_capacity(legal.len());
+        let mut known: Vec<Option<Disambiguation>> = Vec::with_capacity(legal.len());
         for mv in legal {
-            let own = template(mv).and_then(|it| apart(world, it, mv.action, &mv.args));
+            let own = template(mv).and_then(|it| disambiguate(world, it, mv.action, &mv.args));
             known.push(own);
         }
         let mut texts = Vec::with_capacity(legal.len());
         for (mv, own) in legal.iter().zip(&known) {
-            let much = own.as_ref().map_or(Much::Nothing, |own| {
+            let part = own.as_ref().map_or(SquarePart::Nothing, |own| {
                 let rivals = known.iter().flatten().filter(|it| it.keys == own.keys);
                 let others = rivals.map(|it| &it.square).filter(|it| **it != own.square);
-                much_of(&own.square, &others.collect::<Vec<_>>())
+                shortest_part(&own.square, &others.collect::<Vec<_>>())
             });
-            texts.push(template(mv).map(|it| render_so(world, it, mv.action, &mv.args, much)));
+            texts.push(template(mv).map(|it| render_with(world, it, mv.action, &mv.args, part)));
         }
         Self(texts)
     }
@@ -211,7 +211,7 @@ impl Spelt {
         (same == 1).then(|| text.clone())
     }
 
-    /// Whether a move is written like this.
+    /// Whether the move at an index is written as this text.
     pub(super) fn is(&self, at: usize, text: &str) -> bool {
         self.0.get(at).is_some_and(|it| it.as_deref() == Some(text))
     }
@@ -219,13 +219,13 @@ impl Spelt {
 
 /// The shortest part of a square's name that distinguishes it from others: its file, else its rank, else
 /// both.
-fn much_of(own: &str, others: &[&String]) -> Much {
-    let shared = |much: Much| others.iter().any(|it| much.of(it) == much.of(own));
+fn shortest_part(own: &str, others: &[&String]) -> SquarePart {
+    let shared = |part: SquarePart| others.iter().any(|it| part.of(it) == part.of(own));
     match others.is_empty() {
-        true => Much::Nothing,
-        false if !shared(Much::File) => Much::File,
-        false if !shared(Much::Rank) => Much::Rank,
-        false => Much::Whole,
+        true => SquarePart::Nothing,
+        false if !shared(SquarePart::File) => SquarePart::File,
+        false if !shared(SquarePart::Rank) => SquarePart::Rank,
+        false => SquarePart::Whole,
     }
 }
 

@@ -105,11 +105,11 @@ impl<W: Word> Lower<'_, '_, W> {
                 writes.iter().for_each(|it| self.write(it));
             }
             let catch_up = self.part().catch_up;
-            self.call_for_all(catch_up);
+            self.call_without_entity(catch_up);
         }
         match self.part().count {
             Some(count) => {
-                self.call_for_all(count);
+                self.call_without_entity(count);
                 self.end(Self::take_back);
             }
             None => self.end_by(Self::share_top, Self::take_back),
@@ -117,7 +117,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Calls a function without an entity.
-    fn call_for_all(&mut self, function: FuncRef) {
+    fn call_without_entity(&mut self, function: FuncRef) {
         let none = self.b.ins().iconst(I64, 0);
         self.call_leaf(function, [none, none]);
     }

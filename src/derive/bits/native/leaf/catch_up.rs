@@ -53,7 +53,7 @@ impl<W: Word> Lower<'_, '_, W> {
             let old = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
             self.give(&[block]);
             self.run(kept.derive);
-            [old, self.let_go()]
+            [old, self.release_rows()]
         } else {
             let old = (0..kept.stride).map(|at| self.take_row(first, at)).collect();
             self.store_row(support, &without);

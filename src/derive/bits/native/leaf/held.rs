@@ -64,7 +64,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Stops holding the rows, and returns them.
-    pub(super) fn let_go(&mut self) -> Vec<Row> {
+    pub(super) fn release_rows(&mut self) -> Vec<Row> {
         let rows = self.part().held.take().map(|it| it.rows).unwrap_or_default();
         rows.iter().map(|it| self.values(it)).collect()
     }
