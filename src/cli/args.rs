@@ -29,9 +29,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// List the games that can be played
     Games(ListArgs),
-    /// List the presets, the rule modules that games are made of
+    /// List the presets: rule modules that games combine
     Presets(PresetsArgs),
-    /// List the layouts, where the pieces of games start
+    /// List the layouts: start positions of games
     Layouts(ListArgs),
     /// Play a game in the terminal, against a second person or a random mover
     Play(PlayArgs),
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Moves(MovesArgs),
     /// Count the tree of legal actions to a depth
     Perft(PerftArgs),
-    /// Replay games from PGN files and judge every move and the result
+    /// Replay games from PGN files and check every move and the result
     Referee(RefereeArgs),
     /// Prove why a move is legal, why it is not, or why a fact holds
     Explain(ExplainArgs),
@@ -49,9 +49,9 @@ pub(crate) enum Command {
     Load(LoadArgs),
     /// List the facts that differ between two saved games
     Diff(DiffArgs),
-    /// Play saves and PGN games again under both evaluators, and check proofs
+    /// Replay saves and PGN games under both evaluators, and check proofs
     Audit(AuditArgs),
-    /// Ask for whatever holds in a position, or along a game
+    /// Query what holds in a position, or along a game
     Query(QueryArgs),
     /// List the facts of a position
     Facts(FactsArgs),
@@ -59,19 +59,19 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Check rule files and print every finding
     Check(CheckArgs),
-    /// Write a small rule file that plays at once: a game, a preset, a piece or a family
+    /// Write a small working rule file: a game, a preset, a piece or a family
     New(NewArgs),
-    /// Play random games by the rules of a file, under both evaluators, with figures about them
+    /// Play random games by the rules of a file under both evaluators, and print statistics
     Test(TestArgs),
     /// Run vector files (perft rows, lists of legal moves, SAN, winners) and count what passes
     Verify(VerifyArgs),
-    /// Measure speed and memory, beside the peers that are installed
+    /// Measure speed and memory, and those of the peers that are installed
     Bench(BenchArgs),
     /// Speak UCI on standard input and output, for chess programs and their interfaces
     Uci(ProtocolArgs),
     /// Speak the Chess Engine Communication Protocol (xboard) on standard input and output
     Xboard(ProtocolArgs),
-    /// Tell editors about rule files: mistakes as they are typed, meanings, definitions, names
+    /// Run a language server for rule files: diagnostics while typing, hover, definitions, completion
     #[command(after_help = "Editors start it themselves (docs/editors.md).\n\nExamples:
   nvim --cmd 'lua vim.lsp.config(\"rulemate\", { cmd = { \"rulemate\", \"lsp\" } })' my-game.dl")]
     Lsp,
@@ -81,13 +81,13 @@ pub(crate) enum Command {
     /// Copy a store while it is in use
     #[cfg(feature = "server")]
     Backup(super::server_args::BackupArgs),
-    /// Look whether this machine and a store are fit to serve
+    /// Check whether this machine and a store are fit to serve
     #[cfg(feature = "server")]
     Doctor(super::server_args::DoctorArgs),
-    /// Read what players report, and close accounts
+    /// Read players' reports, and close accounts
     #[cfg(feature = "server")]
     Moderate(super::server_args::ModerateArgs),
-    /// Forget games in which nothing has happened for long
+    /// Delete games in which nothing has happened for a long time
     #[cfg(feature = "server")]
     Prune(super::server_args::PruneArgs),
     /// Print completions for a shell
@@ -175,12 +175,12 @@ pub(crate) struct FactsArgs {
   rulemate presets piece-hp
   rulemate layouts")]
 pub(crate) struct ListArgs {
-    /// Tell all about these
+    /// Print all details of these
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
-    /// Print JSON, all about each
+    /// Print JSON with all details of each
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -215,7 +215,7 @@ pub(crate) struct MovesArgs {
     /// Print whole turns, their actions joined by commas
     #[arg(long)]
     pub(crate) turns: bool,
-    /// Print JSON, with SAN beside UCI
+    /// Print JSON, with SAN and UCI
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -232,10 +232,10 @@ pub(crate) struct PerftArgs {
     /// Half-moves to look ahead
     #[arg(long, short, value_name = "N")]
     pub(crate) depth: u32,
-    /// Count whole turns: the depth is one of turns, however many actions they have
+    /// Count whole turns: the depth is a number of turns, whatever their number of actions
     #[arg(long)]
     pub(crate) turns: bool,
-    /// Take the last action of each line, too, instead of counting the legal ones (slow: a check of the count)
+    /// Play the last action of each line, too, instead of counting the legal ones (slow: checks the count)
     #[arg(long, conflicts_with = "turns")]
     pub(crate) leaves: bool,
     /// Print the count under each first action
@@ -267,11 +267,11 @@ pub(crate) struct PlayArgs {
     /// Side that the computer plays, by its name, or `both` for all of them
     #[arg(long, value_name = "SIDE", conflicts_with = "random")]
     pub(crate) computer: Option<String>,
-    /// How well the computer plays, from 1 to 8
+    /// Level of the computer, from 1 to 8
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub(crate) level: u8,
-    /// Seconds for which the computer plays with itself first, to learn the game [default: up to 3]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "computer")]
+    /// Seconds for which the computer first plays against itself, to learn the game [default: up to 3]
+    /// Seconds of play against itself first, to learn the game [default: up to 3]
     pub(crate) learn: Option<u64>,
     /// Seed of the random mover and the computer (drawn afresh if absent)
     #[arg(long, value_name = "N")]
@@ -294,7 +294,7 @@ pub(crate) struct RefereeArgs {
     /// PGN files (`-` is standard input)
     #[arg(value_name = "FILE.pgn", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Judge every game by the rules of this one, whatever its Variant tag says
+    /// Check every game by the rules of this one, whatever its Variant tag
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
     #[command(flatten)]
@@ -306,8 +306,8 @@ pub(crate) struct RefereeArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A move is written in UCI (e2e4) or SAN (e4). In a fact, a square in the place of a
-piece means every piece that stands there. Exit code 1 says that the answer was no:
+    after_help = "A move is written in UCI (e2e4) or SAN (e4). In a fact, a square instead of a
+piece means every piece that stands there. Exit code 1 means that the answer is no:
 the MOVE is not legal, the move of --why-not is, the fact does not hold.
 
 Examples:
@@ -327,13 +327,13 @@ pub(crate) struct ExplainArgs {
     /// Prove that this move is legal
     #[arg(value_name = "MOVE", required_unless_present_any = ["why_not", "fact", "effects", "result", "turn", "activate"])]
     pub(crate) legal: Option<String>,
-    /// Refute this move: which rules would have to hold and what stops them
+    /// Explain why this move is not legal: which rules would have to hold, and what prevents that
     #[arg(long, value_name = "MOVE", conflicts_with_all = ["legal", "fact"])]
     pub(crate) why_not: Option<String>,
     /// Prove or refute one row of a relation
     #[arg(long, value_name = "FACT", conflicts_with = "legal")]
     pub(crate) fact: Option<String>,
-    /// Tell what this move would do, step by step, and why: what is captured, what absorbs damage
+    /// Print the effects of this move, step by step, with reasons: what is captured, what absorbs damage
     #[arg(long, value_name = "MOVE", conflicts_with_all = ["legal", "why_not", "fact"])]
     pub(crate) effects: Option<String>,
     /// Prove that the game is over, or refute it
@@ -342,14 +342,14 @@ pub(crate) struct ExplainArgs {
     /// Prove that the side to move keeps the turn after MOVE, or refute it; without MOVE, after any action
     #[arg(long, conflicts_with_all = ["why_not", "fact", "effects", "result"])]
     pub(crate) turn: bool,
-    /// Say whether a preset can be activated here, and what stands against it
+    /// Print whether a preset can be activated here, and what prevents it
     #[arg(long, value_name = "PRESET[:SCOPE][:OPT=VAL,...]",
           conflicts_with_all = ["legal", "why_not", "fact", "effects", "result", "turn", "svg"])]
     pub(crate) activate: Option<String>,
-    /// Levels of the tree that are worked out (all of a proof, and enough of a refutation)
+    /// Levels of the tree to derive [default: all of a proof, the relevant part of a refutation]
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
-    /// Print the board as SVG, the squares of the proof marked
+    /// Print the board as SVG, with the squares of the proof marked
     #[arg(long, conflicts_with = "json")]
     pub(crate) svg: bool,
     /// Print JSON
@@ -358,7 +358,7 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A name that ends in .bin asks for the binary form, any other for JSON.
+#[command(after_help = "A file name that ends in .bin selects the binary form, any other JSON.
 
 Examples:
   rulemate save --moves 'e4 e5 Nf3' game.json
@@ -375,19 +375,17 @@ pub(crate) struct SaveArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The moves are played again, and everything in the file must come of them; otherwise
+#[command(after_help = "The moves are replayed, and must lead to everything in the file; otherwise
 it is refused, and nothing is loaded.
 
 Examples:
   rulemate load game.json
-  rulemate load --rules-from-save game.bin"
-)]
+  rulemate load --rules-from-save game.bin")]
 pub(crate) struct LoadArgs {
     /// Saved game (`-` is standard input)
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Game of a save of version 1, which does not name it
+    /// Game of a save of version 1, which does not state it
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
     pub(crate) game: String,
     #[command(flatten)]
@@ -395,7 +393,7 @@ pub(crate) struct LoadArgs {
     /// Use the rule texts in the file
     #[arg(long)]
     pub(crate) rules_from_save: bool,
-    /// Use the rules as they are now, though they have changed since
+    /// Use the current rules, although they have changed since
     #[arg(long, conflicts_with = "rules_from_save")]
     pub(crate) migrate: bool,
     /// Draw the board with letters instead of chess symbols
@@ -408,7 +406,7 @@ pub(crate) struct LoadArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A line per fact: `-` only in A, `+` only in B. Exit code 1 says that they differ.
+    after_help = "A line per fact: `-` only in A, `+` only in B. Exit code 1 means that they differ.
 
 Examples:
   rulemate diff before.json after.bin"
@@ -427,7 +425,7 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 says that something differs; the first difference is printed with its proof.
+    after_help = "Exit code 1 means that something differs; the first difference is printed with its proof.
 
 Examples:
   rulemate audit game.json tests/data/games/*.pgn
@@ -440,7 +438,7 @@ pub(crate) struct AuditArgs {
     /// Check an explanation that `explain --json` printed (`-` is standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     pub(crate) proof: Option<PathBuf>,
-    /// Game of PGN files, whatever their Variant tags say, and of saves of version 1
+    /// Game of PGN files, whatever their Variant tags, and of saves of version 1
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
     #[command(flatten)]
@@ -457,8 +455,8 @@ pub(crate) struct AuditArgs {
 #[command(
     after_help = "A query is the body of a rule: literals with commas between them, all of which must hold. A
 name that is a value of its column means that value (e4, white); any other is a
-variable, and so is ?p. A square in the place of a piece means the piece on it.
-Exit code 1 says that there is no answer.
+variable, and so is ?p. A square instead of a piece means the piece on it.
+Exit code 1 means that there is no answer.
 
 Examples:
   rulemate query 'attacks(p, e4), color(p, white)'
@@ -471,10 +469,10 @@ pub(crate) struct QueryArgs {
     /// Literals, all of which must hold
     #[arg(value_name = "QUERY")]
     pub(crate) query: String,
-    /// Ask about the games of a PGN file
+    /// Query the games of a PGN file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "facts", "save", "moves"])]
     pub(crate) pgn: Option<PathBuf>,
-    /// Ask at the start and after every move, not only at the end
+    /// Query at the start and after every move, not only at the end
     #[arg(long)]
     pub(crate) each_ply: bool,
     /// Print JSON
@@ -484,7 +482,7 @@ pub(crate) struct QueryArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without moves, 40 plies are left to chance (the same each time). Time by rule is estimated
+    after_help = "Without moves, 40 random plies are played (the same each time). Time by rule is estimated
 by its share of the operations.
 
 Examples:
@@ -503,7 +501,7 @@ pub(crate) struct ProfileArgs {
     /// Number of rules to list, the most expensive first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
-    /// Print how a relation, or the rule of a line, is evaluated instead
+    /// Print instead how a relation, or the rule on a line, is evaluated
     #[arg(long, value_name = "RELATION|FILE:LINE", conflicts_with_all = ["pgn", "json"])]
     pub(crate) plan: Option<String>,
     /// Print JSON
@@ -513,8 +511,8 @@ pub(crate) struct ProfileArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file is checked with the rules of this package that it builds on; one that
-stands in rules/ replaces its embedded twin. A program of its own is checked alone.
+    after_help = "A file is checked with the rules of this package that it depends on; one in rules/
+replaces the embedded file of that path. A complete program is checked alone.
 
 Examples:
   rulemate check rules/chess/attack.dl
@@ -534,7 +532,7 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Nothing that is there is overwritten.
+#[command(after_help = "Existing files are not overwritten.
 
 Examples:
   rulemate new game middle-king
@@ -545,7 +543,7 @@ pub(crate) struct NewArgs {
     /// What to write
     #[arg(value_enum, value_name = "KIND")]
     pub(crate) kind: NewKind,
-    /// What it is called: small letters, digits and hyphens
+    /// Its name: lower-case letters, digits and hyphens
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Folder to write to
@@ -609,7 +607,7 @@ pub(crate) struct TestArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A line per file: `FILE: N passed, N failed, N skipped`. Draws by counter, repetition
-and material are ignored, as in the vectors. Rows that pass because of a correction are counted apart:
+and material are ignored, as in the vectors. Rows that pass because of a correction are counted separately:
 `N corrected (O01 3, O06 2)`.
 
 Examples:
@@ -625,22 +623,22 @@ pub(crate) struct VerifyArgs {
     /// Play all pairs of presets at random, and compare both evaluators
     #[arg(long)]
     pub(crate) pairs: bool,
-    /// Play each pair for all nine pairs of scopes, 40 half-moves each (else one, and 10)
+    /// Play each pair in all nine pairs of scopes, 40 half-moves each (without: one, and 10)
     #[arg(long, requires = "pairs")]
     pub(crate) full: bool,
-    /// Only the presets that go on the games of every family
+    /// Only the presets that fit games of every family
     #[arg(long, requires = "pairs")]
     pub(crate) shared: bool,
-    /// Also play N sets of three presets, drawn at random
+    /// Also play N random sets of three presets
     #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
     pub(crate) triples: usize,
-    /// Game of .perft files, which name none; of files of kinds GAME-..., instead of their own
+    /// Game of .perft files, which state none; and of files of kinds GAME-..., instead of their own
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
-    /// Believe what was recorded where a file's flags say that it is a mistake
+    /// Expect the recorded values even where a file's flags mark them as mistakes
     #[arg(long)]
     pub(crate) recorded: bool,
-    /// Values of the files that are believed wrong, with what is expected instead (may be repeated)
+    /// Corrections: wrong values in the files, with the expected ones (may be repeated)
     #[arg(long, value_name = "FILE")]
     pub(crate) corrections: Vec<PathBuf>,
     #[command(flatten)]
@@ -672,8 +670,8 @@ pub(crate) enum BenchTable {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Peers run in the same call, on the same positions, timed by process CPU time. One that is not
-installed is left out, and so are games that it does not play.
+    after_help = "Peers run in the same call, on the same positions, timed by process CPU time. Peers that are
+not installed are skipped, and so are games that a peer does not play.
 
 Examples:
   cargo run --release -- bench
@@ -682,10 +680,10 @@ Examples:
   rulemate bench --only presets --only hosted"
 )]
 pub(crate) struct BenchArgs {
-    /// Measure this and nothing else; may be repeated
+    /// Measure only this; may be repeated
     #[arg(long, value_enum, value_name = "TABLE")]
     pub(crate) only: Vec<BenchTable>,
-    /// Engine to count trees beside, by its command: it speaks UCI and knows `go perft`; may be repeated
+    /// Command of an engine to compare tree counts with: UCI, with `go perft`; may be repeated
     #[arg(long, value_name = "COMMAND", default_value = "fairy-stockfish")]
     pub(crate) peer: Vec<String>,
     /// Smaller depths and fewer rounds

@@ -16,44 +16,44 @@ pub(crate) struct ServeArgs {
     /// Address to serve on; port 0 is any free one
     #[arg(long, short, value_name = "ADDR", default_value = "127.0.0.1:8088")]
     pub(super) listen: SocketAddr,
-    /// Where games are kept [default: a file among this user's data]
+    /// The store of games [default: a file in this user's data folder]
     #[arg(long, short, value_name = "URL")]
     pub(super) store: Option<String>,
-    /// Answer to this name too, besides localhost and addresses; may be repeated
+    /// Host name to accept, in addition to localhost and addresses; may be repeated
     #[arg(long = "host", value_name = "NAME")]
     pub(super) hosts: Vec<String>,
-    /// Let pages of this origin use the server too; may be repeated
+    /// Allow pages of this origin to use the server; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub(super) origins: Vec<String>,
-    /// Let pages of this origin show games in frames (/embed/game/ID); may be repeated
+    /// Allow pages of this origin to show games in frames (/embed/game/ID); may be repeated
     #[arg(long = "embed", value_name = "ORIGIN")]
     pub(super) embeds: Vec<String>,
-    /// Tell this address of games that begin and end, signed with the secret in
+    /// Notify this address when games begin and end, signed with the secret in
     /// RULEMATE_WEBHOOK_SECRET; may be repeated
     #[arg(long = "webhook", value_name = "URL")]
     pub(super) webhooks: Vec<String>,
     /// Show counters for Prometheus at /metrics of this address
     #[arg(long, value_name = "ADDR")]
     pub(super) metrics: Option<SocketAddr>,
-    /// Offer the rule files of this folder (or this file) too; a change counts for games that begin after it
+    /// Also offer the rule files of this folder (or this file); a change applies to games that begin after it
     #[arg(long, value_name = "PATH")]
     pub(super) rules: Vec<PathBuf>,
-    /// Take rule files from anybody that can reach the server: for people you trust
+    /// Accept rule files from all clients that can reach the server: for people you trust
     #[arg(long)]
     pub(super) uploads: bool,
-    /// Requests a second that one address may make
+    /// Maximum number of requests a second from one address
     #[arg(long, value_name = "N", default_value_t = 40.0)]
     pub(super) rate: f64,
-    /// Believe X-Forwarded-For: a proxy on this machine is in front
+    /// Trust X-Forwarded-For: there is a proxy on this machine
     #[arg(long)]
     pub(super) behind_proxy: bool,
-    /// Seconds that a game stays in memory when nobody asks for it
+    /// Seconds that an idle game stays in memory
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(super) idle: u64,
-    /// What is logged to standard error: error, warn, info, debug or trace
+    /// Level of the log on standard error: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(super) log: LevelFilter,
-    /// Log JSON, an object a line
+    /// Log JSON, one object a line
     #[arg(long)]
     pub(super) log_json: bool,
 }
@@ -61,7 +61,7 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  rulemate backup games-2026-11-21.db")]
 pub(crate) struct BackupArgs {
-    /// File to write; it must not be there yet
+    /// File to write; it must not exist yet
     #[arg(value_name = "FILE")]
     pub(super) to: PathBuf,
     /// The store to copy [default: that of `rulemate serve`]
@@ -75,10 +75,10 @@ pub(crate) struct BackupArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  rulemate doctor\n  rulemate doctor --store sqlite://games.db")]
 pub(crate) struct DoctorArgs {
-    /// The store to look at [default: that of `rulemate serve`]
+    /// The store to check [default: that of `rulemate serve`]
     #[arg(long, short, value_name = "URL")]
     pub(super) store: Option<String>,
-    /// Leave out what takes long: playing games again to see whether their snapshots are right
+    /// Skip slow checks: replaying games to verify their snapshots
     #[arg(long)]
     pub(super) quick: bool,
     /// Print JSON
@@ -102,7 +102,7 @@ pub(crate) struct CompletionsArgs {
   rulemate man serve | man -l -
   rulemate man --to ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The command that the page is about [default: all of them, in one line each]
+    /// The command that the page describes [default: all of them, in one line each]
     #[arg(value_name = "COMMAND")]
     pub(super) command: Option<String>,
     /// Write all pages into this folder instead
@@ -117,13 +117,13 @@ pub(crate) struct ManArgs {
   rulemate moderate --close rude-player
   rulemate moderate --end k3actxetkxt3nxp")]
 pub(crate) struct ModerateArgs {
-    /// Forget the reports of this game, which you have read; may be repeated
+    /// Delete the reports on this game, once read; may be repeated
     #[arg(long, value_name = "GAME")]
     pub(super) done: Vec<String>,
-    /// Close this account for good: there is no log-in to it any more, and its name stays taken
+    /// Close this account permanently: it cannot log in any more, and its name stays taken
     #[arg(long, value_name = "NAME")]
     pub(super) close: Vec<String>,
-    /// End this tournament: nobody is paired any more, and it is over when games under way are
+    /// End this tournament: there are no more pairings, and it is over when games under way are
     #[arg(long, value_name = "TOURNAMENT")]
     pub(super) end: Vec<String>,
     /// The store [default: that of `rulemate serve`]
@@ -139,7 +139,7 @@ pub(crate) struct ModerateArgs {
   rulemate prune --days 365 --dry-run
   rulemate prune --days 365")]
 pub(crate) struct PruneArgs {
-    /// Forget games in which nothing has happened for so many days
+    /// Delete games in which nothing has happened for this number of days
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=36_500))]
     pub(super) days: u64,
     /// Only count them

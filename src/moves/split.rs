@@ -190,7 +190,7 @@ fn as_before(
 /// solved, or it is a `was`.
 fn unchanged(view: &View<'_>, atom: &Atom, earlier: &Earlier) -> Option<Literal> {
     let program = view.program;
-    let is_same = |rel: RelId, but: &Attributes| !view.depends.reads(rel).intersects(but);
+    let is_same = |rel: RelId, except: &Attributes| !view.depends.reads(rel).intersects(except);
     let rel = if program.is_hidden(atom.rel) {
         was(program, atom.rel).filter(|it| is_same(*it, &expired(program)))
     } else {

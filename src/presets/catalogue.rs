@@ -326,8 +326,8 @@ impl Catalogue {
 }
 
 /// The first source that has the name, except `but`.
-fn other(but: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Option<usize> {
-    named.find(|it| it.0 != but && it.1).map(|it| it.0)
+fn other(except: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Option<usize> {
+    named.find(|it| it.0 != except && it.1).map(|it| it.0)
 }
 
 /// A file whose path ends like that of an embedded one replaces it.

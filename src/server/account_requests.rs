@@ -6,8 +6,8 @@ use axum::http::StatusCode;
 
 use super::accounts::{
     Account, AccountRecord, CODES, COMPUTER, DEVICES, Device, Entrance, Own, OwnDevice, PREFIX,
-    RESERVED, by_token, device_id, device_key, gone, hash_of_code, new_device, not_let_in, removal,
-    same, seats_of, stored, text, too_old, user_key,
+    RESERVED, by_token, device_id, device_key, gone, hash_of_code, new_device, removal, same,
+    seats_of, stored, text, too_old, user_key, wrong_code,
 };
 use super::core::TokenHash;
 use super::ids::{ID_LETTERS, new_id, new_token};
@@ -121,18 +121,18 @@ impl Web {
         let id = name.to_ascii_lowercase();
         let user = id.clone();
         let found = self.host.reads().ask(move |store| stored(store, &user)).await?;
-        let (_, known) = found.ok_or_else(not_let_in)?;
+        let (_, known) = found.ok_or_else(wrong_code)?;
         let code: String =
             code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
         if code.len() != ID_LETTERS {
-            return Err(not_let_in());
+            return Err(wrong_code());
         }
         let salt = known.salt.clone();
         let hash = move || hash_of_code(&code, &salt);
         let hash = self.host.pool.run(Lane::Work, hash).await?.ok_or_else(failed)?;
         let (token, device) = new_device(device, self.host.now())?;
         let enter = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
-            let at = record.codes.iter().position(|it| same(it, &hash)).ok_or_else(not_let_in)?;
+            let at = record.codes.iter().position(|it| same(it, &hash)).ok_or_else(wrong_code)?;
             record.codes.remove(at);
             while record.devices.len() >= DEVICES {
                 // The oldest device is logged out: it is no longer in use, or can log in again.

@@ -229,7 +229,7 @@ pub(super) fn gone() -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, "account_gone", message)
 }
 
-pub(super) fn not_let_in() -> Problem {
+pub(super) fn wrong_code() -> Problem {
     let message = "no account of this name has this recovery code, or it was used already";
     Problem::new(StatusCode::UNAUTHORIZED, "code_wrong", message)
 }

@@ -124,7 +124,7 @@ pub(super) struct MoveSaid {
     params(("id" = String, Path, description = "The game"), Have),
     responses(
         (status = 101, description = "The connection is a WebSocket from here on"),
-        (status = 400, description = "The request is no WebSocket handshake", body = ProblemBody),
+        (status = 400, description = "The request is not a WebSocket handshake", body = ProblemBody),
         (status = 403, description = "The origin is not on the server's list", body = ProblemBody),
         (status = 404, description = "There is no such game", body = ProblemBody),
         (status = 429, description = "Too many sockets are open from your address", body = ProblemBody),

@@ -50,9 +50,9 @@ pub(super) struct NewAccount {
 
 /// Makes an account. Its token and its recovery codes are returned only this once.
 #[utoipa::path(post, path = "/api/v1/accounts", operation_id = "create_account", request_body = NewAccount, responses(
-    (status = 201, description = "The token of this device, and `codes` to let others in", body = Entrance),
+    (status = 201, description = "The token of this device, and recovery `codes` for others", body = Entrance),
     (status = 409, description = "The name is taken", body = ProblemBody),
-    (status = 422, description = "That is no name for an account", body = ProblemBody),
+    (status = 422, description = "The name is not allowed", body = ProblemBody),
     (status = 429, description = "Too many accounts from your address", body = ProblemBody),
 ))]
 pub(super) async fn create(
@@ -149,7 +149,7 @@ pub(super) struct OwnGames {
 
 /// The games that your account has a seat in, the newest first; any of its devices can play them.
 #[utoipa::path(get, path = "/api/v1/account/games", operation_id = "own_games", security(("account" = [])), params(OwnGames), responses(
-    (status = 200, description = "Of the last 100 games those that are asked for", body = Vec<Summary>),
+    (status = 200, description = "Those of the last 100 games that match", body = Vec<Summary>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
 pub(super) async fn games(
@@ -172,10 +172,10 @@ pub(super) struct Blocking {
 
 /// Blocks an account: it cannot sit down in your games nor challenge you.
 #[utoipa::path(post, path = "/api/v1/account/blocks", operation_id = "block", security(("account" = [])), request_body = Blocking, responses(
-    (status = 200, description = "The ids of all that you block", body = Vec<String>),
+    (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such account", body = ProblemBody),
-    (status = 409, description = "You block as many as one may (200) already", body = ProblemBody),
+    (status = 409, description = "You block 200 accounts already, the maximum", body = ProblemBody),
 ))]
 pub(super) async fn block(
     State(web): State<Web>,
@@ -200,7 +200,7 @@ pub(super) async fn blocks(
 
 /// Unblocks an account.
 #[utoipa::path(delete, path = "/api/v1/account/blocks/{name}", operation_id = "unblock", security(("account" = [])), params(("name" = String, Path, description = "The name of an account")), responses(
-    (status = 200, description = "The ids of all that you block", body = Vec<String>),
+    (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such account", body = ProblemBody),
 ))]
@@ -229,11 +229,11 @@ pub(super) struct Reported {
 
 /// Reports a game, or its chat, to the operators of the server.
 #[utoipa::path(post, path = "/api/v1/games/{id}/report", operation_id = "report", params(("id" = String, Path, description = "The game")), request_body = Reporting, responses(
-    (status = 200, description = "It is kept, to be read by a person; your last report of a game counts", body = Reported),
-    (status = 400, description = "It says nothing, or too much", body = ProblemBody),
+    (status = 200, description = "The report is stored for a moderator; only your last report of a game counts", body = Reported),
+    (status = 400, description = "The report is empty or too long", body = ProblemBody),
     (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 429, description = "Too many reports from your address", body = ProblemBody),
-    (status = 503, description = "Too many reports wait to be read", body = ProblemBody),
+    (status = 503, description = "Too many reports wait for a moderator", body = ProblemBody),
 ))]
 pub(super) async fn report(
     State(web): State<Web>,

@@ -38,7 +38,7 @@ const PART: usize = 500;
 
 /// Makes a game.
 #[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
-    (status = 201, description = "The state of the game, with the `token` of your seat if you have one, and are no account", body = Value),
+    (status = 201, description = "The state of the game, with the `token` of your seat if you have one and no account", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
     (status = 422, description = "The game, its presets or the position do not work", body = ProblemBody),
 ))]
@@ -203,7 +203,7 @@ pub(super) async fn list(
 #[utoipa::path(get, path = "/api/v1/games/{id}", params(("id" = String, Path, description = "The game"), At), responses(
     (status = 200, description = "The state as it is, or as it was after `ply` actions", body = Value),
     (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn state(
     State(web): State<Web>,
@@ -221,7 +221,7 @@ pub(super) async fn state(
 #[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path, description = "The game"), From), responses(
     (status = 200, description = "`lines`: the actions from that number on, each with `uci`, `san`, `side`", body = Value),
     (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn lines(
     State(web): State<Web>,
@@ -237,7 +237,7 @@ pub(super) async fn lines(
 #[utoipa::path(post, path = "/api/v1/games/{id}/join", params(("id" = String, Path, description = "The game")), request_body = Joining, responses(
     (status = 200, description = "`side` and the `token` of your seat: null for an account, whose own token plays it", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 403, description = "The game is rated, and you are no account; or a player of it blocks you", body = ProblemBody),
+    (status = 403, description = "The game is rated, and you have no account; or a player of it blocks you", body = ProblemBody),
     (status = 409, description = "The seat is taken, or the game is rated and you have not agreed to that", body = ProblemBody),
 ))]
 pub(super) async fn join(
@@ -285,11 +285,11 @@ pub(in crate::server) async fn may_join(
 
 /// Plays an action. The answer is sent when it is durable.
 #[utoipa::path(post, path = "/api/v1/games/{id}/moves", params(("id" = String, Path, description = "The game")), request_body = Moving, security(("seat" = [])), responses(
-    (status = 200, description = "Done, and stored: the number of the event, and what it led to", body = Answer),
-    (status = 401, description = "The token is of no seat of the game", body = ProblemBody),
+    (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
+    (status = 401, description = "The token is not that of a seat of the game", body = ProblemBody),
     (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
     (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = ProblemBody),
-    (status = 422, description = "Not legal; `because` says why, `reason` is the name that the rules have for it", body = ProblemBody),
+    (status = 422, description = "Not legal; `because` explains why, `reason` is the rules' name for that", body = ProblemBody),
 ))]
 pub(super) async fn play(
     State(web): State<Web>,
@@ -305,11 +305,11 @@ pub(super) async fn play(
 /// `draw` (offer or accept), `takeback` (one's own unfinished turn, or ask or grant), `presets` (ask
 /// or agree), `decline` (an offer), `rematch`, `chat`, `hush` (switches the chat off, for good).
 #[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path, description = "The game"), ("act" = String, Path, description = "What is done")), request_body = Acting, security(("seat" = [])), responses(
-    (status = 200, description = "Done, and stored: the number of the event, and what it led to", body = Answer),
-    (status = 401, description = "The token is of no seat of the game", body = ProblemBody),
+    (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
+    (status = 401, description = "The token is not that of a seat of the game", body = ProblemBody),
     (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
     (status = 409, description = "There is nothing to answer, or the game is over", body = ProblemBody),
-    (status = 422, description = "A field is missing or makes no sense", body = ProblemBody),
+    (status = 422, description = "A field is missing or not valid", body = ProblemBody),
 ))]
 pub(super) async fn act(
     State(web): State<Web>,
@@ -370,8 +370,8 @@ pub(super) async fn events(
 /// Explains why a move is legal or a fact holds, or why not, or what holds about a square.
 #[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path, description = "The game"), Asking), responses(
     (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
-    (status = 400, description = "The question makes no sense; `message` says why", body = ProblemBody),
-    (status = 409, description = "Event `v` has not come in two seconds; the answer's `v` is the last one", body = ProblemBody),
+    (status = 400, description = "The question is not valid; `message` states why", body = ProblemBody),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn explain(
     State(web): State<Web>,
@@ -419,7 +419,7 @@ const PGN: &str = "application/x-chess-pgn; charset=utf-8";
 /// The game as a text: PGN, the FEN or the facts of the position, or its log.
 #[utoipa::path(get, path = "/api/v1/games/{id}/export", params(("id" = String, Path, description = "The game"), Exporting), responses(
     (status = 200, description = "The text", body = String),
-    (status = 400, description = "The question makes no sense; `message` says why", body = ProblemBody),
+    (status = 400, description = "The question is not valid; `message` states why", body = ProblemBody),
 ))]
 pub(super) async fn export(
     State(web): State<Web>,

@@ -169,7 +169,7 @@ async fn no_route(address: axum::http::Uri) -> Response {
     let message = "there is nothing at this address";
     let problem = Problem::new(StatusCode::NOT_FOUND, "no_such_address", message);
     match lichess::is_of(address.path()) {
-        true => lichess::Plain::from(problem).into_response(),
+        true => lichess::LichessProblem::from(problem).into_response(),
         false => problem.into_response(),
     }
 }

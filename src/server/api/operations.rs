@@ -14,7 +14,7 @@ pub(super) async fn healthz() -> &'static str {
 
 /// The server accepts games: it is not about to stop, and the store can be written.
 #[utoipa::path(get, path = "/readyz", responses(
-    (status = 200, description = "It takes games: `ready`", body = String),
+    (status = 200, description = "It accepts games: `ready`", body = String),
     (status = 503, description = "It is about to stop, or cannot store anything", body = crate::server::ProblemBody),
 ))]
 pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Problem> {

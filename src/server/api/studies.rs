@@ -42,7 +42,7 @@ pub(super) struct NewStudy {
     (status = 201, description = "The study; `/study/ID` shows it", body = Study),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "The game is not over, or the account has as many studies as one may (50)", body = ProblemBody),
+    (status = 409, description = "The game is not over, or the account has 50 studies already, the maximum", body = ProblemBody),
     (status = 422, description = "The game and its presets do not work, or the PGN cannot be read: the message names the line", body = ProblemBody),
 ))]
 pub(super) async fn create(
@@ -80,7 +80,7 @@ pub(super) async fn list(
 
 /// A study, for everyone with its link.
 #[utoipa::path(get, path = "/api/v1/studies/{study}", operation_id = "study", params(("study" = String, Path, description = "The study")), responses(
-    (status = 200, description = "All of it", body = Study),
+    (status = 200, description = "The whole study", body = Study),
     (status = 404, description = "There is no such study", body = ProblemBody),
 ))]
 pub(super) async fn show(
@@ -106,9 +106,9 @@ pub(super) async fn pgn(
 
 /// Removes a study.
 #[utoipa::path(delete, path = "/api/v1/studies/{study}", operation_id = "remove_study", security(("account" = [])), params(("study" = String, Path, description = "The study")), responses(
-    (status = 200, description = "It is gone: `study`", body = Value),
+    (status = 200, description = "It is removed: `study` is its id", body = Value),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "It is another's", body = ProblemBody),
+    (status = 403, description = "Another account owns it", body = ProblemBody),
     (status = 404, description = "There is no such study", body = ProblemBody),
 ))]
 pub(super) async fn remove(
@@ -139,9 +139,9 @@ fn number(text: &str) -> Result<u32, Problem> {
 
 /// Removes an action, with all that follows it.
 #[utoipa::path(delete, path = "/api/v1/studies/{study}/nodes/{node}", operation_id = "remove_from_study", security(("account" = [])), params(("study" = String, Path, description = "The study"), ("node" = u32, Path, description = "The number of an action")), responses(
-    (status = 200, description = "The study without it", body = Study),
+    (status = 200, description = "The study without the removed actions", body = Study),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "It is another's", body = ProblemBody),
+    (status = 403, description = "Another account owns it", body = ProblemBody),
     (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
 ))]
 pub(super) async fn cut(
@@ -171,12 +171,12 @@ pub(super) struct Added {
 
 /// Plays an action after another one: a new variation, if something else was played there.
 #[utoipa::path(post, path = "/api/v1/studies/{study}/moves", operation_id = "study_move", security(("account" = [])), params(("study" = String, Path, description = "The study")), request_body = StudyMove, responses(
-    (status = 200, description = "The study with it", body = Added),
+    (status = 200, description = "The study with the added action", body = Added),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "It is another's", body = ProblemBody),
+    (status = 403, description = "Another account owns it", body = ProblemBody),
     (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
-    (status = 409, description = "There is no room for more", body = ProblemBody),
-    (status = 422, description = "Not legal there; `because` says why", body = ProblemBody),
+    (status = 409, description = "The study is full", body = ProblemBody),
+    (status = 422, description = "Not legal there; `because` explains why", body = ProblemBody),
 ))]
 pub(super) async fn play(
     State(web): State<Web>,
@@ -199,12 +199,12 @@ pub(super) struct StudyComment {
 
 /// Sets the comment on the position after an action.
 #[utoipa::path(post, path = "/api/v1/studies/{study}/comments", operation_id = "study_comment", security(("account" = [])), params(("study" = String, Path, description = "The study")), request_body = StudyComment, responses(
-    (status = 200, description = "The study with it", body = Study),
+    (status = 200, description = "The study with the comment", body = Study),
     (status = 400, description = "It is too long", body = ProblemBody),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "It is another's", body = ProblemBody),
+    (status = 403, description = "Another account owns it", body = ProblemBody),
     (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
-    (status = 409, description = "There is no room for more", body = ProblemBody),
+    (status = 409, description = "The study is full", body = ProblemBody),
 ))]
 pub(super) async fn comment(
     State(web): State<Web>,

@@ -26,7 +26,7 @@ const LONGEST: usize = 500;
     (status = 201, description = "The tournament; `/tournament/ID` shows it", body = Tournament),
     (status = 400, description = "Its title is too long", body = ProblemBody),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 409, description = "There are too many that are not over: 3 of an account, 50 of all", body = ProblemBody),
+    (status = 409, description = "Too many tournaments are not over: the maximum is 3 per account and 50 in total", body = ProblemBody),
     (status = 422, description = "The game, its presets, the clock, the length or the start do not work", body = ProblemBody),
 ))]
 pub(super) async fn create(
@@ -49,7 +49,7 @@ pub(super) async fn list(State(web): State<Web>) -> Result<Json<Vec<Listed>>, Pr
 
 /// A tournament: its standings, and the games under way.
 #[utoipa::path(get, path = "/api/v1/tournaments/{tournament}", operation_id = "tournament", params(("tournament" = String, Path, description = "The tournament")), responses(
-    (status = 200, description = "All of it but the games that are over", body = Tournament),
+    (status = 200, description = "Everything except the games that are over", body = Tournament),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
 ))]
 pub(super) async fn show(
@@ -105,7 +105,7 @@ pub(super) async fn join(
     (status = 200, description = "The tournament", body = Tournament),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It is over, or one is not in it", body = ProblemBody),
+    (status = 409, description = "It is over, or the account has not joined it", body = ProblemBody),
 ))]
 pub(super) async fn withdraw(
     State(web): State<Web>,
@@ -151,7 +151,7 @@ pub(super) async fn end(
 
 /// Removes a tournament that has not begun.
 #[utoipa::path(delete, path = "/api/v1/tournaments/{tournament}", operation_id = "remove_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
-    (status = 200, description = "It is gone: `tournament`", body = Value),
+    (status = 200, description = "It is removed: `tournament` is its id", body = Value),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 403, description = "Another account made it", body = ProblemBody),
     (status = 404, description = "There is no such tournament", body = ProblemBody),

@@ -69,9 +69,9 @@ pub(super) async fn list(
 /// Removes a rule set from the list of those that you keep, to make room for another. Games that were made
 /// with it go on.
 #[utoipa::path(delete, path = "/api/v1/rules/{rules}", operation_id = "remove_rules", params(("rules" = String, Path, description = "The id of a rule set")), responses(
-    (status = 200, description = "It is gone from the list: `rules`", body = Value),
+    (status = 200, description = "It is removed from the list: `rules` is its id", body = Value),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "It is not in one's list", body = ProblemBody),
+    (status = 404, description = "It is not in the account's list", body = ProblemBody),
 ))]
 pub(super) async fn remove(
     State(web): State<Web>,

@@ -5,7 +5,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use serde_json::{Value, json};
 
-use super::{Plain, ok};
+use super::{LichessProblem, ok};
 use crate::server::accounts::{Account as Holder, by_name, by_token, is_bot};
 use crate::server::api::accounts::no_user;
 use crate::server::core::TokenHash;
@@ -25,9 +25,9 @@ impl std::ops::Deref for Account {
 }
 
 impl FromRequestParts<Web> for Account {
-    type Rejection = Plain;
+    type Rejection = LichessProblem;
 
-    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Plain> {
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, LichessProblem> {
         Ok(Self(Holder::from_request_parts(parts, web).await?))
     }
 }
@@ -39,7 +39,10 @@ pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
     found.map(Account).ok_or_else(|| no_user(name))
 }
 
-pub(super) async fn show(State(web): State<Web>, account: Account) -> Result<Json<Value>, Plain> {
+pub(super) async fn show(
+    State(web): State<Web>,
+    account: Account,
+) -> Result<Json<Value>, LichessProblem> {
     let title = title(&web, &account.id()).await?;
     Ok(Json(json!({ "id": account.id(), "username": account.name, "title": title, "perfs": {} })))
 }
@@ -54,13 +57,16 @@ pub(super) async fn title(web: &Web, id: &str) -> Result<Option<&'static str>, P
 pub(super) async fn upgrade(
     State(web): State<Web>,
     account: Account,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     web.be_a_bot(&account).await?;
     Ok(ok())
 }
 
 /// The accounts of comma-separated tokens: 1,000 at most, as on lichess.
-pub(super) async fn test(State(web): State<Web>, body: String) -> Result<Json<Value>, Plain> {
+pub(super) async fn test(
+    State(web): State<Web>,
+    body: String,
+) -> Result<Json<Value>, LichessProblem> {
     const MOST: usize = 1000;
     let tokens: Vec<&str> = body.split(',').map(str::trim).collect();
     if tokens.len() > MOST {

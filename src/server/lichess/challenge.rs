@@ -13,7 +13,7 @@ use super::account::{Account, find};
 use super::challenges::Challenge;
 use super::terms::Terms;
 use super::words::{color, fields, speed, time_control, variant};
-use super::{Plain, computer, ok};
+use super::{LichessProblem, computer, ok};
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
 use crate::server::core::Input;
@@ -31,7 +31,7 @@ pub(super) async fn create(
     from: Account,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&from.id(), Cost::Game)?;
     let fields = fields(&headers, &body)?;
@@ -60,13 +60,13 @@ pub(super) async fn create(
     Ok(Json(body))
 }
 
-/// A game with two free seats, for the first two players that accept it, here or on the page.
+/// Makes a game with two free seats, for the first two players that accept it here or on the page.
 pub(super) async fn open(
     State(web): State<Web>,
     caller: Caller,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     web.admit(&caller, Cost::Game)?;
     let Terms { variant: game, fen, clock, rated, .. } =
         Terms::read(&web, &fields(&headers, &body)?).await?;
@@ -108,7 +108,7 @@ async fn take_seat(
     wanted: Wanted,
     account: Account,
     none: Problem,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     let side = match wanted.color.as_deref() {
         Some("white") => Some(0),
         Some("black") => Some(1),
@@ -139,7 +139,7 @@ pub(super) async fn accept(
     Query(wanted): Query<Wanted>,
     caller: Caller,
     account: Account,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&account.id(), Cost::Game)?;
     let challenge = match take(&web, &id, |it| it.is_for(&account.id())) {
@@ -163,7 +163,7 @@ pub(super) async fn decline(
     State(web): State<Web>,
     Path(id): Path<String>,
     account: Account,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     let user = account.id();
     let challenge = take(&web, &id, |it| it.is_for(&user) || it.from.id() == user)?;
     let kind = if challenge.is_for(&user) { "challengeDeclined" } else { "challengeCanceled" };

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::Plain;
+use super::LichessProblem;
 use super::account::Account;
 use super::terms::Terms;
 use super::words::{color, fields, number, seat_of, speed, time_control, variant};
@@ -36,7 +36,7 @@ pub(super) async fn create(
     from: Account,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<(StatusCode, Json<Value>), Plain> {
+) -> Result<(StatusCode, Json<Value>), LichessProblem> {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&from.id(), Cost::Game)?;
     let fields = fields(&headers, &body)?;
@@ -58,7 +58,7 @@ pub(super) async fn challenged(
     from: &Account,
     level: Level,
     fields: &Map<String, Value>,
-) -> Result<Value, Plain> {
+) -> Result<Value, LichessProblem> {
     let mut body = begin(web, from, level, fields).await?;
     let name = format!("{COMPUTER}{}", level.number());
     body["destUser"] = json!({ "id": name, "name": name, "title": "BOT", "online": true });
@@ -72,7 +72,7 @@ async fn begin(
     from: &Account,
     level: Level,
     fields: &Map<String, Value>,
-) -> Result<Value, Plain> {
+) -> Result<Value, LichessProblem> {
     let Terms { variant: game, fen, clock, rated, sides } = Terms::read(web, fields).await?;
     if rated {
         return Err(Problem::not_rated("between two players, not the computer").into());

@@ -11,7 +11,7 @@ use super::account::{Account, title};
 use super::challenges::{Listener, line};
 use super::stream::lines;
 use super::words::{speed, variant};
-use super::{Plain, ok};
+use super::{LichessProblem, ok};
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
 use crate::server::feed::Feed;
@@ -26,7 +26,7 @@ pub(super) async fn stream(
     Path(id): Path<String>,
     caller: Caller,
     account: Account,
-) -> Result<Response, Plain> {
+) -> Result<Response, LichessProblem> {
     let place = web.hold_open(&caller)?;
     let state = web.host.state(&id, None, None, Lines::Texts).await?;
     let have = state["v"].as_u64();
@@ -180,7 +180,12 @@ fn status(result: &Value) -> &'static str {
     }
 }
 
-async fn step(web: &Web, id: &str, account: Account, act: Act) -> Result<Json<Value>, Plain> {
+async fn step(
+    web: &Web,
+    id: &str,
+    account: Account,
+    act: Act,
+) -> Result<Json<Value>, LichessProblem> {
     let input = Input::Act { token: Some(account.token.clone()), id: None, act };
     web.host.step(id, input).await?;
     Ok(ok())
@@ -190,7 +195,7 @@ pub(super) async fn play(
     State(web): State<Web>,
     Path((id, uci)): Path<(String, String)>,
     account: Account,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     step(&web, &id, account, Act::Move { uci, expected_ply: None }).await
 }
 
@@ -199,7 +204,7 @@ pub(super) async fn act(
     Path((id, act)): Path<(String, String)>,
     account: Account,
     body: Bytes,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     let act = match act.as_str() {
         "resign" => Act::Resign,
         "abort" => Act::Abort,
@@ -214,7 +219,7 @@ pub(super) async fn answer(
     State(web): State<Web>,
     Path((id, act, answer)): Path<(String, String, String)>,
     account: Account,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     let yes = matches!(answer.as_str(), "yes" | "true");
     let act = match (act.as_str(), yes) {
         ("draw", true) => Act::Draw,
@@ -245,7 +250,7 @@ fn chat_text(body: &Bytes) -> String {
 pub(super) async fn export(
     State(web): State<Web>,
     Path(id): Path<String>,
-) -> Result<([(header::HeaderName, &'static str); 1], String), Plain> {
+) -> Result<([(header::HeaderName, &'static str); 1], String), LichessProblem> {
     let pgn = transcript::pgn(&id, &web.host.log(&id).await?)?;
     Ok(([(header::CONTENT_TYPE, "application/x-chess-pgn")], pgn))
 }

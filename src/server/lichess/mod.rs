@@ -59,21 +59,21 @@ pub(super) fn is_of(path: &str) -> bool {
 
 /// A problem in the form that lichess' clients read.
 #[derive(Debug)]
-pub(in crate::server) struct Plain(Problem);
+pub(in crate::server) struct LichessProblem(Problem);
 
-impl From<Problem> for Plain {
+impl From<Problem> for LichessProblem {
     fn from(problem: Problem) -> Self {
         Self(problem)
     }
 }
 
-impl From<StoreError> for Plain {
+impl From<StoreError> for LichessProblem {
     fn from(error: StoreError) -> Self {
         Self(error.into())
     }
 }
 
-impl IntoResponse for Plain {
+impl IntoResponse for LichessProblem {
     fn into_response(self) -> Response {
         let status = match self.0.status {
             StatusCode::FORBIDDEN | StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY => {

@@ -16,7 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::Plain;
+use super::LichessProblem;
 use super::account::Account;
 use super::challenges::{Challenges, GAMES, Listener, game_event, line, started};
 use crate::server::api::guard::Caller;
@@ -66,7 +66,7 @@ pub(super) async fn events(
     State(web): State<Web>,
     caller: Caller,
     account: Account,
-) -> Result<Response, Plain> {
+) -> Result<Response, LichessProblem> {
     let user = account.id();
     let place = web.hold_open(&caller)?;
     let (sender, answer) =
@@ -123,7 +123,7 @@ async fn under_way(web: &Web, user: &str) -> Result<Vec<(String, &'static str)>,
 pub(super) async fn playing(
     State(web): State<Web>,
     account: Account,
-) -> Result<Json<Value>, Plain> {
+) -> Result<Json<Value>, LichessProblem> {
     let games = under_way(&web, &account.id()).await?;
     let mut playing: Vec<Value> = Vec::new();
     for (id, color) in games {

@@ -11,15 +11,15 @@ use super::call::{self, Helper};
 use super::lower::{Lower, alone};
 use super::rows::Row;
 
-/// Rows with a stride: the address of the first; the last member's is known to be in range.
-struct Along {
+/// Rows with a stride, by the address of the first; the row of the last member is in range.
+struct StridedRows {
     first: Value,
     stride: u32,
 }
 
 /// A term with its loop-invariant parts.
 pub(super) struct Side {
-    rows: Along,
+    rows: StridedRows,
     negated: bool,
 }
 
@@ -45,7 +45,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 grow(it, member, &found);
                 it.any(&found)
             }),
-            // Only whether there are any matters, and one row grows only once.
+            // It matters only whether there are members, and a single row is grown only once.
             None | Some((_, Noted::Register(_))) => {
                 let all = self.union_of(&members, |it, member| {
                     let found = it.found(&sides, member, &fixed);
@@ -96,7 +96,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Narrows the accumulator to the members whose row has the bit, or has it not.
+    /// Narrows the accumulator to the members whose row has the bit, or does not have it.
     pub(super) fn filter(&mut self, term: &SweepTerm, bit: Reg) {
         let members = self.acc();
         let side = self.side(term, &members);
@@ -147,7 +147,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// The rows of members; with the first and the last in range, all are.
-    fn along(&mut self, space: Space, first: Place, stride: u32, members: &Row) -> Along {
+    fn along(&mut self, space: Space, first: Place, stride: u32, members: &Row) -> StridedRows {
         let (index, highest) = (self.index(first), self.highest(first));
         let most = highest.map(|it| it + u64::from(stride) * (W::WIDTH as u64 - 1));
         let first = self.row_at(space, first);
@@ -157,7 +157,7 @@ impl<W: Word> Lower<'_, '_, W> {
             let index = self.b.ins().iadd(index, offset);
             self.row_of(space, index);
         }
-        Along { first, stride }
+        StridedRows { first, stride }
     }
 
     /// The highest member, 0 if there is none.
@@ -176,7 +176,7 @@ impl<W: Word> Lower<'_, '_, W> {
         last.unwrap_or_else(|| self.b.ins().iconst(I64, 0))
     }
 
-    fn row_along(&mut self, rows: &Along, member: Value) -> Value {
+    fn row_along(&mut self, rows: &StridedRows, member: Value) -> Value {
         if rows.stride == 0 {
             return rows.first;
         }

@@ -1,5 +1,5 @@
-//! Rights to castle in a FEN: read, stated as facts, written. `.meta fen "shredder"` has them in file
-//! letters.
+//! Rights to castle in a FEN: read, stated as facts, written. `.meta fen "shredder"` writes them as
+//! file letters.
 //!
 //! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
 //! wing, a file letter means the rook on that file, both on the side's home rank, which is its
@@ -259,12 +259,12 @@ fn rooks_of(
     contract: &Contract,
     roles: &Castling,
     side: i64,
-    but: EntityId,
+    except: EntityId,
 ) -> Vec<i64> {
     let facts = world.facts();
     let others: Vec<(i64, i64)> = facts
         .entities_with(contract.at.attr)
-        .filter(|&it| it != but && facts.get_raw(it, contract.color.attr) == Some(side))
+        .filter(|&it| it != except && facts.get_raw(it, contract.color.attr) == Some(side))
         .filter_map(|it| {
             let kind = facts.get_raw(it, contract.kind.attr)?;
             Some((kind, facts.get_raw(it, contract.at.attr)?))
