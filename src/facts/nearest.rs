@@ -112,18 +112,18 @@ mod tests {
     #[test]
     fn work_is_bounded() {
         // Names of a whole file each cost nothing.
-        let speller = Suggester::default();
+        let suggester = Suggester::default();
         let (long, other) = ("a".repeat(30_000), "b".repeat(30_000));
-        assert_eq!(speller.nearest(&long, [other.as_str(), "a"]), None);
-        assert_eq!(speller.left.get(), STEPS);
+        assert_eq!(suggester.nearest(&long, [other.as_str(), "a"]), None);
+        assert_eq!(suggester.left.get(), STEPS);
         // Many names against many cost what there is, and then nothing.
         let known: Vec<String> = (0..1_000).map(|it| format!("{it:060}")).collect();
         let mut answered = 0;
         for at in 0..10_000 {
             let name = format!("{at:060}x");
             answered +=
-                usize::from(speller.nearest(&name, known.iter().map(String::as_str)).is_some());
+                usize::from(suggester.nearest(&name, known.iter().map(String::as_str)).is_some());
         }
-        assert!(speller.is_spent() && (10..100).contains(&answered), "{answered}");
+        assert!(suggester.is_spent() && (10..100).contains(&answered), "{answered}");
     }
 }

@@ -31,8 +31,8 @@ pub struct Game {
     turn_start: Option<Box<Snapshot>>,
     history: Vec<Record>,
     /// The sets of rules so far, in the order of their first use, and the number of the one in force.
-    eras: Vec<RulePeriod>,
-    era: usize,
+    periods: Vec<RulePeriod>,
+    period: usize,
     /// How the rules were changed since the last action.
     switches: Vec<Switch>,
     /// The result of the position on the board.
@@ -115,7 +115,8 @@ impl Game {
         history: Vec<Record>,
     ) -> Self {
         let result = GameResult::read(&mut world, &terms);
-        let eras = vec![RulePeriod { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
+        let periods =
+            vec![RulePeriod { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
         let (warnings, switches) = (Vec::new(), Vec::new());
         Self {
             world,
@@ -125,8 +126,8 @@ impl Game {
             start_key,
             turn_start: None,
             history,
-            eras,
-            era: 0,
+            periods,
+            period: 0,
             switches,
             result,
         }
@@ -209,8 +210,8 @@ impl Game {
         }
         let plan = Arc::clone(world.plan());
         // A game that switches back and forth between two sets of rules keeps two.
-        let known = self.eras.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
-        if known.is_none() && self.eras.len() >= RULE_SETS {
+        let known = self.periods.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
+        if known.is_none() && self.periods.len() >= RULE_SETS {
             return Err(SwitchError::TooMany);
         }
         world.commit();
@@ -219,19 +220,19 @@ impl Game {
         self.world = world;
         self.terms = Arc::clone(&terms);
         self.result = result;
-        self.era = known.unwrap_or(self.eras.len());
+        self.period = known.unwrap_or(self.periods.len());
         if known.is_none() {
-            self.eras.push(RulePeriod { plan, terms });
+            self.periods.push(RulePeriod { plan, terms });
         }
-        let (facts, era) = (Snapshot::new(self.world.facts()), self.era as u32);
-        self.switches.push(Switch { names, facts, era });
+        let (facts, period) = (Snapshot::new(self.world.facts()), self.period as u32);
+        self.switches.push(Switch { names, facts, period });
         Ok(())
     }
 
     /// The rules that an action was played by.
     pub(super) fn rules_of(&self, record: &Record) -> (&Program, &Contract) {
-        let era = &self.eras[record.era as usize];
-        (era.plan.program(), &era.terms.moves)
+        let period = &self.periods[record.period as usize];
+        (period.plan.program(), &period.terms.moves)
     }
 
     /// The facts after so many actions, or after all if there are fewer.
@@ -268,7 +269,7 @@ impl Game {
     /// The facts right after a change of rules of this game, in a world of the new rules, with their terms.
     #[doc(hidden)]
     pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
-        let RulePeriod { plan, terms } = self.eras[switch.era as usize].clone();
+        let RulePeriod { plan, terms } = self.periods[switch.period as usize].clone();
         let mut world = World::new(plan, self.world.backend());
         write(&mut world, &switch.facts);
         (world, terms)
@@ -277,7 +278,7 @@ impl Game {
     /// The programs that the game was played by, in order of their time. One may come again.
     #[doc(hidden)]
     pub fn programs(&self) -> impl Iterator<Item = &Arc<Program>> {
-        self.eras.iter().map(|it| it.plan.program())
+        self.periods.iter().map(|it| it.plan.program())
     }
 
     /// The side to move.
@@ -504,7 +505,7 @@ impl Game {
             key,
             delta,
             snapshot: Some(Box::new(snapshot)),
-            era: self.era as u32,
+            period: self.period as u32,
             extra: extra.boxed(),
         })
     }
@@ -657,11 +658,11 @@ impl Game {
 
     /// Restores the position that the next action is to start from, with the rules of that time.
     fn go_to_last(&mut self) {
-        let last = || self.history.last().map_or(0, |it| it.era);
-        let era = self.switches.last().map_or_else(last, |it| it.era) as usize;
-        if era != self.era {
-            self.era = era;
-            let RulePeriod { plan, terms } = self.eras[era].clone();
+        let last = || self.history.last().map_or(0, |it| it.period);
+        let period = self.switches.last().map_or_else(last, |it| it.period) as usize;
+        if period != self.period {
+            self.period = period;
+            let RulePeriod { plan, terms } = self.periods[period].clone();
             self.world = World::new(plan, self.world.backend());
             self.terms = terms;
         }

@@ -146,7 +146,7 @@ impl KeptMove {
             key: self.key,
             delta,
             snapshot: None,
-            era: 0,
+            period: 0,
             extra: extra.boxed(),
         })
     }

@@ -1,15 +1,15 @@
-//! Watches of relations: the rows that come and go as a game is played, in the words of its rules.
+//! Watches of relations: the rows that are added and removed as a game is played, in the words of its rules.
 
 use super::fact::{QuestionError, relation_meant};
 use super::play::Game;
 use crate::derive::Watch;
 
-/// A row that came or went with the last action.
+/// A row that the last action added or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowChange {
     /// The row, as `attacks(b4, d2)`.
     pub row: String,
-    /// It holds now, and did not before. Otherwise it held.
+    /// Whether the row was added. Otherwise it was removed.
     pub holds: bool,
 }
 
@@ -28,7 +28,7 @@ impl Game {
         self.world_mut().unwatch(watch);
     }
 
-    /// The rows of watched relations that the last action brought or removed: by relation, those that came first.
+    /// The rows of watched relations that the last action brought or removed: by relation, added rows first.
     pub fn changes(&self) -> Vec<RowChange> {
         let mut found = Vec::new();
         for change in self.world().changes() {

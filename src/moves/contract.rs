@@ -37,7 +37,7 @@ pub struct Contract {
     pub walls: Option<Walls>,
     /// A number per side, in a field of their own.
     pub counters: Option<Counters>,
-    /// Pieces without a square are in a player's hand, which a FEN gives in brackets.
+    /// Whether pieces without a square are in a player's hand, which a FEN gives in brackets.
     pub pocket: bool,
     /// The order in which the pieces of a square are written, where a square may hold several.
     pub stack: Option<RelId>,

@@ -125,7 +125,7 @@ impl Knowledge {
             branching: 0.0,
             captures: 1.0,
         };
-        let mut school = SampleGames {
+        let mut sample_games = SampleGames {
             contract: &contract,
             program: &program,
             chance: Chance(seed),
@@ -136,17 +136,17 @@ impl Knowledge {
             turns: (0.0, 0),
             captures: (0, 0),
         };
-        school.actions_of = vec![(0, 0); it.kinds + school.features.len()];
-        let alone = school.alone(&mut game.world().clone(), it.squares);
+        sample_games.actions_of = vec![(0, 0); it.kinds + sample_games.features.len()];
+        let alone = sample_games.alone(&mut game.world().clone(), it.squares);
         // A third is random, up to what is enough to begin with. What follows from it guides the first round.
         let began = Instant::now();
         let mut spent = RANDOM.min(lessons.actions / 3);
         let time = lessons.time.map(|it| (it / 3).min(RANDOM_TIME));
-        it.games += school.attend(game, None, spent, time);
-        it.branching = school.branching();
-        let (captures, all) = school.captures;
+        it.games += sample_games.attend(game, None, spent, time);
+        it.branching = sample_games.branching();
+        let (captures, all) = sample_games.captures;
         it.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
-        it.fit(&school, &alone);
+        it.fit(&sample_games, &alone);
         // Each round is twice as long as all before it.
         while spent < lessons.actions {
             let round = (spent * 2).min(lessons.actions - spent).max(1);
@@ -155,8 +155,8 @@ impl Knowledge {
             if time.is_some_and(|it| it.is_zero()) {
                 break;
             }
-            it.games += school.attend(game, Some(&it), round, time);
-            it.fit(&school, &alone);
+            it.games += sample_games.attend(game, Some(&it), round, time);
+            it.fit(&sample_games, &alone);
             spent += round;
         }
         it
@@ -213,22 +213,22 @@ impl Knowledge {
     }
 
     /// The regression: first the weight and sign of mobility, then each kind and square by itself.
-    fn fit(&mut self, school: &SampleGames<'_>, alone: &[Option<f32>]) {
+    fn fit(&mut self, sample_games: &SampleGames<'_>, alone: &[Option<f32>]) {
         let among_others = |&(actions, seen): &(u64, u64)| match seen {
             0 => 0.0,
             _ => actions as f32 / seen as f32,
         };
-        let mobility = school.actions_of.iter().map(among_others).zip(alone);
+        let mobility = sample_games.actions_of.iter().map(among_others).zip(alone);
         let mean = mobility.map(|(among, alone)| (among + alone.unwrap_or(among)) / 2.0);
         self.worth = mean.map(|it| it.powf(POWER) * PRIOR).collect();
         self.place = vec![0.0; self.sides * self.kinds * self.squares];
-        let Some(sign) = self.sign(school) else { return };
+        let Some(sign) = self.sign(sample_games) else { return };
         self.worth.iter_mut().for_each(|it| *it *= sign);
         let prior = self.worth.clone();
         let (mut rate, mut chance) = (0.05_f32, Chance(1));
         for _ in 0..PASSES {
-            for _ in 0..school.samples.len() {
-                let sample = &school.samples[chance.below(school.samples.len())];
+            for _ in 0..sample_games.samples.len() {
+                let sample = &sample_games.samples[chance.below(sample_games.samples.len())];
                 self.step(sample, &prior, rate);
             }
             rate *= 0.8;
@@ -243,15 +243,15 @@ impl Knowledge {
     }
 
     /// The sign and weight with which the prior goes with winning; `None` if no game had a winner.
-    fn sign(&self, school: &SampleGames<'_>) -> Option<f32> {
-        if school.samples.is_empty() {
+    fn sign(&self, sample_games: &SampleGames<'_>) -> Option<f32> {
+        if sample_games.samples.is_empty() {
             return None;
         }
         // A few games say little, so one that agrees with the prior is added.
         let mut scale = 1.0_f32;
         for _ in 0..20 {
             let (mut slope, mut curve) = (0.0, 0.0);
-            for it in &school.samples {
+            for it in &sample_games.samples {
                 let difference = self.difference(it);
                 let expected = logistic(scale * difference);
                 slope += (1.0 - expected) * difference;

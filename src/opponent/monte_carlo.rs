@@ -44,7 +44,7 @@ const BY_CAPTURES: SearchParams =
 
 pub(super) struct Tree<'g> {
     search: Search<'g>,
-    manner: SearchParams,
+    params: SearchParams,
     nodes: Vec<Node>,
     /// The number of edges of all nodes.
     size: usize,
@@ -123,9 +123,9 @@ impl Found {
 
 impl<'g> Tree<'g> {
     pub(super) fn new(search: Search<'g>, seed: u64) -> Self {
-        let manner = if search.knowledge.is_quiet() { AT_RANDOM } else { BY_CAPTURES };
+        let params = if search.knowledge.is_quiet() { AT_RANDOM } else { BY_CAPTURES };
         let amaf = [HashMap::new(), HashMap::new()];
-        Self { search, manner, nodes: Vec::new(), size: 0, amaf, chance: Chance(seed) }
+        Self { search, params, nodes: Vec::new(), size: 0, amaf, chance: Chance(seed) }
     }
 
     pub(super) fn choose(&mut self) -> Option<Choice> {
@@ -225,11 +225,11 @@ impl<'g> Tree<'g> {
         let comes_again = self.search.repeats && self.search.path.contains(&key);
         let value = match comes_again {
             true => EVEN,
-            false if self.manner.at_random => self.rollout(),
+            false if self.params.at_random => self.rollout(),
             false => chance_of(self.search.score(0, ply, -INFINITE, INFINITE)),
         };
         let is_last = ply >= self.search.budget.depth.min(DEEPEST) as i32;
-        let after = if comes_again || (is_last && !self.manner.at_random) {
+        let after = if comes_again || (is_last && !self.params.at_random) {
             After::Fixed(value)
         } else if is_last || self.size >= REMEMBERED || self.search.is_out {
             After::Unseen
@@ -333,7 +333,7 @@ impl<'g> Tree<'g> {
         let is_own = self.nodes[at].is_own;
         let edges = self.edges(at);
         let visits: f32 = edges.iter().map(|it| it.sum.visits).sum();
-        let exploration = self.manner.exploration * (visits + 1.0).sqrt();
+        let exploration = self.params.exploration * (visits + 1.0).sqrt();
         let rated = |it: &Edge| {
             let value = self.value(at, it);
             let own = if is_own { value } else { 1.0 - value };
@@ -360,8 +360,8 @@ impl<'g> Tree<'g> {
             let weight = elsewhere.map_or(0.0, |it| it.visits / (it.visits + FEW));
             return first * (1.0 - weight) + weight * elsewhere.map_or(0.0, Sum::mean);
         }
-        let mean = edge.sum.mean() * (1.0 - self.manner.best) + self.manner.best * edge.best;
-        let weight = (self.manner.amaf / (self.manner.amaf + visits)).sqrt();
+        let mean = edge.sum.mean() * (1.0 - self.params.best) + self.params.best * edge.best;
+        let weight = (self.params.amaf / (self.params.amaf + visits)).sqrt();
         elsewhere.map_or(mean, |it| mean * (1.0 - weight) + weight * it.mean())
     }
 

@@ -359,11 +359,11 @@ impl<'g> Search<'g> {
         first: Option<&Move>,
         loud_only: bool,
     ) -> Vec<Move> {
-        let prey = Victims::of(self, standing);
+        let victims = Victims::of(self, standing);
         let mut rated: Vec<(i32, Move)> = moves
             .into_iter()
             .filter_map(|mv| {
-                let loud = prey.taken_by(self, &mv);
+                let loud = victims.taken_by(self, &mv);
                 if loud_only && loud.is_none() {
                     return None;
                 }

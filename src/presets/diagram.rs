@@ -47,7 +47,7 @@ impl Ruleset {
             return Vec::new();
         }
         let own = view.pieces.iter().filter(|it| it.side == Some(view.turn));
-        let mut sheet = DiagramParts {
+        let mut parts = DiagramParts {
             rules: self,
             files: usize::from(view.files),
             ranks: usize::from(view.ranks),
@@ -57,15 +57,15 @@ impl Ruleset {
             companion: None,
             vital: view.pieces.iter().filter(|it| it.vital).map(|it| it.kind.clone()).collect(),
         };
-        let seen = sheet.kinds_seen(game);
+        let seen = parts.kinds_seen(game);
         let kinds: Vec<&KindView> =
             view.kinds.iter().filter(|it| seen.contains(&it.kind)).collect();
-        let mut found: Vec<Option<Diagram>> = kinds.iter().map(|it| sheet.diagram(it)).collect();
+        let mut found: Vec<Option<Diagram>> = kinds.iter().map(|it| parts.diagram(it)).collect();
         // If a piece cannot move without another one, the companion is a piece that moves alone.
-        sheet.companion = found.iter().flatten().next().map(|it| it.letter.clone());
+        parts.companion = found.iter().flatten().next().map(|it| it.letter.clone());
         for (diagram, kind) in found.iter_mut().zip(kinds) {
-            if diagram.is_none() && sheet.companion.is_some() {
-                *diagram = sheet.diagram(kind);
+            if diagram.is_none() && parts.companion.is_some() {
+                *diagram = parts.diagram(kind);
             }
         }
         found.into_iter().flatten().collect()

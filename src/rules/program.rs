@@ -100,7 +100,7 @@ pub struct Relation {
     pub name: String,
     pub columns: Vec<Column>,
     pub role: Role,
-    /// `key`: the last column is a function of the others.
+    /// Whether the last column is a function of the others (`key`).
     pub functional: bool,
     /// Whether other files may add clauses.
     pub open: bool,

@@ -102,10 +102,10 @@ impl CurrentTask {
         if host.is_draining() {
             return;
         }
-        let duty = ComputerTask::of(room, || host.rematch_id(id));
+        let own_task = ComputerTask::of(room, || host.rematch_id(id));
         let plies = room.lines().len();
         if let Some((since, what, task)) = &self.0 {
-            let is_same = duty.as_ref().is_some_and(|it| *since == plies && it.what == *what);
+            let is_same = own_task.as_ref().is_some_and(|it| *since == plies && it.what == *what);
             if is_same && !task.is_finished() {
                 return;
             }
@@ -114,9 +114,9 @@ impl CurrentTask {
                 task.abort();
             }
         }
-        self.0 = duty.map(|duty| {
-            let what = duty.what.clone();
-            (plies, what, tokio::spawn(attend(Arc::clone(host), id.to_owned(), duty)))
+        self.0 = own_task.map(|own_task| {
+            let what = own_task.what.clone();
+            (plies, what, tokio::spawn(attend(Arc::clone(host), id.to_owned(), own_task)))
         });
     }
 }

@@ -55,7 +55,7 @@ struct Waiting {
     game: String,
     rating: f64,
     at: u64,
-    /// An opponent has sat down: the account is sent it when it asks again.
+    /// Whether there is an opponent: the account receives the game with its next request.
     #[serde(default)]
     is_met: bool,
 }

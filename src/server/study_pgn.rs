@@ -29,7 +29,7 @@ pub(super) fn write(study: &Study) -> Result<String, Problem> {
     let mut game = PgnGame {
         sides: [player_tag(first), player_tag(second)],
         tags,
-        comments: said(&study.comment).collect(),
+        comments: as_comments(&study.comment).collect(),
         moves: line(study, 0),
         ..PgnGame::default()
     };
@@ -60,17 +60,17 @@ fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> 
             false => Vec::new(),
         };
         if rest.is_empty() {
-            let comments = said(&node.comment).collect();
+            let comments = as_comments(&node.comment).collect();
             let (text, nags) = (node.san.clone(), node.nags.clone());
             turns.push((PgnMove { text, nags, comments, ..PgnMove::default() }, node.id));
             continue;
         }
         let glyphs: String = node.nags.iter().map(|it| format!(" ${it}")).collect();
-        let is_said = !glyphs.is_empty() || !node.comment.is_empty();
-        let said = is_said.then(|| format!("{ACTION}{number}{glyphs}] {}", node.comment));
+        let has_comment = !glyphs.is_empty() || !node.comment.is_empty();
+        let comment = has_comment.then(|| format!("{ACTION}{number}{glyphs}] {}", node.comment));
         turns.extend(rest.into_iter().map(|(mv, last)| {
             let text = format!("{},{}", node.san, mv.text);
-            let comments = said.iter().cloned().chain(mv.comments).collect();
+            let comments = comment.iter().cloned().chain(mv.comments).collect();
             (PgnMove { text, comments, ..mv }, last)
         }));
     }
@@ -80,11 +80,11 @@ fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> 
 /// The beginning of a comment on an action within a turn.
 const ACTION: &str = "[%action ";
 
-fn said(comment: &str) -> impl Iterator<Item = String> + '_ {
+fn as_comments(comment: &str) -> impl Iterator<Item = String> + '_ {
     Some(comment).filter(|it| !it.is_empty()).map(str::to_owned).into_iter()
 }
 
-/// The contents of a PGN, to be made a study.
+/// The contents of a PGN, for a new study.
 #[derive(Debug)]
 pub(super) struct Outline {
     pub(super) of: Origin,

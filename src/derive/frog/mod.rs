@@ -86,7 +86,7 @@ impl Statics {
             }
         }
         let indexes = vec![Index::default(); plans.accesses.len()];
-        let purse = StepBudget::new(program);
+        let budget = StepBudget::new(program);
         let size = |table: &OnceLock<Tuples>| table.get().map_or(0, |it| it.len());
         let mut rows: usize = tables.iter().map(size).sum();
         let runner = Runner {
@@ -95,17 +95,17 @@ impl Statics {
             tables: &tables,
             indexes: &indexes,
             fixed: None,
-            purse: &purse,
+            budget: &budget,
         };
         for stratum in program.strata.iter().filter(|it| it.is_static) {
             runner.stratum(stratum);
             let new = stratum.relations.iter().map(|it| size(&tables[usize::from(it.0)]));
             rows += new.sum::<usize>();
             if rows > STATIC_ROWS {
-                purse.run_out(Resource::Rows);
+                budget.run_out(Resource::Rows);
             }
         }
-        StaticRows { tables, indexes, exhausted: purse.exhausted() }
+        StaticRows { tables, indexes, exhausted: budget.exhausted() }
     }
 }
 
@@ -116,7 +116,7 @@ pub struct Frog {
     tables: Vec<OnceLock<Tuples>>,
     /// By access.
     indexes: Vec<Index>,
-    purse: Mutex<StepBudget>,
+    budget: Mutex<StepBudget>,
 }
 
 impl std::fmt::Debug for Frog {
@@ -180,7 +180,7 @@ impl Frog {
             statics: Arc::clone(statics),
             tables,
             indexes: vec![Index::default(); accesses],
-            purse: Mutex::new(StepBudget::new(&statics.program)),
+            budget: Mutex::new(StepBudget::new(&statics.program)),
         }
     }
 
@@ -203,13 +203,13 @@ impl Frog {
             tables: &self.tables,
             indexes: &self.indexes,
             fixed: Some(&fixed.indexes),
-            purse: &self.purse(),
+            budget: &self.budget(),
         };
         plans.strata_of(rel).into_iter().for_each(|it| runner.stratum(&program.strata[it]));
     }
 
-    fn purse(&self) -> MutexGuard<'_, StepBudget> {
-        self.purse.lock().unwrap_or_else(PoisonError::into_inner)
+    fn budget(&self) -> MutexGuard<'_, StepBudget> {
+        self.budget.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that the computed rows are complete.
@@ -224,7 +224,7 @@ impl Frog {
     }
 
     pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
-        self.statics.rows().exhausted.or(self.purse().exhausted())
+        self.statics.rows().exhausted.or(self.budget().exhausted())
     }
 
     /// Whether rows are missing.

@@ -38,14 +38,14 @@ pub(super) struct StepBudget {
 
 impl StepBudget {
     pub(super) fn new(program: &Program) -> Self {
-        let purse = Self {
+        let budget = Self {
             left: Cell::new(REFERENCE_STEPS),
             out: Cell::new(None),
             owner: Cell::new(0),
             spent: RefCell::new(vec![0; program.rules.len()]),
         };
-        purse.pay(QUERY);
-        purse
+        budget.pay(QUERY);
+        budget
     }
 
     /// Takes steps out of the request's allowance.
@@ -97,7 +97,7 @@ const ROUND: u64 = 8;
 /// Joins that cannot have more results than this are made without counting them before.
 const SMALL: usize = 1 << 18;
 
-/// Computes strata; has the relations that are finished so far.
+/// Computes strata, and holds the relations that are finished so far.
 pub(super) struct Runner<'p> {
     pub(super) program: &'p Program,
     pub(super) plans: &'p Plans,
@@ -107,13 +107,13 @@ pub(super) struct Runner<'p> {
     pub(super) indexes: &'p [Index],
     /// By access: those of statics, if the statics are finished.
     pub(super) fixed: Option<&'p [Index]>,
-    pub(super) purse: &'p StepBudget,
+    pub(super) budget: &'p StepBudget,
 }
 
 impl Runner<'_> {
     /// Computes the relations of a stratum from those of earlier ones, unless that has been done.
     pub(super) fn stratum(&self, stratum: &Stratum) {
-        if self.purse.is_out() || stratum.relations.iter().all(|it| self.is_finished(*it)) {
+        if self.budget.is_out() || stratum.relations.iter().all(|it| self.is_finished(*it)) {
             return;
         }
         let mut iteration = Iteration::new();
@@ -136,8 +136,8 @@ impl Runner<'_> {
         while iteration.changed() {
             feeds.iter().for_each(Feed::step);
             for (rule, run, head) in &runs {
-                self.purse.charge(*rule);
-                if !self.purse.spend(ROUND) {
+                self.budget.charge(*rule);
+                if !self.budget.spend(ROUND) {
                     break;
                 }
                 run.step(self, &feeds);
@@ -148,9 +148,9 @@ impl Runner<'_> {
                 stable + head.recent.borrow().len()
             };
             if heads.iter().map(|(_, head)| rows(head)).sum::<usize>() > ROWS {
-                self.purse.out.set(Some(Resource::Rows));
+                self.budget.out.set(Some(Resource::Rows));
             }
-            if self.purse.is_out() {
+            if self.budget.is_out() {
                 return; // the stratum is not finished: its rows are not kept
             }
         }
@@ -220,10 +220,10 @@ impl Runner<'_> {
         let mut iteration = Iteration::new();
         let run = Run::new(chain, &mut iteration);
         run.start(start);
-        while iteration.changed() && !self.purse.is_out() {
+        while iteration.changed() && !self.budget.is_out() {
             run.step(self, &[]);
         }
-        if self.purse.is_out() {
+        if self.budget.is_out() {
             return Vec::new().into();
         }
         run.end().clone().complete()
@@ -328,7 +328,7 @@ fn can_pay_all(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pa
     let older_right = entries.stable.borrow();
     let new_left = older_right.iter().map(|it| matches(&left, it)).sum::<u64>();
     let new_right = older_left.iter().map(|it| matches(it, &right)).sum::<u64>();
-    runner.purse.spend(new_left + new_right + matches(&left, &right))
+    runner.budget.spend(new_left + new_right + matches(&left, &right))
 }
 
 /// Passes the new pairs before a step through it.
@@ -349,10 +349,10 @@ fn advance(
                 to.from_join(from, &feed.entries, |key, rest, new| emit.pair(key, rest, new));
             }
         }
-        _ if idle || !runner.purse.spend(from.recent.borrow().len() as u64) => {}
+        _ if idle || !runner.budget.spend(from.recent.borrow().len() as u64) => {}
         Step::Join(id) => {
             let results = matches(&from.recent.borrow(), runner.pairs(*id));
-            if runner.purse.spend(results) {
+            if runner.budget.spend(results) {
                 to.from_join(from, runner.pairs(*id), |key, rest, new| emit.pair(key, rest, new));
             }
         }

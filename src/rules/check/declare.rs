@@ -643,7 +643,7 @@ impl<'t> Checker<'t> {
             _ => false,
         };
         if !fits {
-            self.misfit(rel, name, id, mistake::refusals_columns);
+            self.mismatch(rel, name, id, mistake::refusals_columns);
         }
         Some(id)
     }
@@ -651,13 +651,13 @@ impl<'t> Checker<'t> {
     pub(super) fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
         let id = self.find(tries)?;
         if self.info(id).types != self.info(rel).types {
-            self.misfit(rel, tries, id, mistake::tries_columns);
+            self.mismatch(rel, tries, id, mistake::tries_columns);
         }
         Some(id)
     }
 
     /// Reports that a relation that an action names does not fit the action's columns.
-    fn misfit(
+    fn mismatch(
         &mut self,
         action: RelId,
         name: Name<'t>,

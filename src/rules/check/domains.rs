@@ -93,7 +93,7 @@ pub(super) struct Domains<'t> {
     ids: NameTable<'t, DomainId>,
     attrs: Vec<Attr>,
     attr_ids: HashMap<String, usize>,
-    speller: Suggester,
+    suggester: Suggester,
 }
 
 impl<'t> Domains<'t> {
@@ -112,7 +112,7 @@ impl<'t> Domains<'t> {
             ids: NameTable::new(),
             attrs: Vec::new(),
             attr_ids: HashMap::new(),
-            speller: Suggester::default(),
+            suggester: Suggester::default(),
         }
     }
 
@@ -219,7 +219,7 @@ impl<'t> Domains<'t> {
         found.ok_or_else(|| {
             let near = match &known.shape {
                 Shape::Members(names) => {
-                    self.speller.nearest(name, names.iter().map(String::as_str))
+                    self.suggester.nearest(name, names.iter().map(String::as_str))
                 }
                 _ => None,
             };
@@ -276,7 +276,7 @@ impl<'t> Domains<'t> {
         }
         let names = self.ids.visible(&self.scopes, name.span);
         let names = names.into_iter().chain(built_in.iter().copied());
-        mistake::unknown_domain(name, self.speller.nearest(name.text, names))
+        mistake::unknown_domain(name, self.suggester.nearest(name.text, names))
     }
 
     fn define(&mut self, decl: &DomainDecl<'t>, sizes: &Sizes, found: &mut Vec<Diagnostic>) {

@@ -133,7 +133,7 @@ fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
 
 struct Checker<'t> {
     found: Vec<Diagnostic>,
-    speller: Suggester,
+    suggester: Suggester,
     broken: BTreeSet<&'t str>,
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
@@ -176,7 +176,7 @@ impl<'t> Checker<'t> {
         let scopes = Rc::new(Scopes::of(files));
         Self {
             found: Vec::new(),
-            speller: Suggester::default(),
+            suggester: Suggester::default(),
             broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
             domains: Domains::new(Rc::clone(&scopes)),
             relations: Vec::new(),

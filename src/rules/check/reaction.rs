@@ -173,8 +173,8 @@ impl<'t> Checker<'t> {
         name: Name<'t>,
         known: impl Fn() -> BTreeSet<&'t str>,
     ) -> Option<&'t str> {
-        let known = if self.speller.is_spent() { BTreeSet::new() } else { known() };
-        self.speller.nearest(name.text, known)
+        let known = if self.suggester.is_spent() { BTreeSet::new() } else { known() };
+        self.suggester.nearest(name.text, known)
     }
 }
 

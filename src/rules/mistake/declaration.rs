@@ -244,12 +244,12 @@ impl ColumnMismatch<'_> {
     }
 }
 
-pub(in super::super) fn tries_columns(misfit: &ColumnMismatch<'_>) -> Diagnostic {
-    misfit.report("E118", "does not fit")
+pub(in super::super) fn tries_columns(mismatch: &ColumnMismatch<'_>) -> Diagnostic {
+    mismatch.report("E118", "does not fit")
 }
 
-pub(in super::super) fn refusals_columns(misfit: &ColumnMismatch<'_>) -> Diagnostic {
-    misfit.report("E131", "cannot say why the action is refused").help(
+pub(in super::super) fn refusals_columns(mismatch: &ColumnMismatch<'_>) -> Diagnostic {
+    mismatch.report("E131", "cannot say why the action is refused").help(
         "refusals have the columns of the action and one more for the reason, of a domain with \
          listed members: `.domain Refusal { too_far, not_yours }`",
     )

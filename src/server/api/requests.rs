@@ -37,7 +37,7 @@ pub(super) struct NewGame {
     /// Whether the list of games shows it.
     #[serde(default)]
     pub(super) listed: bool,
-    /// Its end changes the ratings of both players: two accounts, which both agree to that.
+    /// Whether its end changes the ratings of both players: two accounts, which both agree to that.
     #[serde(default)]
     pub(super) rated: bool,
 }
@@ -50,7 +50,7 @@ pub(super) struct Joining {
     pub(super) seat: Option<String>,
     /// What the player is called; an account has its own name.
     pub(super) name: Option<String>,
-    /// You agree that the game is rated, if it is.
+    /// Whether you agree that the game is rated, if it is.
     #[serde(default)]
     pub(super) rated: bool,
 }
@@ -180,7 +180,7 @@ pub(super) struct Combination {
     /// Facts to start from, as exported.
     pub(super) facts: Option<serde_json::Value>,
     pub(super) rules: Option<String>,
-    /// Include where each kind of piece goes.
+    /// Whether to include diagrams of where each kind of piece moves.
     #[serde(default)]
     pub(super) diagrams: bool,
 }
@@ -197,7 +197,7 @@ pub(super) struct Upload {
     /// Modules that it includes by their file names.
     #[serde(default)]
     pub(super) included: Vec<Included>,
-    /// Keep the rules, so that games can be played by them.
+    /// Whether to store the rules, so that games can be played by them.
     #[serde(default)]
     pub(super) keep: bool,
 }

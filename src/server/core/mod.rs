@@ -1,6 +1,6 @@
 //! One hosted game as a function: (state, time, input) to (state, outputs).
 //!
-//! Everything that must be right when messages are lost, doubled or late is decided here: which side may
+//! Everything that must be right when messages are lost, duplicated or late is decided here: which side may
 //! do what, whether a move was seen before, whose clock runs, what is offered. Nothing here reads
 //! a clock, sends a byte or knows a store; the tests drive it with a simulated network.
 //! Deliberately absent: the rules of any game, which come in through [`Rules`].

@@ -47,7 +47,7 @@ pub struct Room<R> {
     changed: Vec<(usize, Vec<String>)>,
     /// The answers to past requests.
     answers: Answers,
-    /// A player has switched the chat off.
+    /// Whether a player has switched the chat off.
     hushed: bool,
     /// The counts of offers and messages.
     ledger: Ledger,

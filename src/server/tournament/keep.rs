@@ -170,13 +170,13 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
 pub async fn keep_tournaments(host: Weak<Host>) {
     let Some(all) = host.upgrade() else { return };
     let mut ended = all.ended.subscribe();
-    let mut keeper = NodeMemory { since: all.now(), ..NodeMemory::default() };
+    let mut memory = NodeMemory { since: all.now(), ..NodeMemory::default() };
     drop(all);
     loop {
         let next = Instant::now() + LOOK;
         let Some(all) = host.upgrade() else { return };
         if !all.is_draining() {
-            keeper.look(&all).await;
+            memory.look(&all).await;
         }
         drop(all);
         loop {
@@ -185,9 +185,9 @@ pub async fn keep_tournaments(host: Weak<Host>) {
                 Ok(Err(RecvError::Closed)) => return,
                 Ok(Err(RecvError::Lagged(_))) | Err(_) => break,
             };
-            let Some(id) = keeper.games.remove(&game) else { continue };
+            let Some(id) = memory.games.remove(&game) else { continue };
             let Some(all) = host.upgrade() else { return };
-            keeper.see_to(&all, &id).await;
+            memory.see_to(&all, &id).await;
         }
     }
 }

@@ -52,7 +52,7 @@ pub(in crate::server) struct NewTournament {
     presets: Vec<String>,
     /// 5 seconds to 3 hours, with 3 minutes a turn at most.
     clock: Control,
-    /// Its games change the ratings of their players.
+    /// Whether its games change the ratings of their players.
     #[serde(default)]
     rated: bool,
     /// The length of an arena in minutes, 360 at most: players who are free are paired again and again.

@@ -102,7 +102,7 @@ pub struct Entrant {
     had_first: Option<bool>,
     /// Earlier opponents; in an arena the last one alone.
     met: Vec<usize>,
-    /// The player has withdrawn, or did not come to a game.
+    /// Whether the player has withdrawn, or did not appear for a game.
     pub away: bool,
     /// Since when the player waits for a game.
     free: u64,
@@ -147,9 +147,9 @@ pub struct Counted {
     pub players: Vec<String>,
     /// The side that won; none for a draw.
     pub winner: Option<usize>,
-    /// The other side did not show up, or aborted the game.
+    /// Whether the other side did not appear, or aborted the game.
     pub forfeit: bool,
-    /// The game was counted as drawn because it cannot be read any more.
+    /// Whether the game was counted as drawn because it cannot be read any more.
     #[serde(default)]
     pub unreadable: bool,
 }

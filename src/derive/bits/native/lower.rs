@@ -89,7 +89,7 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) fault: Block,
     pub(super) halted: Block,
     pub(super) found: Block,
-    /// The last instruction jumped, so the next one is not reached from it.
+    /// Whether the last instruction jumped, so that the next one is not reached from it.
     pub(super) left: bool,
     /// The ways of chases, see [`super::chase`].
     pub(super) ways: &'c Ways<W>,

@@ -11,7 +11,7 @@ use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments 
 use super::super::read_letters::letters_of;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
-use super::text::{SanParts, spelled};
+use super::text::{SanParts, parse_usual};
 use super::write::{TemplateTexts, Usual, captures, is_bare, text_of};
 
 /// The legal move that a text means.
@@ -67,9 +67,9 @@ impl SanReader<'_> {
         }
         let letters = letters_of(world, self.contract);
         let squares = self.program.schema.domain(board.domain);
-        let spelled = spelled(text, board, squares, &letters)?;
-        let mut meant = self.meant(world, legal, &spelled);
-        if spelled.is_march() {
+        let parts = parse_usual(text, board, squares, &letters)?;
+        let mut meant = self.meant(world, legal, &parts);
+        if parts.is_march() {
             let takes = |it: &Move| captures(world, self.contract, self.program, it);
             let (taking, marching): (Vec<Move>, Vec<Move>) = meant.into_iter().partition(takes);
             if marching.is_empty() && !taking.is_empty() {
@@ -84,37 +84,37 @@ impl SanReader<'_> {
             }
             return Err(MoveFault::Ambiguous { candidates: texts });
         }
-        meant.pop().ok_or_else(|| self.explain_refusal(world, &spelled))
+        meant.pop().ok_or_else(|| self.explain_refusal(world, &parts))
     }
 
     fn texts(&self, world: &mut World, legal: &[Move], moves: &[Move]) -> Vec<String> {
-        let spelt = TemplateTexts::of(world, legal);
-        moves.iter().map(|it| text_of(world, self.contract, legal, &spelt, it)).collect()
+        let template_texts = TemplateTexts::of(world, legal);
+        moves.iter().map(|it| text_of(world, self.contract, legal, &template_texts, it)).collect()
     }
 
     /// The moves in the usual form that the text fits. Without the piece, it fits all promotions.
-    fn meant(&self, world: &mut World, moves: &[Move], spelled: &SanParts) -> Vec<Move> {
+    fn meant(&self, world: &mut World, moves: &[Move], parts: &SanParts) -> Vec<Move> {
         let fitting: Vec<(Move, Option<i64>)> = moves
             .iter()
             .filter_map(|it| {
                 let usual = Usual::of(world, self.contract, self.program, it)?;
-                let fits = usual.to == spelled.to && self.fits(world, &usual, spelled);
+                let fits = usual.to == parts.to && self.fits(world, &usual, parts);
                 fits.then(|| (it.clone(), usual.becomes))
             })
             .collect();
-        let exact = fitting.iter().filter(|it| it.1 == spelled.becomes);
+        let exact = fitting.iter().filter(|it| it.1 == parts.becomes);
         let exact: Vec<Move> = exact.map(|it| it.0.clone()).collect();
-        if exact.is_empty() && spelled.becomes.is_none() {
+        if exact.is_empty() && parts.becomes.is_none() {
             return fitting.into_iter().map(|it| it.0).collect();
         }
         exact
     }
 
-    fn fits(&self, world: &mut World, usual: &Usual, spelled: &SanParts) -> bool {
+    fn fits(&self, world: &mut World, usual: &Usual, parts: &SanParts) -> bool {
         let board = self.contract.board;
-        spelled.file.is_none_or(|it| it == board.file(usual.from))
-            && spelled.rank.is_none_or(|it| it == board.rank(usual.from))
-            && match spelled.kind {
+        parts.file.is_none_or(|it| it == board.file(usual.from))
+            && parts.rank.is_none_or(|it| it == board.rank(usual.from))
+            && match parts.kind {
                 Some(kind) => kind == usual.kind,
                 None => is_bare(world, self.contract, usual.kind),
             }
@@ -135,23 +135,23 @@ impl SanReader<'_> {
 
     /// Why a text in the usual form is refused: the pseudo-legal moves that it means, or else the imagined
     /// moves of the pieces of that kind.
-    fn explain_refusal(&self, world: &mut World, spelled: &SanParts) -> MoveFault {
+    fn explain_refusal(&self, world: &mut World, parts: &SanParts) -> MoveFault {
         let tries = pseudo_moves(world);
-        let tried = self.meant(world, &tries, spelled);
+        let tried = self.meant(world, &tries, parts);
         if !tried.is_empty() {
             return MoveFault::Illegal { candidates: tried };
         }
-        let pieces = self.pieces(world, spelled);
+        let pieces = self.pieces(world, parts);
         if pieces.is_empty() {
             return MoveFault::NoSuchPiece;
         }
         let candidates =
-            pieces.iter().filter_map(|it| self.hypothetical_move(*it, spelled)).collect();
+            pieces.iter().filter_map(|it| self.hypothetical_move(*it, parts)).collect();
         MoveFault::Illegal { candidates }
     }
 
     /// The mover's pieces that the text may mean, those on the destination's file first.
-    fn pieces(&self, world: &mut World, spelled: &SanParts) -> Vec<EntityId> {
+    fn pieces(&self, world: &mut World, parts: &SanParts) -> Vec<EntityId> {
         let facts = world.facts();
         let mover = self.contract.mover(facts);
         let own: Vec<Usual> = facts
@@ -162,27 +162,27 @@ impl SanReader<'_> {
                     piece,
                     kind: facts.get_raw(piece, self.contract.kind.attr)?,
                     from: facts.get_raw(piece, self.contract.at.attr)?,
-                    to: spelled.to,
+                    to: parts.to,
                     becomes: None,
                 })
             })
             .collect();
         let mut fitting: Vec<Usual> =
-            own.into_iter().filter(|it| self.fits(world, it, spelled)).collect();
+            own.into_iter().filter(|it| self.fits(world, it, parts)).collect();
         let board = self.contract.board;
         fitting.sort_by_key(|it| board.file(it.from) != board.file(it.to));
         fitting.iter().map(|it| it.piece).collect()
     }
 
     /// The move of a piece to the destination, whether it can go there or not.
-    fn hypothetical_move(&self, piece: EntityId, spelled: &SanParts) -> Option<Move> {
+    fn hypothetical_move(&self, piece: EntityId, parts: &SanParts) -> Option<Move> {
         let value = |column: &str| match column {
             "piece" => Some(i64::from(piece.0)),
-            "to" => Some(spelled.to),
-            BECOMES => spelled.becomes,
+            "to" => Some(parts.to),
+            BECOMES => parts.becomes,
             _ => None,
         };
-        let arity = 2 + usize::from(spelled.becomes.is_some());
+        let arity = 2 + usize::from(parts.becomes.is_some());
         self.program.actions.iter().filter(|it| it.san.is_none()).find_map(|action| {
             let columns = &self.program.relation(action.rel).columns;
             if columns.len() != arity {
@@ -223,8 +223,8 @@ impl SanReader<'_> {
         }
         candidates.sort();
         candidates.dedup();
-        let spelt = TemplateTexts::of(world, legal);
-        let meant = legal.iter().enumerate().filter(|it| spelt.is(it.0, text));
+        let template_texts = TemplateTexts::of(world, legal);
+        let meant = legal.iter().enumerate().filter(|it| template_texts.is(it.0, text));
         let meant: Vec<Move> = meant.map(|it| it.1.clone()).collect();
         Some(match meant.as_slice() {
             [only] => Ok(only.clone()),

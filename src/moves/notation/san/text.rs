@@ -29,7 +29,7 @@ impl SanParts {
 }
 
 /// Reads the usual form. Offsets of errors count from the start of `text`, which has no annotations.
-pub(super) fn spelled(
+pub(super) fn parse_usual(
     text: &str,
     board: Board,
     squares: &Domain,

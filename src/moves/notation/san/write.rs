@@ -16,15 +16,15 @@ use super::super::uci::to_uci;
 /// ambiguous is written as in UCI.
 pub fn to_san(world: &mut World, contract: &Contract, mv: &Move) -> String {
     let legal = legal_moves(world, contract);
-    let spelt = TemplateTexts::of(world, &legal);
-    text_of(world, contract, &legal, &spelt, mv)
+    let template_texts = TemplateTexts::of(world, &legal);
+    text_of(world, contract, &legal, &template_texts, mv)
 }
 
 /// The legal moves with their texts, sorted by text.
 pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let legal = legal_moves(world, contract);
-    let spelt = TemplateTexts::of(world, &legal);
-    let text = |it: &Move| (text_of(world, contract, &legal, &spelt, it), it.clone());
+    let template_texts = TemplateTexts::of(world, &legal);
+    let text = |it: &Move| (text_of(world, contract, &legal, &template_texts, it), it.clone());
     let mut rows: Vec<_> = legal.iter().map(text).collect();
     rows.sort();
     rows
@@ -35,10 +35,10 @@ pub(super) fn text_of(
     world: &mut World,
     contract: &Contract,
     legal: &[Move],
-    spelt: &TemplateTexts,
+    template_texts: &TemplateTexts,
     mv: &Move,
 ) -> String {
-    let draft = SanDraft::new(world, contract, legal, spelt, mv);
+    let draft = SanDraft::new(world, contract, legal, template_texts, mv);
     let mark = world.mark();
     let text = match world.fire(mv.action, &mv.args) {
         Ok(()) => draft.after(world, contract),
@@ -70,15 +70,15 @@ impl SanDraft {
     /// The part that the position before the move determines.
     pub fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
         let legal = legal_moves(world, contract);
-        let spelt = TemplateTexts::of(world, &legal);
-        Self::new(world, contract, &legal, &spelt, mv)
+        let template_texts = TemplateTexts::of(world, &legal);
+        Self::new(world, contract, &legal, &template_texts, mv)
     }
 
     fn new(
         world: &mut World,
         contract: &Contract,
         legal: &[Move],
-        spelt: &TemplateTexts,
+        template_texts: &TemplateTexts,
         mv: &Move,
     ) -> Self {
         let program = world.program().clone();
@@ -87,7 +87,7 @@ impl SanDraft {
         let is_usual = action.given(&mv.args).is_empty();
         let body = match (&action.san, Usual::of(world, contract, &program, mv)) {
             _ if !is_usual => None,
-            (Some(_), _) => spelt.text(legal, mv).map(Body::Whole),
+            (Some(_), _) => template_texts.text(legal, mv).map(Body::Whole),
             (None, Some(usual)) => usual.form(world, contract, &program, legal).map(Body::Usual),
             (None, None) => None,
         };
