@@ -50,7 +50,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// What was examined.
+/// Numbers of the checked positions and actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Played {
     pub plies: u64,

@@ -131,7 +131,7 @@ pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// How much of some seconds has passed, until it is dropped; unseen unless standard error is a terminal.
+/// A bar for the passed part of some seconds, until it is dropped; hidden unless standard error is a terminal.
 pub(crate) fn waiting(seconds: u64, what: &'static str) -> ProgressBar {
     let bar = progress(seconds, what);
     let style = ProgressStyle::with_template("{prefix} {spinner} {elapsed} of {len} s");

@@ -17,7 +17,7 @@ use crate::rules::Source;
 
 /// Time without another change after which a change counts as complete.
 const QUIET: Duration = Duration::from_millis(100);
-/// How often the files are checked if the system reports no change.
+/// Interval at which the files are checked if the system reports no change.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Rule files, and the system's watcher, which reports when they change.

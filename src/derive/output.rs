@@ -76,7 +76,7 @@ pub(super) struct Raised {
     pub(super) by: usize,
 }
 
-/// What the effects of a batch request for later batches.
+/// The requests of a batch's effects to later batches.
 #[derive(Default)]
 pub(super) struct Flow {
     pub(super) raised: VecDeque<Raised>,

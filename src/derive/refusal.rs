@@ -35,7 +35,7 @@ pub enum Refusal {
     },
 }
 
-/// What is wrong with a call.
+/// The fault of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum CallFault {

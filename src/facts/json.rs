@@ -17,7 +17,7 @@ pub struct JsonError {
     pub line: usize,
     /// The place in the line.
     pub column: usize,
-    /// What is wrong there.
+    /// The mistake.
     pub message: String,
 }
 

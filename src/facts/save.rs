@@ -32,7 +32,7 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq, DeriveDeserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedFact {
-    /// What it is about.
+    /// The owner of the fact.
     pub entity: SavedOwner,
     /// The name of the attribute: `position`.
     pub attribute: String,

@@ -34,9 +34,9 @@ pub struct Mark {
 /// One fact, as lists of facts and saves have it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// What it is about.
+    /// The entity that has the fact.
     pub entity: EntityId,
-    /// What it says of it.
+    /// The attribute.
     pub attr: AttrId,
     /// The attribute's value.
     pub value: Value,

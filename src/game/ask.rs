@@ -117,7 +117,7 @@ impl Game {
         self.at_last_action(text, &mut |game, text| game.explain_action(text, limits))
     }
 
-    /// What a pseudo-legal move would do, and the outcome.
+    /// The effects of a pseudo-legal move, and the outcome.
     ///
     /// # Errors
     /// As [`Game::explain_move`]; or there is no such move to be tried.

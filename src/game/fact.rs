@@ -48,7 +48,7 @@ fn meant(near: &Option<String>) -> String {
 }
 
 impl QuestionError {
-    /// What to write instead.
+    /// Advice on how to write it instead.
     pub fn help(&self) -> String {
         match self {
             Self::Move(_) => "write a move in UCI (e2e4) or SAN (e4)".into(),

@@ -69,7 +69,7 @@ pub fn decide(
     }
 }
 
-/// What an action would do; `None` if it may not be tried.
+/// The effects of an action; `None` if it may not be tried.
 pub(super) fn trial(
     world: &mut World,
     contract: &Contract,
@@ -140,7 +140,7 @@ impl Describer<'_> {
         }
     }
 
-    /// What forbids a move, in one line.
+    /// The reason why a move is forbidden, in one line.
     pub(super) fn reason(&self, finding: &Finding) -> Option<String> {
         match finding {
             Finding::Proved(_) | Finding::Unfounded => None,
@@ -153,7 +153,7 @@ impl Describer<'_> {
         }
     }
 
-    /// What an action that was tried does besides changing facts: notes, events, stopped events.
+    /// The effects of a tried action other than changed facts: notes, events, stopped events.
     pub(super) fn sentences(&self, finding: &Finding) -> Vec<String> {
         match finding {
             Finding::Tried(it) => self.now(|view| it.told(view)),

@@ -143,7 +143,7 @@ impl Game {
         self.start_key
     }
 
-    /// What the set-up had to leave out.
+    /// Parts of the position that the setup had to leave out.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -321,7 +321,7 @@ impl Game {
         &self.start
     }
 
-    /// What was played, oldest first.
+    /// The actions played, oldest first.
     pub fn history(&self) -> &[Record] {
         &self.history
     }

@@ -76,7 +76,7 @@ impl Extra {
 }
 
 impl Record {
-    /// What the rules say about the action.
+    /// Notes of the rules about the action.
     pub fn notes(&self) -> &[Box<str>] {
         self.extra.as_ref().map_or(&[], |it| &it.notes)
     }

@@ -23,7 +23,7 @@ pub struct Told {
     /// Facts that expired as it began: those that last until the next action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expired: Vec<ToldFact>,
-    /// What each reaction did, in order; empty if the action did only what the core rules say.
+    /// The steps of the reactions, in order; empty if only core rules took part in the action.
     pub steps: Vec<ToldStep>,
     /// The facts that have changed.
     pub facts: Vec<ToldFact>,
@@ -48,7 +48,7 @@ pub struct ToldStep {
     pub on: ToldEvent,
     /// The place of the reaction.
     pub place: String,
-    /// What it did, in order.
+    /// Its effects, in order.
     pub did: Vec<ToldEffect>,
 }
 

@@ -13,7 +13,7 @@ use crate::rules::{Input, Program, RelId, Role, Type};
 /// The relations and attributes that a game needs.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// What the layer of moves reads by name.
+    /// The relations that the layer of moves reads by name.
     pub moves: Arc<Contract>,
     /// `resigned(side)`: set by [`Game::resign`](super::Game::resign); the rules decide the result.
     pub resigned: Option<AttrId>,

@@ -35,7 +35,7 @@ pub struct View {
     pub fen: String,
     /// The side to move, by number.
     pub turn: usize,
-    /// What stands on the board.
+    /// The pieces on the board.
     pub pieces: Vec<PieceView>,
     /// All kinds of piece of the game.
     pub kinds: Vec<KindView>,
@@ -149,7 +149,7 @@ pub struct Zone {
 pub struct FieldView {
     /// The key before `=`.
     pub key: String,
-    /// What its values are about: the `game`, `pieces`, or `members` of a domain.
+    /// The owners of its values: the `game`, `pieces`, or `members` of a domain.
     pub about: &'static str,
     /// The values to choose from; empty for numbers.
     pub values: Vec<String>,

@@ -18,7 +18,7 @@ use super::safety::Decision;
 /// there only where one of them is not the default.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move {
-    /// What kind of action it is.
+    /// The kind of action.
     #[doc(hidden)]
     pub action: ActionId,
     /// A value for each column of the action, in their order.

@@ -60,7 +60,7 @@ pub struct Contract {
     pub marches: Option<RelId>,
     /// The roles that only some families have.
     pub notation: Roles,
-    /// Rows about the position: a side may not leave it so; a side is threatened.
+    /// Relations about the position: a side may not leave it as it is; a side is threatened.
     pub untenable: RelId,
     pub exposed: Option<RelId>,
     pub over: RelId,
@@ -120,7 +120,7 @@ impl Contract {
         program.relation(self.at.rel).columns.first().map(|it| it.ty)
     }
 
-    /// How many sides play.
+    /// The number of sides.
     pub fn side_count(&self, program: &Program) -> i64 {
         program.schema.domain(self.sides).size() as i64
     }

@@ -19,7 +19,7 @@ use crate::rules::{Meta, Program, RelId, Type};
 
 use super::Chance;
 
-/// How much is learned before the first move.
+/// The limits of learning before the first move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lessons {
     /// Maximum number of actions of all games together, including those that are examined but not taken.

@@ -339,7 +339,7 @@ impl<'g> Search<'g> {
         self.ended(winner, ply)
     }
 
-    /// What the position on the board is valued by.
+    /// The pieces and features by which the position on the board is valued.
     pub(super) fn standing(&mut self) -> Vec<Standing> {
         standing(&mut self.world, self.contract, &self.features)
     }

@@ -325,9 +325,9 @@ fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), Activati
 pub struct OptionEntry {
     /// Its name: `hp`.
     pub name: String,
-    /// What it takes.
+    /// The type of its value.
     pub takes: OptionType,
-    /// What it is if an activation does not say.
+    /// Its value if an activation does not set it.
     pub default: Option<String>,
     /// What it does, in a line; empty if the preset's file does not say.
     pub text: String,

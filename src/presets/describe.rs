@@ -11,7 +11,7 @@ use crate::rules::{Event, Input, Program, Role, compile};
 /// The details of a preset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Particulars {
-    /// What can be chosen about it.
+    /// Its options.
     pub options: Vec<OptionEntry>,
     /// The scopes that it can be active for.
     pub scopes: Vec<String>,

@@ -59,7 +59,7 @@ pub struct PresetEntry {
     pub preset: String,
     /// The name for people.
     pub name: String,
-    /// What it changes, in a sentence.
+    /// Its changes, in a sentence.
     pub description: String,
     /// The family of games that it is made for; `None` if it needs only the core.
     pub family: Option<String>,

@@ -21,7 +21,7 @@ pub struct CatalogueError {
     pub path: String,
     /// Its line, counted from 1.
     pub line: u32,
-    /// What is wrong there.
+    /// The mistake.
     pub fault: String,
 }
 

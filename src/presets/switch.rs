@@ -98,7 +98,7 @@ impl Catalogue {
     /// Checks that there are such presets. Nothing is compiled, and whether they go together is not checked.
     ///
     /// # Errors
-    /// What is wrong with any of the requests.
+    /// One of the requests is not valid.
     pub fn know<T: AsRef<str>>(&self, requests: &[T]) -> Result<(), SetError> {
         self.read_all(requests).map(|_| ())
     }

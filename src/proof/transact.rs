@@ -38,7 +38,7 @@ pub(super) struct Transaction<'m> {
     stale: bool,
     /// The facts that expired as it began.
     pub(super) expired: Vec<Effect>,
-    /// What has happened so far.
+    /// The steps so far.
     pub(super) steps: Vec<Reacted>,
     depth: usize,
     events: usize,
@@ -56,7 +56,7 @@ pub(super) struct Transaction<'m> {
     only_tries: bool,
 }
 
-/// What a batch decides about the event that it reacts to.
+/// The decisions of a batch about the event that it reacts to.
 #[derive(Default)]
 struct Flow {
     raised: VecDeque<(EventId, Row)>,

@@ -335,7 +335,7 @@ impl EngineGame {
         cells.into_iter().map(row).collect()
     }
 
-    /// What the FEN does not state about the position, in words.
+    /// The parts of the position that the FEN does not state, in words.
     pub fn unsaid(&mut self) -> Option<String> {
         self.rules.unsaid_note(&mut self.game)
     }

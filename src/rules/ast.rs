@@ -51,7 +51,7 @@ pub(super) struct TrialDecl<'t> {
     pub(super) action: Name<'t>,
     pub(super) from: Option<Name<'t>>,
     /// Its condition, as a reaction with the columns that the body names as parameters.
-    pub(super) asks: Reaction<'t>,
+    pub(super) condition: Reaction<'t>,
     pub(super) span: Span,
 }
 

@@ -17,7 +17,7 @@ use crate::facts::{covered, printable};
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// What is to be said.
+    /// The message.
     pub text: String,
 }
 
@@ -30,7 +30,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The first label is the place of the mistake; the others are places that explain it.
     pub labels: Vec<Label>,
-    /// What else is to be known about it.
+    /// Further information.
     pub notes: Vec<String>,
     /// How to put it right.
     pub help: Option<String>,
@@ -90,7 +90,7 @@ pub struct Place {
     pub start: u32,
     /// Where it ends, which is no part of it.
     pub end: u32,
-    /// What is to be said about it.
+    /// The message about it.
     pub text: String,
 }
 

@@ -490,8 +490,8 @@ impl<'t> Parser<'t, '_> {
         let span = self.since(start);
         let kind = RelationKind::Derived { key: false, open: false, text: None };
         let relation = self.relation(name, columns, kind);
-        let asks = trial_reaction(&relation, body, span);
-        Ok(TrialDecl { relation, action, from, asks, span })
+        let condition = trial_reaction(&relation, body, span);
+        Ok(TrialDecl { relation, action, from, condition, span })
     }
 
     fn repetition(&mut self) -> Parsed<Item<'t>> {

@@ -70,7 +70,7 @@ pub struct Host {
     pub clock: Clock,
     #[doc(hidden)]
     pub metrics: Metrics,
-    /// What the server was told.
+    /// The configuration of the server.
     pub config: Config,
     pub(super) writer: Writer,
     reads: Reads,
@@ -83,7 +83,7 @@ pub struct Host {
     pub(super) cluster: OnceLock<Cluster>,
     /// The threads that rules run on.
     pub(super) pool: Pool,
-    /// What the computer has learned about games.
+    /// The computer's knowledge about games.
     pub(super) learned: Arc<Learned>,
     /// The ids of games as they end.
     pub(super) ended: broadcast::Sender<String>,
@@ -144,7 +144,7 @@ impl Host {
         self.cluster.get()
     }
 
-    /// How many games are in memory.
+    /// The number of games in memory.
     pub fn live_games(&self) -> usize {
         lock(&self.live).len()
     }

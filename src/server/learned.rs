@@ -25,7 +25,7 @@ pub(super) struct Played {
     pub(super) presets: Vec<String>,
 }
 
-/// What was learned about games, by rule set; the oldest is dropped first.
+/// Knowledge about games, by rule set; the oldest is dropped first.
 #[derive(Debug, Default)]
 pub(super) struct Learned(Mutex<VecDeque<(Played, Arc<Knowledge>)>>);
 

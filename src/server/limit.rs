@@ -24,7 +24,7 @@ pub struct Rate {
     pub burst: f64,
 }
 
-/// What a request costs the server.
+/// The cost of a request for the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cost {
     Little,

@@ -31,7 +31,7 @@ const LOOKED_AT: usize = 200;
 /// Maximum number of attempts to take a free seat: one that is found may be taken meanwhile.
 const TRIES: usize = 5;
 
-/// What is to be played.
+/// The wanted game.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub(super) game: String,

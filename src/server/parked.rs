@@ -65,7 +65,7 @@ impl Games {
     }
 }
 
-/// What to do next.
+/// The next step.
 pub(super) enum Due {
     /// These flags may have fallen.
     Now(Vec<String>),

@@ -69,7 +69,7 @@ impl Lane {
 
 /// Maximum time that a job waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often deadlines are examined.
+/// Interval at which deadlines are checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// Maximum budget of one job, as a number of requests: replaying a game counts as many.
 const REQUESTS: u64 = 1024;

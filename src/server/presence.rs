@@ -13,9 +13,9 @@ use utoipa::ToSchema;
 
 use super::library::lock;
 
-/// How often a node sends the others what has changed.
+/// Interval at which a node sends the others its changes.
 pub(super) const SEND_INTERVAL: Duration = Duration::from_millis(500);
-/// How often it sends everything.
+/// Interval at which it sends everything.
 const REPEAT: Duration = Duration::from_secs(20);
 /// Time after which other nodes drop what was not repeated.
 const STALE: Duration = Duration::from_secs(50);
@@ -29,7 +29,7 @@ struct Sockets {
     here: HashMap<String, Present>,
     /// By game and node.
     elsewhere: HashMap<String, HashMap<String, (Seen, Instant)>>,
-    /// What the others were sent last, of all games that have sockets here.
+    /// The presence last sent to the others, of all games that have sockets here.
     sent: HashMap<String, Seen>,
     repeated: Option<Instant>,
 }
@@ -95,7 +95,7 @@ impl Presence {
         news
     }
 
-    /// What another node has sent.
+    /// Records the presence that another node has sent.
     pub(super) fn record_news(&self, node: &str, news: Vec<(String, Seen)>, now: Instant) {
         let mut all = lock(&self.0);
         for (game, seen) in news {

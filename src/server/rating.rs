@@ -22,7 +22,7 @@ use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
 use super::time::DAY;
 
-/// How often a node looks for games that another node has left unsettled.
+/// Interval at which a node looks for games that another node has left unsettled.
 const LOOK: Duration = Duration::from_secs(60);
 /// Maximum number of games that are read at a time.
 const AT_ONCE: usize = 100;
@@ -204,7 +204,7 @@ pub(super) fn leaders(
     Ok(found)
 }
 
-/// What a game has done to ratings; none if it is not rated, or not settled yet.
+/// The effect of a game on ratings; none if it is not rated, or not settled yet.
 pub(super) fn settled(store: &mut dyn Store, game: &str) -> Result<Option<Settled>, StoreError> {
     Ok(store.record(&rated_key(game))?.and_then(|it| serde_json::from_str(&it).ok()))
 }

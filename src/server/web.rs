@@ -7,12 +7,12 @@ use super::lichess::challenges::Challenges;
 use super::limit::Limits;
 use super::names::Names;
 
-/// What every handler can use.
+/// The state that every handler can use.
 #[derive(Debug, Clone)]
 pub struct Web {
     /// The games.
     pub host: Arc<Host>,
-    /// How often a client may ask.
+    /// The rate limits of clients.
     pub limits: Arc<Limits>,
     /// Challenges, and their listeners.
     pub challenges: Arc<Challenges>,

@@ -46,7 +46,7 @@ macro_rules! assert_not_derives {
 /// A piece on a board, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// What its facts are about.
+    /// The entity that has its facts.
     pub entity: EntityId,
     /// The name of its side: `white`.
     pub side: String,

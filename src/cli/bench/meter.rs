@@ -39,7 +39,7 @@ impl Meter {
     }
 }
 
-/// What [`Meter`] measures here, for the head of a table.
+/// The quantity that [`Meter`] measures here, for the head of a table.
 pub(crate) fn unit() -> &'static str {
     if cpu_time("self").is_some() { "process CPU time" } else { "wall time" }
 }

@@ -32,7 +32,7 @@ pub(super) enum Space {
 pub(super) struct Address {
     pub(super) base: u32,
     pub(super) space: Space,
-    /// How many of the keys are in use.
+    /// Number of keys in use.
     pub(super) n: u8,
     pub(super) regs: [Reg; 4],
     pub(super) strides: [u32; 4],

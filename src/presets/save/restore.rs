@@ -37,11 +37,11 @@ pub struct Step<'s> {
     pub game: &'s mut Game,
     /// Moves played before it.
     pub ply: usize,
-    /// What follows.
+    /// The continuation.
     pub next: Next<'s>,
 }
 
-/// What follows a position.
+/// The continuation of a position.
 #[derive(Debug)]
 pub enum Next<'s> {
     /// A move, as saved and as it is played.

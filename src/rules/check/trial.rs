@@ -117,7 +117,7 @@ impl<'t> Checker<'t> {
         let event = self.trials[at].event;
         let body = Body::new(self);
         let trigger = (Event::Raised(event), Subject::Event(event));
-        let lowered = body.lower_trial(&decl.asks, trigger);
+        let lowered = body.lower_trial(&decl.condition, trigger);
         let Some(((params, body, effects), vars)) = lowered else { return };
         let (event, stage, owner) = (Event::Raised(event), self.default_stage, None);
         let span = decl.span;

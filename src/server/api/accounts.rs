@@ -44,7 +44,7 @@ impl FromRequestParts<Web> for Account {
 pub(super) struct NewAccount {
     /// 2 to 20 letters, digits, `-` or `_`.
     name: String,
-    /// What this device is called in the list of devices.
+    /// The name of this device in the list of devices.
     device: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Login {
     name: String,
     /// One of its recovery codes; it is used up by this.
     code: String,
-    /// What this device is called in the list of devices.
+    /// The name of this device in the list of devices.
     device: Option<String>,
 }
 
@@ -120,7 +120,7 @@ pub(super) async fn renew(
     Ok(Json(Codes { codes: web.renew_codes(&account).await? }))
 }
 
-/// How many devices are left.
+/// The number of devices that are left.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Left {
     devices: usize,

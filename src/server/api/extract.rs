@@ -53,7 +53,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// Whom the token that was sent may act for, if one was: the hash of a seat's token, or of its account.
+/// The seat or account that the token of the request acts for, if it has one: the hash of its token.
 #[derive(Debug)]
 pub(super) struct Token(pub(super) Option<TokenHash>);
 

@@ -16,7 +16,7 @@ use crate::server::problem::Problem;
 use crate::server::rating::{self, Leader};
 use crate::server::web::Web;
 
-/// What is to be played.
+/// The wanted game.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pairing {

@@ -48,7 +48,7 @@ pub(super) struct NewGame {
 pub(super) struct Joining {
     /// The name of a side; any free one if absent.
     pub(super) seat: Option<String>,
-    /// What the player is called; an account has its own name.
+    /// The player's name; an account has its own.
     pub(super) name: Option<String>,
     /// Whether you agree that the game is rated, if it is.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub(super) struct Moving {
     pub(super) client_move_id: Option<String>,
 }
 
-/// What goes with an act other than a move.
+/// The body of an act other than a move.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Acting {
@@ -145,7 +145,7 @@ pub(super) struct Asking {
     pub(super) mv: Option<String>,
     /// Why this fact holds, or why it does not: `attacks(e4, d5)`.
     pub(super) fact: Option<String>,
-    /// What holds about this square.
+    /// The facts about this square.
     pub(super) square: Option<String>,
     /// The position after this many actions; the current one if absent.
     pub(super) ply: Option<usize>,
@@ -191,7 +191,7 @@ pub(super) struct Combination {
 pub(super) struct Upload {
     /// The rule file, as text.
     pub(super) text: String,
-    /// What the file is called in diagnostics.
+    /// The file's name in diagnostics.
     #[serde(default = "default_path")]
     pub(super) path: String,
     /// Modules that it includes by their file names.

@@ -46,7 +46,7 @@ impl TokenHash {
 
 const ACCOUNT: &str = "account:";
 
-/// What is fixed when a game is made.
+/// The parts of a game that are fixed when it is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The game, as the catalogue names it.
@@ -123,10 +123,10 @@ pub enum Event {
         /// Notes of the rules about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
-        /// What is to be shown of it.
+        /// Its effects to be displayed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         effects: Vec<Effect>,
-        /// What each side has left after it, in milliseconds.
+        /// The time left for each side after it, in milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         clocks: Option<Vec<u64>>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,7 +195,7 @@ pub enum Event {
     },
 }
 
-/// What can be offered.
+/// The kinds of offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OfferKind {

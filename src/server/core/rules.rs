@@ -10,7 +10,7 @@ pub const TIMEOUT: &str = "timeout";
 
 /// The rules of one game and the position on its board.
 pub trait Rules {
-    /// How many sides there are; they are numbered from 0.
+    /// The number of sides, which are numbered from 0.
     fn sides(&self) -> usize;
 
     /// The side to move.

@@ -14,7 +14,7 @@ const ALL: u64 = 6_000;
 /// Number of them reserved for the time after the end.
 const AFTER: u64 = 300;
 
-/// What one side has used.
+/// The use of limits by one side.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
     /// Since the game last had a new ply.
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// What all sides of a game have used.
+/// The use of limits by all sides of a game.
 #[derive(Debug)]
 pub(super) struct Ledger {
     sides: Vec<Used>,

@@ -15,7 +15,7 @@ pub(super) struct Terms {
     pub(super) fen: Option<String>,
     pub(super) clock: Option<Control>,
     pub(super) rated: bool,
-    /// How many sides play.
+    /// Number of sides.
     pub(super) sides: usize,
 }
 

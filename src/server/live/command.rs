@@ -62,7 +62,7 @@ pub(in crate::server) enum Command {
     },
 }
 
-/// How many of the actions played are sent with the state of a game.
+/// The actions played that are sent with the state of a game.
 #[derive(Debug, Clone, Copy)]
 pub enum Lines {
     /// The last actions.

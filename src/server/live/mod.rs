@@ -36,7 +36,7 @@ pub(super) use watching::FRAME;
 
 /// Maximum number of recent events in memory, for clients that reconnect.
 const RECENT: usize = 16;
-/// How often the owner of a game is looked up when it does not answer.
+/// Interval at which the owner of a game is looked up when it does not answer.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
 /// The room of a game, unless it is lent to the threads that rules run on. The game's

@@ -15,7 +15,7 @@ pub(super) fn missing(game: &str, seq: u64) -> StoreError {
     StoreError::Damaged { game: game.to_owned(), seq, fault: format!("number {seq} is missing") }
 }
 
-/// What a snapshot is held against when it is read.
+/// The data that a snapshot is compared with when it is read.
 pub(super) fn hash_of_snapshot(game: &str, seq: u64, text: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(game.as_bytes());

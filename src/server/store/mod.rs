@@ -204,7 +204,7 @@ pub fn edited<T, E>(
     Ok(None)
 }
 
-/// What a check of a whole store found.
+/// The findings of a check of a whole store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
     pub games: u64,

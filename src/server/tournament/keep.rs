@@ -21,7 +21,7 @@ use crate::server::problem::Problem;
 use crate::server::store::{GameState, Store};
 use crate::server::time::millis;
 
-/// How often a node checks all tournaments. It learns the results of games in its memory at once.
+/// Interval at which a node checks all tournaments. It learns the results of games in its memory at once.
 const LOOK: Duration = Duration::from_secs(3);
 /// A game in which nothing has happened for this long, in milliseconds, is asked whether a flag has fallen:
 /// after a restart there may be no other request for it.

@@ -21,7 +21,7 @@ pub const PLAYERS: usize = 128;
 pub const PAUSE: u64 = 5_000;
 /// Time after which a tournament without a start time is dropped, in milliseconds.
 pub const OPEN: u64 = 24 * 60 * 60 * 1_000;
-/// What a win is worth. A draw is worth half of it.
+/// Points for a win. A draw gives half of them.
 const WIN: u32 = 2;
 
 /// How long a tournament is, and how its players are paired.
@@ -45,7 +45,7 @@ pub enum Phase {
     Over,
 }
 
-/// What is played, and for how long.
+/// The game, and the length of the tournament.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     pub title: String,

@@ -179,7 +179,7 @@ impl<W: Word> Lower<'_, '_, W> {
         row.iter().map(|it| self.b.ins().select(some, *it, none)).collect()
     }
 
-    /// What a member leads to, up to the first blocked one.
+    /// The members reachable from a member, up to the first blocked one.
     fn reached(&mut self, table: i64, member: Value, blocked: &Row, ascends: bool) -> Row {
         let table = self.b.ins().iconst(I64, table);
         let way = self.way(table, member);

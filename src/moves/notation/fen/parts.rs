@@ -59,9 +59,9 @@ pub struct FenError {
     pub field: FenField,
     /// Where in the text, in bytes from its start.
     pub offset: usize,
-    /// What stands there.
+    /// The text found there.
     pub found: String,
-    /// What could stand there.
+    /// The text expected there.
     pub expected: String,
 }
 
