@@ -217,7 +217,7 @@ impl std::fmt::Display for Combination {
 }
 
 impl Combination {
-    /// Tries it.
+    /// Plays it, with all checks.
     pub fn play(&self, catalogue: &Catalogue) -> Outcome {
         let rules = match catalogue.load(&self.game, &catalogue.with_required(&self.presets)) {
             Ok(rules) => rules,
@@ -318,7 +318,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Playing everything out to see whether it is safe gives the same moves.
+    /// Checks that playing everything out for safety gives the same moves.
     fn check_played_out(&self, game: &mut Game, moves: &[Move]) -> Result<(), String> {
         let contract = game.contract().clone();
         let program = game.program().clone();
@@ -360,7 +360,7 @@ fn play_and_undo(game: &mut Game, mv: &Move) -> Result<(), String> {
     }
 }
 
-/// Saving the game, loading it and saving it again gives the same save.
+/// Checks that saving the game, loading it and saving it again gives the same save.
 fn reads_back(
     catalogue: &Catalogue,
     rules: &Ruleset,
@@ -383,7 +383,7 @@ fn reads_back(
     }
 }
 
-/// Every action is taken back, to the hash that was before it.
+/// Takes every action back, and checks that each gives the hash before it.
 fn taken_back(game: &mut Game) -> Result<(), String> {
     while let Some(record) = game.takeback() {
         let before = game.position_before(game.history().len()).hash();

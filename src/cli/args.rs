@@ -271,7 +271,7 @@ pub(crate) struct PlayArgs {
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub(crate) level: u8,
     /// Seconds for which the computer first plays against itself, to learn the game [default: up to 3]
-    /// Seconds of play against itself first, to learn the game [default: up to 3]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "computer")]
     pub(crate) learn: Option<u64>,
     /// Seed of the random mover and the computer (drawn afresh if absent)
     #[arg(long, value_name = "N")]

@@ -91,7 +91,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
     let mut catalogue = setup::catalogue(&RulesArgs::default())?;
     for source in included {
-        // An entry that makes no sense is reported as missing in the files that include it.
+        // An invalid entry is reported as missing in the files that include it.
         let _ = catalogue.add(source);
     }
     let clashes: Vec<Option<CatalogueError>> =
@@ -121,7 +121,7 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
     }
 }
 
-/// A module is part of what includes it, whose names it may use.
+/// Checks a module as a part of the files that include it, whose names it may use.
 fn fit_module(
     catalogue: &Catalogue,
     source: &Source,

@@ -1,7 +1,7 @@
 //! `rulemate perft`: counts the tree of legal actions; the last line is `nodes N`.
 //!
 //! The tree is counted one first action at a time, so that long counts show their progress. With `--turns`
-//! the depth is one of whole turns; with `--leaves` the last actions are taken as well.
+//! the depth counts whole turns; with `--leaves` the last actions are taken as well.
 
 use serde::Serialize;
 

@@ -19,7 +19,7 @@ use super::budget::{REQUEST_STEPS, Resource};
 const SLICE: i64 = 1 << 14;
 
 thread_local! {
-    /// What is left of the current slice; below 0 if there are no more.
+    /// The rest of the current slice; below 0 if there are no more.
     static SLICE_LEFT: Cell<i64> = const { Cell::new(i64::MAX) };
     static OPEN: RefCell<Option<Open>> = const { RefCell::new(None) };
 }
@@ -27,7 +27,7 @@ thread_local! {
 /// The open allowance of a thread.
 #[derive(Debug)]
 struct Open {
-    /// What is left beyond the current slice.
+    /// The rest beyond the current slice.
     left: i64,
     stop: Option<Stop>,
     out: Option<Resource>,
@@ -119,7 +119,7 @@ pub(super) fn take(steps: i64) -> bool {
     left >= 0 || next_slice()
 }
 
-/// How many of `steps` may still be taken.
+/// The part of `steps` that may still be taken.
 pub(super) fn left_of(steps: u64) -> u64 {
     if !take(0) {
         return 0;

@@ -38,7 +38,7 @@ pub(super) const SESSION_BYTES: usize = 1 << 23;
 /// Maximum number of bit rows of one session, and of a program's tables of statics.
 pub(super) const BIT_ROWS: usize = 1 << 20;
 
-/// What ran out.
+/// The resource that ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// Steps of evaluation.
@@ -56,7 +56,7 @@ pub enum Resource {
 /// The rules exceeded a budget of the evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Exhausted {
-    /// What ran out.
+    /// The resource that ran out.
     pub resource: Resource,
     /// The rule that spent most; `None` for a reaction or an action.
     #[doc(hidden)]

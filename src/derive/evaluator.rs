@@ -47,9 +47,9 @@ pub(super) struct EvaluatorMark {
 /// It is notified of each change of the facts and of supplied rows. It may derive rows when they are read,
 /// from those changes or from the [`Basis`], which agree.
 pub(super) trait Evaluator: Debug + Send + Sync {
-    /// Facts have changed, in this order.
+    /// Applies changes of facts, in this order.
     fn follow(&mut self, changes: &[Change]);
-    /// Changes are undone, the last first, before [`Evaluator::rollback`].
+    /// Undoes changes, the last first, before [`Evaluator::rollback`].
     fn undo(&mut self, changes: &[Change]);
     /// Sets the rows of a relation that are supplied, ascending.
     fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
@@ -94,7 +94,7 @@ pub(super) trait Evaluator: Debug + Send + Sync {
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64>;
 
-    /// What ran out while rows were derived, and the owner that spent most: the number of a rule, or of a reaction
+    /// The resource that ran out while rows were derived, and the owner that spent most: the number of a rule, or of a reaction
     /// after the rules.
     fn exhausted(&self) -> Option<(Resource, usize)>;
     /// Whether anything ran out.
@@ -104,9 +104,9 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn set_counting(&mut self, on: bool);
     /// Instructions run since counting began, by rule, reactions after the rules.
     fn counts(&self) -> Vec<u64>;
-    /// Starts or stops recording what is derived again of the maintained relations.
+    /// Starts or stops recording the rows of maintained relations that are derived again.
     fn set_logging(&mut self, on: bool);
-    /// What was derived again since recording began.
+    /// The rows derived again since recording began.
     fn log(&self) -> Vec<(RelId, Tuple)>;
     /// The plans of all rules as text.
     fn dump(&self) -> String;

@@ -157,7 +157,7 @@ impl GivenRows {
         Self { rows: vec![SharedRows::default(); hands.rels.len()], ..Self::default() }
     }
 
-    /// Facts have changed.
+    /// Marks the rows of trials as out of date, since facts have changed.
     #[inline]
     pub(super) fn spoil(&mut self) {
         self.fresh = 0;

@@ -317,7 +317,7 @@ fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
     }
 }
 
-/// A name that several presets have for themselves: the error lists the full names.
+/// A mistake about a private name of several presets: the error lists the full names.
 fn several(program: &Program, mistake: QueryError) -> QueryError {
     let name = mistake.text.get(mistake.start..mistake.end).unwrap_or_default();
     match program.full_names(name).as_slice() {

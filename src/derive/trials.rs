@@ -57,7 +57,7 @@ impl World {
         let before = self.before(Event::Raised(trial.event));
         rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
         let number = self.plan().given_relations().number(trial.rel).unwrap_or_default();
-        self.hand(number, Arc::new(rows));
+        self.supply(number, Arc::new(rows));
         // Incomplete rows are not kept.
         if !self.has_run_out() {
             self.given_rows_mut().fresh |= 1 << at;
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// Supplies rows, by the number of their relation.
-    pub(super) fn hand(&mut self, at: usize, rows: SharedRows) {
+    pub(super) fn supply(&mut self, at: usize, rows: SharedRows) {
         if self.given_rows().rows[at] == rows {
             return;
         }
@@ -120,7 +120,7 @@ impl World {
     }
 
     /// Restores the supplied rows of a mark.
-    pub(super) fn hand_back(&mut self, mark: GivenMark) {
+    pub(super) fn restore_supplied(&mut self, mark: GivenMark) {
         while self.given_rows().journal.len() > mark.journal {
             let Some((at, old)) = self.given_rows_mut().journal.pop() else { break };
             self.given_rows_mut().rows[at] = old;
@@ -137,7 +137,7 @@ impl World {
         let plan = Arc::clone(self.plan());
         for (at, &rel) in plan.given_relations().rels.iter().enumerate() {
             if let Role::Given(Given::Before(_)) = plan.program().relation(rel).role {
-                self.hand(at, SharedRows::default());
+                self.supply(at, SharedRows::default());
             }
         }
     }

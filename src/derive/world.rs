@@ -146,7 +146,7 @@ impl World {
             }
         }
         self.follow(mark);
-        rows.iter().for_each(|(at, rows)| self.hand(*at, Arc::clone(rows)));
+        rows.iter().for_each(|(at, rows)| self.supply(*at, Arc::clone(rows)));
     }
 
     pub(super) fn forget_before(&mut self) {
@@ -233,7 +233,7 @@ impl World {
         self.evaluator.undo(self.facts.changes_since(mark.facts));
         self.facts.rollback(mark.facts);
         self.evaluator.rollback(mark.evaluator);
-        self.hand_back(mark.handed);
+        self.restore_supplied(mark.handed);
     }
 
     /// Makes all writes final: earlier marks are no longer valid. [`World::changes`] reports the changes of
@@ -426,12 +426,12 @@ impl World {
         self.evaluator.counts()
     }
 
-    /// Starts or stops recording what is derived again of the maintained relations.
+    /// Starts or stops recording the rows of maintained relations that are derived again.
     pub fn log_recomputation(&mut self, on: bool) {
         self.evaluator.set_logging(on);
     }
 
-    /// What was derived again since recording began: the first column of a block of rows, or a whole row.
+    /// The rows derived again since recording began: the first column of a block of rows, or a whole row.
     /// (Relations that are derived on demand are not included, and the reference evaluator maintains none.)
     pub fn recomputed(&self) -> Vec<(RelId, Tuple)> {
         self.evaluator.log()

@@ -56,7 +56,7 @@ pub enum SavedOwner {
 pub enum SavedValue {
     /// A number.
     Int(i64),
-    /// Whether something is so.
+    /// A truth value.
     Bool(bool),
     /// A member of a domain, or a text.
     Name(String),

@@ -491,11 +491,11 @@ fn sentences(summary: &str) -> Vec<String> {
     }
     let parts = plain.splitn(SENTENCES, ": ").map(|it| it.replace(": ", ", and "));
     let end = |it: String| it.trim().trim_end_matches(['.', '!', ':']).trim_end().to_owned();
-    parts.map(end).filter(|it| !it.is_empty()).map(|it| begun(&it)).collect()
+    parts.map(end).filter(|it| !it.is_empty()).map(|it| as_sentence(&it)).collect()
 }
 
 /// Capitalises a sentence and ends it. The text of a move at its beginning stays as it is.
-fn begun(text: &str) -> String {
+fn as_sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
     let is_move = letters.clone().next().is_some_and(|it| it.is_ascii_digit());

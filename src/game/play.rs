@@ -33,7 +33,7 @@ pub struct Game {
     /// The sets of rules so far, in the order of their first use, and the number of the one in force.
     periods: Vec<RulePeriod>,
     period: usize,
-    /// How the rules were changed since the last action.
+    /// Changes of the rules since the last action.
     switches: Vec<Switch>,
     /// The result of the position on the board.
     result: Option<GameResult>,
@@ -260,7 +260,7 @@ impl Game {
         switched.map_or_else(|| self.position(action), |it| it.facts.clone())
     }
 
-    /// How the rules were changed right before an action; for the action to come, since the last one.
+    /// The changes of the rules right before an action; for the next action, those since the last one.
     #[doc(hidden)]
     pub fn switches_before(&self, action: usize) -> &[Switch] {
         self.history.get(action).map_or(&self.switches, Record::switches)

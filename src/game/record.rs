@@ -51,7 +51,7 @@ pub struct Switch {
 /// The parts of a record that only few actions have.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Extra {
-    /// How the rules were changed since the action before.
+    /// Changes of the rules since the action before.
     pub(super) switches: Vec<Switch>,
     pub(super) rewound_to: Option<usize>,
     pub(super) notes: Vec<Box<str>>,
@@ -93,7 +93,7 @@ impl Record {
         self.extra.as_ref()?.rewound_to
     }
 
-    /// How the rules were changed since the action before.
+    /// Changes of the rules since the action before.
     #[doc(hidden)]
     pub fn switches(&self) -> &[Switch] {
         self.extra.as_ref().map_or(&[], |it| &it.switches)

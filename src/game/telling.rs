@@ -71,7 +71,7 @@ pub enum ToldEffect {
     Spawned(u32),
     /// An event was raised.
     Raised(ToldEvent),
-    /// The event goes no further.
+    /// The event was stopped.
     Stopped,
     /// The event goes on with other arguments.
     Passed(ToldEvent),

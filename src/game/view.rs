@@ -365,7 +365,7 @@ impl Game {
         self.world_mut().tuples(rel).iter().map(|it| it[at]).collect()
     }
 
-    /// What a FEN states besides the usual parts, field by field.
+    /// The fields of a FEN besides the usual parts.
     pub fn fen_fields(&self) -> Vec<FieldView> {
         let (program, contract) = (self.program(), self.contract());
         let field = |it: &Field| {

@@ -364,7 +364,7 @@ pub fn is_played_out(world: &mut World, contract: &Contract, mv: &Move) -> bool 
 }
 
 /// Plays the move up to the stage that its action declares (`until STAGE`), checks whether the mover may
-/// leave the position so, and takes it back. A move that a reaction refuses, in any stage, is not safe
+/// leave the position as it is, and takes it back. A move that a reaction refuses, in any stage, is not safe
 /// either. A move that cannot be taken for other reasons (no room for another entity, endless events, missing
 /// code) still counts as legal, or a lack of room could mate a side: it stays on the list, and [`refusal`]
 /// and playing it say why it cannot be taken.

@@ -43,7 +43,7 @@ pub struct Contract {
     pub stack: Option<RelId>,
     /// Number of fields after the side to move that are always a dash.
     pub dashes: usize,
-    /// What a FEN states of a turn that is under way, after the position that it began from.
+    /// The text of a FEN about a turn that is under way, after the position that it began from.
     pub turn_text: Option<Vec<TurnPart>>,
     /// The templates for whole turns, if the rules declare texts ("words") for them.
     pub turn_words: Option<TurnWords>,

@@ -15,7 +15,7 @@ pub struct Fact {
     pub attr: AttrId,
 }
 
-/// What the values of a further field are about.
+/// The owners of a further field's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     Game,
@@ -37,7 +37,7 @@ pub struct Field {
     pub quiet: bool,
 }
 
-/// A part of what a FEN states of a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
+/// A part of a FEN's text about a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnPart {
     Text(String),

@@ -32,7 +32,7 @@ pub fn perft_by(
     Tree { contract, mode, bulk, leaves }.count(world, depth)
 }
 
-/// Plays a move, looks, and takes the move back. `None` if it cannot be taken, which the world notes.
+/// Plays a move, calls `look`, and takes the move back. `None` if it cannot be taken, which the world notes.
 fn after<T>(world: &mut World, mv: &Move, look: impl FnOnce(&mut World) -> T) -> Option<T> {
     let mark = world.mark();
     let found = match world.fire(mv.action, &mv.args) {

@@ -200,12 +200,12 @@ impl<'p> View<'p> {
             let mut one = Attributes::default();
             one.insert(input.attr());
             let Some(owner) = self.owner_of(it.span.source) else { return false };
-            expires && self.matters.intersects(&one) && !self.speaks(action, owner)
+            expires && self.matters.intersects(&one) && !self.makes_statement(action, owner)
         })
     }
 
     /// Whether a preset's file makes a statement about its effect on an action.
-    fn speaks(&self, action: &Action, owner: u16) -> bool {
+    fn makes_statement(&self, action: &Action, owner: u16) -> bool {
         let concludes = |rel: RelId| {
             let rules = &self.program.relation(rel).rules;
             rules.iter().any(|&it| self.owner_of(self.program.rule(it).span.source) == Some(owner))
@@ -217,7 +217,7 @@ impl<'p> View<'p> {
     /// that.
     pub(super) fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
         let Some(owner) = reaction.owner else { return false };
-        if is_late(action, reaction) || self.speaks(action, owner) {
+        if is_late(action, reaction) || self.makes_statement(action, owner) {
             return false;
         }
         let consequences = self.consequences(reaction);

@@ -58,7 +58,7 @@ impl Catalogue {
     /// The games and presets of these files, in their order.
     ///
     /// # Errors
-    /// The first metadata that makes no sense, or two files with one name.
+    /// The first metadata that is not valid, or two files with one name.
     pub fn new(sources: Vec<Source>) -> Result<Self, CatalogueError> {
         let mut catalogue = Self {
             sources: Vec::new(),
@@ -93,7 +93,7 @@ impl Catalogue {
     /// Adds a file. A file at the path of an earlier one replaces it.
     ///
     /// # Errors
-    /// Its metadata makes no sense, or its name is taken by another file.
+    /// Its metadata is not valid, or its name is taken by another file.
     pub fn add(&mut self, source: Source) -> Result<(), CatalogueError> {
         let known = self.sources.iter().position(|it| it.path == source.path);
         let at = known.unwrap_or(self.sources.len());

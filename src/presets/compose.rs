@@ -139,8 +139,12 @@ impl Catalogue {
             files.extend(self.modules.iter().filter(|it| it.0 == "graph").map(|it| it.1));
         }
         // Declared sides replace the file of the core.
-        if files.iter().any(|it| !self.core.contains(it) && sides::speaks(&self.sources[*it])) {
-            files.retain(|it| !self.core.contains(it) || !sides::speaks(&self.sources[*it]));
+        if files
+            .iter()
+            .any(|it| !self.core.contains(it) && sides::declares_sides(&self.sources[*it]))
+        {
+            files
+                .retain(|it| !self.core.contains(it) || !sides::declares_sides(&self.sources[*it]));
         }
         let files = self.with_included(&files)?;
         self.check_modules(game, &files)?;

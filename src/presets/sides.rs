@@ -15,7 +15,7 @@ pub const SIDES: usize = 8;
 pub(super) const WRITTEN: &str = "sides of the game";
 
 /// Whether a file declares sides.
-pub(super) fn speaks(source: &Source) -> bool {
+pub(super) fn declares_sides(source: &Source) -> bool {
     source.text.contains("sides") && declared(source).is_some()
 }
 
@@ -26,7 +26,7 @@ fn declared(source: &Source) -> Option<(String, u32)> {
 
 /// The rules for the sides that the last of some files declares, unless that file has the rules itself.
 pub(super) fn written(sources: &[Source]) -> Result<Option<Source>, LoadError> {
-    let Some(source) = sources.iter().rev().find(|it| speaks(it)) else { return Ok(None) };
+    let Some(source) = sources.iter().rev().find(|it| declares_sides(it)) else { return Ok(None) };
     let Some((value, line)) = declared(source).filter(|_| !declares(source)) else {
         return Ok(None);
     };

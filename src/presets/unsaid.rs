@@ -51,7 +51,7 @@ impl Ruleset {
         let aside = contract
             .occurrences
             .into_iter()
-            .chain(contract.notation.told_by_need())
+            .chain(contract.notation.conditional_facts())
             .map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
         let aside: Vec<AttrId> =
@@ -92,7 +92,7 @@ impl Ruleset {
             facts.push(contract.at);
         }
         let counters = [contract.fullmove, contract.occurrences].into_iter().flatten();
-        let rare = counters.chain(contract.notation.told());
+        let rare = counters.chain(contract.notation.stated_facts());
         let marks = contract.marks.iter().map(|it| it.fact);
         // Fields of pieces name squares, which pieces in hand do not have.
         let fields =

@@ -294,7 +294,7 @@ fn is_ready(compare: &Compare, bound: &BTreeSet<VarId>) -> bool {
     }
 }
 
-/// Every variable that an aggregate shares with the rest of its rule is bound.
+/// Whether every variable that an aggregate shares with the rest of its rule is bound.
 fn is_closed(aggregate: &Aggregate, bound: &BTreeSet<VarId>) -> bool {
     aggregate.shared_vars().is_subset(bound)
 }
@@ -322,7 +322,7 @@ fn variables_bound_by(literal: &Literal, bound: &mut BTreeSet<VarId>) {
     }
 }
 
-/// Every variable of a comparison has a value.
+/// Whether every variable of a comparison has a value.
 pub(super) fn is_bound(compare: &Compare, bindings: &Bindings) -> bool {
     is_known(&compare.lhs, bindings) && is_known(&compare.rhs, bindings)
 }
@@ -334,14 +334,14 @@ pub(super) fn is_decided(compare: &Compare, bindings: &Bindings) -> bool {
     is_bound(compare, bindings) || is_void(&compare.lhs) || is_void(&compare.rhs)
 }
 
-/// Every variable of an expression has a value.
+/// Whether every variable of an expression has a value.
 fn is_known(expr: &Expr, bindings: &Bindings) -> bool {
     let mut vars = BTreeSet::new();
     expr.collect_vars(&mut vars);
     vars.iter().all(|it| bindings[usize::from(it.0)].is_some())
 }
 
-/// Every variable that an aggregate shares with its rule has a value.
+/// Whether every variable that an aggregate shares with its rule has a value.
 pub(super) fn is_closed_by(aggregate: &Aggregate, bindings: &Bindings) -> bool {
     let bound = (0..bindings.len()).filter(|&it| bindings[it].is_some());
     is_closed(aggregate, &bound.map(|it| VarId(it as u16)).collect())

@@ -53,7 +53,7 @@ impl Model {
         other
     }
 
-    /// An action begins at these facts, or is over (`None`).
+    /// Sets the facts before the action under way; `None` if it is over.
     pub(super) fn begin(&mut self, facts: Option<&Session>) {
         self.origin = facts.map(|it| Rc::new(it.clone()));
         for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {

@@ -108,7 +108,7 @@ impl Web {
         Ok(Entrance { name, token, codes_left: codes.len(), codes })
     }
 
-    /// Logs a device in by a recovery code, which is used up by that.
+    /// Logs a device in by a recovery code, which is used up.
     ///
     /// # Errors
     /// There is no such account, or it has no such code.
@@ -183,7 +183,7 @@ impl Web {
         self.change_account(&account.id(), leave).await
     }
 
-    /// Marks an account as played by a program, for good.
+    /// Marks an account as played by a program, permanently.
     ///
     /// # Errors
     /// The store cannot be reached.

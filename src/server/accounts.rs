@@ -178,7 +178,7 @@ pub(super) fn by_name(store: &mut dyn Store, name: &str) -> Result<Option<Accoun
     }))
 }
 
-/// Whether an account has said that a program plays for it.
+/// Whether an account is marked as played by a program.
 pub(super) fn is_bot(store: &mut dyn Store, id: &str) -> Result<bool, StoreError> {
     match stored(store, id)? {
         Some((_, record)) => Ok(record.bot),

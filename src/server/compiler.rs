@@ -30,7 +30,7 @@ impl Host {
     /// Offers other files of this machine, on top of the package's, for games that begin from now on.
     ///
     /// # Errors
-    /// Their metadata makes no sense, or the store cannot be reached: then the previous offer stays.
+    /// Their metadata is not valid, or the store cannot be reached: then the previous offer stays.
     pub async fn offer(&self, files: Vec<Source>) -> Result<(), Problem> {
         let library = Arc::clone(&self.library);
         let make = move || library.offer_of(&files);
@@ -44,7 +44,7 @@ impl Host {
     /// Keeps rules for their owner and makes them known. None if the owner has too many already.
     ///
     /// # Errors
-    /// Their metadata makes no sense, or the store cannot be reached.
+    /// Their metadata is not valid, or the store cannot be reached.
     pub async fn keep_rules(
         &self,
         texts: Texts,

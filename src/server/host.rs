@@ -199,7 +199,7 @@ impl Host {
         true
     }
 
-    /// Drops a game that cannot go on, whatever is in its inbox.
+    /// Drops a game that cannot go on, regardless of its inbox.
     pub(super) fn drop_game(&self, id: &str, inbox: &mut mpsc::Receiver<Box<Command>>) {
         inbox.close();
         self.forget_closed(id);

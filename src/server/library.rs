@@ -126,7 +126,7 @@ impl Library {
     /// The rules of this package.
     ///
     /// # Errors
-    /// None, as a test holds.
+    /// Never, as a test checks.
     pub fn new() -> Result<Self, CatalogueError> {
         let catalogue = Catalogue::embedded()?;
         let files = catalogue.sources().iter().map(|it| (it.path.clone(), it.text.to_string()));
@@ -159,7 +159,7 @@ impl Library {
     /// Files of this machine on top of the package's.
     ///
     /// # Errors
-    /// Metadata that makes no sense.
+    /// Metadata that is not valid.
     #[doc(hidden)]
     pub fn offer_of(&self, files: &[Source]) -> Result<Arc<Offer>, CatalogueError> {
         if files.is_empty() {
@@ -205,7 +205,7 @@ impl Library {
     /// Makes texts known; those that they build on must be known already.
     ///
     /// # Errors
-    /// Metadata that makes no sense.
+    /// Metadata that is not valid.
     #[doc(hidden)]
     pub fn add(&self, texts: &Texts) -> Result<(String, Arc<Catalogue>), CatalogueError> {
         let (hash, _) = texts.stored();
@@ -222,7 +222,7 @@ impl Library {
     /// The games and presets of texts, without making them known.
     ///
     /// # Errors
-    /// Metadata that makes no sense.
+    /// Metadata that is not valid.
     #[doc(hidden)]
     pub fn catalogue_with(&self, texts: &Texts) -> Result<Catalogue, CatalogueError> {
         let files = texts

@@ -54,7 +54,7 @@ pub struct Limits {
     compiling: Meter,
     accounts: Meter,
     care: Meter,
-    /// Whether a proxy on this machine says whose requests it passes on.
+    /// Whether a proxy on this machine names the clients whose requests it passes on.
     pub(super) behind_proxy: bool,
     /// The open sockets and streams, which outlive their requests.
     pub(super) open: Places,

@@ -25,7 +25,7 @@ impl Metrics {
         self.games.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A move was made durable, or refused.
+    /// Counts a move that was made durable, or refused.
     pub(super) fn moved(&self, accepted: bool, took: Duration) {
         if !accepted {
             self.refused.fetch_add(1, Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl Metrics {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Watchers were dropped because they did not read.
+    /// Counts watchers that were dropped because they did not read.
     pub(super) fn dropped(&self, watchers: usize) {
         self.dropped.fetch_add(watchers as u64, Ordering::Relaxed);
     }

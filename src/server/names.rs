@@ -17,7 +17,7 @@ pub struct Names {
     frames: Vec<String>,
 }
 
-/// An entry of a list that makes no sense.
+/// An invalid entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum NameError {
@@ -31,7 +31,7 @@ pub enum NameError {
 
 impl Names {
     /// # Errors
-    /// A host or an origin makes no sense.
+    /// A host or an origin is not valid.
     pub fn new(hosts: &[String], origins: &[String]) -> Result<Self, NameError> {
         let mut all = Self::default();
         for host in hosts {

@@ -27,7 +27,7 @@ const EAGER: u64 = 60 * 1000;
 /// The difference of ratings up to which players are paired at once.
 const NEAR: f64 = 300.0;
 /// Maximum number of requests that are examined.
-const LOOKED_AT: usize = 200;
+const EXAMINED: usize = 200;
 /// Maximum number of attempts to take a free seat: one that is found may be taken meanwhile.
 const TRIES: usize = 5;
 
@@ -100,7 +100,7 @@ impl Asking {
     fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
         let rating = rating::now(store, &self.id, &self.rules)?;
         let mut near = Vec::new();
-        for (key, text) in store.records(&self.prefix, "", LOOKED_AT)? {
+        for (key, text) in store.records(&self.prefix, "", EXAMINED)? {
             let Ok(it) = serde_json::from_str::<Waiting>(&text) else { continue };
             let id = key[self.prefix.len()..].to_owned();
             if it.is_over(self.now) {

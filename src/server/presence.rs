@@ -69,7 +69,7 @@ impl Presence {
         Place { all, game: game.to_owned(), sides: Vec::new() }
     }
 
-    /// What to send to other nodes now, by game: what has changed since the last time, or all
+    /// The presence to send to other nodes now, by game: changes since the last time, or all
     /// there is.
     pub(super) fn news(&self, now: Instant) -> Vec<(String, Seen)> {
         let mut all = lock(&self.0);

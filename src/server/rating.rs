@@ -39,7 +39,7 @@ const PERIODS: u64 = 200;
 /// Maximum number of leaders that are listed.
 const LEADERS: usize = 50;
 /// Maximum number of accounts that are examined for them.
-const LOOKED_AT: usize = 500;
+const EXAMINED: usize = 500;
 /// A rating with a deviation above this one is provisional.
 const PROVISIONAL: f64 = 110.0;
 
@@ -193,7 +193,7 @@ pub(super) fn leaders(
 ) -> Result<Vec<Leader>, StoreError> {
     let prefix = ranks_of(rules);
     let mut found = Vec::new();
-    for (key, text) in store.records(&prefix, "", LOOKED_AT)? {
+    for (key, text) in store.records(&prefix, "", EXAMINED)? {
         let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
         let Some((_, id)) = key[prefix.len()..].split_once(' ') else { continue };
         if kept.glicko(now).deviation <= PROVISIONAL && found.len() < LEADERS {

@@ -49,7 +49,7 @@ impl Host {
     /// Asks about a position of a game.
     ///
     /// # Errors
-    /// There is no such game, or the question makes no sense.
+    /// There is no such game, or the question is not valid.
     pub async fn question<T: Send + 'static>(
         self: &Arc<Self>,
         id: &str,

@@ -110,7 +110,7 @@ impl Fuel {
         self.out.is_some()
     }
 
-    /// What ran out, and the owner that spent most, the first of equal ones.
+    /// The resource that ran out, and the owner that spent most, the first of equal ones.
     pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
         let most = self.spent.iter().max().copied().unwrap_or_default();
         let owner = self.spent.iter().position(|it| *it == most);

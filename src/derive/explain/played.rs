@@ -120,7 +120,7 @@ impl Trial {
 }
 
 impl Turning {
-    /// The trial up to the moment when the turn is decided, and why it is so then.
+    /// The trial up to the moment when the turn is decided, and the reason for the decision.
     pub fn lines(&self, before: View<'_>, then: View<'_>) -> Vec<Line> {
         let action = before.goal(&self.trial.action);
         let mut lines = vec![Line::plain(0, format!("{action}, if played out"))];

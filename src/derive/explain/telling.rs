@@ -2,7 +2,7 @@
 //!
 //! The sentence of a row that forbids a goal often lacks the cause: that a piece would be exposed says little
 //! without the attacker. So it is followed by the sentences of premises that mention further things on the
-//! board, as deep as they do. No relations are listed for this; the sentences are the relations' own.
+//! board, and so on for as long as they do. No relations are listed for this; the sentences are the relations' own.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ fn because<'p>(view: View<'_>, proof: &'p Proof) -> Vec<&'p Proof> {
 }
 
 /// The derived premise that mentions the most new things, the last of equal ones. Premises that mention
-/// nothing new may be looked through.
+/// nothing new may be skipped for their own premises.
 fn newest<'p>(
     view: View<'_>,
     proof: &'p Proof,

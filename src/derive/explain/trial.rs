@@ -21,7 +21,7 @@ pub struct Case<'a> {
     pub args: &'a [i64],
     /// The relation whose row causes this action to be played out, if its kind is decided by rules.
     pub because: Option<RelId>,
-    /// The relation of sides that may not leave the position so.
+    /// The relation of sides that may not leave the position as it is.
     pub untenable: RelId,
     /// The side that takes the action.
     pub mover: i64,
@@ -76,7 +76,7 @@ fn play_out(
     let happens = done.is_ok();
     world.rollback(mark);
     let outcome = match (found.transpose()?, done) {
-        // Whatever comes later.
+        // Later outcomes do not matter.
         (Some(it @ Outcome::Untenable(_)), _) => it,
         (_, Err(Refusal::Veto { .. })) => Outcome::Refused,
         (Some(it), _) => it,
@@ -140,7 +140,7 @@ fn batch_of(program: &Program, steps: &[Step], at: usize) -> usize {
     at - same.count()
 }
 
-/// What holds after the action.
+/// The outcome after the action.
 fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Result<Outcome, Exhausted> {
     let program = Arc::clone(world.program());
     let rows = world.materialised();

@@ -83,7 +83,7 @@ impl StepBudget {
         self.out.get().is_some()
     }
 
-    /// What ran out, and the rule that spent most.
+    /// The resource that ran out, and the rule that spent most.
     pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
         let spent = self.spent.borrow();
         let most = spent.iter().max().copied().unwrap_or_default();

@@ -170,7 +170,7 @@ pub(super) struct Blocking {
     name: String,
 }
 
-/// Blocks an account: it cannot sit down in your games nor challenge you.
+/// Blocks an account: it cannot join your games or challenge you.
 #[utoipa::path(post, path = "/api/v1/account/blocks", operation_id = "block", security(("account" = [])), request_body = Blocking, responses(
     (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),

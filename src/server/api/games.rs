@@ -97,7 +97,7 @@ pub(super) async fn create(
             options.seats.extend(computers);
         }
     } else if new.computer.is_some() {
-        let message = "the computer plays who has a seat: give `seat`";
+        let message = "the computer needs an opponent with a seat: give `seat`";
         return Err(Problem::unprocessable("no_opponent", message));
     }
     let id = web.host.create(options).await?;
@@ -352,7 +352,7 @@ pub(super) async fn act(
     Ok(Json(answer))
 }
 
-/// What happened in a game: `{v, at, t, d}` each, numbered without gaps, a page at a time.
+/// The events of a game: `{v, at, t, d}` each, numbered without gaps, a page at a time.
 #[utoipa::path(get, path = "/api/v1/games/{id}/events", params(("id" = String, Path, description = "The game"), After), responses(
     (status = 200, description = "Events in order, each with its number `v`, its kind `t` and its data `d`", body = Vec<Value>),
     (status = 404, description = "There is no such game", body = ProblemBody),

@@ -42,7 +42,7 @@ pub(super) struct NewGame {
     pub(super) rated: bool,
 }
 
-/// A player sits down.
+/// A request to take a seat.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Joining {

@@ -89,7 +89,7 @@ impl Clocks {
         Some((side, since.saturating_add(self.control.delay).saturating_add(*left)))
     }
 
-    /// A turn ends and the next begins.
+    /// Ends a turn and begins the next.
     pub fn turn_over(&mut self, next: usize, now: u64) {
         if let Some((side, since)) = self.running {
             let charged = self.charged(since, now);

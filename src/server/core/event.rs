@@ -234,7 +234,7 @@ const BYTES: usize = 4096;
 /// legal however much its rules have to say.
 const LIST_BYTES: usize = 1024;
 
-/// Only as much of a list as an event has room for.
+/// Truncates a list to the part that an event has room for.
 pub(super) fn cut_to_size<T: Serialize>(mut all: Vec<T>) -> Vec<T> {
     let mut bytes = 0;
     let mut fits = |it: &T| {

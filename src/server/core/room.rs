@@ -181,7 +181,7 @@ impl<R: Rules> Room<R> {
         }
     }
 
-    /// Goes on after a time that was not measured here: it is charged to no side.
+    /// Resumes the clocks after a time that was not measured here: it is charged to no side.
     pub fn resume(&mut self, now: u64) {
         let time = self.time(now);
         if let Some(clocks) = &mut self.clocks {
@@ -202,7 +202,7 @@ impl<R: Rules> Room<R> {
         Some(Timing { clocks, now: self.now, ahead: self.ahead })
     }
 
-    /// Goes on with clocks that have run on while the game was out of memory.
+    /// Restores clocks that have run on while the game was out of memory.
     pub fn go_on(&mut self, Timing { clocks, now, ahead }: Timing) {
         self.clocks = Some(clocks);
         (self.now, self.ahead) = (now, ahead);

@@ -99,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// The game is over: the reserve is released, to agree on another game.
+    /// Releases the reserve when the game is over, to agree on another game.
     pub(super) fn over(&mut self) {
         let sides = self.sides.len().max(1) as u64;
         for used in &mut self.sides {
@@ -107,7 +107,7 @@ impl Ledger {
         }
     }
 
-    /// The game has that many moves now.
+    /// Records the number of moves that the game has now.
     pub(super) fn at(&mut self, ply: usize) {
         if ply > self.furthest {
             self.furthest = ply;

@@ -53,7 +53,7 @@ pub(super) async fn title(web: &Web, id: &str) -> Result<Option<&'static str>, P
     Ok(web.host.reads().ask(move |store| is_bot(store, &id)).await?.then_some("BOT"))
 }
 
-/// Marks an account as played by a program, for good.
+/// Marks an account as played by a program, permanently.
 pub(super) async fn upgrade(
     State(web): State<Web>,
     account: Account,

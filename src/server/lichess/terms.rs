@@ -21,7 +21,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// # Errors
-    /// There is no such game or position, or the clock makes no sense: refused now, not when it is accepted.
+    /// There is no such game or position, or the clock is not valid: refused now, not when it is accepted.
     pub(super) async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {
         let variant = match text(fields, "variant").unwrap_or("standard") {
             "standard" | "fromPosition" => "chess".to_owned(),

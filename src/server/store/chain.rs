@@ -54,7 +54,7 @@ impl Chain {
         StoredEvent { seq: self.seq, payload: payload.to_owned(), hash: self.hash.clone() }
     }
 
-    /// Takes a stored row in.
+    /// Verifies a stored row and adds it.
     ///
     /// # Errors
     /// It is not the one that comes next.
@@ -68,7 +68,7 @@ impl Chain {
         Err(StoreError::Damaged { game: game.to_owned(), seq: expected.seq, fault })
     }
 
-    /// Holds the hashes of some events after this one against their texts; and if they are fewer than
+    /// Verifies the hashes of some events after this one against their texts; and if they are fewer than
     /// `limit`, the last against this head.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Chain {
         Err(StoreError::Damaged { game: game.to_owned(), seq: self.seq + 1, fault })
     }
 
-    /// Holds every hash of a whole log against its event, and the last against this head.
+    /// Verifies every hash of a whole log against its event, and the last against this head.
     ///
     /// # Errors
     /// The log is not what was written.

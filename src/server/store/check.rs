@@ -1,6 +1,6 @@
-//! Verifies the rows of a store: each table's rows are held against their hashes,
-//! against the rows that they belong to, and against the tally of their table. A store feeds its rows
-//! in, whatever it is.
+//! Verifies the rows of a store: each table's rows are checked against their hashes,
+//! against the rows that they belong to, and against the tally of their table. Every kind of store feeds
+//! its rows in.
 //!
 //! Deliberately absent: what the events of a log mean, which `verify` knows.
 
@@ -39,7 +39,7 @@ impl Check {
         }
     }
 
-    /// Events belong to a game that has no row.
+    /// Checks that the game of some events has a row.
     pub(super) fn game_of_events(&mut self, game: &str) {
         if !self.games.contains_key(game) {
             self.fault(format!("there are events of a game {game:?} that does not exist"));
@@ -75,7 +75,7 @@ impl Check {
         self.texts.insert(key.to_owned());
     }
 
-    /// After the texts.
+    /// Checks an upload; the texts must have been fed before.
     pub(super) fn upload(&mut self, upload: &Upload) {
         self.tallies[2].add_upload(upload);
         if !self.texts.contains(&upload.rules) {

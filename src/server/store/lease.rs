@@ -186,7 +186,7 @@ impl Leases {
 }
 
 impl Renewed {
-    /// The lease was renewed; `now` is the time before that.
+    /// Records that the lease was renewed; `now` is the time before that.
     fn go_on(&mut self, now: Instant) {
         // If it was late, other nodes may have owned its games meanwhile: its earlier claims are void.
         if self.last.elapsed() >= LEASE {

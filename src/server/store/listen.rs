@@ -1,7 +1,7 @@
 //! Notifications between the nodes of one PostgreSQL database: a connection that listens, on a thread of its
 //! own.
 //!
-//! Notifications may be lost without harm: a node that reconnects is told so, and reads the store.
+//! Notifications may be lost without harm: a node that reconnects is notified of that, and reads the store.
 
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls, Notification};

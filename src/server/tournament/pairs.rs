@@ -139,7 +139,7 @@ fn matched(
     lonely: impl Fn(usize) -> i128,
 ) -> Drawn {
     let count = all.len();
-    // What is saved by each pair; the matching looks at the upper triangle alone.
+    // The saving of each pair; the matching reads only the upper triangle.
     let mut saved = vec![0_i128; count * count];
     for one in 0..count {
         for other in one + 1..count {

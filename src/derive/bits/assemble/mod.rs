@@ -15,7 +15,7 @@ use sweeps::{apart, compressed, with_stride};
 #[derive(Debug)]
 pub(super) struct Assembler<'c> {
     code: &'c Code,
-    /// The turns of kept relations, by relation.
+    /// The turns of maintained relations, by relation.
     turns: &'c [Turn],
     pub(super) machine: Machine,
     owner: u32,

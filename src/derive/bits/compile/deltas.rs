@@ -29,7 +29,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// Plans for the tuples that maintained relations kept by tuple may have without any fact, found from
+    /// Plans for the tuples that maintained relations updated by tuple may have without any fact, found from
     /// statics.
     pub(super) fn plan_candidates(&mut self) -> Result<Vec<(RelId, Vec<u32>)>, PlanError> {
         let mut candidates = Vec::new();

@@ -157,7 +157,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let n_rows;
         [self.state, self.program, self.rows, n_rows, self.funs, self.ready] = self.params();
         let frame = self.field(self.fields.frame);
-        // The kept rows and one frame are in range: single rows need to be compared with their number only.
+        // The maintained rows and one frame are in range: single rows need to be compared with their number only.
         let in_frame = self.in_frame() as i64;
         let end = self.b.ins().iadd_imm_s(frame, in_frame);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, n_rows);

@@ -60,14 +60,14 @@ impl Roles {
     }
 
     /// The facts that a FEN states for these roles.
-    pub fn told(&self) -> impl Iterator<Item = Fact> {
+    pub fn stated_facts(&self) -> impl Iterator<Item = Fact> {
         let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
         let castling = self.castling.map(|it| it.partner);
         passing.into_iter().chain([self.clock, castling]).flatten()
     }
 
     /// Those of them that a FEN states only if they make a difference.
-    pub fn told_by_need(&self) -> impl Iterator<Item = Fact> {
+    pub fn conditional_facts(&self) -> impl Iterator<Item = Fact> {
         self.passing.map(|it| [Some(it.ep), it.victim]).into_iter().flatten().flatten()
     }
 }

@@ -443,7 +443,7 @@ impl<W: Word> Lower<'_, '_, W> {
         true
     }
 
-    /// Blocks of a kept relation may have changed.
+    /// Records that blocks of a maintained relation may have changed.
     fn note_dirty(&mut self, turn: Turn, blocks: &Row) {
         if !self.part().kept[usize::from(turn)] {
             return;
@@ -458,7 +458,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().iadd_imm_s(dirty, i64::from(turn) << Self::ROW_SHIFT)
     }
 
-    /// A tuple of a kept relation may have changed.
+    /// Records that a tuple of a maintained relation may have changed.
     fn note_suspect(&mut self, turn: Turn, values: u32) {
         let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
         let regs = self.c.machine.list(values);
