@@ -44,7 +44,7 @@ pub struct Combination {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Played(Played),
-    /// The registry does not accept it, for this reason.
+    /// The catalogue does not accept it, for this reason.
     Refused(String),
     /// A check failed.
     Failed(String),
@@ -379,7 +379,7 @@ fn reads_back(
     let again = save(&restored.game, &restored.rules).map_err(|it| format!("no save: {it}"))?;
     match restored.game.hash() == game.hash() && again.write(form) == bytes {
         true => Ok(()),
-        false => Err("another game comes of the save".into()),
+        false => Err("the save restores another game".into()),
     }
 }
 

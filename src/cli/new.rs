@@ -76,7 +76,7 @@ fn check(name: &str) -> anyhow::Result<()> {
     Err(trouble(format!("{name:?} is no name for rules"), fix))
 }
 
-/// What in this package has the name already: two files that declare the same name do not load together.
+/// The thing in this package that has the name already: files that declare the same name do not load together.
 fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
     let is_game = |name: &str| catalogue.find_game(name).is_ok();

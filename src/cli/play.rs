@@ -63,7 +63,7 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
-/// What the computer learns of a game, with a bar that shows for how long.
+/// The computer's knowledge of a game, with a progress bar while it learns.
 fn learned(game: &Game, lessons: Lessons) -> Knowledge {
     let seconds = lessons.time.unwrap_or_default().as_secs();
     let _bar = waiting(seconds, "learning the game");
@@ -99,7 +99,7 @@ struct Session<'a> {
     random: fastrand::Rng,
     /// The computer opponent; without one the machine moves at random.
     computer: Option<Opponent>,
-    /// How long it learns the game, and whatever presets make of it.
+    /// The limits of learning the game, also after changes of presets.
     lessons: Lessons,
     /// The sides that the machine plays.
     plays: Option<Seat>,

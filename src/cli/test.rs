@@ -143,7 +143,7 @@ fn play_all(
 }
 
 /// Maximum number of restarts of a turn that could not be finished.
-const IN_VAIN: usize = 100;
+const RESTARTS: usize = 100;
 
 /// Plays a random game. Returns how it ended, or what went wrong.
 fn play_one(
@@ -154,10 +154,10 @@ fn play_one(
     (widths, left_out): (&mut Vec<usize>, &mut BTreeMap<String, u64>),
 ) -> Result<String, String> {
     // The ply at which the turn began, its side, and how often it has been taken back.
-    let (mut began, mut mover, mut vain) = (0, None, 0);
+    let (mut began, mut mover, mut restarts) = (0, None, 0);
     while game.history().len() < plies {
         if mover != game.side() {
-            (began, mover, vain) = (game.history().len(), game.side(), 0);
+            (began, mover, restarts) = (game.history().len(), game.side(), 0);
         }
         if let Some(result) = game.result() {
             return Ok(result.to_string());
@@ -169,10 +169,10 @@ fn play_one(
         }
         widths.push(moves.len());
         let may_end = game.contract().unfinished.is_empty();
-        if moves.is_empty() && !may_end && began < game.history().len() && vain < IN_VAIN {
+        if moves.is_empty() && !may_end && began < game.history().len() && restarts < RESTARTS {
             // A turn that cannot be finished does not count: it is taken back.
             while game.history().len() > began && game.takeback().is_some() {}
-            vain += 1;
+            restarts += 1;
             continue;
         }
         if moves.is_empty() {

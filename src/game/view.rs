@@ -102,7 +102,7 @@ pub struct Trait {
     pub of: String,
     /// The member, by name.
     pub name: String,
-    /// For people.
+    /// Its text for people.
     pub told: String,
 }
 
@@ -114,7 +114,7 @@ pub struct KindView {
     pub kind: String,
     /// As FEN writes it, lower case.
     pub letter: String,
-    /// For people.
+    /// Its name for people.
     pub name: String,
     /// The addresses of its pictures, by side.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -31,7 +31,7 @@ pub struct Lessons {
 }
 
 impl Lessons {
-    /// Games for so long, as many as that is enough for.
+    /// Limits by time alone, for as many games as fit into it.
     pub fn of(time: Duration) -> Self {
         Self { actions: usize::MAX, time: Some(time), ..Self::default() }
     }
@@ -177,7 +177,7 @@ impl Knowledge {
         self.games
     }
 
-    /// What a row of a feature is worth, in hundredths: of those that the rules name, in their order.
+    /// The value of a row of a feature, in hundredths: of those that the rules name, in their order.
     pub fn worth_of_feature(&self, feature: usize) -> i32 {
         self.worth_of(self.kinds + feature)
     }
@@ -263,7 +263,7 @@ impl Knowledge {
         Some(scale.clamp(-2.0, 2.0))
     }
 
-    /// How much more the winner's pieces are worth than the others'.
+    /// The value of the winner's pieces, less that of the others'.
     fn difference(&self, sample: &Sample) -> f32 {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let signed = |it: &Standing| {

@@ -181,7 +181,7 @@ impl<'g> Search<'g> {
         scores
     }
 
-    /// Takes an action, looks, and takes it back; `None` if it cannot be taken.
+    /// Takes an action, calls `look`, and takes it back; `None` if it cannot be taken.
     fn after<T>(&mut self, mv: &Move, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let mark = self.world.mark();
         let taken = self.world.fire(mv.action, &mv.args).is_ok();

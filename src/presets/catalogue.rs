@@ -49,7 +49,7 @@ impl Catalogue {
     /// The games and presets of this package.
     ///
     /// # Errors
-    /// None, as a test holds.
+    /// Never, as a test checks.
     pub fn embedded() -> Result<Self, CatalogueError> {
         let source = |&(path, text): &(&str, &str)| Source { path: path.into(), text: text.into() };
         Self::new(EMBEDDED.iter().map(source).collect())
@@ -325,7 +325,7 @@ impl Catalogue {
     }
 }
 
-/// The first source that has the name, except `but`.
+/// The first source that has the name, except the given one.
 fn other(except: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Option<usize> {
     named.find(|it| it.0 != except && it.1).map(|it| it.0)
 }

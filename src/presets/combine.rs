@@ -40,7 +40,7 @@ impl Catalogue {
     }
 }
 
-/// Everything that is wrong with a set of activations.
+/// All faults of a set of activations.
 pub(super) fn check(
     catalogue: &Catalogue,
     scopes: &Scopes,

@@ -40,7 +40,7 @@ pub enum DefinitionFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", lines(.faults))]
 pub struct DefinitionError {
-    /// What is wrong, in the order of the files.
+    /// The faults, in the order of the files.
     pub faults: Vec<DefinitionFault>,
 }
 

@@ -16,7 +16,7 @@ pub struct Diagram {
     pub kind: String,
     /// Its letter in a FEN.
     pub letter: String,
-    /// For people.
+    /// Its name for people.
     pub name: String,
     /// Whether a side depends on a piece of this kind at the start.
     pub vital: bool,

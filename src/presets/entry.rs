@@ -9,7 +9,7 @@ use super::numbered::Numbered;
 pub struct GameEntry {
     /// The name that `load` takes.
     pub name: String,
-    /// For people.
+    /// The title, for people.
     pub title: String,
     /// Other names that mean it.
     pub aliases: Vec<String>,
@@ -43,7 +43,7 @@ pub struct GameEntry {
 pub struct LayoutEntry {
     /// The name that options of games take.
     pub name: String,
-    /// For people.
+    /// The title, for people.
     pub title: String,
     /// The start position, as FEN.
     pub start: String,

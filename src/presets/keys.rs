@@ -6,7 +6,7 @@ use crate::rules::{Source, metas};
 
 /// The keys, by what reads them.
 const KEYS: &[&str] = &[
-    // The kind of a file, and what it goes with.
+    // The kind of a file, and its relations to others.
     "family",
     "game",
     "include",

@@ -169,7 +169,7 @@ impl Xboard {
         }
     }
 
-    /// How long to think about the next action.
+    /// The budget for the next action.
     fn budget(&self) -> Budget {
         let own = Level::HIGHEST.budget();
         let of_clock = self.left.map(|it| think_for(it.saturating_mul(10), 0, None));

@@ -88,7 +88,7 @@ pub struct Place {
     pub column: usize,
     /// Where it begins, in bytes from the start of the file.
     pub start: u32,
-    /// Where it ends, which is no part of it.
+    /// Where it ends (exclusive).
     pub end: u32,
     /// The message about it.
     pub text: String,

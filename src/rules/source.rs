@@ -27,7 +27,7 @@ pub struct Span {
     pub source: u16,
     /// Where it begins.
     pub start: u32,
-    /// Where it ends, which is no part of it.
+    /// Where it ends (exclusive).
     pub end: u32,
     /// The line on which it begins.
     pub line: u32,
@@ -98,7 +98,7 @@ pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
 /// A rule file on disk, or all below a folder.
 ///
 /// # Errors
-/// A folder or file that cannot be read, or is no UTF-8.
+/// A folder or file that cannot be read, or is not UTF-8.
 pub fn load_path(path: &Path) -> io::Result<Vec<Source>> {
     if path.is_dir() { load_folder(path) } else { load_file(path).map(|it| vec![it]) }
 }
@@ -106,7 +106,7 @@ pub fn load_path(path: &Path) -> io::Result<Vec<Source>> {
 /// One rule file on disk.
 ///
 /// # Errors
-/// A file that cannot be read, or is no UTF-8.
+/// A file that cannot be read, or is not UTF-8.
 fn load_file(path: &Path) -> io::Result<Source> {
     let text = std::fs::read_to_string(path)?;
     Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text: text.into() })

@@ -226,7 +226,7 @@ pub enum TurnEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
-    /// The mover may not leave the position so.
+    /// The mover may not leave the position as it is.
     Untenable(Proof),
     /// Nothing forbids it.
     Tenable { goal: Goal, refutation: Option<Refutation> },
@@ -319,7 +319,7 @@ impl Proof {
 }
 
 impl Refutation {
-    /// Nothing is left open for its depth.
+    /// Whether nothing is left open because of the depth.
     pub fn is_complete(&self) -> bool {
         match &self.lack {
             Lack::Fact { .. } | Lack::Static { .. } | Lack::Tried | Lack::Circular => true,

@@ -187,16 +187,16 @@ impl Web {
     ///
     /// # Errors
     /// The store cannot be reached.
-    pub(super) async fn be_a_bot(&self, account: &Account) -> Result<(), Problem> {
+    pub(super) async fn mark_as_bot(&self, account: &Account) -> Result<(), Problem> {
         if account.device.is_none() {
             let (key, name) = (format!("bot-{}", account.id()), account.name.clone());
             return Ok(self.host.reads().ask(move |store| store.put_text(&key, &name)).await?);
         }
-        let be = |record: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
+        let mark = |record: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
             record.bot = true;
             Ok(())
         };
-        self.change_account(&account.id(), be).await
+        self.change_account(&account.id(), mark).await
     }
 
     /// An account as its holder sees it.

@@ -8,10 +8,10 @@ use proptest::prelude::{Strategy, any};
 use super::Session;
 use crate::presets::{Catalogue, Ruleset};
 
-/// Positions that a game can come to, as sessions with their history.
+/// Reachable positions of a game, as sessions with their history.
 pub type Reachable = proptest::strategy::BoxedStrategy<Session>;
 
-/// Positions at most so many plies from the start of a game. A failing one is shrunk to fewer and
+/// Positions at most that many plies from the start of a game. A failing one is shrunk to fewer and
 /// earlier moves.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! How fast trees are counted, beside peers in the same run.
+//! How fast trees are counted, compared with peers in the same run.
 //!
 //! Every count is asserted, so a figure cannot come from a wrong answer.
 
@@ -155,7 +155,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// How many times as fast as each peer.
+    /// The speed relative to each peer.
     fn ratios(&self) -> impl Iterator<Item = Option<f64>> {
         self.peers.iter().map(|it| it.map(|it| self.speed / it))
     }

@@ -1,4 +1,4 @@
-//! What each preset adds to the cost of a position: listing the legal moves after one move and after its
+//! The cost that each preset adds to a position: listing the legal moves after one move and after its
 //! undo, and counting the leaves of a tree, compared with chess in the same run. If rules decide what is
 //! legal, rows are counted, and the cost is that of deriving them; otherwise moves are played out.
 //!

@@ -77,8 +77,9 @@ impl Corrections {
     }
 
     fn of(&self, kind: &str, game: &str) -> impl Iterator<Item = &(String, Correction)> {
-        let bears = move |it: &Correction| it.kind == kind && it.games.iter().any(|it| it == game);
-        self.0.iter().filter(move |it| bears(&it.1))
+        let applies =
+            move |it: &Correction| it.kind == kind && it.games.iter().any(|it| it == game);
+        self.0.iter().filter(move |it| applies(&it.1))
     }
 
     /// The text of a vector file with all corrections, except those of one conflict. Rows that the file does

@@ -24,7 +24,7 @@ pub(super) enum Unpacking {
     Large,
 }
 
-/// How much memory unpacking may take. A short table can stand for a tree that is too large for memory, so
+/// The memory that unpacking may take. A short table can stand for a tree that is too large for memory, so
 /// parts are counted before they are made.
 #[derive(Debug)]
 pub(super) struct MemoryBudget {

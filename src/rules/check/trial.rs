@@ -1,6 +1,6 @@
 //! Trials: relations whose rows are found by playing actions out.
 //!
-//! What a trial asks for is the body of a reaction to an event of its own, so it runs wherever reactions run.
+//! The condition of a trial is the body of a reaction to an event of its own, so it runs wherever reactions run.
 //! Nothing that is played out for a trial may depend on the trial's result; which reactions these are is
 //! known only when all files have been read. Deliberately absent: playing anything out.
 

@@ -58,7 +58,7 @@ pub(super) async fn upgrade(
     State(web): State<Web>,
     account: Account,
 ) -> Result<Json<Value>, LichessProblem> {
-    web.be_a_bot(&account).await?;
+    web.mark_as_bot(&account).await?;
     Ok(ok())
 }
 

@@ -1,7 +1,7 @@
 //! Games as PGN (portable game notation): tags, moves as text, comments, results.
 //!
 //! This is text only: the caller interprets the game and its moves with the FEN and SAN readers. Written on
-//! `winnow`, because the maintained crate for PGN is GPL and the others are toys tied to one game. The reader
+//! `winnow`, because the maintained crate for PGN is GPL and the others support only one game. The reader
 //! takes every game of a file in turn; a malformed one is an error with its place, and reading goes on at the
 //! next. Files are read as they come, a game at a time.
 
