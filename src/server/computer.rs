@@ -40,7 +40,7 @@ pub(super) fn seat(level: Level) -> Result<Seat, Problem> {
 struct ComputerTask {
     /// Of its seat.
     token: TokenHash,
-    what: TaskKind,
+    kind: TaskKind,
 }
 
 impl ComputerTask {
@@ -67,7 +67,7 @@ impl ComputerTask {
             None
         };
         if let Some(act) = act {
-            return Some(Self { token: seat.token.clone(), what: TaskKind::Act(act) });
+            return Some(Self { token: seat.token.clone(), kind: TaskKind::Act(act) });
         }
         let (_, seat) = computers.into_iter().find(|it| it.0 == turn)?;
         if room.outcome().is_some() {
@@ -76,8 +76,8 @@ impl ComputerTask {
         let setup = room.setup();
         let (hash, game) = (setup.rules.clone(), setup.game.clone());
         let rules = Played { hash, game, presets: room.presets().to_vec() };
-        let what = TaskKind::Move { level: seat.computer?, rules };
-        Some(Self { token: seat.token.clone(), what })
+        let kind = TaskKind::Move { level: seat.computer?, rules };
+        Some(Self { token: seat.token.clone(), kind })
     }
 }
 
@@ -104,26 +104,26 @@ impl CurrentTask {
         }
         let own_task = ComputerTask::of(room, || host.rematch_id(id));
         let plies = room.lines().len();
-        if let Some((since, what, task)) = &self.0 {
-            let is_same = own_task.as_ref().is_some_and(|it| *since == plies && it.what == *what);
+        if let Some((since, kind, task)) = &self.0 {
+            let is_same = own_task.as_ref().is_some_and(|it| *since == plies && it.kind == *kind);
             if is_same && !task.is_finished() {
                 return;
             }
             // Thinking about a position that has changed is abandoned; answers are not.
-            if matches!(what, TaskKind::Move { .. }) {
+            if matches!(kind, TaskKind::Move { .. }) {
                 task.abort();
             }
         }
         self.0 = own_task.map(|own_task| {
-            let what = own_task.what.clone();
-            (plies, what, tokio::spawn(attend(Arc::clone(host), id.to_owned(), own_task)))
+            let kind = own_task.kind.clone();
+            (plies, kind, tokio::spawn(attend(Arc::clone(host), id.to_owned(), own_task)))
         });
     }
 }
 
-/// Carries out a duty of the computer.
-async fn attend(host: Arc<Host>, id: String, ComputerTask { token, what }: ComputerTask) {
-    let done = match what {
+/// Carries out a task of the computer.
+async fn attend(host: Arc<Host>, id: String, ComputerTask { token, kind }: ComputerTask) {
+    let done = match kind {
         TaskKind::Act(act) => answer(&host, &id, token, act).await,
         TaskKind::Move { level, rules } => take_turn(&host, &id, token, level, rules).await,
     };

@@ -53,7 +53,7 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Json<Study>), Problem> {
     web.admit(&caller, Cost::Game)?;
     let NewStudy { of, pgn, game, presets, title } = new;
-    let begun = match (of, pgn) {
+    let source = match (of, pgn) {
         (Some(_), Some(_)) => {
             let message = "a study begins with `of` or with `pgn`, not with both";
             return Err(Problem::unprocessable("bad_study", message));
@@ -62,7 +62,7 @@ pub(super) async fn create(
         (None, Some(text)) => Source::Pgn { text, game, presets },
         (None, None) => Source::Start { game, presets },
     };
-    let study = web.make_study(&account, &title, begun).await?;
+    let study = web.make_study(&account, &title, source).await?;
     Ok((StatusCode::CREATED, Json(study)))
 }
 

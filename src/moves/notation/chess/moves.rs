@@ -186,7 +186,7 @@ fn rooks(
     rooks
 }
 
-/// An en passant capture counts as a capture even if the captured piece survives.
+/// Whether a move is an en passant capture: it counts as a capture even if the captured piece survives.
 pub(in super::super) fn strikes_beside(world: &World, contract: &Contract, mv: &Move) -> bool {
     let action = contract.notation.passing.and_then(|it| it.action);
     action == Some(world.program().action(mv.action).rel)
