@@ -191,7 +191,7 @@ fn keys(facts: &Session) -> impl Iterator<Item = (crate::facts::EntityId, AttrId
     attributes.flat_map(|attr| facts.entities_with(attr).map(move |entity| (entity, attr)))
 }
 
-/// The first fact that differs, the counter of entities and the one named aside.
+/// The first fact that differs, except the counter of entities and the named one.
 fn compare_facts(game: &Session, mine: &Session, aside: Option<AttrId>) -> Result<(), Difference> {
     let counts = |attr: AttrId| attr == NEXT_ENTITY || Some(attr) == aside;
     let list = |session: &Session| {

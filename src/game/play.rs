@@ -235,7 +235,7 @@ impl Game {
         (period.plan.program(), &period.terms.moves)
     }
 
-    /// The facts after so many actions, or after all if there are fewer.
+    /// The facts after that many actions, or after all if there are fewer.
     #[doc(hidden)]
     pub fn position(&self, plies: usize) -> Snapshot {
         let played = self.history.get(..plies).unwrap_or(&self.history);

@@ -401,7 +401,7 @@ impl<'g> Search<'g> {
     }
 }
 
-/// The pieces of other sides, which could be captured, by entity and by square.
+/// The values of the pieces of other sides, which could be captured, by square.
 struct Victims {
     by_square: HashMap<i64, i32>,
     mover: Option<usize>,

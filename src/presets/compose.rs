@@ -124,13 +124,13 @@ impl Catalogue {
             }
         }
         for preset in self.presets().iter().filter(|it| files.contains(&it.source)) {
-            of_the_same(&preset.family, game, || format!("preset {}", preset.preset))?;
+            check_family(&preset.family, game, || format!("preset {}", preset.preset))?;
         }
         if let Some(name) = &game.layout {
             let layout = self.layouts().iter().find(|it| it.name == *name);
             let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };
             let layout = layout.ok_or_else(missing)?;
-            of_the_same(&layout.family, game, || format!("layout {name}"))?;
+            check_family(&layout.family, game, || format!("layout {name}"))?;
             files.push(layout.source);
         }
         files.push(game.source);
@@ -161,8 +161,8 @@ impl Catalogue {
                 continue;
             }
             let metas = metas(source);
-            let said = metas.iter().filter(|it| it.key == "incompatible");
-            for (preset, reason) in said.filter_map(|it| it.value.split_once(": ")) {
+            let declared = metas.iter().filter(|it| it.key == "incompatible");
+            for (preset, reason) in declared.filter_map(|it| it.value.split_once(": ")) {
                 if self.find_preset(preset).is_ok_and(|it| files.contains(&it.source)) {
                     let second = self.includer_of(*at, game, files).unwrap_or(module);
                     let (first, second) = (preset.to_owned(), second.to_owned());
@@ -268,7 +268,7 @@ fn declares(text: &str, name: &str) -> bool {
 }
 
 /// Checks that something made for a family, or for none, fits a game.
-fn of_the_same(
+fn check_family(
     family: &Option<String>,
     game: &GameEntry,
     what: impl FnOnce() -> String,
@@ -296,12 +296,12 @@ enum Shape {
 
 /// The shape that `.meta board` declares. The last declaration counts.
 fn shape_of<'s>(sources: impl DoubleEndedIterator<Item = &'s Source>) -> Result<Shape, LoadError> {
-    let mut speaking = sources.rev().filter(|it| it.text.contains("board"));
-    let said = speaking.find_map(|source| {
+    let mut declaring = sources.rev().filter(|it| it.text.contains("board"));
+    let declared = declaring.find_map(|source| {
         let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
         Some((format!("{}:{}", source.path, meta.span.line), meta.value))
     });
-    let Some((place, value)) = said else { return Ok(Shape::Squares) };
+    let Some((place, value)) = declared else { return Ok(Shape::Squares) };
     match value.split_once(' ').map_or(value.as_str(), |it| it.0) {
         "graph" | "none" => Ok(Shape::Points),
         "hex" => Ok(Shape::Hexagons),

@@ -71,14 +71,14 @@ impl<W: Word> State<W> {
     ) -> Option<Output> {
         match effect {
             EffectCode::Set { attr, entity, value } => {
-                let (entity, value) = (self.worth(c, *entity)?, self.worth(c, *value)?);
+                let (entity, value) = (self.value_of(c, *entity)?, self.value_of(c, *value)?);
                 Some(Output::Set { attr: *attr, entity, value })
             }
             EffectCode::Retract { attr, entity } => {
-                self.worth(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
+                self.value_of(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
             }
             EffectCode::Remove { entity } => {
-                self.worth(c, *entity).map(|entity| Output::Remove { entity })
+                self.value_of(c, *entity).map(|entity| Output::Remove { entity })
             }
             other => self.other(c, code, other).map(|it| Output::Other(Box::new(it))),
         }
@@ -109,24 +109,24 @@ impl<W: Word> State<W> {
             EffectCode::Emit { event, args } => {
                 Other::Emit { event: *event, args: self.exprs(c, args)? }
             }
-            EffectCode::Say { effect } => self.said(c, code.reaction, *effect)?,
-            EffectCode::Rewind { turns } => Other::Rewind { turns: self.worth(c, *turns)? },
+            EffectCode::Say { effect } => self.rarer(c, code.reaction, *effect)?,
+            EffectCode::Rewind { turns } => Other::Rewind { turns: self.value_of(c, *turns)? },
         })
     }
 
     /// The value of an effect's expression. Effects are not lowered: they read the variables that
     /// the solution put in their registers.
     #[inline]
-    fn worth(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
+    fn value_of(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
         self.expr(&c.code.exprs, expr)
     }
 
     fn exprs(&self, c: &Compiled<W>, args: &[ExprId]) -> Option<Tuple> {
-        args.iter().map(|it| self.worth(c, *it)).collect()
+        args.iter().map(|it| self.value_of(c, *it)).collect()
     }
 
     /// A veto, a note or another of the rarer effects.
-    fn said(&self, c: &Compiled<W>, at: usize, effect: usize) -> Option<Other> {
+    fn rarer(&self, c: &Compiled<W>, at: usize, effect: usize) -> Option<Other> {
         let reaction = &c.program.reactions[at];
         let value = |var: VarId| self.reg(var.0 as u8);
         let say = |parts| Said::new(&c.program, reaction, parts, value);

@@ -5,7 +5,7 @@
 //!   reference, and the program that owns the code has rows of the same width), and a row is as many words side
 //!   by side as its width has;
 //! - it reads and writes memory in four places: registers, a row and two numbers of [`State`], whose offsets
-//!   the compiler tells; flags, whose number is asserted before; rows and values of functions, each index
+//!   the compiler gives; flags, whose number is asserted before; rows and values of functions, each index
 //!   compared with their number (that of the values is asserted before), none of which grows or moves while
 //!   code runs; statics, which are never written and live as long as the program, which owns the code;
 //! - functions of leaves ([`AfterAction::run`]) find the same in a [`Context`] that lives as long as the call,

@@ -175,9 +175,9 @@ impl<W: Word> Lower<'_, '_, W> {
             !attrs.contains(&What::Everything) && attrs.iter().enumerate().all(apart)
         };
         for write in &solving.writes {
-            let entity = self.worth(write.entity, &named);
+            let entity = self.value_of(write.entity, &named);
             let value = match write.value {
-                Some(it) => self.worth(it, &named),
+                Some(it) => self.value_of(it, &named),
                 None => self.b.ins().iconst(I64, NONE),
             };
             self.found_write(write, [entity, value], if alone { SOLUTIONS } else { 1 });
@@ -221,14 +221,14 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// The value of an effect's expression; gives up if it has none.
-    fn worth(&mut self, expr: ExprId, named: &[(Reg, Reg)]) -> Value {
+    fn value_of(&mut self, expr: ExprId, named: &[(Reg, Reg)]) -> Value {
         match self.c.code.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => {
                 let from = named.iter().find(|it| it.0 == reg).map_or(reg, |it| it.1);
                 self.reg(from)
             }
             ExprNode::Binary(op, lhs, rhs) => {
-                let (lhs, rhs) = (self.worth(lhs, named), self.worth(rhs, named));
+                let (lhs, rhs) = (self.value_of(lhs, named), self.value_of(rhs, named));
                 let bail = self.part().bail;
                 self.calculate(op, [lhs, rhs], bail)
             }
