@@ -48,7 +48,7 @@ pub(super) fn render_with(
     template: &Template,
     action: ActionId,
     args: &[i64],
-    much: SquarePart,
+    square_part: SquarePart,
 ) -> String {
     let program = world.program().clone();
     let action = program.action(action);
@@ -63,7 +63,7 @@ pub(super) fn render_with(
             TemplatePart::Among(square, _) => {
                 let mut name = String::new();
                 write(world, &program, action, square, &args, &mut name);
-                text.push_str(much.of(&name));
+                text.push_str(square_part.of(&name));
             }
             part => write(world, &program, action, part, &args, &mut text),
         }
@@ -153,8 +153,8 @@ fn write(
 /// Whether an optional part is written: everything in it has a value, and if it has unlisted arguments, not
 /// all of them are the defaults.
 fn is_written(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
-    let is_written = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
-    let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_written(it.1));
+    let is_mentioned = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
+    let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_mentioned(it.1));
     let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
     let is_news = differs.peek().is_none() || differs.any(|it| it);
     is_news && parts.iter().all(|it| value_of(world, action, it, args).is_some())

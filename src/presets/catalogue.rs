@@ -193,7 +193,7 @@ impl Catalogue {
     /// Checks the definitions of all presets, each and together.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// All faults of the presets.
     #[doc(hidden)]
     pub fn definitions(&self) -> Result<(), DefinitionError> {
         let checked = self.definitions.get_or_init(|| {

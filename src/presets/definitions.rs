@@ -49,7 +49,7 @@ fn lines(faults: &[DefinitionFault]) -> String {
     lines.join("; ")
 }
 
-/// Everything that is wrong with the presets.
+/// All faults of the presets.
 ///
 /// A catalogue may have only some of the presets (a save has those of its game); excluded presets may then be
 /// unknown.

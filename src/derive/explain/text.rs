@@ -219,7 +219,7 @@ impl Attempt {
     }
 }
 
-/// Entities are named by number.
+/// Whether a datum is an entity: these are named by number.
 fn is_entity(datum: &Datum) -> bool {
     datum.name.starts_with('#')
 }

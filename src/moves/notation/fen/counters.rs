@@ -48,9 +48,9 @@ pub(super) fn place(world: &mut World, contract: &Contract, numbers: Option<&Num
     let Some(Counters { fact, .. }) = contract.counters else { return };
     let start = world.program().schema.attribute(fact.attr).default;
     for side in 0..contract.side_count(world.program()) {
-        let said = numbers.and_then(|it| it.get(usize::try_from(side).ok()?).copied());
+        let number = numbers.and_then(|it| it.get(usize::try_from(side).ok()?).copied());
         let Ok(member) = u32::try_from(side) else { continue };
-        world.set_raw(EntityId(member), fact.attr, said.unwrap_or(start));
+        world.set_raw(EntityId(member), fact.attr, number.unwrap_or(start));
     }
 }
 
