@@ -14,7 +14,7 @@ pub use embedded::{EMBEDDED, TEMPLATES};
 /// A file of rule text: the path that diagnostics and proofs show, and the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Where the text stands, `rules/chess/king.dl`. Also the place that included files are looked for from.
+    /// The path of the text, such as `rules/chess/king.dl`; included files are looked up relative to it.
     pub path: String,
     /// Shared: many programs are made of the same files.
     pub text: Arc<str>,

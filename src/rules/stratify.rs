@@ -26,9 +26,9 @@ impl Program {
         let first = self.rules.len();
         let numbered = (first as u16..).zip(rules);
         self.rules.extend(numbered.map(|(id, rule)| Rule { id: RuleId(id), ..rule }));
-        let mut circles = Vec::new();
-        let strata = stratify(&self.relations, &self.rules, &mut circles);
-        if !circles.is_empty() {
+        let mut cycles = Vec::new();
+        let strata = stratify(&self.relations, &self.rules, &mut cycles);
+        if !cycles.is_empty() {
             self.rules.truncate(first);
             return;
         }
@@ -144,15 +144,15 @@ fn negative_cycle(
         let edge = graph[from].iter().find(|it| it.reads != Reads::Plainly && inside(it.to));
         edge.map(|it| (from, *it))
     })?;
-    let mut came: Vec<Option<(usize, Edge)>> = vec![None; graph.len()];
+    let mut previous: Vec<Option<(usize, Edge)>> = vec![None; graph.len()];
     let mut queue = VecDeque::from([edge.to]);
     while let Some(node) = queue.pop_front() {
         if node == from {
             break;
         }
         for step in graph[node].iter().filter(|it| inside(it.to)) {
-            if came[step.to].is_none() && step.to != edge.to {
-                came[step.to] = Some((node, *step));
+            if previous[step.to].is_none() && step.to != edge.to {
+                previous[step.to] = Some((node, *step));
                 queue.push_back(step.to);
             }
         }
@@ -160,7 +160,7 @@ fn negative_cycle(
     let mut path = Vec::new();
     let mut at = from;
     while at != edge.to {
-        let (before, step) = came[at]?;
+        let (before, step) = previous[at]?;
         path.push(step);
         at = before;
     }

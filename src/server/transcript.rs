@@ -57,7 +57,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     struct Action<'l> {
         san: &'l str,
         goes_on: bool,
-        word: Option<&'l str>,
+        turn_text: Option<&'l str>,
         notes: Comments,
     }
     let mut actions: Vec<Action<'_>> = Vec::new();
@@ -73,7 +73,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
                 actions.push(Action {
                     san,
                     goes_on: *turn_goes_on,
-                    word: turn.as_deref(),
+                    turn_text: turn.as_deref(),
                     notes: comments.collect(),
                 });
             }
@@ -94,7 +94,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
             comments.push(switch_comment(presets));
             goes_on = false;
         }
-        let Some(Action { san, goes_on: more, word, notes }) = actions.get(at) else { break };
+        let Some(Action { san, goes_on: more, turn_text, notes }) = actions.get(at) else { break };
         match turns.last_mut().filter(|_| goes_on) {
             Some((turn, comments)) => {
                 *turn = format!("{turn},{san}");
@@ -102,8 +102,8 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
             }
             None => turns.push(((*san).to_owned(), notes.clone())),
         }
-        if let (Some((turn, _)), Some(word)) = (turns.last_mut(), word) {
-            (*word).clone_into(turn);
+        if let (Some((turn, _)), Some(text)) = (turns.last_mut(), turn_text) {
+            (*text).clone_into(turn);
         }
         goes_on = *more;
     }
@@ -213,7 +213,7 @@ fn date(at: u64) -> String {
     format!("{year:04}.{month:02}.{day:02}")
 }
 
-/// A game as a PGN has it.
+/// What is read from the PGN of a game.
 #[derive(Debug)]
 pub(super) struct PgnContents {
     pub(super) of: Origin,
@@ -286,12 +286,12 @@ fn recorded(result: PgnResult, termination: Option<String>) -> Option<Recorded> 
 /// The value of the tag `Termination` for a game that ended on time.
 const TIME_FORFEIT: &str = "time forfeit";
 
-/// A reason as PGN writes it.
+/// The value of `Termination` for a reason: words instead of a code.
 fn termination(reason: &str) -> String {
     if reason == TIMEOUT { TIME_FORFEIT.to_owned() } else { reason.replace('_', " ") }
 }
 
-/// A reason as it is written in PGN; lichess begins it with a capital letter.
+/// The reason for a value of `Termination`; lichess begins it with a capital letter.
 fn reason(termination: &str) -> String {
     match termination.eq_ignore_ascii_case(TIME_FORFEIT) {
         true => TIMEOUT.to_owned(),

@@ -2,7 +2,7 @@
 //! against the rows that they belong to, and against the tally of their table. Every kind of store feeds
 //! its rows in.
 //!
-//! Deliberately absent: what the events of a log mean, which `verify` knows.
+//! Deliberately absent: what the events of a log mean, which `verify` checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,9 @@ pub(super) struct Check {
     health: Health,
     /// The last event of each game.
     games: BTreeMap<String, u64>,
-    /// The texts under hashes, and the others by key.
+    /// The keys of the texts that are stored by hash.
     texts: BTreeSet<String>,
+    /// The other texts, by key.
     named: BTreeMap<String, String>,
     tallies: [Tally; TALLIED.len()],
 }
@@ -88,7 +89,7 @@ impl Check {
         self.tallies[3].add_record(key, value);
     }
 
-    /// An account of an earlier version is two texts that name each other.
+    /// Checks the accounts of earlier versions: each is two texts that name each other.
     fn accounts(&mut self) {
         let mut faults = Vec::new();
         for (key, text) in &self.named {

@@ -98,9 +98,11 @@ pub struct Entrant {
     pub wins: u32,
     pub games: u32,
     pub byes: u32,
+    /// The number of games as the first side, less those as the second.
     balance: i32,
+    /// Whether the player had the first side in the last game.
     had_first: Option<bool>,
-    /// Earlier opponents; in an arena the last one alone.
+    /// The earlier opponents; in an arena only the last one.
     met: Vec<usize>,
     /// Whether the player has withdrawn, or did not appear for a game.
     pub away: bool,
@@ -177,12 +179,12 @@ impl Table {
         }
     }
 
-    /// The number of a player in the table.
-    fn who(&self, id: &str) -> Option<usize> {
+    /// The index of a player in the table.
+    fn index_of(&self, id: &str) -> Option<usize> {
         self.players.iter().position(|it| it.id == id)
     }
 
-    /// The time after which no players are paired: an arena lasts so long, and any tournament may be ended early.
+    /// The time after which no players are paired: an arena has a length, and any tournament may be ended early.
     pub fn ends(&self) -> Option<u64> {
         match self.terms.kind {
             Kind::Arena(minutes) => {
@@ -193,7 +195,7 @@ impl Table {
         }
     }
 
-    /// A player joins, or comes back.
+    /// Adds a player, or brings back one who left.
     ///
     /// # Errors
     /// It is over, or it is full.
@@ -205,7 +207,7 @@ impl Table {
             let message = "the tournament was ended: nobody is paired any more";
             return Err(conflict("tournament_over", message));
         }
-        if let Some(who) = self.who(id) {
+        if let Some(who) = self.index_of(id) {
             let player = &mut self.players[who];
             if player.away {
                 (player.away, player.free) = (false, now);
@@ -221,8 +223,7 @@ impl Table {
         Ok(())
     }
 
-    /// A player leaves: before the start the player is removed, later no longer paired. A game under way goes
-    /// on.
+    /// Removes a player before the start; later, the player is no longer paired. A game under way goes on.
     ///
     /// # Errors
     /// It is over, or the player is not in it.
@@ -230,7 +231,7 @@ impl Table {
         if self.phase == Phase::Over {
             return Err(over());
         }
-        let who = self.who(id).ok_or_else(|| {
+        let who = self.index_of(id).ok_or_else(|| {
             conflict("not_joined", "you are not in this tournament: there is nothing to leave")
         })?;
         match self.phase {
@@ -240,7 +241,7 @@ impl Table {
         Ok(())
     }
 
-    /// Begins before its time, or at a time that its maker chooses.
+    /// Starts the tournament at the request of its maker, before its start time if it has one.
     ///
     /// # Errors
     /// It has begun, or too few have joined.
@@ -258,7 +259,7 @@ impl Table {
         }
     }
 
-    /// Ends early: no players are paired any more, games under way are played to their end and count, then it is over. One
+    /// Ends the tournament early: no players are paired any more, games under way are played to their end and count, then it is over. One
     /// that has not begun is over at once.
     ///
     /// # Errors
@@ -404,7 +405,8 @@ impl Table {
         let is_free = |&(who, it): &(usize, &Entrant)| {
             !it.away && !plays(who) && (!is_arena || now >= it.free + PAUSE)
         };
-        let here = |(one, other): &(String, String)| Some((self.who(one)?, self.who(other)?));
+        let here =
+            |(one, other): &(String, String)| Some((self.index_of(one)?, self.index_of(other)?));
         let pairs: Vec<(usize, usize)> = blocks.iter().filter_map(here).collect();
         let blocked = |who: usize| {
             let other = |&(one, other): &(usize, usize)| match () {
