@@ -139,8 +139,8 @@ impl Solution<'_, '_> {
             Effect::Stop => Other::Stop,
             Effect::Pass { args } => Other::Pass { args: self.values(args)? },
             Effect::Emit { event, args } => Other::Emit { event: *event, args: self.values(args)? },
-            Effect::Veto { message } => Other::Veto { said: self.said(&message.0) },
-            Effect::Note { message } => Other::Note { said: self.said(&message.0) },
+            Effect::Veto { message } => Other::Veto { said: self.message(&message.0) },
+            Effect::Note { message } => Other::Note { said: self.message(&message.0) },
             Effect::Rewind { turns } => Other::Rewind { turns: self.value(turns)? },
             Effect::Call { args, .. } => {
                 let value = |it: &VarId| self.bindings[usize::from(it.0)];
@@ -151,7 +151,7 @@ impl Solution<'_, '_> {
         Some(Output::Other(Box::new(other)))
     }
 
-    fn said(&self, parts: &[crate::rules::MessagePart]) -> Said {
+    fn message(&self, parts: &[crate::rules::MessagePart]) -> Said {
         let value = |var: VarId| self.bindings[usize::from(var.0)].unwrap_or_default();
         Said::new(self.program, &self.program.reactions[self.at], parts, value)
     }

@@ -165,7 +165,7 @@ impl Activation {
                 None => stated.usual(schema),
             };
             let fact = |attr| facts.iter().find(|it| it.0 == attr).map(|it| it.1.clone());
-            if let Some(text) = stated.said(schema, fact) {
+            if let Some(text) = stated.text(schema, fact) {
                 activation.options.push((name, text));
             }
             activation.facts.extend(facts);
@@ -222,7 +222,7 @@ impl Activation {
             let text = |attr| facts.get(entity, attr).map(|it| words(schema, attr, &it));
             let (Some(name), Some(scope)) = (text(preset), text(scope)) else { continue };
             let option = |(option, stated): (String, Stated)| {
-                Some((option, stated.said(schema, |it| facts.get(entity, it))?))
+                Some((option, stated.text(schema, |it| facts.get(entity, it))?))
             };
             let number = |name: &str| facts.get_raw(entity, named(name)?);
             let options = known_options(program, &name).into_iter().filter_map(option).collect();
@@ -378,7 +378,7 @@ pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEnt
             (_, AttrType::Member(BOOL)) => OptionType::Bool,
             _ => OptionType::Word(names_of(schema, attr)),
         };
-        let default = stated.said(schema, |it| default(schema, it));
+        let default = stated.text(schema, |it| default(schema, it));
         OptionEntry { name, takes, default, text: String::new() }
     };
     known_options(program, preset).into_iter().map(entry).collect()

@@ -69,7 +69,7 @@ impl Stated {
     }
 
     /// Facts as an option's text, `None` if there are none.
-    pub(super) fn said(
+    pub(super) fn text(
         self,
         schema: &Schema,
         fact: impl Fn(AttrId) -> Option<Value>,

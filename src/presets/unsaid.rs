@@ -48,14 +48,14 @@ impl Ruleset {
     pub fn misread(&self, game: &mut Game, again: &Game) -> Vec<String> {
         let unsaid = self.unsaid(game);
         let contract = self.contract();
-        let aside = contract
+        let ignored = contract
             .occurrences
             .into_iter()
             .chain(contract.notation.conditional_facts())
             .map(|it| it.attr);
         let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
-        let aside: Vec<AttrId> =
-            aside.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
+        let ignored: Vec<AttrId> =
+            ignored.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
         let schema = &self.program().schema;
         // Facts with default values are ignored.
         let stated = |game: &Game, attr: AttrId| {
@@ -67,7 +67,7 @@ impl Ruleset {
         };
         let all = (0..schema.attributes().len() as u16).map(AttrId);
         let differs =
-            all.filter(|it| !aside.contains(it) && stated(game, *it) != stated(again, *it));
+            all.filter(|it| !ignored.contains(it) && stated(game, *it) != stated(again, *it));
         let names = differs.map(|it| schema.attribute(it).name.clone());
         names.filter(|it| !unsaid.contains(it)).collect()
     }

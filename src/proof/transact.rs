@@ -339,12 +339,12 @@ impl<'m> Transaction<'m> {
                 flow.stop = true;
             }
             E::Veto { message } => {
-                let said = said(&self.program, reaction, &message.0, bindings);
+                let said = message_text(&self.program, reaction, &message.0, bindings);
                 self.note(Effect::Vetoed { said });
                 return Err(Stop::Refused);
             }
             E::Note { message } => {
-                let said = said(&self.program, reaction, &message.0, bindings);
+                let said = message_text(&self.program, reaction, &message.0, bindings);
                 self.note(Effect::Noted { said });
             }
             E::Call { .. } => return Err(Stop::Code),
@@ -604,7 +604,7 @@ fn values(exprs: &[Expr], bindings: &Bindings) -> Option<Row> {
     exprs.iter().map(|it| value(it, bindings)).collect()
 }
 
-fn said(
+fn message_text(
     program: &Program,
     reaction: &Reaction,
     parts: &[MessagePart],

@@ -1,4 +1,4 @@
-//! The messages that watchers of a game are sent.
+//! Sending messages to the watchers of a game.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The server as a process: a listener, a store, and an orderly end.
+//! The server as a process: a listener, a store, and an orderly shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ pub(super) const POSITIONS: &[(&str, &str)] = &[
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) position: &'static str,
-    /// Take a move, ask, take it back, ask again: half of it, for one position.
+    /// The time to play a move, count, undo it and count again, halved: for one position.
     pub(crate) incremental: f64,
     /// The same with every row forgotten before each question.
     pub(crate) scratch: f64,
@@ -36,12 +36,17 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
         world.plan().make_native();
         // The first round pays for tables that are made once.
         measure(world, &contract, 1, |_| ());
-        let (kept, scratch) = (
+        let (incremental, scratch) = (
             measure(world, &contract, rounds, |_| ()),
             measure(world, &contract, rounds, World::forget_rows),
         );
-        ensure!(kept.1 == scratch.1, "incremental counts {}, from scratch {}", kept.1, scratch.1);
-        rows.push(Figures { position, incremental: kept.0, scratch: scratch.0 });
+        ensure!(
+            incremental.1 == scratch.1,
+            "incremental counts {}, from scratch {}",
+            incremental.1,
+            scratch.1
+        );
+        rows.push(Figures { position, incremental: incremental.0, scratch: scratch.0 });
     }
     Ok(rows)
 }

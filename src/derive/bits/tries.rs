@@ -1,4 +1,4 @@
-//! Statistics on how often machine code that counts leaves gives up.
+//! Statistics on machine code that counts leaves: how often it gives up.
 
 /// Number of calls of code for an action, and how often it gave up.
 #[derive(Debug, Clone, Copy, Default)]

@@ -66,7 +66,7 @@ impl Trial {
             // The rewind takes everything else back.
             for step in self.steps.iter().filter(|it| rewinds(it)) {
                 let of_step = step.effects.iter().filter_map(|it| match it {
-                    Effect::Noted { said } => Some(step.said(view, said)),
+                    Effect::Noted { said } => Some(step.message(view, said)),
                     Effect::Rewound { .. } => Some(step.effect(view, it)),
                     _ => None,
                 });
@@ -88,7 +88,7 @@ impl Trial {
                         let passed = view.event(&step.event, args);
                         sentences.push(format!("instead of {}, {passed}", event()));
                     }
-                    Effect::Noted { said } => sentences.push(step.said(view, said)),
+                    Effect::Noted { said } => sentences.push(step.message(view, said)),
                     Effect::Rewound { .. } | Effect::Called { .. } => {
                         sentences.push(step.effect(view, effect));
                     }
@@ -109,7 +109,7 @@ impl Trial {
             Outcome::Refused => {
                 let step = self.steps.last()?;
                 let veto = step.effects.iter().find_map(|it| match it {
-                    Effect::Vetoed { said } => Some(step.said(before, said)),
+                    Effect::Vetoed { said } => Some(step.message(before, said)),
                     _ => None,
                 });
                 veto.map(|it| format!("{it} [{}]", step.reaction.place))
@@ -206,15 +206,15 @@ impl Reacted {
             Effect::Stopped => "stopped: nothing more comes of it".to_owned(),
             Effect::Passed { args } => format!("passed on: {}", view.event(&self.event, args)),
             Effect::Emitted { event, args } => format!("shown: {}", view.event(event, args)),
-            Effect::Noted { said } => format!("noted: {}", self.said(view, said)),
-            Effect::Vetoed { said } => format!("refused: {}", self.said(view, said)),
+            Effect::Noted { said } => format!("noted: {}", self.message(view, said)),
+            Effect::Vetoed { said } => format!("refused: {}", self.message(view, said)),
             Effect::Rewound { turns } => format!("the game goes back {turns} turns"),
             Effect::Called { name } => format!("the code {name} is called"),
         }
     }
 
     /// The message of the reaction, with the caller's names for things.
-    fn said(&self, view: View<'_>, plain: &str) -> String {
+    fn message(&self, view: View<'_>, plain: &str) -> String {
         let Some(reaction) = view.program.reactions.get(usize::from(self.reaction.rule)) else {
             return plain.to_owned();
         };

@@ -482,7 +482,7 @@ impl<'t> Domains<'t> {
     fn attribute_name(&self, name: Name<'t>, ty: AttrType, of: Option<DomainId>) -> String {
         let is_same = |it: &Attr| it.shared && it.attribute.ty == ty && it.attribute.of == of;
         let known = self.attr_ids.get(name.text).is_some_and(|&it| is_same(&self.attrs[it]));
-        let own = self.scopes.keeps_attribute(name).filter(|_| !known);
+        let own = self.scopes.private_attribute(name).filter(|_| !known);
         own.unwrap_or_else(|| name.text.to_owned())
     }
 

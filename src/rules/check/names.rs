@@ -113,20 +113,20 @@ impl<'t> Scopes<'t> {
     /// The full name in the program of a file's private name.
     pub(super) fn private(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|&it| !self.exports(it, name.text))?;
-        Some(self.long(scope, name.text))
+        Some(self.full_name(scope, name.text))
     }
 
-    /// The preset that has a private attribute of that name. An attribute whose name begins with the preset's
+    /// The full name of an attribute that is private to the preset of its file. An attribute whose name begins with the preset's
     /// name and a period is shared: no other file has one of that name.
-    pub(super) fn keeps_attribute(&self, name: Name<'_>) -> Option<String> {
+    pub(super) fn private_attribute(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|it| self.game != Some(*it))?;
         let rest = name.text.strip_prefix(self.name(scope));
         let is_all = rest.is_some_and(|it| it.starts_with('.'))
             || self.attributes.contains(&(scope, name.text));
-        (!is_all).then(|| self.long(scope, name.text))
+        (!is_all).then(|| self.full_name(scope, name.text))
     }
 
-    fn long(&self, scope: u16, name: &str) -> String {
+    fn full_name(&self, scope: u16, name: &str) -> String {
         format!("{}{SEPARATOR}{name}", self.name(scope))
     }
 }
@@ -182,7 +182,7 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
             self.exported.insert(text, it);
             return Ok(Declared { full: None, clash });
         }
-        Ok(Declared { full: Some(scopes.long(scope, text)), clash })
+        Ok(Declared { full: Some(scopes.full_name(scope, text)), clash })
     }
 
     /// Declares a name for all files; the error is what has that name already.

@@ -1,9 +1,9 @@
 //! Time control: how much time each side has, computed from times that are passed in.
 //!
 //! Time is charged by turn, not by action: a turn of several actions gains its increment and uses
-//! its delay once. Correspondence is a delay of days and nothing else: that long for every turn.
+//! its delay once. A correspondence game has a delay of some days for every turn, and no other time.
 //! No side is charged before the first turn of the game is over, nor for the time
-//! that a server was away.
+//! during which the server was down.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -106,7 +106,7 @@ impl Clocks {
         self.running = side.map(|it| (it, now));
     }
 
-    /// Restarts the running clock from `now`: the time until then is charged to no side.
+    /// Restarts the running clock from `now`: the time since `last` is charged to no side.
     pub fn resume(&mut self, last: u64, now: u64) {
         if let Some((side, _)) = self.running {
             self.left = self.at(last);

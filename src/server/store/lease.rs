@@ -187,7 +187,7 @@ impl Leases {
 
 impl Renewed {
     /// Records that the lease was renewed; `now` is the time before that.
-    fn go_on(&mut self, now: Instant) {
+    fn note_renewal(&mut self, now: Instant) {
         // If it was late, other nodes may have owned its games meanwhile: its earlier claims are void.
         if self.last.elapsed() >= LEASE {
             self.since = now;
@@ -207,7 +207,7 @@ fn keep_alive(nodes: &mut dyn Nodes, node: &str, alive: &Mutex<Renewed>, inbox: 
         if Instant::now() >= due {
             let now = Instant::now();
             match nodes.renew(node) {
-                Ok(()) => alive.lock().unwrap_or_else(PoisonError::into_inner).go_on(now),
+                Ok(()) => alive.lock().unwrap_or_else(PoisonError::into_inner).note_renewal(now),
                 Err(error) => {
                     tracing::warn!(%error, "others may take our games over: they do not hear of us");
                 }

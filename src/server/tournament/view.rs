@@ -1,4 +1,4 @@
-//! Tournaments as clients get them: a line of a list, and all of one.
+//! Tournaments as clients get them: as an entry of a list, and in full.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -28,11 +28,13 @@ pub(in crate::server) struct Listed {
     pub(in crate::server) round: u32,
     /// The number of players.
     pub(in crate::server) entrants: usize,
-    /// When it was made, when it begins by itself, has begun, and when an arena ends or a tournament has ended; in
-    /// milliseconds since 1970.
+    /// When it was made. This and the times below are in milliseconds since 1970.
     pub(in crate::server) made: u64,
+    /// When it begins by itself.
     pub(in crate::server) starts: Option<u64>,
+    /// When it began.
     pub(in crate::server) began: Option<u64>,
+    /// When it ended, or when an arena will end.
     pub(in crate::server) ends: Option<u64>,
     /// The name of the player who is first, once it is over.
     pub(in crate::server) winner: Option<String>,
@@ -83,7 +85,7 @@ pub(in crate::server) struct Playing {
 }
 
 impl Table {
-    /// As a line of a list.
+    /// The tournament as an entry of a list.
     pub(super) fn listed(&self, id: &str) -> Listed {
         let terms = self.terms.clone();
         let (minutes, rounds) = match terms.kind {
@@ -112,7 +114,7 @@ impl Table {
         }
     }
 
-    /// All of it.
+    /// The tournament in full.
     pub(super) fn view(&self, id: &str, now: u64) -> Tournament {
         let is_swiss = matches!(self.terms.kind, Kind::Swiss(_));
         let points = |it: u32| if is_swiss { f64::from(it) / 2.0 } else { f64::from(it) };

@@ -27,9 +27,9 @@ pub enum FenField {
     Named(NamedField),
     /// A field that the game declares.
     Further,
-    /// The text as a whole.
+    /// The position as a whole, which the rules of the game exclude.
     Whole,
-    /// The form of the whole text.
+    /// The text as a whole, which differs from the form in which the game writes the position.
     Form,
     /// The text of a turn under way.
     UnderWay,
@@ -53,7 +53,7 @@ impl fmt::Display for FenField {
 
 /// Why a text is not a FEN for these rules. The position is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", said(self))]
+#[error("{}", message(self))]
 pub struct FenError {
     #[doc(hidden)]
     pub field: FenField,
@@ -65,7 +65,7 @@ pub struct FenError {
     pub expected: String,
 }
 
-fn said(error: &FenError) -> String {
+fn message(error: &FenError) -> String {
     let FenError { field, offset, found, expected } = error;
     match field {
         FenField::Whole => format!("the position is none of this game: {found}"),
@@ -101,6 +101,7 @@ impl Part<'_> {
     }
 }
 
+/// The words of a FEN, read one after another.
 pub(in super::super) struct Parts<'a> {
     pub(super) text: &'a str,
     pub(super) words: Vec<(usize, &'a str)>,
@@ -148,6 +149,7 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// A piece that a FEN places on a square or in hand.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Placed {
     /// `None` if it is in hand.
