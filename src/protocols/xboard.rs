@@ -45,6 +45,8 @@ pub struct Xboard {
 }
 
 impl Xboard {
+    /// A session that begins with the default game.
+    ///
     /// # Errors
     /// The catalogue has no game of the default name.
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {

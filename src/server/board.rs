@@ -25,7 +25,7 @@ impl Board {
         &self.game
     }
 
-    /// A board from a snapshot. None if it cannot be restored so.
+    /// Restores a board from a snapshot; `None` if these rules cannot.
     pub fn bring_back(text: &str, catalogue: Arc<Catalogue>, rules: &Ruleset) -> Option<Self> {
         let kept: GameSnapshot = serde_json::from_str(text).ok()?;
         let game = rules.bring_back(&kept)?;
@@ -108,7 +108,7 @@ impl Rules for Board {
         let world = self.game.world_mut();
         match parse_turn(world, &contract, turn) {
             Ok(actions) => action_texts(world, &actions),
-            // Playing what stands between the commas finds out what is wrong.
+            // The fault shows when the parts between the commas are played.
             Err(_) => turn.split(BETWEEN).map(str::to_owned).collect(),
         }
     }

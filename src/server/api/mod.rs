@@ -70,7 +70,7 @@ impl utoipa::Modify for Tokens {
         };
         let components = description.components.get_or_insert_default();
         components
-            .add_security_scheme("seat", bearer("The token of a seat, told when it is taken"));
+            .add_security_scheme("seat", bearer("The token of a seat, returned when it is taken"));
         components.add_security_scheme("account", bearer("The token of an account"));
     }
 }

@@ -48,24 +48,34 @@ impl Assembler<'_> {
     /// Makes the narrowing since `start` fail as soon as nothing is left.
     pub(super) fn exits(&mut self, start: usize, fails: &mut Vec<usize>) {
         for at in start..self.machine.insts.len() {
-            let short = match self.machine.insts[at] {
-                Inst::LoadS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, true, false)),
-                Inst::LoadK { at } => {
-                    near(at).map(|(b, k)| one(Space::Maintained, b, k, true, false))
-                }
-                Inst::LoadF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, true, false)),
-                Inst::AndS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, false, false)),
-                Inst::AndK { at } => {
-                    near(at).map(|(b, k)| one(Space::Maintained, b, k, false, false))
-                }
-                Inst::AndF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, false, false)),
-                Inst::DropS { at } => near(at).map(|(b, k)| one(Space::Static, b, k, false, true)),
-                Inst::DropK { at } => {
-                    near(at).map(|(b, k)| one(Space::Maintained, b, k, false, true))
-                }
-                Inst::DropF { at } => near(at).map(|(b, k)| one(Space::Frame, b, k, false, true)),
-                _ => None,
-            };
+            let short =
+                match self.machine.insts[at] {
+                    Inst::LoadS { at } => {
+                        single_key(at).map(|(b, k)| one_key_inst(Space::Static, b, k, true, false))
+                    }
+                    Inst::LoadK { at } => single_key(at)
+                        .map(|(b, k)| one_key_inst(Space::Maintained, b, k, true, false)),
+                    Inst::LoadF { at } => {
+                        single_key(at).map(|(b, k)| one_key_inst(Space::Frame, b, k, true, false))
+                    }
+                    Inst::AndS { at } => {
+                        single_key(at).map(|(b, k)| one_key_inst(Space::Static, b, k, false, false))
+                    }
+                    Inst::AndK { at } => single_key(at)
+                        .map(|(b, k)| one_key_inst(Space::Maintained, b, k, false, false)),
+                    Inst::AndF { at } => {
+                        single_key(at).map(|(b, k)| one_key_inst(Space::Frame, b, k, false, false))
+                    }
+                    Inst::DropS { at } => {
+                        single_key(at).map(|(b, k)| one_key_inst(Space::Static, b, k, false, true))
+                    }
+                    Inst::DropK { at } => single_key(at)
+                        .map(|(b, k)| one_key_inst(Space::Maintained, b, k, false, true)),
+                    Inst::DropF { at } => {
+                        single_key(at).map(|(b, k)| one_key_inst(Space::Frame, b, k, false, true))
+                    }
+                    _ => None,
+                };
             if let Some(short) = short {
                 self.machine.insts[at] = short;
                 fails.push(at);
@@ -112,14 +122,14 @@ impl Assembler<'_> {
             RowSource::Only(key) => Inst::AndOne { key: alias(key) },
             RowSource::Next { space, base, key } => {
                 let at = Place { base, strides: [1, 0], keys: [alias(key), self.zero] };
-                two(space, at, first, negated)
+                two_key_inst(space, at, first, negated)
             }
             RowSource::At(address) => {
                 let at = match self.one_key(&address) {
                     Some((base, key)) => Place { base, strides: [1, 0], keys: [key, self.zero] },
                     None => self.place(address),
                 };
-                two(address.space, at, first, negated)
+                two_key_inst(address.space, at, first, negated)
             }
         };
         self.push(inst);
@@ -154,11 +164,11 @@ impl Assembler<'_> {
 }
 
 /// One key with stride 1.
-fn near(place: Place) -> Option<(u32, Reg)> {
+fn single_key(place: Place) -> Option<(u32, Reg)> {
     (place.strides == [1, 0]).then_some((place.base, place.keys[0]))
 }
 
-fn one(space: Space, base: u32, key: Reg, first: bool, negated: bool) -> Inst {
+fn one_key_inst(space: Space, base: u32, key: Reg, first: bool, negated: bool) -> Inst {
     let skip = 0;
     match (space, first, negated) {
         (Space::Static, true, _) => Inst::LoadS1 { base, key, skip },
@@ -173,7 +183,7 @@ fn one(space: Space, base: u32, key: Reg, first: bool, negated: bool) -> Inst {
     }
 }
 
-fn two(space: Space, at: Place, first: bool, negated: bool) -> Inst {
+fn two_key_inst(space: Space, at: Place, first: bool, negated: bool) -> Inst {
     match (space, first, negated) {
         (Space::Static, true, _) => Inst::LoadS { at },
         (Space::Maintained, true, _) => Inst::LoadK { at },

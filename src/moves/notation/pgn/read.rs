@@ -1,7 +1,7 @@
 //! The games of a file, one after the other.
 //!
 //! The file is read through a window, so it may be of any length. No byte is examined more than a fixed
-//! number of times, whatever the file contains: it may come from a stranger.
+//! number of times, whatever the file contains: it may be hostile.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -43,7 +43,7 @@ impl<R: BufRead> PgnReader<R> {
     }
 
     /// Number of bytes examined so far, each counted as often as it was. It stays proportional to the bytes
-    /// read: a file may come from a stranger.
+    /// read, even in a hostile file.
     pub fn looked_at(&self) -> u64 {
         self.window.examined()
     }
@@ -159,15 +159,15 @@ impl<R: BufRead> PgnReader<R> {
             let (rest, passed) = (self.window.rest(), self.window.passed());
             let known = self.unclosed.saturating_sub(passed).clamp(1, rest.len());
             // The examined part ends between characters.
-            let at_hand = rest.len();
+            let available = rest.len();
             if let Some(close) = rest.get(known..).and_then(|it| it.find('}')) {
                 self.window.count(close);
                 self.window.ensure(known + close + 1 + MARGIN);
                 return Ok(());
             }
-            self.window.count(at_hand - known);
-            self.unclosed = passed + at_hand;
-            if at_hand > LIMIT {
+            self.window.count(available - known);
+            self.unclosed = passed + available;
+            if available > LIMIT {
                 return Err(game.failure(PgnFault::TooLong, place));
             }
             if !self.window.more(LIMIT) {
