@@ -30,6 +30,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
+    /// Watches these files and folders.
+    ///
     /// # Errors
     /// There is no such path, or the system cannot watch it.
     pub(crate) fn new(paths: &[PathBuf]) -> anyhow::Result<Self> {

@@ -1,4 +1,4 @@
-//! Limits on work and rows in evaluators, since rule text may come from strangers.
+//! Limits on work and rows in evaluators, since rule text may be untrusted.
 //!
 //! A query (the work of one read, one action or one mark) and a load (all statics of a program) each have the
 //! same budget, and a request has one for all its work (`allowance`). Running out is a value, [`Exhausted`];

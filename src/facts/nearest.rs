@@ -1,6 +1,6 @@
 //! "Did you mean": the known name that is most similar to a mistyped one.
 //!
-//! Names come from strangers, so the work is bounded: names that differ too much in length are not compared,
+//! Names may come from untrusted text, so the work is bounded: names that differ too much in length are not compared,
 //! and a [`Suggester`] has a fixed number of steps for all questions together. Deliberately absent: any ranking
 //! beyond the number of edits.
 

@@ -38,6 +38,8 @@ pub struct Uci {
 }
 
 impl Uci {
+    /// A session that begins with the default game.
+    ///
     /// # Errors
     /// The catalogue has no game of the default name.
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {

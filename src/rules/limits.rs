@@ -1,4 +1,4 @@
-//! Limits on rule text. Presets come from strangers: text beyond a limit is an error with a name, never a crash.
+//! Limits on rule text. Presets may be untrusted: text beyond a limit is an error with a name, never a crash.
 //!
 //! Deliberately absent: the cost of running rules, which the evaluators budget.
 

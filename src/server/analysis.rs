@@ -52,7 +52,7 @@ impl Host {
         ply: Option<usize>,
     ) -> Result<Vec<Advice>, Problem> {
         let state = self.state(id, token, ply, Lines::Last(0)).await?;
-        if !is_alone(&state) {
+        if !is_fair(&state) {
             let status = axum::http::StatusCode::FORBIDDEN;
             let message = "while people play against each other the computer helps neither: ask when the game is over";
             return Err(Problem::new(status, "no_help", message));
@@ -76,7 +76,7 @@ impl Host {
 }
 
 /// Whether advice is fair to everyone: the game is over, or the other players are computers.
-fn is_alone(state: &Value) -> bool {
+fn is_fair(state: &Value) -> bool {
     let sides = state["sides"].as_array().map_or(0, Vec::len);
     let own = |side: usize| {
         let mine = state["you"].as_array().into_iter().flatten();
@@ -105,7 +105,7 @@ fn advice(mut game: Game, knowledge: &Knowledge) -> Vec<Advice> {
         let (san, goes_on) = (record.san.to_string(), record.turn_goes_on);
         let mut reasons =
             reasons(&before, &game.view(), &sides, game.result().map(|it| it.to_string()));
-        if let Some(sentence) = foreseen(score) {
+        if let Some(sentence) = forced_result(score) {
             reasons.push(sentence);
         }
         if reasons.len() < REASONS
@@ -137,7 +137,7 @@ fn chance(score: Score) -> i64 {
     }
 }
 
-fn foreseen(score: Score) -> Option<String> {
+fn forced_result(score: Score) -> Option<String> {
     let of = |n: u32| if n == 1 { "1 action".to_owned() } else { format!("{n} actions") };
     match score {
         Score::Wins(n) if n > 1 => Some(format!("It wins by force, after {} at most.", of(n))),
@@ -147,7 +147,7 @@ fn foreseen(score: Score) -> Option<String> {
 }
 
 /// What an action does, as it is seen on the board: the end, what is taken or lost, what a piece becomes, what
-/// stands attacked.
+/// is attacked.
 fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>) -> Vec<String> {
     let name = |it: &PieceView| {
         let side =

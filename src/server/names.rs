@@ -30,6 +30,8 @@ pub enum NameError {
 }
 
 impl Names {
+    /// The names of these hosts and origins.
+    ///
     /// # Errors
     /// A host or an origin is not valid.
     pub fn new(hosts: &[String], origins: &[String]) -> Result<Self, NameError> {

@@ -1,4 +1,4 @@
-//! The threads that rules run on. Rules may come from strangers, so nothing that compiles or evaluates them
+//! The threads that rules run on. Rules may be untrusted, so nothing that compiles or evaluates them
 //! runs on the runtime's threads: a few threads are reserved for that, with bounded queues, and every job has
 //! a deadline.
 //!
@@ -154,6 +154,8 @@ impl std::fmt::Debug for Pool {
 }
 
 impl Pool {
+    /// Starts the threads of all lanes.
+    ///
     /// # Errors
     /// The machine is out of threads.
     pub(super) fn start() -> std::io::Result<Self> {

@@ -69,8 +69,8 @@ impl Presence {
         Place { all, game: game.to_owned(), sides: Vec::new() }
     }
 
-    /// The presence to send to other nodes now, by game: changes since the last time, or all
-    /// there is.
+    /// The presence to send to other nodes now, by game: changes since the last time, or
+    /// everything.
     pub(super) fn news(&self, now: Instant) -> Vec<(String, Seen)> {
         let mut all = lock(&self.0);
         let repeat = all.repeated.is_none_or(|it| now.duration_since(it) >= REPEAT);

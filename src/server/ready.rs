@@ -15,6 +15,8 @@ const HOLDS: Duration = Duration::from_secs(1);
 pub(super) struct Ready(Mutex<Option<(Instant, Result<(), StoreError>)>>);
 
 impl Ready {
+    /// Checks whether the store can be written to; the result is reused for [`HOLDS`].
+    ///
     /// # Errors
     /// Nothing can be stored.
     pub(super) async fn look(&self, store: &Reads) -> Result<(), StoreError> {

@@ -62,6 +62,8 @@ pub enum HookError {
 }
 
 impl Hooks {
+    /// Webhooks to these addresses, signed with the secret.
+    ///
     /// # Errors
     /// An address is not a web address, there are too many, or the secret is too short.
     pub fn new(addresses: &[String], secret: &str) -> Result<Self, HookError> {

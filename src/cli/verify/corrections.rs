@@ -47,6 +47,8 @@ pub(super) struct Corrections(Vec<(String, Correction)>);
 const FIX: &str = "see tests/data/vectors/cotulenh/corrections.json for a file that is well-formed";
 
 impl Corrections {
+    /// Reads the corrections from these files.
+    ///
     /// # Errors
     /// A file cannot be read, or an entry is incomplete.
     pub(super) fn read(paths: &[PathBuf]) -> anyhow::Result<Self> {

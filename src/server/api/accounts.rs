@@ -217,7 +217,7 @@ pub(super) async fn unblock(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reporting {
-    /// In 500 characters at most.
+    /// At most 500 characters.
     text: String,
 }
 

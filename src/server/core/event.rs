@@ -256,6 +256,8 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
+    /// Checks the length of the event.
+    ///
     /// # Errors
     /// The event is longer than one may be.
     pub(super) fn short(&self) -> Result<(), Refusal> {

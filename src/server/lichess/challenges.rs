@@ -105,6 +105,8 @@ impl Challenge {
 }
 
 impl Challenges {
+    /// Adds a challenge to those that are pending.
+    ///
     /// # Errors
     /// Too many are pending already.
     pub(super) fn propose(&self, challenge: Challenge) -> Result<(), Problem> {

@@ -20,6 +20,8 @@ pub(super) struct Terms {
 }
 
 impl Terms {
+    /// Reads the terms from the fields of a challenge.
+    ///
     /// # Errors
     /// There is no such game or position, or the clock is not valid: refused now, not when it is accepted.
     pub(super) async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {

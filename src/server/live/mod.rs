@@ -294,6 +294,8 @@ impl Live {
         is_ours.then(|| Running { v: self.room.v(), timing, deadline })
     }
 
+    /// Carries out a command and sends the reply.
+    ///
     /// # Errors
     /// The events could not be stored: the game cannot go on from here.
     async fn answer(&mut self, command: Command) -> Result<(), ()> {

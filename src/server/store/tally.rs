@@ -23,8 +23,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// # Errors
-    /// It is not a tally of this program.
+    /// A tally as a store has it; `None` if this program did not write it.
     pub(super) fn read(rows: i64, digest: &str) -> Option<Self> {
         let digest = blake3::Hash::from_hex(digest).ok()?;
         Some(Self { rows, digest: *digest.as_bytes() })

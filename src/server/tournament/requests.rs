@@ -42,7 +42,7 @@ const ADDED: u64 = 3 * 60 * 1_000;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::server) struct NewTournament {
-    /// In 60 characters at most; one is made up if it is absent.
+    /// At most 60 characters; one is made up if it is absent.
     #[serde(default)]
     title: String,
     /// The name of a game in the catalogue (chess if absent).
