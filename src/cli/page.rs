@@ -113,7 +113,7 @@ impl<'c> Page<'c> {
             writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![{caption}]({preset}.svg)\n");
         self.show(&mut page)?;
         self.options(&mut page);
-        self.company(&mut page);
+        self.compatibility(&mut page);
         self.list(&mut page, "Known elsewhere as", "also");
         self.list(&mut page, "Differences from other sites", "differs");
         self.counts(&mut page);
@@ -155,11 +155,11 @@ impl<'c> Page<'c> {
             let Example { game: name, fen, requests, sentence } = &it;
             let _ = writeln!(page, "## An example\n\n{sentence}. In `{name}`, from `{fen}`:\n");
             for request in requests.split(' ') {
-                let said = match game.play_text(request) {
+                let outcome = match game.play_text(request) {
                     Ok(record) => record.notes().join(", "),
                     Err(why) => format!("refused. {why}"),
                 };
-                let _ = writeln!(page, "* `{request}`: {said}");
+                let _ = writeln!(page, "* `{request}`: {outcome}");
             }
             page.push('\n');
         }
@@ -182,7 +182,7 @@ impl<'c> Page<'c> {
     }
 
     /// The presets and games that it goes with or excludes.
-    fn company(&self, page: &mut String) {
+    fn compatibility(&self, page: &mut String) {
         let PresetEntry { preset, requires, incompatible, .. } = self.preset;
         if !requires.is_empty() {
             let _ = writeln!(page, "Requires {}.\n", linked(requires));

@@ -1,8 +1,8 @@
 //! Reactions under the reference evaluator: their bodies solved tuple by tuple on
 //! materialised rows.
 //!
-//! Nothing is written here; `transaction` applies the outputs. A body that has read too much finds nothing more;
-//! the caller asks the meter.
+//! Nothing is written here; `transaction` applies the outputs. A body that has used up the budget for reading finds no
+//! further rows; the caller checks the meter.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

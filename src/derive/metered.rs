@@ -1,5 +1,5 @@
 //! Rows read on a budget. Explanations and questions search finished rows, and rule text may be
-//! untrusted: a reader that has read too much finds nothing more, and gets an error at the end.
+//! untrusted: a reader that has used up its budget finds no further rows, and gets an error at the end.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;

@@ -169,7 +169,7 @@ fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
     Ok(to)
 }
 
-/// A value by its name.
+/// A value as another schema numbers it: members are found by their names.
 fn translated(
     from: &Session,
     to: &Session,

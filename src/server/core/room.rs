@@ -678,7 +678,7 @@ impl<R: Rules> Room<R> {
                 if !turn_goes_on {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
-                self.ledger.at(self.lines.len());
+                self.ledger.set_ply(self.lines.len());
                 self.done(*side, id.as_deref());
             }
             Event::Hushed { by, id } => {
@@ -731,7 +731,7 @@ impl<R: Rules> Room<R> {
                 self.done(*by, id.as_deref());
             }
             Event::Ended { outcome, clocks, by, id } => {
-                self.ledger.over();
+                self.ledger.release_reserve();
                 self.outcome = Some(outcome.clone());
                 self.offers = Offers::default();
                 if let (Some(own), Some(left)) = (&mut self.clocks, clocks) {

@@ -100,7 +100,7 @@ impl Ledger {
     }
 
     /// Releases the reserve when the game is over, to agree on another game.
-    pub(super) fn over(&mut self) {
+    pub(super) fn release_reserve(&mut self) {
         let sides = self.sides.len().max(1) as u64;
         for used in &mut self.sides {
             *used = Used { all: used.all.min((ALL - AFTER) / sides), ..Used::default() };
@@ -108,7 +108,7 @@ impl Ledger {
     }
 
     /// Records the number of moves that the game has now.
-    pub(super) fn at(&mut self, ply: usize) {
+    pub(super) fn set_ply(&mut self, ply: usize) {
         if ply > self.furthest {
             self.furthest = ply;
             for used in &mut self.sides {

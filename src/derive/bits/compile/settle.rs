@@ -42,7 +42,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let solved = self.solve_static(&stratum.relations)?;
                 self.settle(&stratum.relations, &solved)?;
             } else {
-                // Not empty, whatever it will be.
+                // It may have rows; which ones, is not known yet.
                 for &rel in &stratum.relations {
                     self.planner.layout.stores[usize::from(rel.0)] = Store::Sparse(StoreId::MAX);
                 }
@@ -59,6 +59,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.layout.drop_tables();
     }
 
+    /// Records the rows of relations that are computed at load.
     fn settle(&mut self, relations: &[RelId], solved: &Solved) -> Result<(), PlanError> {
         for ((&rel, rows), id) in relations.iter().zip(&solved.rows).zip(solved.first_id..) {
             self.ids[usize::from(rel.0)] = id;

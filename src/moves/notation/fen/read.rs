@@ -250,7 +250,7 @@ fn placement(
     Ok(pieces)
 }
 
-/// The pieces in hand, `[QNp]`, from the bracket on; `[-]` is an empty hand, as others write it.
+/// The pieces in hand, `[QNp]`, from the bracket on; `[-]` is an empty hand, as other programs write it.
 fn in_hand(
     letters: &Letters,
     part: Part<'_>,
