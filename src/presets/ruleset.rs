@@ -190,7 +190,7 @@ impl Ruleset {
         let is_known =
             |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
-        // The game's defaults are for new games: for attributes of their time, the facts are complete.
+        // The game's defaults are for new games: for the attributes that were known then, the facts are complete.
         for it in world.facts().all_facts() {
             if it.attr != NEXT_ENTITY && is_known(it.attr) {
                 world.retract(it.entity, it.attr);

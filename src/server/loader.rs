@@ -55,7 +55,7 @@ impl Host {
         let (room, log) = ran_out.map_or(replayed, Err)?;
         let mut room = room.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
         match self.parked.timing(id, room.v()) {
-            Some(timing) => room.go_on(timing),
+            Some(timing) => room.restore_clocks(timing),
             // Loading it may have taken a while.
             None => room.resume(self.now()),
         }

@@ -113,7 +113,7 @@ pub(super) struct Uploaded {
     ok: bool,
     /// What is wrong, each with `code`, `message`, `line`, `column`, `help`.
     diagnostics: Value,
-    /// The game or the preset that the text is.
+    /// The name of the game or preset that the text defines.
     name: Option<String>,
     /// The id to make games with, if the rules were kept.
     rules: Option<String>,
@@ -178,7 +178,7 @@ fn path(name: &str) -> String {
     format!("upload/{}", parts.join("/"))
 }
 
-/// Compiles the game that an upload is, or the default game with the preset that it is.
+/// Compiles the uploaded game, or the default game with the uploaded preset. Returns its name.
 pub(in crate::server) fn fit(
     catalogue: &Catalogue,
     files: &Texts,

@@ -45,7 +45,7 @@ impl FromRequestParts<Web> for Owner {
 pub(super) struct OwnRules {
     /// The id to make games with.
     rules: String,
-    /// The game or the preset that the text is.
+    /// The name of the game or preset that the text defines.
     name: Option<String>,
     /// When it was kept, in milliseconds since 1970.
     at: u64,

@@ -39,7 +39,7 @@ pub struct Room<R> {
     clocks: Option<Clocks>,
     offers: Offers,
     outcome: Option<Outcome>,
-    /// The id of the game that follows, and the event that it came about with.
+    /// The id of the game that follows, and the number of the event that created it.
     rematch: Option<(u64, String)>,
     /// The presets in force beyond the game's own.
     presets: Vec<String>,
@@ -203,7 +203,7 @@ impl<R: Rules> Room<R> {
     }
 
     /// Restores clocks that have run on while the game was out of memory.
-    pub fn go_on(&mut self, Timing { clocks, now, ahead }: Timing) {
+    pub fn restore_clocks(&mut self, Timing { clocks, now, ahead }: Timing) {
         self.clocks = Some(clocks);
         (self.now, self.ahead) = (now, ahead);
     }
@@ -265,7 +265,7 @@ impl<R: Rules> Room<R> {
         self.clocks.as_ref().map(|it| it.at(self.time(now)))
     }
 
-    /// The side whose clock runs.
+    /// Whether a clock runs.
     pub fn clock_runs(&self) -> bool {
         self.clocks.as_ref().is_some_and(Clocks::runs)
     }
@@ -344,7 +344,7 @@ impl<R: Rules> Room<R> {
             Act::Takeback => self.takeback(events, by, id)?,
             Act::Presets(presets) => self.change_presets(events, by, presets, id)?,
             Act::Decline(offer) => {
-                if !self.stands(offer) {
+                if !self.is_offered(offer) {
                     return Err(Refusal::NoOffer);
                 }
                 self.push(events, Event::Declined { by, offer, id });
@@ -379,7 +379,7 @@ impl<R: Rules> Room<R> {
         self.ledger.admits(by, kind)
     }
 
-    /// The sides that may be acted for.
+    /// The sides for which the holder of a token may act.
     fn admitted(&self, token: Option<&TokenHash>) -> Result<Vec<usize>, Refusal> {
         if self.setup.open {
             return Ok((0..self.seats.len()).collect());
@@ -394,7 +394,7 @@ impl<R: Rules> Room<R> {
         if let Act::Move { expected_ply, .. } = act {
             if self.outcome.is_none() {
                 // A client that has not seen the last moves cannot know whose turn it is.
-                self.fresh(*expected_ply)?;
+                self.check_ply(*expected_ply)?;
                 if !sides.contains(&turn) {
                     return Err(Refusal::NotYourTurn);
                 }
@@ -418,7 +418,7 @@ impl<R: Rules> Room<R> {
         Ok(if sides.contains(&first) { first } else { sides[0] })
     }
 
-    fn fresh(&self, expected_ply: Option<usize>) -> Result<(), Refusal> {
+    fn check_ply(&self, expected_ply: Option<usize>) -> Result<(), Refusal> {
         let ply = self.lines.len();
         match expected_ply.filter(|&it| it != ply) {
             Some(asked) => Err(Refusal::StalePly { asked, ply }),
@@ -449,7 +449,7 @@ impl<R: Rules> Room<R> {
         expected_ply: Option<usize>,
         id: Option<String>,
     ) -> Result<(), Refusal> {
-        self.fresh(expected_ply)?;
+        self.check_ply(expected_ply)?;
         let ply = self.lines.len();
         let played = self.rules.play(text).map_err(Refusal::Illegal)?;
         let next = self.rules.side();
@@ -594,7 +594,7 @@ impl<R: Rules> Room<R> {
         }
     }
 
-    fn stands(&self, offer: OfferKind) -> bool {
+    fn is_offered(&self, offer: OfferKind) -> bool {
         match offer {
             OfferKind::Draw => self.offers.draw.is_some(),
             OfferKind::Takeback => self.offers.takeback.is_some(),
@@ -679,26 +679,26 @@ impl<R: Rules> Room<R> {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
                 self.ledger.set_ply(self.lines.len());
-                self.done(*side, id.as_deref());
+                self.remember_answer(*side, id.as_deref());
             }
             Event::Hushed { by, id } => {
                 self.hushed = true;
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::DrawOffered { by, id } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.draw = Some(*by);
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::TakebackAsked { by, to, id } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.takeback = Some((*by, *to));
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::PresetsAsked { by, presets, id } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.presets = Some((*by, presets.clone()));
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::Declined { by, offer, id } => {
                 match offer {
@@ -707,7 +707,7 @@ impl<R: Rules> Room<R> {
                     OfferKind::Presets => self.offers.presets = None,
                     OfferKind::Rematch => self.offers.rematch = None,
                 }
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::TakenBack { by, to, clocks, id } => {
                 let mid_turn = self.lines.last().is_some_and(|it| it.turn_goes_on);
@@ -722,13 +722,13 @@ impl<R: Rules> Room<R> {
                 if !mid_turn {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::PresetsChanged { by, presets, id } => {
                 let before = std::mem::replace(&mut self.presets, presets.clone());
                 self.changed.push((self.lines.len(), before));
                 self.offers.presets = None;
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::Ended { outcome, clocks, by, id } => {
                 self.ledger.release_reserve();
@@ -738,22 +738,22 @@ impl<R: Rules> Room<R> {
                     own.restore(left, None, entry.at);
                 }
                 if let Some(by) = by {
-                    self.done(*by, id.as_deref());
+                    self.remember_answer(*by, id.as_deref());
                 }
             }
             Event::RematchOffered { by, id } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.rematch = Some(*by);
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::Rematched { by, game, id } => {
                 self.offers.rematch = None;
                 self.rematch = Some((entry.v, game.clone()));
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
             Event::Said { by, id, .. } => {
                 self.ledger.add(*by, Kind::Message);
-                self.done(*by, id.as_deref());
+                self.remember_answer(*by, id.as_deref());
             }
         }
     }
@@ -766,7 +766,7 @@ impl<R: Rules> Room<R> {
     }
 
     /// Remembers the answer to a request, so that its repetition gets the same.
-    fn done(&mut self, by: usize, id: Option<&str>) {
+    fn remember_answer(&mut self, by: usize, id: Option<&str>) {
         if let Some(id) = id {
             self.answers.keep(by, id, self.v, self.lines.len());
         }

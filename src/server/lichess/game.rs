@@ -54,10 +54,10 @@ async fn titles(web: &Web, state: &Value) -> Result<Vec<Option<&'static str>>, P
 }
 
 /// A chat line, in lichess' form.
-fn chat_line(names: &Value, said: &Value) -> Value {
-    let by = said["by"].as_u64().and_then(|it| names.get(usize::try_from(it).ok()?));
+fn chat_line(names: &Value, message: &Value) -> Value {
+    let by = message["by"].as_u64().and_then(|it| names.get(usize::try_from(it).ok()?));
     let name = by.and_then(Value::as_str).unwrap_or("Anonymous");
-    json!({ "type": "chatLine", "room": "player", "username": name, "text": said["text"] })
+    json!({ "type": "chatLine", "room": "player", "username": name, "text": message["text"] })
 }
 
 async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: Listener) {

@@ -99,7 +99,7 @@ pub struct Summary {
     pub listed: bool,
 }
 
-/// A summary as it is stored.
+/// Reads a summary from its stored text.
 fn read_summary(game: &str, text: &str) -> Result<Summary, StoreError> {
     let damaged = |it: serde_json::Error| StoreError::Damaged {
         game: game.to_owned(),
@@ -115,7 +115,7 @@ pub struct Upload {
     pub owner: String,
     /// The hash of its text.
     pub rules: String,
-    /// The game or the preset that it is.
+    /// The name of the game or preset that it defines.
     pub name: Option<String>,
     /// When it was kept, in milliseconds since 1970.
     pub at: u64,
@@ -153,7 +153,7 @@ impl GameState {
     }
 }
 
-/// Another node has written to the game.
+/// Why an append to a game is refused: another node has written to it, or owns it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     #[error("game {game} is at event {found}, not {expected}")]

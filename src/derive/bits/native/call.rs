@@ -16,10 +16,10 @@
 //!   written over themselves, or, where plies above the last are taken back, functions before them: rows and values have
 //!   not moved since, which is asserted;
 //! - an index is not compared where it is base plus registers times strides, the registers hold members of rows
-//!   or constants, and the highest such index is within; the way of a chase is looked up by a member, of which
-//!   its table has a row each;
+//!   or constants, and the highest such index is within; the way of a chase is looked up by member, and
+//!   its table has a row for each;
 //! - helpers get back the two references that the caller lent, one at a time;
-//! - a panic in a helper ends the process: it never unwinds through code that knows no unwinding.
+//! - a panic in a helper ends the process: it never unwinds through code without unwind information.
 
 #![allow(unsafe_code, reason = "machine code is called, and calls back; argued above")]
 

@@ -64,7 +64,7 @@ impl<W: Word> Way<W> {
                     rises |= to > from;
                     falls |= to <= from;
                     if row.has(to) {
-                        return None; // it goes round
+                        return None; // a cycle
                     }
                     row = row.or(W::one(to));
                     from = to;
@@ -173,10 +173,10 @@ impl<W: Word> Lower<'_, '_, W> {
         self.values(&all)
     }
 
-    /// The row if the value is not 0, else none.
-    fn only_if(&mut self, some: Value, row: &Row) -> Row {
+    /// The row if the condition is not 0, else an empty row.
+    fn only_if(&mut self, condition: Value, row: &Row) -> Row {
         let none = self.b.ins().iconst(I64, 0);
-        row.iter().map(|it| self.b.ins().select(some, *it, none)).collect()
+        row.iter().map(|it| self.b.ins().select(condition, *it, none)).collect()
     }
 
     /// The members reachable from a member, up to the first blocked one.
