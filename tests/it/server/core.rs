@@ -439,7 +439,7 @@ fn clocks_go_on_while_a_game_is_out_of_memory() {
     // Time has been seen to be later than it is: it does not go back.
     room.step(5_000, Input::Tick);
     let mut again = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
-    again.go_on(room.timing().expect("a clock runs"));
+    again.restore_clocks(room.timing().expect("a clock runs"));
     assert_eq!((again.clocks(4_000), again.deadline()), (Some(vec![10_000, 6_000]), Some(11_000)));
     assert_eq!((room.clocks(4_000), room.deadline()), (again.clocks(4_000), again.deadline()));
     ask(&mut room, 2_000, "ben", Act::Resign);
