@@ -184,7 +184,7 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
     let plain = |it: &str| PgnResult::parse(it).map_or_else(|| it.to_owned(), |it| it.to_string());
     let tag = pgn.tag("Result").map(plain).filter(|it| !matches!(it.as_str(), "*" | "?" | ""));
     let marker = pgn.result.map(|it| it.to_string()).filter(|it| it != "*");
-    let torn = matches!((&tag, &marker), (Some(tag), Some(marker)) if tag != marker);
+    let inconsistent = matches!((&tag, &marker), (Some(tag), Some(marker)) if tag != marker);
     let stated = marker.clone().or(tag.clone());
     let claims = game.claims();
     let board = game.result().map(|it| (score(it).to_string(), it.reason.replace('_', " ")));
@@ -206,7 +206,7 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
         }
         (None, None) => ("*".to_owned(), "unfinished: the position is not over".to_owned(), false),
     };
-    if let (true, Some(tag), Some(marker)) = (torn, tag, marker) {
+    if let (true, Some(tag), Some(marker)) = (inconsistent, tag, marker) {
         note.push_str(&format!("; the Result tag says {tag}, the last word {marker}"));
         contradicted = true;
     }

@@ -175,7 +175,7 @@ impl Finder<'_> {
             });
         }
         let entities = self.entities();
-        self.sides_are_told_apart();
+        self.check_side_names();
         Some(Contract {
             at: at?,
             kind: kind?,

@@ -328,7 +328,7 @@ impl Finder<'_> {
     }
 
     /// Checks that no side's name begins with the name of another: sides are told apart by the first letters of their names.
-    pub(super) fn sides_are_told_apart(&mut self) {
+    pub(super) fn check_side_names(&mut self) {
         let Some(id) = self.domain(Slot::Side) else {
             return;
         };

@@ -37,15 +37,17 @@ struct CachedProgram {
     /// The code that it calls.
     externals: Arc<Externals>,
     bytes: usize,
-    /// When it was last used, and the program itself as long as it is cached.
-    asked: u64,
-    kept: Option<Arc<Plan>>,
+    /// The number of the request that used it last.
+    last_used: u64,
+    /// The program itself as long as it is cached.
+    cached: Option<Arc<Plan>>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     entries: Vec<CachedProgram>,
-    asked: u64,
+    /// The number of requests so far.
+    requests: u64,
 }
 
 impl Programs {
@@ -66,9 +68,9 @@ impl Programs {
             drop(theirs);
             is_it.then_some((entry, plan))
         })?;
-        self.asked += 1;
-        entry.asked = self.asked;
-        entry.kept = Some(Arc::clone(&plan));
+        self.requests += 1;
+        entry.last_used = self.requests;
+        entry.cached = Some(Arc::clone(&plan));
         let (terms, scopes) = (Arc::clone(&entry.terms), Arc::clone(&entry.scopes));
         self.evict();
         Some(Composed { plan, terms, scopes })
@@ -80,15 +82,15 @@ impl Programs {
         composed: &Composed,
         externals: &Arc<Externals>,
     ) -> Result<(), LoadError> {
-        self.asked += 1;
+        self.requests += 1;
         let entry = CachedProgram {
             plan: Arc::downgrade(&composed.plan),
             terms: Arc::clone(&composed.terms),
             scopes: Arc::clone(&composed.scopes),
             externals: Arc::clone(externals),
             bytes: composed.plan.heap_bytes(),
-            asked: self.asked,
-            kept: Some(Arc::clone(&composed.plan)),
+            last_used: self.requests,
+            cached: Some(Arc::clone(&composed.plan)),
         };
         self.entries.push(entry);
         self.evict();
@@ -103,13 +105,13 @@ impl Programs {
 
     /// Evicts the least recently used programs, until the rest is small enough.
     fn evict(&mut self) {
-        let mut kept: usize =
-            self.entries.iter().filter(|it| it.kept.is_some()).map(|it| it.bytes).sum();
-        while kept > CACHED {
-            let is_kept = self.entries.iter_mut().filter(|it| it.kept.is_some());
-            let Some(oldest) = is_kept.min_by_key(|it| it.asked) else { return };
-            oldest.kept = None;
-            kept -= oldest.bytes;
+        let mut cached: usize =
+            self.entries.iter().filter(|it| it.cached.is_some()).map(|it| it.bytes).sum();
+        while cached > CACHED {
+            let in_cache = self.entries.iter_mut().filter(|it| it.cached.is_some());
+            let Some(oldest) = in_cache.min_by_key(|it| it.last_used) else { return };
+            oldest.cached = None;
+            cached -= oldest.bytes;
         }
     }
 

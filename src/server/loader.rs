@@ -50,7 +50,7 @@ impl Host {
             let room = Room::replay(board, setup, &log);
             Ok((room, log))
         };
-        // A step that was within the budget of one request once is within it when it is replayed.
+        // A step that once fitted the budget of one request also fits it when it is replayed.
         let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
         let (room, log) = ran_out.map_or(replayed, Err)?;
         let mut room = room.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;

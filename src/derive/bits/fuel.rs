@@ -24,7 +24,7 @@ impl Fuel {
         Self { left: SLICE, slices: SLICES, spent: Vec::new(), out: None }
     }
 
-    /// A full budget for the next query, unless the last one or the request's allowance is used up.
+    /// Restores the full budget for the next query, unless the last one or the request's allowance is used up.
     #[inline]
     pub(super) fn refill(&mut self) {
         if self.out.is_none() {
@@ -38,14 +38,14 @@ impl Fuel {
         }
     }
 
-    /// Charges the request for what was taken of the current slice, and for more. False if its allowance is
+    /// Charges the request for what was taken of the current slice, and for `more` steps. False if its allowance is
     /// used up.
     #[inline]
     pub(super) fn pay(&mut self, more: i64) -> bool {
         allowance::take(SLICE - self.left + more)
     }
 
-    /// The request's allowance is used up.
+    /// Stops all work because the request's allowance is used up.
     #[cold]
     fn end(&mut self, owner: u32) {
         let resource = Allowance::exhausted().unwrap_or(Resource::Steps);
@@ -57,7 +57,7 @@ impl Fuel {
         self.out = Some(resource);
     }
 
-    /// A full budget in any case.
+    /// Restores the full budget in any case.
     pub(super) fn restart(&mut self) {
         *self = Self::new();
     }

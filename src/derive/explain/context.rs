@@ -36,11 +36,11 @@ pub(super) struct Context<'r> {
     pub(super) proofs: usize,
     /// The distances of goals from having a row, for those measured; and how many more may be measured.
     pub(super) distances: HashMap<(RelId, Vec<Option<i64>>), u32>,
-    pub(super) looks: usize,
+    pub(super) measures_left: usize,
 }
 
 /// Maximum number of goals whose distance is measured in one search.
-const LOOKS: usize = 2048;
+const MEASURES: usize = 2048;
 
 impl<'r> Context<'r> {
     pub(super) fn new(rows: &'r Metered<'r>, limits: Limits) -> Self {
@@ -54,7 +54,7 @@ impl<'r> Context<'r> {
             goals: limits.goals,
             proofs: limits.rows,
             distances: HashMap::new(),
-            looks: LOOKS,
+            measures_left: MEASURES,
         }
     }
 

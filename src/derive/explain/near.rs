@@ -94,10 +94,10 @@ impl Context<'_> {
         if let Some(known) = self.distances.get(&key) {
             return *known;
         }
-        if self.looks == 0 {
+        if self.measures_left == 0 {
             return UNKNOWN;
         }
-        self.looks -= 1;
+        self.measures_left -= 1;
         // A row that supports only itself never holds.
         self.distances.insert(key.clone(), NEVER);
         let mut least = NEVER;

@@ -7,8 +7,8 @@ use super::super::compile::{Compiled, Mode};
 use super::super::machine::{Inst, Machine};
 
 /// Every instruction where a stretch begins that is run from outside: those that derive a relation, a block
-/// or a tuple, report a change, solve a reaction, and bodies that are run by calls from within. Each with
-/// whether it is closed.
+/// or a tuple, report a change, solve a reaction, and bodies that are run by calls from within. The
+/// values state whether they are closed.
 pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     let mut starts = BTreeSet::new();
     let known = |it: &u32| *it != u32::MAX;
