@@ -78,7 +78,7 @@ fn offered(paths: &[PathBuf]) -> anyhow::Result<watch::Receiver<Vec<Source>>> {
     let paths = paths.to_vec();
     std::thread::Builder::new().name("rule files".into()).spawn(move || {
         loop {
-            watched.changed();
+            watched.wait_for_change();
             match without_mistakes(&paths) {
                 Ok(files) => {
                     if sender.send(files).is_err() {

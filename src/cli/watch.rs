@@ -52,7 +52,7 @@ impl Watched {
     }
 
     /// Waits until a text has changed.
-    pub(crate) fn changed(&mut self) {
+    pub(crate) fn wait_for_change(&mut self) {
         loop {
             match self.changes.recv_timeout(LOOK) {
                 Ok(()) => while self.changes.recv_timeout(QUIET).is_ok() {},
@@ -86,7 +86,7 @@ pub(crate) fn run_on_changes(
         }
         out.flush()?;
         say("waiting for the files to change; stop with Ctrl-C");
-        watched.changed();
+        watched.wait_for_change();
     }
 }
 

@@ -122,7 +122,7 @@ fn is_harmless(value: &str) -> bool {
         word.is_some_and(|it| FUNCTIONS.contains(&it))
     };
     let mut parts: Vec<&str> = value.split('(').collect();
-    // The text after the last bracket is not an argument of a function.
+    // Only the parts before a bracket must end with the name of a function.
     parts.pop();
     value.chars().all(known) && parts.into_iter().all(before)
 }

@@ -79,7 +79,7 @@ impl Live {
         }
     }
 
-    /// Other nodes may claim the game from here on.
+    /// Releases the game: from here on, other nodes may claim it.
     pub(super) fn release(&mut self) {
         if let (Some(cluster), Some((lease, _))) = (self.host.cluster(), self.lease.take()) {
             cluster.leases.release(&self.id, lease);

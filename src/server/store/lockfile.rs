@@ -24,10 +24,11 @@ pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
         None => Path::new(url),
         Some(_) => return Ok(None),
     };
-    let away = |it: std::io::Error| StoreError::Url { url: url.to_owned(), fault: it.to_string() };
-    let lock = lock_path(path).map_err(away)?;
+    let unusable =
+        |it: std::io::Error| StoreError::Url { url: url.to_owned(), fault: it.to_string() };
+    let lock = lock_path(path).map_err(unusable)?;
     let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&lock);
-    let mut file = open.map_err(away)?;
+    let mut file = open.map_err(unusable)?;
     match file.try_lock() {
         Ok(()) => {
             // Only a hint for the next process that tries.
