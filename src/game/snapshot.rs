@@ -39,13 +39,13 @@ pub struct GameSnapshot {
     program: String,
     start: Vec<Row>,
     start_key: u64,
-    moves: Vec<KeptMove>,
+    moves: Vec<SavedMove>,
     /// The hash of the facts at the end.
     hash: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct KeptMove {
+struct SavedMove {
     action: u16,
     args: Vec<i64>,
     uci: String,
@@ -94,7 +94,7 @@ impl Game {
             return None;
         }
         let start = self.start().all_facts().iter().map(|it| row(saved(schema, it))).collect();
-        let moves = self.history().iter().map(|it| kept_move(self.start(), it)).collect();
+        let moves = self.history().iter().map(|it| saved_move(self.start(), it)).collect();
         let program = fingerprint(self.program());
         let (start_key, hash) =
             (self.start_key(), self.history().last().map_or(self.start().hash(), Record::hash));
@@ -131,7 +131,7 @@ impl Game {
     }
 }
 
-impl KeptMove {
+impl SavedMove {
     fn record(&self, delta: Delta, program: &Program) -> Option<Record> {
         let action = ActionId(self.action);
         program.actions.get(usize::from(self.action))?;
@@ -152,7 +152,7 @@ impl KeptMove {
     }
 }
 
-fn kept_move(start: &Snapshot, record: &Record) -> KeptMove {
+fn saved_move(start: &Snapshot, record: &Record) -> SavedMove {
     let schema = start.schema();
     let change = |it: Change| {
         let value = it.new.map(|raw| {
@@ -161,7 +161,7 @@ fn kept_move(start: &Snapshot, record: &Record) -> KeptMove {
         });
         (owner(schema, it.attr, it.entity), schema.attribute(it.attr).name.clone(), value)
     };
-    KeptMove {
+    SavedMove {
         action: record.mv.action.0,
         args: record.mv.args.to_vec(),
         uci: record.uci.to_string(),

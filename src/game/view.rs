@@ -44,7 +44,7 @@ pub struct View {
     /// Squares that a piece has to itself (`.meta zone "relation"`): what it guards or defends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
-    /// Royal pieces that stand attacked, by square.
+    /// Royal pieces that are attacked, by square.
     pub checks: Vec<String>,
     /// The legal actions of the side to move.
     pub legal: Vec<ActionView>,

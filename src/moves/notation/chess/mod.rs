@@ -42,7 +42,7 @@ pub const EN_PASSANT: FenField =
 pub const CLOCK: FenField =
     FenField::Named(NamedField { name: "half-move clock", expected: "a number" });
 
-/// These parts of a FEN, before it is known whether all of it can be a fact.
+/// The values of these fields as read: whether they can be facts is checked later.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     rights: Vec<Right>,
@@ -180,7 +180,7 @@ impl Roles {
         self.clock.map(|it| world.facts().get_raw(GAME, it.attr).unwrap_or(0).to_string())
     }
 
-    /// The royal pieces that stand attacked.
+    /// The royal pieces that are attacked.
     pub fn threatened(&self, world: &mut World, contract: &Contract) -> BTreeSet<EntityId> {
         // The relation has attacker and target: the attacked piece is the last column.
         let Some(rel) = self.check else { return BTreeSet::new() };

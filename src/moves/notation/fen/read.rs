@@ -10,7 +10,7 @@ use super::super::letters::{Letters, side_signs};
 use super::parts::{FenError, FenField, Part, Parts, Placed, number, piece};
 use super::{counters, points, stack};
 
-/// The contents of a FEN, before it is known whether all of it can be a fact.
+/// The contents of a FEN as read: whether they can be facts is checked later.
 #[derive(Debug)]
 pub(super) struct Position {
     /// By square, lowest first; those in hand come first.
