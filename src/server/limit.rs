@@ -108,25 +108,25 @@ impl Default for Limits {
 #[derive(Debug)]
 struct Meter {
     counts: DefaultKeyedRateLimiter<Payer>,
-    /// Networks beyond those counted one by one, by neighbourhood, of which there are few.
-    crowd: DefaultKeyedRateLimiter<Payer>,
+    /// Networks beyond the first [`PAYERS`], counted together by a wider network, of which there are few.
+    wide: DefaultKeyedRateLimiter<Payer>,
 }
 
 impl Meter {
     fn new(rate: Rate) -> Self {
         let quota = quota(rate);
-        Self { counts: RateLimiter::keyed(quota), crowd: RateLimiter::keyed(quota) }
+        Self { counts: RateLimiter::keyed(quota), wide: RateLimiter::keyed(quota) }
     }
 
     fn admit(&self, payer: &Payer) -> Result<(), Duration> {
         if self.counts.len() >= PAYERS {
             // A client that was quiet for long has its full burst again, like a new one.
             self.counts.retain_recent();
-            self.crowd.retain_recent();
+            self.wide.retain_recent();
         }
         let checked = match payer {
             Payer::Net(net) if self.counts.len() >= PAYERS => {
-                self.crowd.check_key(&Payer::Net(net.wide()))
+                self.wide.check_key(&Payer::Net(net.wide()))
             }
             _ => self.counts.check_key(payer),
         };
@@ -176,7 +176,7 @@ mod tests {
         }
         let more = (0..1_000).filter(|at| meter.admit(&from(first + PAYERS as u128 + at)).is_ok());
         assert_eq!(more.count(), 2, "the others are counted as one");
-        assert_eq!((meter.counts.len(), meter.crowd.len()), (PAYERS, 1));
+        assert_eq!((meter.counts.len(), meter.wide.len()), (PAYERS, 1));
     }
 
     #[test]

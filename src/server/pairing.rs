@@ -136,8 +136,8 @@ impl Asking {
     /// Puts the account on the list.
     fn wait(&self, store: &mut dyn Store, game: &str) -> Result<(), StoreError> {
         let rating = rating::now(store, &self.id, &self.rules)?;
-        let kept = Waiting { game: game.to_owned(), rating, at: self.now, is_met: false };
-        let to = serde_json::to_string(&kept).ok();
+        let waiting = Waiting { game: game.to_owned(), rating, at: self.now, is_met: false };
+        let to = serde_json::to_string(&waiting).ok();
         // If another device of the account was faster, that device's game stays on the list.
         store.change(&[Change { key: self.key(), from: None, to }]).map(|_| ())
     }
