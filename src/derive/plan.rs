@@ -9,7 +9,7 @@ use super::frog::Statics;
 use super::given::GivenRelations;
 use super::reference::Reference;
 use super::schedule::Schedule;
-use crate::rules::{Event, Program};
+use crate::rules::{Dependencies, Event, Program};
 
 /// A program compiled for evaluation; shared by the sessions that run under it.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
     pub(super) schedule: Schedule,
-    /// The order of reactions by the letter, for the reference evaluator.
+    /// The unmerged schedule of reactions, for the reference evaluator.
     letter: Arc<Schedule>,
-    /// What is handed to the evaluators, and the trials that batches read: merged ones, and by the letter.
+    /// The supplied relations, and the trials that batches read: for the merged and the unmerged schedule.
     hands: GivenRelations,
     trials: [Vec<u64>; 2],
-    /// The reference evaluator, which plans and computes its statics when it is first asked for rows.
+    /// The reference evaluator, which plans and computes its statics on first use.
     frog: Arc<Statics>,
     /// The code that reactions call.
     calls: Option<Arc<dyn Calls>>,
@@ -35,8 +35,7 @@ impl Plan {
         Self::compile_sharing(program, &Memo::default())
     }
 
-    /// As [`Plan::compile`], with rows of statics from programs that were compiled with the same
-    /// memo before.
+    /// As [`Plan::compile`], reusing rows of statics from programs that were compiled with the same memo.
     ///
     /// # Errors
     /// As [`Plan::compile`].
@@ -44,8 +43,8 @@ impl Plan {
         Self::compile_as(program, 0, memo)
     }
 
-    /// As [`Plan::compile`], with rows of at least so many members (64, 128, 256): for tests and
-    /// measurements of the wider rows.
+    /// As [`Plan::compile`], with rows of at least `width` members (64, 128, 256), for tests and measurements
+    /// of wider rows.
     ///
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
@@ -56,8 +55,10 @@ impl Plan {
     fn compile_as(program: Arc<Program>, width: usize, memo: &Memo) -> Result<Self, PlanError> {
         let (relations, rules) = (program.relations.len(), program.rules.len());
         let _span = tracing::debug_span!("plan", relations, rules).entered();
-        let (schedule, letter) = (Schedule::merged(&program), Schedule::by_the_letter(&program));
-        let bits = BitPlan::compile(&program, &schedule, width, memo)?;
+        let depends = Dependencies::of(&program);
+        let schedule = Schedule::merged(&program, &depends);
+        let letter = Schedule::by_the_letter(&program);
+        let bits = BitPlan::compile(&program, &schedule, &depends, width, memo)?;
         let frog = Arc::new(Statics::later(&program));
         let hands = GivenRelations::of(&program);
         let trials = [&schedule, &letter].map(|it| hands.of_batches(&program, it));
@@ -65,7 +66,7 @@ impl Plan {
         Ok(Self { program, bits, schedule, letter, hands, trials, frog, calls: None })
     }
 
-    /// The same, with code for what reactions call.
+    /// The same, with the code that reactions call.
     pub fn with_calls(self, calls: Arc<dyn Calls>) -> Self {
         Self { calls: Some(calls), ..self }
     }
@@ -74,20 +75,20 @@ impl Plan {
         self.calls.as_ref()
     }
 
-    /// Makes machine code of the rules now, and not only when a session has been busy for long.
-    /// False where there is none: a processor that is not known, or the feature `native` is off.
+    /// Makes machine code for the rules now, without waiting for a busy session. False if that is not
+    /// possible: the processor is not supported, or the feature `native` is off.
     pub fn make_native(&self) -> bool {
         self.bits.make_native()
     }
 
-    /// Bytes that the program takes in memory, with what it may share with others: an estimate.
+    /// Estimated bytes of the program in memory, including parts that it may share with others.
     pub fn heap_bytes(&self) -> usize {
-        // The text itself is shared; its tree is some times as large.
+        // The text itself is shared; its tree is several times as large.
         let text: usize = self.program.sources.iter().map(|it| it.text.len()).sum();
         self.bits.heap_bytes() + 4 * text
     }
 
-    /// How many batches of reactions each action takes.
+    /// Number of batches of reactions of each action.
     pub fn batches(&self) -> Vec<usize> {
         let actions = self.program.actions.iter();
         actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
@@ -111,7 +112,8 @@ impl Plan {
         }
     }
 
-    /// How an evaluator runs reactions. They agree on what reactions do, not on how many batches that takes.
+    /// The schedule of reactions for an evaluator. Evaluators agree on the effects of reactions, not on the
+    /// number of batches.
     pub(super) fn schedule_of(&self, backend: Backend) -> &Schedule {
         match backend {
             Backend::Bits => &self.schedule,
@@ -119,7 +121,7 @@ impl Plan {
         }
     }
 
-    /// The trials that each batch of such a schedule reads.
+    /// The trials that each batch of that schedule reads.
     pub(super) fn trials_of(&self, backend: Backend) -> &[u64] {
         match backend {
             Backend::Bits => &self.trials[0],

@@ -1,4 +1,4 @@
-//! In which order reactions run: batches by stage and owner, and which of them may run as one.
+//! The order in which reactions run: batches by stage and owner, and which of them may be merged.
 //!
 //! Deliberately absent: running them (`transaction`).
 
@@ -11,11 +11,11 @@ use crate::rules::{ActionId, Attributes, Dependencies, Effect, Event, Program, R
 pub(super) struct Batch {
     /// Indexes into the program's reactions.
     pub(super) reactions: Vec<usize>,
-    /// It asks for what is so now, and its effects are writes of facts and nothing else.
+    /// Whether it reads only the current state, and its effects are only writes of facts.
     pub(super) plain: bool,
-    /// It makes entities.
+    /// Whether it creates entities.
     pub(super) spawns: bool,
-    /// It asks how something was before the action.
+    /// Whether it reads the state of before the action.
     pub(super) looks_back: bool,
 }
 
@@ -24,8 +24,8 @@ pub(super) struct Batch {
 pub(super) struct Schedule {
     pub(super) batches: Vec<Batch>,
     actions: Vec<Range<usize>>,
-    /// By action: the first batch after those that playing the action out runs. It may be one past the action's last
-    /// batch, if merging has left no later one; `usize::MAX` where all reactions are part of playing it out.
+    /// By action: the first batch after those that are played out. It may be one past the action's last
+    /// batch, if merging has left no later one; `usize::MAX` if all reactions are played out.
     cuts: Vec<usize>,
     events: Vec<Range<usize>>,
 }
@@ -36,12 +36,10 @@ impl Schedule {
         Self::build(program, |batches| batches)
     }
 
-    /// The same with fewer batches: reactions that can never do anything are left out, and batches
-    /// that follow each other are one where the later reads nothing that the earlier writes, and makes
-    /// no entity.
-    pub(super) fn merged(program: &Program) -> Self {
-        let depends = Dependencies::of(program);
-        Self::build(program, |batches| merge(program, &depends, batches))
+    /// The same with fewer batches: reactions that can never do anything are left out, and consecutive
+    /// batches are merged if the later one reads nothing that the earlier one writes, and creates no entity.
+    pub(super) fn merged(program: &Program, depends: &Dependencies) -> Self {
+        Self::build(program, |batches| merge(program, depends, batches))
     }
 
     fn build(program: &Program, shape: impl Fn(Vec<Vec<usize>>) -> Vec<Vec<usize>>) -> Self {
@@ -74,7 +72,7 @@ impl Schedule {
         Self { actions, events, ..it }
     }
 
-    /// The first batch after those that playing the action out runs; `usize::MAX` if it runs them all.
+    /// The first batch after those that are played out; `usize::MAX` if all are.
     pub(super) fn cut(&self, action: ActionId) -> usize {
         self.cuts[usize::from(action.0)]
     }
@@ -101,7 +99,7 @@ fn is_call(effect: &Effect) -> bool {
     matches!(effect, Effect::Call { .. })
 }
 
-/// By stage, then by owner, then as they stand in the text.
+/// By stage, then by owner, then in text order.
 fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
     let concerns = |it: &Reaction| {
         it.event == event || it.event == Event::Any && matches!(event, Event::Action(_))
@@ -114,7 +112,7 @@ fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
     groups.map(|it| it.iter().map(|it| it.1).collect()).collect()
 }
 
-/// The batches of an action that are part of playing it out, and those of later stages.
+/// The batches of an action that are played out, and those of later stages.
 fn parted(program: &Program, event: Event) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let all = batches(program, event);
     let until = match event {
@@ -129,7 +127,7 @@ fn parted(program: &Program, event: Event) -> (Vec<Vec<usize>>, Vec<Vec<usize>>)
 fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut merged: Vec<Vec<usize>> = Vec::new();
     let mut written = Attributes::default();
-    // Whether what follows the last batch may join it.
+    // Whether the next reactions may join the last batch.
     let mut open = false;
     for batch in batches {
         let can_act = |it: &usize| depends.can_hold(&program.reactions[*it].body);
@@ -139,8 +137,8 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
         }
         let reactions = || batch.iter().map(|&it| &program.reactions[it]);
         let blind = !reactions().any(|it| depends.reads_of(&it.body).intersects(&written));
-        // Code that is called reads what it likes. A new entity's id is none that a fact mentions, or
-        // has mentioned since the action began, so whatever is written before counts.
+        // Called code may read anything. A new entity's id must not have been mentioned by a fact since the
+        // action began, so all earlier writes matter.
         let sees_all =
             reactions().any(|it| it.effects.iter().any(|it| is_call(it) || is_spawn(it)));
         if !open || !blind || sees_all {
@@ -148,7 +146,7 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
             written = Attributes::default();
         }
         reactions().for_each(|it| written.extend(&writes(program, it)));
-        // What follows a raised event, or is cut off by `stop`, is another batch.
+        // Reactions after a raised event, or that `stop` may cut off, are another batch.
         let ends = |it: &Effect| {
             matches!(
                 it,

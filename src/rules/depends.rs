@@ -1,8 +1,8 @@
-//! What depends on what: which attributes rules read, which ones reactions write, and which rules
-//! and reactions can never do anything.
+//! Dependencies: which attributes rules read, which ones reactions write, and which rules and reactions can
+//! never do anything.
 //!
-//! All answers are safe guesses: more may be read and written than really is.
-//! Deliberately absent: orders of evaluation (`stratify`), and how rules run.
+//! All answers are safe over-approximations: fewer attributes may really be read and written. Deliberately
+//! absent: the order of evaluation (`stratify`), and how rules run.
 
 use super::program::{Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role};
 use crate::facts::AttrId;
@@ -29,12 +29,17 @@ impl Attributes {
         }
     }
 
+    pub fn contains(&self, attr: AttrId) -> bool {
+        let word = self.0.get(usize::from(attr.0) / 64);
+        word.is_some_and(|it| it >> (attr.0 % 64) & 1 == 1)
+    }
+
     pub fn intersects(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 }
 
-/// What the relations of a program depend on.
+/// The dependencies of a program's relations.
 #[derive(Debug, Clone)]
 pub struct Dependencies {
     reads: Vec<Attributes>,
@@ -64,7 +69,7 @@ impl Dependencies {
         it
     }
 
-    /// One stratum: what can hold at all, then what it reads.
+    /// Analyses one stratum: what can hold at all, then what it reads.
     fn settle(&mut self, program: &Program, relations: &[RelId]) {
         let rules = || relations.iter().flat_map(|&it| &program.relation(it).rules);
         loop {
@@ -125,7 +130,7 @@ pub fn relations_of<'l>(body: impl IntoIterator<Item = &'l Literal>) -> Vec<RelI
     found
 }
 
-/// The attributes that a reaction itself may write; not what the events that it raises do.
+/// The attributes that a reaction itself may write, without those of the events that it raises.
 pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     let mut writes = Attributes::default();
     for effect in &reaction.effects {
@@ -149,7 +154,7 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     writes
 }
 
-/// All attributes, for what is not known: what called code writes, what trials read.
+/// All attributes, for unknown cases: what called code writes, what trials read.
 fn everything(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     (0..program.schema.attributes().len() as u16).for_each(|it| attributes.insert(AttrId(it)));
@@ -173,7 +178,7 @@ fn of_entities(program: &Program) -> Attributes {
 /// The events that a reaction raises itself, or has code raise.
 pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
     if reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. })) {
-        // Code names events, and those of trials have no name.
+        // Code raises events by name, and those of trials have none.
         let named = |it: &EventId| !program.trials.iter().any(|trial| trial.event == *it);
         return program.events.iter().map(|it| it.id).filter(named).collect();
     }

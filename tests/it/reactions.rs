@@ -92,6 +92,65 @@ fn a_veto_says_why() {
     assert_eq!(text, "#1 still has 5");
 }
 
+/// Things with lives and friends, and rules about them that reactions ask for.
+const FRIENDS: &str = r#"
+.stages early, late default late
+.domain Mood { calm, cross, wild }
+.input friend(thing: Thing, other: Thing) key attr friend "{other} is the friend of {thing}"
+.input mood(thing: Thing, mood: Mood) key attr mood "{thing} is {mood}"
+.input score(thing: Thing, points: Int) key attr score "{thing} has scored {points}"
+.decl temper(thing: Thing, mood: Mood) "{thing} would be {mood}"
+temper(t, 'calm) :- life(t, n), n > 3.
+temper(t, 'cross) :- life(t, n), n <= 3, friend(t, _).
+.decl helpers(thing: Thing, number: Int) "{number} calm things are friends of {thing}"
+helpers(t, n) :- life(t, _), n = count { friend(o, t), temper(o, 'calm) }.
+.decl standing(thing: Thing, mood: Mood, number: Int) "{thing} is {mood} with {number} helpers"
+standing(t, m, n) :- temper(t, m), helpers(t, n).
+.decl total(points: Int) "all scores come to {points}"
+total(n) :- n = sum { p, t : score(t, p) }.
+.decl lives(points: Int) "all lives come to {points}"
+lives(n) :- n = sum { p, t : life(t, p) }.
+on poke(t) in early when standing(t, m, n), lives(l) do set mood(t, m), set score(t, n * 10 + l).
+on poke(t) in early when temper(t, 'cross), !temper(t, 'calm), friend(t, o), standing(o, m, _) do set mood(o, m).
+on poke(t) in late when total(n), lives(l), helpers(t, h) do set life(t, n * 100 + l * 10 + h).
+on poke(t) in late when friend(t, o), temper(o, 'calm) do raise hurt(o, 1).
+on hurt(t, p) when life(t, n), total(s) do set life(t, n - p), set score(t, s).
+"#;
+
+/// What a reaction asks of its own arguments is read from the rules, and what no write concerns is derived once: neither
+/// makes a difference to what comes of it, in a branch that is taken back either.
+#[test]
+fn reactions_read_the_rules_of_what_they_ask_for() {
+    let (program, mut world) = one(FRIENDS);
+    let attr =
+        |name: &str| program.schema.attribute_named(name).unwrap_or_else(|| panic!("{name}"));
+    let [life, friend, mood, score] = ["life", "friend", "mood", "score"].map(attr);
+    let things: Vec<EntityId> = (1..=3).map(EntityId).collect();
+    for (at, lives, of) in [(0, 5, Some(3)), (1, 2, Some(1)), (2, 3, None)] {
+        while !world.facts().entities_with(life).any(|it| it == things[at]) {
+            let thing = world.create();
+            world.set_raw(thing, life, Some(lives));
+        }
+        world.set_raw(things[at], friend, of);
+    }
+    world.commit();
+    let mark = world.mark();
+    let poke = |world: &mut World, thing: i64| {
+        fire_alike(world, program.actions[0].id, &[thing]).expect("nothing refuses it");
+    };
+    poke(&mut world, 2);
+    let of = |it: EntityId| [life, mood, score].map(|at| world.facts().get_raw(it, at));
+    // The second is cross, without helpers, of 10 lives; its friend is calm, and loses one.
+    assert_eq!(of(things[1]), [Some(1100), Some(1), Some(10)]);
+    assert_eq!(of(things[0]), [Some(4), Some(0), Some(10)]);
+    let others = [1, 3, 2, 2, 1, 3, 3, 1];
+    others.iter().for_each(|it| poke(&mut world, *it));
+    let after = world.facts().hash();
+    world.rollback(mark);
+    [2].iter().chain(&others).for_each(|it| poke(&mut world, *it));
+    assert_eq!(world.facts().hash(), after, "taken back and taken again");
+}
+
 #[test]
 fn events_may_have_more_columns_than_a_call_has_places() {
     let columns =

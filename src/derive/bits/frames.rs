@@ -1,25 +1,46 @@
-//! Frames: where the rows live that are derived on demand.
+//! Frames: the memory of rows that are derived on demand.
 //!
 //! The first write after a mark opens a frame, so that a rollback finds the older ones untouched. Until
-//! then what is derived belongs to both states, which have the same facts. Deliberately absent: the rows
+//! then derived rows belong to both states, which have the same facts. Within a frame a write spoils what depends on
+//! its attribute, and nothing else. Lists have no frames: there is one of each relation, which belongs to the frame that
+//! derived it and to those above that depend on nothing that was written since. Deliberately absent: the rows
 //! that are kept from change to change, and what a rollback does to them (`live`).
 
 use super::super::evaluator::EvaluatorMark;
 use super::compile::Compiled;
 use super::live::Live;
 use super::word::Word;
+use crate::facts::AttrId;
 
-/// A session that sets so many marks is busy: its program is worth the time to make machine code.
+/// A session that sets this many marks is busy: making machine code for its program pays off.
 const BUSY: u32 = 1 << 14;
 
-/// Entries of the journal that a session has room for between actions.
+/// Capacity of the journal that a session keeps between actions.
 const JOURNAL: usize = 1024;
 
 impl<W: Word> Live<W> {
-    /// Facts are about to change.
-    #[inline]
-    pub(super) fn spoil(&mut self, c: &Compiled<W>) {
+    /// The rows of a relation that is handed over are about to change.
+    pub(super) fn spoil_all(&mut self, c: &Compiled<W>) {
         if self.marked { self.open_frame(c) } else { self.clear_flags(c) }
+    }
+
+    /// An attribute is about to change.
+    #[inline]
+    pub(super) fn spoil(&mut self, c: &Compiled<W>, attr: AttrId) {
+        let affected = &c.affected[usize::from(attr.0)];
+        if self.marked {
+            let below = self.s.ready_at;
+            self.open_frame(c);
+            for (at, affected) in affected.iter().enumerate() {
+                let lists = self.s.ready[below + at] & c.list_relations[at];
+                self.s.ready[self.s.ready_at + at] = lists & !affected;
+            }
+            self.clean = false;
+        } else if !self.clean {
+            for (flags, affected) in self.s.ready[self.s.ready_at..].iter_mut().zip(affected) {
+                *flags &= !affected;
+            }
+        }
     }
 
     /// A new frame, in which nothing is derived yet.
@@ -37,7 +58,7 @@ impl<W: Word> Live<W> {
         self.clear_flags(c);
     }
 
-    /// There are rows for the frame of that depth.
+    /// Makes room for the rows of the frame of that depth.
     #[inline]
     pub(super) fn make_room(&mut self, c: &Compiled<W>, depth: usize) {
         let rows = c.kept_rows + (depth + 1) * c.frame_rows;
@@ -47,7 +68,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Nothing that is derived on demand is true any longer.
+    /// Marks everything derived on demand as out of date.
     #[inline]
     pub(super) fn clear_flags(&mut self, c: &Compiled<W>) {
         if !self.clean {
@@ -75,14 +96,9 @@ impl<W: Word> Live<W> {
         self.s.frame = depth * c.frame_rows;
         self.s.ready_at = depth * c.flags();
         self.clean = false;
-        // Lists have no frames: those derived before the mark were overwritten.
-        let ready = &mut self.s.ready[self.s.ready_at..][..c.flags()];
-        for (flags, lists) in ready.iter_mut().zip(&c.list_relations) {
-            *flags &= !lists;
-        }
     }
 
-    /// What was written is here to stay.
+    /// Makes writes final.
     pub(super) fn commit(&mut self, c: &Compiled<W>) {
         self.journal.clear();
         self.journal.shrink_to(JOURNAL);

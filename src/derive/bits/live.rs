@@ -23,37 +23,37 @@ use super::run::State;
 use super::tries::Tries;
 use super::word::Word;
 
-/// Maximum number of tuples to be checked that a session keeps memory for until the next change.
+/// Maximum capacity for tuples to be checked that a session keeps between changes.
 const MAX_IDLE_SUSPECTS: usize = 16;
 
-/// What it costs to check a tuple, loops in the rules aside.
+/// The cost of checking a tuple, without loops in the rules.
 const CHECK_STEPS: i64 = 8;
 
-/// The rows of one session and what is known of their state.
+/// The rows of one session and their state.
 #[derive(Debug, Clone)]
 pub(super) struct Live<W> {
     pub(super) s: State<W>,
     pub(super) journal: Vec<(u32, W)>,
     pub(super) depth: usize,
-    /// The current frame is that of a mark to return to: a write opens another.
+    /// Whether the current frame belongs to a mark, so that a write opens another.
     pub(super) marked: bool,
-    /// How many marks were set.
+    /// Number of marks set so far.
     pub(super) marks: u32,
-    /// No bit of the current frame is set.
+    /// Whether no bit of the current frame is set.
     pub(super) clean: bool,
     pending: bool,
-    /// Maintained relations by turn, whose candidates have not been looked at yet.
+    /// By turn, whether the candidates of a maintained relation have not been checked yet.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
-    /// What counting leaves needs, once they are counted.
+    /// The memory for counting leaves, once they are counted.
     pub(super) room: Option<Box<LeafRoom>>,
     /// The actions whose leaves are being counted, one after the other, those of the plies above first.
     pub(super) leaf_rows: Vec<i64>,
-    /// How often code was asked to count leaves after an action.
+    /// Statistics of attempts to count leaves after an action by code.
     pub(super) leaf_tries: Tries,
-    /// How often it was asked for an action above the last ply.
+    /// Statistics of attempts for an action above the last ply.
     pub(super) step_tries: Tries,
-    /// What was derived anew of kept relations, blocks and tuples; listed only when asked for.
+    /// The blocks and tuples of maintained relations that were derived again; recorded only on request.
     pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
 
@@ -80,7 +80,7 @@ impl<W: Word> Live<W> {
         engine
     }
 
-    /// What may hold without any fact: no change of a fact would have it looked at.
+    /// Marks tuples that may hold without any fact, since no change of a fact would cause a check of them.
     fn suspect_unprompted(&mut self, c: &Compiled<W>) {
         for &turn in &c.unprompted {
             let kept = &c.maintained[usize::from(turn)];
@@ -103,6 +103,14 @@ impl<W: Word> Live<W> {
     #[inline]
     fn set_flag(&mut self, rel: RelId) {
         self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
+    }
+
+    /// A list has been derived: it is no longer that of the frames below.
+    fn set_list_flag(&mut self, c: &Compiled<W>, rel: RelId) {
+        for depth in 0..self.depth {
+            self.s.ready[depth * c.flags() + usize::from(rel.0) / 64] &= !(1 << (rel.0 % 64));
+        }
+        self.set_flag(rel);
     }
 
     // --- inputs ---------------------------------------------------------------------------------
@@ -156,7 +164,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// A member comes to a list of an entity, or goes.
+    /// Adds a member to a list of an entity, or removes it.
     fn write_list(
         &mut self,
         dense: &Dense,
@@ -180,9 +188,9 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Takes the rows of a relation that is handed over. What reads it is derived on demand.
+    /// Sets the rows of a relation that is supplied from outside. Its readers are derived on demand.
     pub(super) fn take_rows(&mut self, c: &Compiled<W>, rel: RelId, rows: &[Tuple]) {
-        self.spoil(c);
+        self.spoil_all(c);
         match &c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => {
                 let base = dense.base as usize;
@@ -219,7 +227,7 @@ impl<W: Word> Live<W> {
 
     fn catch_up_all(&mut self, c: &Compiled<W>) {
         self.s.fuel.refill();
-        // A relation that catches up makes only later ones due.
+        // Updating a relation can only make later ones due.
         for word in 0..self.s.due.len() {
             while let Some(bit) = self.s.due[word].pop() {
                 let turn = word * 64 + bit;
@@ -336,7 +344,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Runs the recursive rules of a block until none adds anything. They read no block but this one.
+    /// Runs the recursive rules of a block until none adds anything. They read only this block.
     #[inline(never)]
     fn repeat(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, again: u32) {
         let start = kept.base as usize + block * kept.stride as usize;
@@ -355,8 +363,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Updates the index of a changed block, of whose rows these are the unions, and tells its
-    /// readers.
+    /// Updates the index of a changed block, given the unions of its rows, and notifies its readers.
     #[inline]
     fn block_changed(
         &mut self,
@@ -380,7 +387,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Tuples that went are told with the old rows in place, tuples that came with the new ones.
+    /// Removed tuples are reported with the old rows in place, added tuples with the new ones.
     fn spread_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
         let stride = kept.stride as usize;
@@ -483,14 +490,14 @@ impl<W: Word> Live<W> {
     fn derive(&mut self, c: &Compiled<W>, rel: RelId) {
         self.clean = false;
         match &c.modes[usize::from(rel.0)] {
-            // Emptied and noted as derived by its first instruction, if it is rows.
+            // If it is stored as rows, its first instruction empties it and marks it as derived.
             Mode::Scratch { .. } => {
                 self.s.exec(c, c.derive[usize::from(rel.0)]);
                 if let Store::Sparse(store) = c.stores[usize::from(rel.0)] {
                     let new = std::mem::take(&mut self.s.fresh[store as usize]);
                     let list = &mut self.s.lists[store as usize];
                     self.s.fresh[store as usize] = refill(c, store, list, new);
-                    self.set_flag(rel);
+                    self.set_list_flag(c, rel);
                 }
             }
             Mode::General { stratum } => {
@@ -499,7 +506,7 @@ impl<W: Word> Live<W> {
                 for member in &fixpoint.relations {
                     self.clear(c, member.rel);
                     self.take_list(c, member.rel, member.full);
-                    self.set_flag(member.rel);
+                    self.set_list_flag(c, member.rel);
                 }
             }
             _ => return,
@@ -548,7 +555,7 @@ impl<W: Word> Live<W> {
 
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
-        self.spoil(c);
+        self.spoil(c, change.attr);
         for &(rel, member) in &c.inputs[usize::from(change.attr.0)] {
             let readers = &c.readers[usize::from(rel.0)];
             let at = [entity, i64::from(member)];
@@ -569,8 +576,8 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Tells the readers of an input of a tuple that comes or goes. `moved`: readers that do not ask
-    /// for the value have been told already.
+    /// Notifies the readers of an input of a tuple that is added or removed. `moved`: readers that do not
+    /// depend on the value have been notified already.
     fn tell_input(
         &mut self,
         c: &Compiled<W>,
@@ -629,7 +636,7 @@ impl<W: Word> Live<W> {
         self.pending = false;
     }
 
-    /// Empties every maintained relation and has each input's tuples looked at as if they were new.
+    /// Empties every maintained relation and treats all input tuples as new.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
         self.s.fuel.restart();
         for &Maintained { rel, .. } in &c.maintained {
@@ -693,7 +700,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Derives what the reactions of a batch read.
+    /// Derives the relations that the reactions of a batch read.
     pub(super) fn ready_batch(&mut self, c: &Compiled<W>, batch: usize) {
         for need in c.batches[batch].iter().flat_map(|it| &it.needs) {
             if !self.flag(*need) {
@@ -716,7 +723,7 @@ impl<W: Word> Live<W> {
     }
 }
 
-/// Tells the readers of a relation that a tuple comes or goes.
+/// Notifies the readers of a relation that a tuple is added or removed.
 fn tell<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
     let readers = &c.readers[usize::from(rel.0)];
     if let Some(&first) = tuple.first() {
@@ -731,7 +738,7 @@ fn tell<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
     }
 }
 
-/// Tells those whose block is the first column.
+/// Notifies readers whose block is the first column.
 #[inline]
 fn tell_blocks<W: Word>(s: &mut State<W>, readers: &Readers, block: usize) {
     let one = W::one(block);
@@ -740,7 +747,7 @@ fn tell_blocks<W: Word>(s: &mut State<W>, readers: &Readers, block: usize) {
     }
 }
 
-/// Tells those whose block is another column.
+/// Notifies readers whose block is another column.
 fn tell_others<W: Word>(s: &mut State<W>, readers: &Readers, tuple: &[i64]) {
     for (consumer, col, guards) in &readers.others {
         mark_dirty(s, *consumer, W::one(tuple[*col] as usize), guards);
@@ -755,7 +762,7 @@ fn mark_dirty<W: Word>(s: &mut State<W>, consumer: Turn, block: W, guards: &[u32
     }
 }
 
-/// Puts a tuple where plans look for it.
+/// Puts a tuple in the registers where plans expect it.
 #[inline]
 fn give<W: Word>(s: &mut State<W>, tuple: &[i64]) {
     for (reg, &value) in GIVEN.into_iter().zip(tuple) {

@@ -1,8 +1,8 @@
-//! The bit evaluator: relations as bit rows, joins as ANDs, kept true from change to change.
+//! The bit evaluator: relations as bit rows, joins as ANDs, maintained incrementally.
 //!
 //! `compile` turns a program into plans (`planner`) over stores (`layout`); `live` keeps the rows
-//! of one session up to date by running them (`run`); `engine` is the way in. `general` is the slow road for what does not
-//! fit rows. It knows nothing of chess.
+//! of one session up to date by running them (`run`); `engine` is the interface. `general` is the slow path
+//! for relations that do not fit rows. Nothing here is specific to chess.
 
 mod word;
 mod fuel;
@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use super::evaluator::Evaluator;
 use super::schedule::Schedule;
-use crate::rules::Program;
+use crate::rules::{Dependencies, Program};
 
 use compile::Compiled;
 pub use error::PlanError;
@@ -61,6 +61,7 @@ impl BitPlan {
     pub(super) fn compile(
         program: &Arc<Program>,
         schedule: &Schedule,
+        depends: &Dependencies,
         at_least: usize,
         memo: &Memo,
     ) -> Result<Self, PlanError> {
@@ -68,9 +69,11 @@ impl BitPlan {
         let program = Arc::clone(program);
         let memo = memo.clone();
         let widths = match largest.max(at_least) {
-            0..=64 => Widths::W64(Arc::new(compile::compile(program, schedule, memo)?)),
-            65..=128 => Widths::W128(Arc::new(compile::compile(program, schedule, memo)?)),
-            129..=256 => Widths::W256(Arc::new(compile::compile(program, schedule, memo)?)),
+            0..=64 => Widths::W64(Arc::new(compile::compile(program, schedule, depends, memo)?)),
+            65..=128 => Widths::W128(Arc::new(compile::compile(program, schedule, depends, memo)?)),
+            129..=256 => {
+                Widths::W256(Arc::new(compile::compile(program, schedule, depends, memo)?))
+            }
             larger => {
                 return Err(PlanError::TooLarge {
                     place: "the program".into(),
@@ -81,7 +84,7 @@ impl BitPlan {
         Ok(Self(widths))
     }
 
-    /// Makes machine code where that can be. Whether there is some.
+    /// Makes machine code if possible. Returns whether there is machine code.
     pub(super) fn make_native(&self) -> bool {
         match &self.0 {
             Widths::W64(it) => it.make_native(),
@@ -90,7 +93,7 @@ impl BitPlan {
         }
     }
 
-    /// Bytes that the program takes, with what it may share with others.
+    /// Bytes of the program, including parts that it may share with others.
     pub(super) fn heap_bytes(&self) -> usize {
         match &self.0 {
             Widths::W64(it) => it.heap_bytes(),

@@ -1,4 +1,4 @@
-//! A compiled program: plans, stores, and what of them is read when.
+//! A compiled program: plans, stores, and their dependencies.
 //!
 //! Deliberately absent: making one (`compile`), and the rows of a session (`live`).
 
@@ -23,18 +23,18 @@ use crate::rules::{Program, RelId};
 pub(in super::super) enum Mode {
     /// An input, a static, or empty: nothing to do.
     Given,
-    /// Cleared and derived when asked for.
+    /// Cleared and derived on demand.
     Scratch { rules: Vec<u32> },
     /// Derived with its whole stratum by the semi-naive fixpoint of `general.rs`.
     General { stratum: usize },
     /// Maintained: a block (all rows of one value of the first column) is derived again when it may have
-    /// changed. `fixes` are its recursive rules: each runs until it adds nothing to a row by itself.
+    /// changed. `fixes` are its recursive rules, each of which runs until it adds nothing more to a row.
     Block { rules: Vec<(Reg, u32)>, fixes: Vec<(Reg, u32)> },
     /// Maintained: a tuple is checked again when it may have changed.
     Tuple { checks: Vec<(Vec<Reg>, u32)> },
 }
 
-/// What a changed tuple of one relation means for another, maintained one.
+/// The consequences of a changed tuple of one relation for a maintained one.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Delta {
     pub(in super::super) consumer: RelId,
@@ -43,50 +43,50 @@ pub(in super::super) struct Delta {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) enum DeltaKind {
-    /// The consumer's block is the value of this column, if these kept rows have it: what else the
-    /// rule asks of the block. Should they get it later, they tell so themselves.
+    /// The reader's block is the value of this column, if the kept rows `guards` contain it, which the rule
+    /// needs as well. If they get it later, that change is reported itself.
     Block { col: usize, guards: Vec<u32> },
-    /// Run the plan with the tuple in these registers; `last`: the last column matters.
+    /// Runs the plan with the tuple in these registers; `last`: whether the last column matters.
     Run { regs: Vec<Reg>, pc: u32, last: bool },
 }
 
-/// All that a relation needs, itself included, as one stretch.
+/// A relation derived on demand, with everything that it needs, as one stretch.
 #[derive(Debug, Clone)]
 pub(in super::super) struct OnDemand {
     pub(in super::super) start: u32,
-    /// The others: a bit each.
+    /// The other relations, one bit each.
     pub(in super::super) before: Vec<u64>,
 }
 
-/// A maintained relation as it is kept up to date.
+/// How a maintained relation is kept up to date.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Maintained {
     pub(in super::super) rel: RelId,
     pub(in super::super) by_block: bool,
     pub(in super::super) base: u32,
-    /// Rows of a block.
+    /// Number of rows of a block.
     pub(in super::super) stride: u32,
     pub(in super::super) support: u32,
     pub(in super::super) index: Option<u32>,
     pub(in super::super) derive: u32,
-    /// Where the stretch begins of all its recursive rules, if a block has several: each may give
-    /// the others new rows to start from, so they run until nothing is new.
+    /// The stretch of all its recursive rules, if a block has several: each may give the others new rows, so
+    /// they run until nothing is new.
     pub(in super::super) again: Option<u32>,
-    /// Where the stretch begins that finds what may hold without any fact, if it is kept by tuple.
+    /// The stretch that finds what may hold without any fact, if it is kept by tuple.
     pub(in super::super) candidates: Option<u32>,
 }
 
-/// Maintained rows that a block must be in to be of concern.
+/// Maintained rows that must contain a block for it to be affected.
 pub(in super::super) type Guards = SmallVec<[u32; 2]>;
 
-/// What is updated when a tuple of a relation comes or goes.
+/// The relations to be updated when a tuple of a relation is added or removed.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct Readers {
-    /// Consumers whose block is the first column, with guards.
+    /// Readers whose block is the first column, with guards.
     pub(in super::super) blocks: Vec<(Turn, Guards)>,
     /// The same for another column.
     pub(in super::super) others: Vec<(Turn, usize, Guards)>,
-    /// Plans that need not know the last column, and those that do.
+    /// Plans that do not need the last column, and those that do.
     pub(in super::super) once: Option<u32>,
     pub(in super::super) each: Option<u32>,
 }
@@ -96,16 +96,17 @@ impl Readers {
         self.blocks.is_empty() && self.is_by_block()
     }
 
-    /// No reader wants to know the tuples that changed, beyond the first column.
+    /// Whether no reader needs more of a changed tuple than the first column.
     pub(in super::super) fn is_by_block(&self) -> bool {
         self.others.is_empty() && self.once.is_none() && self.each.is_none()
     }
 }
 
-/// A reaction's plan: the registers of its parameters, and the relations it reads on demand.
+/// A reaction's plan: of each of its bodies the registers of its parameters and where it begins, where the stretch of
+/// all of them begins once there is one, and the relations that they read on demand.
 #[derive(Debug, Clone)]
 pub(in super::super) struct ReactionPlan {
-    pub(in super::super) params: Vec<Reg>,
+    pub(in super::super) plans: Vec<(Vec<Reg>, u32)>,
     pub(in super::super) pc: u32,
     /// Its effects, by number in the code.
     pub(in super::super) code: u32,
@@ -123,9 +124,9 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) modes: Vec<Mode>,
     pub(in super::super) readers: Vec<Readers>,
     pub(in super::super) machine: Machine,
-    /// Where the stretch begins that derives a relation, or a block, or checks a tuple of it.
+    /// By relation, the stretch that derives it, or a block, or checks a tuple of it.
     pub(in super::super) derive: Vec<u32>,
-    /// Where the stretch begins that derives all that a relation needs, itself included.
+    /// By relation, the stretch that derives everything that it needs, itself included.
     pub(in super::super) schedules: Vec<Option<OnDemand>>,
     /// Maintained relations by their turn, each after those that it reads.
     pub(in super::super) maintained: Vec<Maintained>,
@@ -142,19 +143,21 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) estimates: Vec<f64>,
     pub(in super::super) orders: Vec<Vec<Vec<u8>>>,
     pub(in super::super) list_is_static: Vec<bool>,
-    /// Relations kept as lists: a bit each.
+    /// Relations kept as lists, one bit each.
     pub(in super::super) list_relations: Vec<u64>,
+    /// By attribute, the relations whose rows may depend on it, one bit each.
+    pub(in super::super) affected: Vec<Vec<u64>>,
     pub(in super::super) kept_rows: usize,
     pub(in super::super) kept_funs: usize,
     pub(in super::super) frame_rows: usize,
-    /// The instructions as machine code, once a session was busy enough to ask for it.
+    /// The instructions as machine code, once a session was busy enough.
     pub(in super::super) native: OnceLock<Option<Native>>,
-    /// Machine code for counting leaves, once that was asked for.
+    /// Machine code for counting leaves, once that was requested.
     pub(in super::super) leaf_plan: OnceLock<LeafPlan>,
 }
 
 impl<W> Compiled<W> {
-    /// Bytes that the program takes, with what it may share with others.
+    /// Bytes of the program, including parts that it may share with others.
     pub(in super::super) fn heap_bytes(&self) -> usize {
         let known: usize = self.known.iter().flatten().map(|it| it.heap_bytes()).sum();
         let code = self.machine.insts.capacity() * (size_of::<Inst>() + size_of::<u32>())
@@ -164,7 +167,7 @@ impl<W> Compiled<W> {
 }
 
 impl<W: Word> Compiled<W> {
-    /// Nothing compiled yet: for running the plans of statics.
+    /// An empty program, for running the plans of statics.
     pub(in super::super) fn bare(program: &Program) -> Self {
         let empty = Program {
             stated: Vec::new(),
@@ -212,6 +215,7 @@ impl<W: Word> Compiled<W> {
             orders: Vec::new(),
             list_is_static: Vec::new(),
             list_relations: Vec::new(),
+            affected: Vec::new(),
             kept_rows: 0,
             kept_funs: 0,
             frame_rows: 0,
@@ -220,13 +224,13 @@ impl<W: Word> Compiled<W> {
         }
     }
 
-    /// Words of bits that say which relations of a frame are derived.
+    /// Number of words with a bit for each relation of a frame, set if it is derived.
     #[inline]
     pub(in super::super) fn flags(&self) -> usize {
         self.stores.len().div_ceil(64)
     }
 
-    /// Makes machine code, where that can be, if there is none yet. Whether there is some.
+    /// Makes machine code, if possible and not done yet. Returns whether there is machine code.
     pub(in super::super) fn make_native(&self) -> bool {
         self.native.get_or_init(|| Native::compile(self)).is_some()
     }
@@ -244,7 +248,7 @@ pub(in super::super) fn reaction_owner(program: &Program, reaction: usize) -> u3
     (program.rules.len() + reaction) as u32
 }
 
-/// Lists are refilled by this: the orders of each. The answer is room for the next tuples.
+/// Refills a list in its orders. Returns an empty buffer for the next tuples.
 pub(in super::super) fn refill<W>(
     compiled: &Compiled<W>,
     store: StoreId,

@@ -1,5 +1,5 @@
-//! From plans to a program that runs: rows get their final addresses, plans become stretches of instructions, and each
-//! relation knows its readers.
+//! Links plans to a program: rows get their final addresses, plans become stretches of instructions, and each
+//! relation gets its readers.
 //!
 //! Deliberately absent: planning (the other parts of `compile`), and the instructions (`assemble`).
 
@@ -18,14 +18,16 @@ use super::{
 };
 use crate::derive::budget::{BIT_ROWS, SESSION_BYTES};
 use crate::derive::schedule::Schedule;
-use crate::rules::{Program, RelId, Role};
+use crate::facts::AttrId;
+use crate::rules::{Dependencies, Program, RelId, Role};
 
 impl<W: Word> Compiler<'_, W> {
-    /// The finished program, of the plans that were made.
+    /// Makes the finished program from the plans.
     pub(super) fn link(
         self,
         program: &Arc<Program>,
         schedule: &Schedule,
+        depends: &Dependencies,
         plans: Plans,
     ) -> Result<Compiled<W>, PlanError> {
         let (needs, unprompted) = (self.needs(), self.unprompted());
@@ -50,7 +52,9 @@ impl<W: Word> Compiler<'_, W> {
             fixpoint.assemble(&mut assembler)?;
         }
         for plan in reactions.iter_mut().flatten() {
-            plan.pc = assembler.given(&[(plan.params.as_slice(), plan.pc)])?;
+            let plans: Vec<(&[Reg], u32)> =
+                plan.plans.iter().map(|it| (it.0.as_slice(), it.1)).collect();
+            plan.pc = assembler.given(&plans)?;
         }
         let mut starts: HashMap<RelId, u32> = HashMap::new();
         for (rel, plans) in &candidates {
@@ -80,6 +84,7 @@ impl<W: Word> Compiler<'_, W> {
         Ok(Compiled {
             inputs: inputs(program),
             list_relations: list_relations(&layout.stores),
+            affected: affected(program, depends),
             code,
             statics: layout.statics,
             known: layout.known,
@@ -109,7 +114,7 @@ impl<W: Word> Compiler<'_, W> {
 }
 
 /// # Errors
-/// The rows of a session would be too many.
+/// A session would have too many rows.
 fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
     let rows = layout.kept_rows as usize + layout.frame_rows as usize;
     if rows > BIT_ROWS {
@@ -124,7 +129,7 @@ fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The turn of each maintained relation; others have none.
+/// The update turn of each maintained relation; others have none.
 fn turns(program: &Program, maintained: &[RelId]) -> Vec<Turn> {
     let mut turns = vec![Turn::MAX; program.relations.len()];
     for (turn, rel) in (0..).zip(maintained) {
@@ -219,7 +224,7 @@ fn of_block((reg, pc): &(Reg, u32)) -> (&[Reg], u32) {
     (std::slice::from_ref(reg), *pc)
 }
 
-/// Where a relation derived on demand begins, if it is rows.
+/// The entry of a relation derived on demand, if it is stored as rows.
 fn entry(at: usize, store: &Store) -> Option<Demanded> {
     let Store::Dense(dense) = store else { return None };
     let stride = dense.strides.first().map_or(1, |it| *it);
@@ -229,7 +234,7 @@ fn entry(at: usize, store: &Store) -> Option<Demanded> {
 /// Relations that need fewer others are derived one by one.
 const SCHEDULED: usize = 4;
 
-/// For relations that need many others: all of them as one stretch, if all are rows.
+/// For relations that need many others: all of them as one stretch, if all are stored as rows.
 fn schedules<'n>(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
@@ -263,7 +268,7 @@ fn schedules<'n>(
     schedules
 }
 
-/// The readers of a relation, from what its tuples mean for each; plans of theirs become stretches.
+/// The readers of a relation, from the deltas; their plans become stretches.
 fn readers(
     assembler: &mut Assembler<'_>,
     deltas: &[Delta],
@@ -297,7 +302,7 @@ fn readers(
     Ok(readers)
 }
 
-/// Reactions by batch, with what they read on demand.
+/// Reactions by batch, with the relations that they read on demand.
 fn attach_needs(
     schedule: &Schedule,
     mut plans: Vec<Option<ReactionPlan>>,
@@ -318,7 +323,7 @@ fn attach_needs(
     batches.map(|it| it.filter_map(|&at| plans[at].clone()).collect()).collect()
 }
 
-/// By attribute, the inputs that it is read by, with its place among the attributes of each.
+/// By attribute, the inputs that read it, with its place among the attributes of each.
 fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
     let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
     for (at, relation) in program.relations.iter().enumerate() {
@@ -331,7 +336,21 @@ fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
     inputs
 }
 
-/// The relations that are kept as lists: a bit each.
+/// By attribute, the relations whose rows may depend on it: a bit each.
+fn affected(program: &Program, depends: &Dependencies) -> Vec<Vec<u64>> {
+    let flags = program.relations.len().div_ceil(64);
+    let of = |attr| {
+        let mut affected = vec![0; flags];
+        for at in 0..program.relations.len() {
+            let depends = depends.reads(RelId(at as u16)).contains(attr);
+            affected[at / 64] |= u64::from(depends) << (at % 64);
+        }
+        affected
+    };
+    (0..program.schema.attributes().len() as u16).map(|it| of(AttrId(it))).collect()
+}
+
+/// The relations that are kept as lists, one bit each.
 fn list_relations(stores: &[Store]) -> Vec<u64> {
     let mut list_relations = vec![0; stores.len().div_ceil(64)];
     for (at, store) in stores.iter().enumerate() {

@@ -1,16 +1,15 @@
-//! From a checked program to plans: what is empty, what is known at load, what is maintained, what
-//! is derived on demand.
+//! Compiles a checked program to plans: relations are empty, known at load, maintained, or derived on demand.
 //!
-//! * A relation without clauses is empty; literals on it fall away before planning.
-//! * A relation that depends on statics alone is computed here, once.
+//! * A relation without clauses is empty; its literals are removed before planning.
+//! * A relation that depends only on statics is computed here, once.
 //! * A relation that an action needs, and that does not depend on a fact of the game itself that
 //!   reactions change (the side to move, a counter), is maintained: by block if its first column is an entity, else by
 //!   tuple.
 //! * Everything else is derived on demand, from scratch.
 //!
 //! The steps: `settle` finds what is empty and computes what is known (`solve`), `modes` decides how each other relation
-//! is kept and plans its rules, `deltas` plans what a changed tuple means for others, `reactions` what actions do, and
-//! `link` makes one program of all plans (`compiled`).
+//! is kept and plans its rules, `deltas` plans the consequences of changed tuples, `reactions` those of
+//! actions, and `link` makes one program of all plans (`compiled`).
 
 mod compiled;
 mod deltas;
@@ -19,6 +18,7 @@ mod modes;
 mod reactions;
 mod settle;
 mod solve;
+mod unfold;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +35,9 @@ use super::machine::Turn;
 use super::memo::Memo;
 use super::planner::Planner;
 use super::word::Word;
-use crate::rules::{Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of};
+use crate::rules::{
+    Dependencies, Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of,
+};
 #[cfg(feature = "native")]
 pub(super) use compiled::Guards;
 pub(super) use compiled::{Compiled, Maintained, Mode, ReactionPlan, Readers, refill};
@@ -44,6 +46,7 @@ use compiled::{Delta, DeltaKind, OnDemand, reaction_owner};
 pub(super) fn compile<W: Word>(
     program: Arc<Program>,
     schedule: &Schedule,
+    depends: &Dependencies,
     memo: Memo,
 ) -> Result<Compiled<W>, PlanError> {
     memo.trim();
@@ -73,10 +76,10 @@ pub(super) fn compile<W: Word>(
     compiler.plan_deltas()?;
     let reactions = compiler.plan_reactions()?;
     let candidates = compiler.plan_candidates()?;
-    compiler.link(&program, schedule, Plans { reactions, candidates })
+    compiler.link(&program, schedule, depends, Plans { reactions, candidates })
 }
 
-/// The plans that no relation has: of reactions, and of what may hold without any fact.
+/// The plans that belong to no relation: those of reactions, and of tuples that may hold without any fact.
 struct Plans {
     reactions: Vec<Option<ReactionPlan>>,
     candidates: Vec<(RelId, Vec<u32>)>,
@@ -84,13 +87,13 @@ struct Plans {
 
 struct Compiler<'p, W> {
     program: &'p Program,
-    /// Its rules, as they are planned.
+    /// Its rules, after inlining.
     rules: &'p Rules<'p>,
     planner: Planner<'p, W>,
     modes: Vec<Mode>,
     /// For each relation, the rules that can fire, with the literals that can fail.
     live: Vec<Vec<LiveRule<'p>>>,
-    /// Depends on a fact of the game, an aggregate, or something that is not maintained.
+    /// Whether it depends on a fact of the game, an aggregate, or a relation that is not maintained.
     volatile: Vec<bool>,
     hot: BTreeSet<RelId>,
     deltas: Vec<Vec<Delta>>,
@@ -98,11 +101,11 @@ struct Compiler<'p, W> {
     general: Vec<Fixpoint>,
     /// Statics that other programs have computed already.
     memo: Memo,
-    /// For each relation that is known, what its rows are called there.
+    /// For each known relation, the id of its rows in the memo.
     ids: Vec<i64>,
-    /// Rows of all statics so far.
+    /// Number of rows of all statics so far.
     static_rows: usize,
-    /// What is left for computing statics.
+    /// The budget left for computing statics.
     fuel: Fuel,
 }
 
@@ -157,7 +160,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
     }
 
-    /// Whether some reaction changes the input: what none does is as good as constant.
+    /// Whether some reaction changes the input; otherwise it is as good as constant.
     fn is_written(&self, input: RelId) -> bool {
         self.program.reactions.iter().flat_map(|it| &it.effects).any(|effect| match effect {
             Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
@@ -169,13 +172,13 @@ impl<'p, W: Word> Compiler<'p, W> {
         })
     }
 
-    /// Maintained relations with a rule that asks for no fact.
+    /// Maintained relations with a rule that depends on no fact.
     fn unprompted(&self) -> Vec<Turn> {
         let free = |rel: &RelId| self.live[usize::from(rel.0)].iter().any(|it| self.is_free(it));
         (0..).zip(&self.maintained).filter(|(_, rel)| free(rel)).map(|(turn, _)| turn).collect()
     }
 
-    /// Whether the rule asks for no fact.
+    /// Whether the rule depends on no fact.
     fn is_free(&self, live: &LiveRule<'_>) -> bool {
         !live.body.iter().any(|it| match it {
             Literal::Atom(atom) => !atom.negated && !self.known(atom.rel),
@@ -241,7 +244,7 @@ fn uses(address: &super::code::Address, reg: Reg) -> bool {
     address.regs[..usize::from(address.n)].contains(&reg)
 }
 
-/// One recursive atom, positive, that differs from the head in its last column only.
+/// Whether there is one recursive atom, positive, that differs from the head only in its last column.
 fn is_row_local(rel: RelId, live: &LiveRule<'_>) -> bool {
     let mut recursive = live.body.iter().filter_map(|it| match it {
         Literal::Atom(atom) if atom.rel == rel => Some(atom),

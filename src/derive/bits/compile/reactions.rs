@@ -8,6 +8,7 @@ use super::super::code::{EffectCode, ExprId, ReactionCode, Reg};
 use super::super::error::PlanError;
 use super::super::planner::{Goal, lit};
 use super::super::word::Word;
+use super::unfold::Body;
 use super::{Compiler, ReactionPlan, input_of, reaction_owner};
 
 impl<'p, W: Word> Compiler<'p, W> {
@@ -26,9 +27,6 @@ impl<'p, W: Word> Compiler<'p, W> {
         let Some(body) = self.prune_body(&body) else { return Ok(None) };
         let types: Vec<Type> = reaction.vars.iter().map(|it| it.ty).collect();
         self.planner.begin(&types, reaction_owner(self.program, at));
-        let pc = self.planner.code.ops.len() as u32;
-        let columns = self.program.event_columns(reaction.event);
-        let params = self.bind_tuple(&reaction.params, columns)?;
         let named = reaction.named();
         let mut effects = Vec::new();
         for (number, effect) in reaction.effects.iter().enumerate() {
@@ -39,9 +37,17 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.code.effects.push(ReactionCode { reaction: at, named: regs, effects });
         let needs: BTreeSet<VarId> = named.into_iter().collect();
         let goal = Goal::React { reaction: code, needs: needs.into_iter().collect() };
-        let body_plan = self.planner.plan(body.iter().map(|it| lit(it)).collect(), &goal);
-        body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;
-        Ok(Some(ReactionPlan { params, pc, code, needs: relations_of(body.iter().copied()) }))
+        let (mut plans, mut needs) = (Vec::new(), Vec::new());
+        for Body { types, literals } in self.unfolded(reaction, &body) {
+            self.planner.begin(&types, reaction_owner(self.program, at));
+            let pc = self.planner.code.ops.len() as u32;
+            let columns = self.program.event_columns(reaction.event);
+            plans.push((self.bind_tuple(&reaction.params, columns)?, pc));
+            let body_plan = self.planner.plan(literals.iter().map(lit).collect(), &goal);
+            body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;
+            needs.extend(relations_of(&literals));
+        }
+        Ok(Some(ReactionPlan { plans, pc: 0, code, needs }))
     }
 
     pub(super) fn prune_body(&self, body: &[&'p Literal]) -> Option<Vec<&'p Literal>> {

@@ -153,7 +153,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Unbound variables of positive atoms, in text order.
-    pub(in super::super) fn unbound_vars(&self, rest: &[Lit<'p>]) -> Vec<VarId> {
+    pub(in super::super) fn unbound_vars(&self, rest: &[Lit<'_>]) -> Vec<VarId> {
         let mut vars = Vec::new();
         for lit in rest {
             if let Lit::Atom { atom, .. } = lit

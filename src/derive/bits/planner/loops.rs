@@ -13,7 +13,7 @@ impl<'p, W: Word> Planner<'p, W> {
     /// Opens the loop with the fewest expected iterations and removes the literals that it covers.
     pub(super) fn open_loop(
         &mut self,
-        rest: &mut Vec<Lit<'p>>,
+        rest: &mut Vec<Lit<'_>>,
         goal: &Goal<'_>,
     ) -> Result<f64, PlanError> {
         let unbound = self.unbound_vars(rest);
@@ -53,7 +53,7 @@ impl<'p, W: Word> Planner<'p, W> {
     fn emit_loop_over(
         &mut self,
         var: VarId,
-        rest: &mut Vec<Lit<'p>>,
+        rest: &mut Vec<Lit<'_>>,
         used: &[usize],
         rows: Vec<RowTerm>,
     ) {
@@ -95,7 +95,7 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn loop_over(
         &mut self,
         var: VarId,
-        rest: &[Lit<'p>],
+        rest: &[Lit<'_>],
     ) -> Option<(f64, Vec<usize>, Vec<RowTerm>)> {
         let members = size(self.program, self.vars.types[usize::from(var.0)])?;
         let all = members as f64 * weights::WHOLE_DOMAIN;
@@ -149,7 +149,7 @@ impl<'p, W: Word> Planner<'p, W> {
     /// one with the head's last column means that the head cannot be computed as a row.
     pub(super) fn cheapest_atom(
         &mut self,
-        rest: &[Lit<'p>],
+        rest: &[Lit<'_>],
         vector: Option<VarId>,
     ) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
@@ -219,7 +219,7 @@ impl<'p, W: Word> Planner<'p, W> {
         self.layout.order(list, order)
     }
 
-    pub(super) fn expected_row(&self, var: VarId, lits: &[Lit<'p>]) -> f64 {
+    pub(super) fn expected_row(&self, var: VarId, lits: &[Lit<'_>]) -> f64 {
         lits.iter()
             .map(|it| self.expected_of(var, it))
             .fold(f64::MAX, f64::min)
@@ -227,7 +227,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Expected members of a literal's row towards the variable.
-    pub(super) fn expected_of(&self, var: VarId, lit: &Lit<'p>) -> f64 {
+    pub(super) fn expected_of(&self, var: VarId, lit: &Lit<'_>) -> f64 {
         let Lit::Atom { atom, .. } = lit else { return f64::MAX };
         if atom.negated {
             return f64::MAX;

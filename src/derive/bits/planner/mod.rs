@@ -249,14 +249,14 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Plans a body and returns the expected number of solutions.
-    pub(super) fn plan(&mut self, body: Vec<Lit<'p>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
+    pub(super) fn plan(&mut self, body: Vec<Lit<'_>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
         let outer = std::mem::replace(&mut self.wanted, wanted(goal));
         let planned = self.plan_steps(body, goal);
         self.wanted = outer;
         planned
     }
 
-    fn plan_steps(&mut self, body: Vec<Lit<'p>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
+    fn plan_steps(&mut self, body: Vec<Lit<'_>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
         let mut rest = self.normalise(body)?;
         let mut iterations = 1.0;
         loop {
@@ -281,7 +281,7 @@ impl<'p, W: Word> Planner<'p, W> {
 
     /// Gives every wildcard of a positive atom, and every second occurrence of a variable within an
     /// atom, a variable of its own.
-    fn normalise(&mut self, body: Vec<Lit<'p>>) -> Result<Vec<Lit<'p>>, PlanError> {
+    fn normalise<'l>(&mut self, body: Vec<Lit<'l>>) -> Result<Vec<Lit<'l>>, PlanError> {
         let mut result = Vec::new();
         for lit in body {
             let Lit::Atom { mut atom, store } = lit else {
@@ -319,7 +319,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Whether nothing else in the rule uses a value.
-    fn is_private(&self, term: Term, others: Others<'_, 'p>) -> bool {
+    fn is_private(&self, term: Term, others: Others<'_, '_>) -> bool {
         match term {
             Term::Wild => true,
             Term::Const(_) => false,

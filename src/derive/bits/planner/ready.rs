@@ -14,7 +14,7 @@ use super::weights::chance;
 use super::{FETCH, Goal, Lit, Others, Planner, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
-    pub(super) fn next_ready(&mut self, rest: &[Lit<'p>], vector: Option<VarId>) -> Option<usize> {
+    pub(super) fn next_ready(&mut self, rest: &[Lit<'_>], vector: Option<VarId>) -> Option<usize> {
         // Values of the head's last column stay rows if all literals about them are rows.
         let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
             let used: Vec<usize> = (0..rest.len()).filter(|&it| mentions(&rest[it], var)).collect();
@@ -33,7 +33,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// The cost rank of a literal that can be evaluated now; `None` if it cannot.
-    pub(super) fn readiness(&mut self, lit: &Lit<'p>, others: Others<'_, 'p>) -> Option<u32> {
+    pub(super) fn readiness(&mut self, lit: &Lit<'_>, others: Others<'_, '_>) -> Option<u32> {
         match lit {
             Lit::Same(a, b) => (self.is_bound(*a) || self.is_bound(*b)).then_some(0),
             Lit::Compare(compare) => match self.unbound_of(compare).as_slice() {
@@ -79,8 +79,8 @@ impl<'p, W: Word> Planner<'p, W> {
     /// Emits a literal that [`Self::readiness`] accepted; returns the expected factor of solutions.
     pub(super) fn emit_ready(
         &mut self,
-        lit: &Lit<'p>,
-        others: Others<'_, 'p>,
+        lit: &Lit<'_>,
+        others: Others<'_, '_>,
     ) -> Result<f64, PlanError> {
         match lit {
             Lit::Same(a, b) => {
@@ -125,7 +125,7 @@ impl<'p, W: Word> Planner<'p, W> {
         &mut self,
         atom: &Atom,
         store: Option<StoreId>,
-        others: Others<'_, 'p>,
+        others: Others<'_, '_>,
     ) -> Result<f64, PlanError> {
         let negated = atom.negated;
         let open: Vec<usize> =
@@ -221,7 +221,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(())
     }
 
-    pub(super) fn emit_aggregate(&mut self, aggregate: &'p Aggregate) -> Result<f64, PlanError> {
+    pub(super) fn emit_aggregate(&mut self, aggregate: &Aggregate) -> Result<f64, PlanError> {
         let mut results = Vec::new();
         let mut tests = Vec::new();
         for &term in &aggregate.results {
@@ -239,7 +239,7 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         // The results have no value while the body is solved.
-        let body: Vec<Lit<'p>> = aggregate.body.iter().map(lit).collect();
+        let body: Vec<Lit<'_>> = aggregate.body.iter().map(lit).collect();
         if !self.emit_count(aggregate, &body, &results)? {
             let results = self.reg_list(&results);
             let at = self.emit(Op::Fold { fold: aggregate.fold, end: 0, results });
@@ -263,7 +263,7 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn emit_count(
         &mut self,
         aggregate: &Aggregate,
-        body: &[Lit<'p>],
+        body: &[Lit<'_>],
         results: &[Reg],
     ) -> Result<bool, PlanError> {
         let (Fold::Count, [local]) = (aggregate.fold, aggregate.locals.as_slice()) else {

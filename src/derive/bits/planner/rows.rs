@@ -15,7 +15,7 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn rows_towards(
         &mut self,
         var: VarId,
-        body: &[Lit<'p>],
+        body: &[Lit<'_>],
         used: &[usize],
     ) -> Option<Vec<RowTerm>> {
         let mut rows = Vec::new();
@@ -29,8 +29,8 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn row_term(
         &mut self,
         var: VarId,
-        lit: &Lit<'p>,
-        others: Others<'_, 'p>,
+        lit: &Lit<'_>,
+        others: Others<'_, '_>,
     ) -> Option<RowTerm> {
         match lit {
             Lit::Atom { atom, store } => {
@@ -61,7 +61,7 @@ impl<'p, W: Word> Planner<'p, W> {
         atom: &Atom,
         store: Option<StoreId>,
         col: usize,
-        others: Others<'_, 'p>,
+        others: Others<'_, '_>,
         exact: bool,
     ) -> Option<RowSource> {
         if store.is_some() || self.is_ready(atom.args[col]) {
@@ -111,7 +111,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// A variable that nothing else reads and whose literals are all rows: one test of their AND.
-    pub(super) fn existential(&mut self, rest: &[Lit<'p>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
+    pub(super) fn existential(&mut self, rest: &[Lit<'_>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
         for var in self.unbound_vars(rest) {
             if self.wanted.contains(&var) {
                 continue;
@@ -128,7 +128,7 @@ impl<'p, W: Word> Planner<'p, W> {
     /// last column.
     pub(super) fn vector_finish(
         &mut self,
-        rest: &[Lit<'p>],
+        rest: &[Lit<'_>],
         goal: &Goal<'_>,
     ) -> Result<Option<f64>, PlanError> {
         let Goal::Rows { dense, args } = goal else { return Ok(None) };

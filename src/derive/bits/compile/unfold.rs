@@ -1,0 +1,202 @@
+//! Unfolding: where a reaction asks for rows of its own arguments, it reads the rules of a relation in its stead.
+//!
+//! A relation that is derived on demand is derived whole, for all pieces, when a reaction asks what it says of one. So an
+//! atom whose first argument is known is replaced by the bodies of the relation's rules, one plan for each, with the
+//! atom's terms in place of the head's. Solutions are told apart by what the reaction names, so what the bodies find
+//! besides, or twice, makes no difference. Deliberately absent: negated atoms, which a join cannot say; relations that
+//! are kept up to date, which are rows already; recursion.
+
+use std::collections::BTreeSet;
+
+use crate::rules::{
+    Aggregate, Atom, Compare, Expr, Input, Literal, Op, Program, Reaction, RelId, Role, Rule, Term,
+    Type, VarId,
+};
+
+use super::super::word::Word;
+use super::{Compiler, LiveRule, Mode, reads};
+
+/// Maximum number of rules of a relation that is unfolded.
+const MAX_RULES: usize = 3;
+/// Maximum number of bodies that a reaction comes to.
+const MAX_BODIES: usize = 6;
+/// Maximum number of literals of a body.
+const MAX_BODY: usize = 24;
+/// Maximum number of variables of a body.
+const MAX_VARS: usize = 96;
+
+/// A body of a reaction, with the types of its variables: those of the reaction first.
+#[derive(Debug, Clone)]
+pub(super) struct Body {
+    pub(super) types: Vec<Type>,
+    pub(super) literals: Vec<Literal>,
+}
+
+impl<W: Word> Compiler<'_, W> {
+    /// The bodies that have the solutions of a reaction's body, together.
+    pub(super) fn unfolded(&self, reaction: &Reaction, body: &[&Literal]) -> Vec<Body> {
+        let types = reaction.vars.iter().map(|it| it.ty).collect();
+        let whole = Body { types, literals: body.iter().map(|&it| it.clone()).collect() };
+        let given: BTreeSet<VarId> = reaction.params.iter().filter_map(Term::var).collect();
+        let (mut open, mut done) = (vec![whole], Vec::new());
+        while let Some(body) = open.pop() {
+            match self.unfold_one(&body, &given) {
+                Some(bodies) if open.len() + done.len() + bodies.len() <= MAX_BODIES => {
+                    open.extend(bodies);
+                }
+                _ => done.push(body),
+            }
+        }
+        done
+    }
+
+    /// The bodies that a body comes to by unfolding one of its atoms; none if there is none to unfold.
+    fn unfold_one(&self, body: &Body, given: &BTreeSet<VarId>) -> Option<Vec<Body>> {
+        let known = known(self.program, &body.literals, given);
+        let is_known = |term: &Term| match term {
+            Term::Var(var) => known.contains(var),
+            Term::Const(_) => true,
+            Term::Wild => false,
+        };
+        let (at, atom, rules) = body.literals.iter().enumerate().find_map(|(at, literal)| {
+            let Literal::Atom(atom) = literal else { return None };
+            let rules = self.rules_to_unfold(atom.rel)?;
+            (!atom.negated && atom.args.first().is_some_and(is_known)).then_some((at, atom, rules))
+        })?;
+        let others = || body.literals[..at].iter().chain(&body.literals[at + 1..]).cloned();
+        let mut bodies = Vec::new();
+        for live in rules {
+            let whole = Body { types: body.types.clone(), literals: others().collect() };
+            bodies.extend(Unfolding { body: whole, live, terms: Vec::new() }.unfold(atom)?);
+        }
+        Some(bodies)
+    }
+
+    /// The rules of a relation that can be read in its stead.
+    fn rules_to_unfold(&self, rel: RelId) -> Option<&[LiveRule<'_>]> {
+        let rules = self.live[usize::from(rel.0)].as_slice();
+        let is_plain = |it: &LiveRule<'_>| {
+            let heads: BTreeSet<_> = it.rule.args.iter().filter_map(Term::var).collect();
+            let variables = it.rule.args.iter().filter(|it| matches!(it, Term::Var(_)));
+            heads.len() == variables.count() && !it.body.iter().any(|literal| reads(literal, rel))
+        };
+        let is_on_demand = matches!(self.modes[usize::from(rel.0)], Mode::Scratch { .. });
+        let is_fit = is_on_demand && !rules.is_empty() && rules.len() <= MAX_RULES;
+        (is_fit && rules.iter().all(is_plain)).then_some(rules)
+    }
+}
+
+/// The variables that have a single value, or few, once the parameters have theirs.
+fn known(program: &Program, body: &[Literal], given: &BTreeSet<VarId>) -> BTreeSet<VarId> {
+    let mut known = given.clone();
+    loop {
+        let before = known.len();
+        for literal in body {
+            let Literal::Atom(atom) = literal else { continue };
+            let is_told = match program.relation(atom.rel).role {
+                _ if atom.negated => false,
+                Role::Input(Input::Key(_)) => {
+                    atom.args[0].var().is_none_or(|it| known.contains(&it))
+                }
+                Role::Input(Input::Game(_)) => true,
+                _ => false,
+            };
+            if is_told {
+                known.extend(atom.args.iter().filter_map(Term::var));
+            }
+        }
+        if known.len() == before {
+            return known;
+        }
+    }
+}
+
+/// A rule that is read in place of an atom.
+struct Unfolding<'l> {
+    body: Body,
+    live: &'l LiveRule<'l>,
+    /// By variable of the rule, what stands for it in the body.
+    terms: Vec<Option<Term>>,
+}
+
+impl Unfolding<'_> {
+    /// The body with the rule's in place of the atom: none of them, if the atom is about other constants; `None` if it
+    /// would be too large.
+    fn unfold(mut self, atom: &Atom) -> Option<Vec<Body>> {
+        let rule: &Rule = self.live.rule;
+        self.terms = vec![None; rule.vars.len()];
+        for (&head, &arg) in rule.args.iter().zip(&atom.args) {
+            match (head, arg) {
+                (Term::Var(_), Term::Wild) | (_, Term::Wild) | (Term::Wild, _) => {}
+                (Term::Var(var), arg) => self.terms[usize::from(var.0)] = Some(arg),
+                (Term::Const(head), Term::Const(arg)) if head == arg => {}
+                (Term::Const(_), Term::Const(_)) => return Some(Vec::new()),
+                (Term::Const(value), Term::Var(var)) => {
+                    let (lhs, rhs) = (Expr::Var(var), Expr::Const(value));
+                    let equal = Compare { op: Op::Eq, lhs, rhs, span: atom.span };
+                    self.body.literals.push(Literal::Compare(equal));
+                }
+            }
+        }
+        for &literal in &self.live.body {
+            let literal = self.literal(literal);
+            self.body.literals.push(literal);
+        }
+        let fits = self.body.literals.len() <= MAX_BODY && self.body.types.len() <= MAX_VARS;
+        fits.then(|| vec![self.body])
+    }
+
+    fn literal(&mut self, literal: &Literal) -> Literal {
+        match literal {
+            Literal::Atom(atom) => {
+                let args = atom.args.iter().map(|it| self.term(*it)).collect();
+                Literal::Atom(Atom { args, ..atom.clone() })
+            }
+            Literal::Compare(compare) => Literal::Compare(Compare {
+                lhs: self.expr(&compare.lhs),
+                rhs: self.expr(&compare.rhs),
+                ..compare.clone()
+            }),
+            Literal::Aggregate(it) => Literal::Aggregate(Aggregate {
+                exprs: it.exprs.iter().map(|it| self.expr(it)).collect(),
+                body: it.body.iter().map(|it| self.literal(it)).collect(),
+                results: it.results.iter().map(|it| self.term(*it)).collect(),
+                locals: it.locals.iter().map(|it| self.local(*it)).collect(),
+                ..it.clone()
+            }),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        match expr {
+            Expr::Const(value) => Expr::Const(*value),
+            Expr::Var(var) => match self.term(Term::Var(*var)) {
+                Term::Var(var) => Expr::Var(var),
+                Term::Const(value) => Expr::Const(value),
+                Term::Wild => unreachable!("no variable stands for anything"),
+            },
+            Expr::Binary(op, lhs, rhs) => {
+                Expr::Binary(*op, Box::new(self.expr(lhs)), Box::new(self.expr(rhs)))
+            }
+        }
+    }
+
+    fn term(&mut self, term: Term) -> Term {
+        let Term::Var(var) = term else { return term };
+        match self.terms[usize::from(var.0)] {
+            Some(term) => term,
+            None => Term::Var(self.local(var)),
+        }
+    }
+
+    /// The variable of the body that is one of the rule's own.
+    fn local(&mut self, var: VarId) -> VarId {
+        if let Some(Term::Var(known)) = self.terms[usize::from(var.0)] {
+            return known;
+        }
+        let own = VarId(self.body.types.len() as u16);
+        self.body.types.push(self.live.rule.vars[usize::from(var.0)].ty);
+        self.terms[usize::from(var.0)] = Some(Term::Var(own));
+        own
+    }
+}
