@@ -287,11 +287,16 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     }
 }
 
+/// Whether a relation has the outcome of a game that is over: rules of earlier saves call it otherwise.
+fn is_end(relation: &str) -> bool {
+    ["terminal", "over"].contains(&relation)
+}
+
 /// Whether the finding supports the answer.
 fn supports(answer: &Answer) -> bool {
     match &answer.finding {
         // For a move that is not legal because the game is over, the finding proves that it is over.
-        Finding::Proved(all) => !all.is_empty() && (answer.holds || all[0].relation == "over"),
+        Finding::Proved(all) => !all.is_empty() && (answer.holds || is_end(&all[0].relation)),
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
         // Of several requested actions, the first that keeps the turn is reported.
         Finding::Turned(it) => it.keeps() || !answer.holds,

@@ -56,8 +56,6 @@ pub struct Contract {
     pub(super) letters: OnceLock<Arc<Letters>>,
     /// The letters of kinds in moves, where they differ.
     pub san_letter: Option<RelId>,
-    /// The kinds that are written without a letter.
-    pub marches: Option<RelId>,
     /// The roles that only some families have.
     pub notation: Roles,
     /// Relations about the position: a side may not leave it as it is; a side is threatened.
@@ -150,7 +148,6 @@ impl Finder<'_> {
         let turn_words = self.turn_words();
         let letter = self.rules("letter", &[Kind, Text]);
         let san_letter = self.optional_relation("san_letter", &[Kind, Text]);
-        let marches = self.optional_relation("marches", &[Kind]);
         let notation = Roles::find(self);
         let exposed = self.optional_relation("exposed", &[Side]);
         // Rules of older saves have only `exposed`.
@@ -158,8 +155,9 @@ impl Finder<'_> {
             (None, Some(_)) => exposed,
             _ => self.rules("untenable", &[Side]),
         };
-        let over = self.rules("over", &[Outcome, Reason]);
-        let stuck = self.optional_relation("stuck", &[Outcome, Reason]);
+        let over = self.rules(self.current("terminal", "over"), &[Outcome, Reason]);
+        let no_action = self.current("no_action_result", "stuck");
+        let stuck = self.optional_relation(no_action, &[Outcome, Reason]);
         let keeps_turn = self.optional_relation("turn_goes_on", &[]);
         let unfinished = self.all_called("unfinished");
         let result = self.rules("result", &[Outcome, Reason]);
@@ -197,7 +195,6 @@ impl Finder<'_> {
             letter: letter?,
             letters: OnceLock::new(),
             san_letter,
-            marches,
             notation,
             exposed,
             untenable: untenable?,

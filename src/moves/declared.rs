@@ -50,7 +50,7 @@ impl Finder<'_> {
     fn field(&mut self, key: &str, name: &str) -> Option<Field> {
         let program = self.program;
         let key = key.to_owned();
-        let Some(rel) = program.relation_named(name) else {
+        let Some(rel) = program.relation_known(name) else {
             self.faults.push(Fault::Missing { relation: name.to_owned() });
             return None;
         };
@@ -202,7 +202,7 @@ impl Finder<'_> {
             if let Some(name) = piece.strip_suffix('}') {
                 let (name, is_list) = (name.trim_end_matches(','), name.ends_with(','));
                 let name = called(program, file, name);
-                let Some(rel) = program.relation_named(&name) else {
+                let Some(rel) = program.relation_known(&name) else {
                     self.faults.push(Fault::Missing { relation: name });
                     continue;
                 };

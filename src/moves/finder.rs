@@ -246,6 +246,12 @@ impl Finder<'_> {
         self.rules(name, slots)
     }
 
+    /// The name that the rules have for a relation: rules of earlier saves have the earlier one.
+    pub(super) fn current(&self, name: &'static str, earlier: &'static str) -> &'static str {
+        let names = [name, earlier];
+        names.into_iter().find(|it| self.program.relation_named(it).is_some()).unwrap_or(name)
+    }
+
     /// The relations without columns that the family and presets declare under one name.
     pub(super) fn all_called(&mut self, name: &str) -> Vec<RelId> {
         let program = self.program;

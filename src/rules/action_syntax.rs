@@ -24,8 +24,9 @@ impl<'t> Parser<'t, '_> {
 
     fn action_parts(&mut self) -> Parsed<ActionDecl<'t>> {
         let mut action = ActionDecl::default();
-        const OPTIONS: [&str; 11] = [
+        const OPTIONS: [&str; 12] = [
             "as",
+            "pseudo_legal",
             "tries",
             "simulates",
             "refusals",
@@ -41,7 +42,10 @@ impl<'t> Parser<'t, '_> {
             match option {
                 "as" => action.like = Some(self.reference("the name of an action")?),
                 "rank" => action.rank = Some(self.number()?),
-                "tries" => action.tries = Some(self.reference("the name of a relation")?),
+                // `tries` is what it was called before.
+                "pseudo_legal" | "tries" => {
+                    action.pseudo_legal = Some(self.reference("the name of a relation")?)
+                }
                 "simulates" => action.simulates = Some(self.reference("the name of a relation")?),
                 "refusals" => action.refusals = Some(self.reference("the name of a relation")?),
                 "legality" => action.legality = Some(self.legality()?),

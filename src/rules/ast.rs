@@ -22,6 +22,13 @@ pub(super) struct File<'t> {
     pub(super) broken: Vec<&'t str>,
 }
 
+/// An earlier name of a relation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Alias<'t> {
+    pub(super) old: Name<'t>,
+    pub(super) new: Name<'t>,
+}
+
 #[derive(Debug)]
 pub(super) enum Item<'t> {
     Domain(DomainDecl<'t>),
@@ -29,6 +36,8 @@ pub(super) enum Item<'t> {
     Repetition(Vec<Name<'t>>),
     /// `.export hp, shield`: names of a preset that others may use.
     Export(Vec<Name<'t>>),
+    /// `.alias danger = attacked`: what a relation was called before, and what it is called.
+    Alias(Alias<'t>),
     Meta {
         key: Name<'t>,
         value: Name<'t>,
@@ -175,7 +184,7 @@ pub(super) struct ActionDecl<'t> {
     pub(super) like: Option<Name<'t>>,
     /// `rank N`: the order in which a text is matched to actions.
     pub(super) rank: Option<Number>,
-    pub(super) tries: Option<Name<'t>>,
+    pub(super) pseudo_legal: Option<Name<'t>>,
     pub(super) simulates: Option<Name<'t>>,
     pub(super) refusals: Option<Name<'t>>,
     pub(super) legality: Option<Legality>,

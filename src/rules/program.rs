@@ -66,6 +66,8 @@ pub struct Program {
     pub relation_names: HashMap<String, RelId>,
     /// For each source the preset or game that it belongs to, if that has private names.
     pub scopes: Vec<Option<String>>,
+    /// Earlier names of relations, each with the one of today.
+    pub renames: Vec<(String, String)>,
     /// The names in sentences of members that declare one: `ne "north-east"`.
     pub words: HashMap<(DomainId, i64), String>,
 }
@@ -433,8 +435,18 @@ impl Program {
     pub fn relation_meant(&self, name: &str) -> Option<RelId> {
         self.relation_named(name).or_else(|| match self.full_names(name).as_slice() {
             [only] => self.relation_named(only),
-            _ => None,
+            _ => self.relation_named(self.renamed(name)?),
         })
+    }
+
+    /// The relation of that name, be it an earlier one.
+    pub fn relation_known(&self, name: &str) -> Option<RelId> {
+        self.relation_named(name).or_else(|| self.relation_named(self.renamed(name)?))
+    }
+
+    /// What a relation is called of which a name is an earlier one.
+    pub fn renamed(&self, old: &str) -> Option<&str> {
+        self.renames.iter().find(|it| it.0 == old).map(|it| it.1.as_str())
     }
 
     /// The full names of the presets' private relations with a name.

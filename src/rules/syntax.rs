@@ -5,7 +5,7 @@
 //! types, which `check` settles.
 
 use super::ast::{
-    Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File, InputDecl,
+    Alias, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File, InputDecl,
     InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
     StageDecl, StagesDecl, TrialDecl, names_of,
 };
@@ -17,7 +17,7 @@ use super::mistake;
 use super::operator::Op;
 use super::source::Span;
 
-const DIRECTIVES: [&str; 13] = [
+const DIRECTIVES: [&str; 14] = [
     ".domain",
     ".input",
     ".static",
@@ -29,6 +29,7 @@ const DIRECTIVES: [&str; 13] = [
     ".trial",
     ".repetition",
     ".export",
+    ".alias",
     ".meta",
     ".plan",
 ];
@@ -201,6 +202,7 @@ impl<'t> Parser<'t, '_> {
             ".trial" => self.trial().map(|it| Item::Trial(Box::new(it))),
             ".repetition" => self.repetition(),
             ".export" => self.export(),
+            ".alias" => self.alias().map(Item::Alias),
             ".meta" => self.meta(),
             ".plan" => self.fail(mistake::stray_plan(token.span)),
             other => self.fail(mistake::unknown_directive(other, &DIRECTIVES, token.span)),
@@ -511,6 +513,14 @@ impl<'t> Parser<'t, '_> {
             names.push(self.ident(WHAT)?);
         }
         Ok(Item::Export(names))
+    }
+
+    fn alias(&mut self) -> Parsed<Alias<'t>> {
+        self.next();
+        let old = self.ident("the earlier name of a relation")?;
+        self.expect(Kind::Eq, "`=` and what the relation is called")?;
+        let new = self.ident("the name of a relation")?;
+        Ok(Alias { old, new })
     }
 
     fn meta(&mut self) -> Parsed<Item<'t>> {

@@ -142,7 +142,7 @@ fn values_that_no_column_has_match_nothing() {
         let mut world = world(&program, backend);
         position(&mut world, START);
         let mut compared = 0;
-        for name in ["attacks", "at", "kind", "move", "try_move", "in_check", "step"] {
+        for name in ["attacks", "at", "kind", "move", "pseudo_legal_move", "in_check", "step"] {
             let Some(relation) = program.relation_named(name) else { continue };
             let columns = program.relation(relation).columns.len();
             for column in 0..columns {

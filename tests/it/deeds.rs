@@ -36,7 +36,7 @@ cornered(s) :- turn(s), at(_, 'd).
 .event shown(thing: Thing) "it happens"
 .event again(n: Int) "it happens"
 .event tick(n: Int) "it happens"
-.action go(thing: Thing, place: Place) tries may simulates doubted legality rules "{thing} goes"
+.action go(thing: Thing, place: Place) pseudo_legal may simulates doubted legality rules "{thing} goes"
 go(p, x) :- may(p, x).
 .action recur(thing: Thing) legality rules "it recurs"
 recur(p) :- at(p, _).

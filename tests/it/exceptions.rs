@@ -88,9 +88,9 @@ fn fifty_moves_are_no_reason_where_a_preset_says_so() {
 /// Knights may stay where they are: a move that the family does not know, safe as all others have to be.
 #[test]
 fn a_preset_adds_moves_of_its_own_to_those_that_are_tried() {
-    let rules = "try_move(p, t) :- active('other, c), turn(c), own(p), kind(p, 'knight), at(p, s), step('n, s, u), step('n, u, t), !occupied(t).\n\
-                 move(p, t) :- active('other, c), turn(c), own(p), kind(p, 'knight), try_move(p, t), !in_check().\n\
-                 played_move(p, t) :- active('other, c), turn(c), try_move(p, t), kind(p, 'knight).";
+    let rules = "pseudo_legal_move(p, t) :- active('other, c), turn(c), own(p), kind(p, 'knight), at(p, s), step('n, s, u), step('n, u, t), !occupied(t).\n\
+                 move(p, t) :- active('other, c), turn(c), own(p), kind(p, 'knight), pseudo_legal_move(p, t), !in_check().\n\
+                 played_move(p, t) :- active('other, c), turn(c), pseudo_legal_move(p, t), kind(p, 'knight).";
     let mut game = started(rules, &["other:white"], None);
     assert_eq!(moves(&mut game), 22);
     game.play_text("b1b3").expect("two squares ahead");
@@ -119,7 +119,7 @@ fn what_pawns_do_is_withdrawn_for_a_side_while_the_game_is_on() {
         ["c4c5b c4c5n c4c5q c4c5r", "f5f4b f5f4n f5f4q f5f4r"],
     );
     withdraws(
-        "no_marcher(p) :- color(p, c), active('other, c), kind(p, 'pawn).",
+        "not_pawn_like(p) :- color(p, c), active('other, c), kind(p, 'pawn).",
         fen,
         ["c4c5", "f5f4"],
         ["c4b5 c4d5", "f5e4 f5g4"],
@@ -140,7 +140,7 @@ fn what_pawns_do_is_withdrawn_for_a_side_while_the_game_is_on() {
     // Knights that march: they keep the way in which they capture.
     let fen = "4k3/5n2/8/8/8/8/2N5/4K3 w - - 0 1";
     withdraws(
-        "marcher(p) :- color(p, c), active('other, c), kind(p, 'knight).",
+        "pawn_like(p) :- color(p, c), active('other, c), kind(p, 'knight).",
         fen,
         ["c2a1 c2a3 c2b4 c2d4 c2e3", "f7d6 f7d8 f7e5 f7g5 f7h6 f7h8"],
         ["c2c3 c2c4", "f7f5 f7f6"],

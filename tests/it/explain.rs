@@ -234,7 +234,7 @@ fn explanations_survive_json() {
 #[test]
 fn refutations_of_moves_are_complete() {
     let program = chess();
-    let tries = rel(&program, "try_move");
+    let tries = rel(&program, "pseudo_legal_move");
     let legal = rel(&program, "move");
     let mut refuted = 0;
     for fen in [

@@ -772,7 +772,7 @@ fn test_tells_what_is_wrong() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = folder.join("standstill.dl");
     let text = ".meta game \"standstill\"\n.meta family \"draughts\"\n.meta start \"8/8/8/8/8/8/8/O1o5 w 1\"\n\
-                stuck_opinion().\n";
+                no_action_opinion().\n";
     std::fs::write(&file, text).expect("a file");
     let ran = crate::cli::rulemate(&["test", file.to_str().expect("a path"), "--games", "1"]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);

@@ -138,7 +138,7 @@ c(x) :- seed(x).
 c(x + 1) :- c(x), seed(n), x < n + 1000.
 .event tick(k: Side) "a tick"
 .decl try_go(to: Side) "it may be tried"
-.action go(to: Side) tries try_go uci "{to}" "it goes"
+.action go(to: Side) pseudo_legal try_go uci "{to}" "it goes"
 try_go('white) :- seed(_).
 go(t) :- try_go(t).
 on go(t) do raise tick(t).
@@ -201,7 +201,7 @@ const CROWD: &str = r#"
 .domain Many grid 16 16
 .input seed(n: Int) game attr seed = 0
 .decl try_go(from: Many, to: Many) "it may be tried"
-.action go(from: Many, to: Many) tries try_go uci "{from}{to}" "it goes"
+.action go(from: Many, to: Many) pseudo_legal try_go uci "{from}{to}" "it goes"
 try_go(s, t) :- file(s, _), file(t, _), seed(_).
 go(s, t) :- try_go(s, t).
 "#;

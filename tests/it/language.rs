@@ -205,7 +205,7 @@ const LAMPS: &str = r#"
 may(p, x) :- at(p, y), lamp(x, _), x != y.
 .decl untenable(side: Side)
 untenable(s) :- turn(s), lit('d).
-.action go(thing: Thing, place: Place) tries may legality simulate "{thing} goes to {place}"
+.action go(thing: Thing, place: Place) pseudo_legal may legality simulate "{thing} goes to {place}"
 go(p, x) :- may(p, x).
 .action wait(thing: Thing) legality rules "{thing} waits"
 wait(p) :- at(p, _).
@@ -382,7 +382,7 @@ turn_goes_on() :- in_mud().
 unfinished() :- in_mud().
 movable() :- run(_, _).
 finish(o, 'arrived) :- color(p, c), at(p, s), onward(c, d), edge(d, s), wins(c, o).
-stuck(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
 "#;
 
 fn mud(fen: &str) -> Game {
@@ -620,7 +620,7 @@ letter('runner, "r").
 .input far() game attr far "a runner has run far"
 .decl try_run(piece: Entity, to: Square) "{piece} could run to {to}"
 try_run(p, t) :- own(p), at(p, s), file(s, f), file(t, g), g > f.
-.action run(piece: Entity, to: Square) tries try_run legality simulate PART uci "{at(piece)}{to}" san "{to}" "{piece} runs to {to}"
+.action run(piece: Entity, to: Square) pseudo_legal try_run legality simulate PART uci "{at(piece)}{to}" san "{to}" "{piece} runs to {to}"
 run(p, t) :- try_run(p, t).
 on run(p, t) do set at(p, t).
 on run(p, t) in after when file(t, n), n > 1 do set tired(p).
@@ -630,7 +630,7 @@ untenable(c) :- color(p, c), tired(p), !edge('w, 'b1).
 untenable(c) :- color(p, c), at(p, s), edge('e, s).
 movable() :- try_run(_, _).
 finish(o, 'arrived) :- flagged(c), wins(c, o).
-stuck(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
 "#;
 
 fn brink(part: &str) -> (Catalogue, Ruleset, Game) {

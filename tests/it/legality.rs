@@ -173,7 +173,7 @@ fn a_preset_that_speaks_of_safety_is_believed() {
     let (moves, decision) = bishop_moves(&mut game);
     assert_eq!((moves.len(), decision), (7, Decision::Rules));
     // It says which moves are concerned.
-    let rows = "played_move(p, t) :- active('betrayal, c), own(p), color(p, c), kind(p, 'bishop), try_move(p, t).";
+    let rows = "played_move(p, t) :- active('betrayal, c), own(p), color(p, c), kind(p, 'bishop), pseudo_legal_move(p, t).";
     let mut game = betrayal(VANISHES, rows);
     let (moves, decision) = bishop_moves(&mut game);
     assert!(matches!(decision, Decision::Except(_)), "{decision:?}");

@@ -22,7 +22,7 @@ fn every_missing_relation_is_named() {
             Fault::Shape { .. } | Fault::Taken { .. } | Fault::TurnText { .. } => None,
         })
         .collect();
-    for name in ["at", "kind", "turn", "letter", "over", "untenable"] {
+    for name in ["at", "kind", "turn", "letter", "terminal", "untenable"] {
         assert!(missing.iter().any(|it| it == name), "{name} of {missing:?}");
     }
     assert!(error.to_string().contains("there is no relation at; "), "{error}");

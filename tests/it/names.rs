@@ -2,9 +2,11 @@
 //! is shared, and what the engine adds by itself is nowhere to be seen.
 
 use rulemate::internals::audit;
+use rulemate::internals::derive::explain::Limits;
 use rulemate::internals::derive::{Backend, Query};
 use rulemate::internals::facts::Document;
 use rulemate::internals::game::Game;
+use rulemate::internals::moves::perft;
 use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
 use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::internals::rules::{Source, document};
@@ -416,4 +418,70 @@ fn presets_and_families_say_each_what_is_misplaced_and_unfinished() {
         assert_eq!(program.relations_called(name).count(), 2, "{name}");
     }
     assert_eq!(game.contract().unfinished.len(), 2);
+}
+
+/// A preset with the names of before, and the same with those of today: what it adds to, asks for, and withdraws.
+fn of_before(is_new: bool) -> String {
+    let text = r#"
+.meta preset "before"
+.meta name "Before"
+.meta description "Pawns go as they capture; queens keep off squares that are attacked"
+.domain Preset += { before }
+no_marcher(p) :- color(p, c), active('before, c), kind(p, 'pawn).
+forbidden(p, t) :- active('before, _), own(p), kind(p, 'queen), goes(p, t), danger(t).
+.decl watched(piece: Entity) "{piece} is a royal piece, or may castle with one"
+watched(p) :- guarded(p).
+watched(p) :- partner(p, _).
+"#;
+    let names = [
+        ("no_marcher", "not_pawn_like"),
+        ("danger", "attacked"),
+        ("guarded", "must_be_safe"),
+        ("partner", "castling_right"),
+    ];
+    let renamed = |text: String, it: &(&str, &str)| text.replace(it.0, it.1);
+    if is_new { names.iter().fold(text.to_owned(), renamed) } else { text.to_owned() }
+}
+
+#[test]
+fn texts_with_earlier_names_say_what_they_said() {
+    let [old, new] = [false, true].map(|it| {
+        let catalogue = with(&[("before.dl", of_before(it).as_str())]);
+        let mut game = played(&loaded(&catalogue, "chess", &["before"]), "Nf3 Nf6");
+        let contract = game.contract().clone();
+        let nodes = perft(game.world_mut(), &contract, 3);
+        let row = if it { "attacked(f6)" } else { "danger(f6)" };
+        let asked = game.explain_fact(row, Limits::default()).expect("it can be asked");
+        let watched = game.program().relation_named("before::watched").expect("declared");
+        let summary = asked.summary.replace("danger", "attacked");
+        (nodes, game.tree(&asked.finding), summary, game.world_mut().tuples(watched).len())
+    });
+    assert_eq!(old, new);
+    assert_eq!(old.3, 5);
+    let plain = played(&loaded(&both(), "chess", &[]), "Nf3 Nf6").clone();
+    let contract = plain.contract().clone();
+    assert_ne!(perft(plain.clone().world_mut(), &contract, 3), old.0);
+}
+
+#[test]
+fn mistakes_about_earlier_names_tell_those_of_today() {
+    let text = of_before(false).replace("danger(t)", "danger(t, t)");
+    let why = refused(&[("before.dl", &text)], &["before"]);
+    assert!(why.contains("`danger` is called `attacked` now"), "{why}");
+    // A preset's own relation of such a name is meant in its files.
+    let own = of_before(false)
+        .replace("danger", "peril")
+        .replace(".decl watched", ".decl danger(n: Int) \"{n}\"\ndanger(1).\n.decl watched");
+    let rules =
+        loaded(&with(&[("before.dl", &own.replace("peril", "attacked"))]), "chess", &["before"]);
+    assert!(rules.program().relation_named("before::danger").is_some());
+}
+
+#[test]
+fn an_earlier_name_that_is_taken_is_refused() {
+    let text = ".meta preset \"before\"\n.domain Preset += { before }\n.alias attacks = aims\n";
+    let why = refused(&[("before.dl", text)], &["before"]);
+    for part in ["[E151]", "`attacks` is a relation", "rules/chess/"] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
 }

@@ -52,7 +52,7 @@ on leap(p, t) do set at(p, t), set mired(p).
 unfinished() :- mired(_).
 turn_goes_on() :- mired(_).
 movable() :- hop(_, _).
-over(o, 'home) :- color(p, 'black), at(p, 'g1), wins('black, o).
+terminal(o, 'home) :- color(p, 'black), at(p, 'g1), wins('black, o).
 "#;
 
 /// A turn that may not stop and has no way on is worse than a loss that takes longer.

@@ -163,7 +163,7 @@ impl Making<'_> {
         let declared = ".decl try_act(e: E, d: D) \"as it comes\"\n\
              .domain Why { never, later }\n\
              .decl refused(e: E, d: D, why: Why) \"{e} does not act on {d}: {why}\"\n\
-             .action act(e: E, d: D) tries try_act refusals refused legality rules UNTIL1 \"{e} acts on {d}\"\n\
+             .action act(e: E, d: D) pseudo_legal try_act refusals refused legality rules UNTIL1 \"{e} acts on {d}\"\n\
              refused(u, x, 'later) :- at(u, x), !mark(u).\nrefused(u, x, 'never) :- at(u, _), now(x), !lit(x).\n\
              .action poke(e: E) given how: K = 'up given times: Int = 1 legality simulate UNTIL2 \"{e} is poked\"\n.action touch(d: D) \"{d} is touched\"\n\
              .decl may_act(e: E, d: D) open \"as it comes\"\n\

@@ -415,7 +415,7 @@ half(t) :- color(t, 'white), !wet(t), size(t, 2).
 .decl try_paint(thing: Thing, side: Side) "{thing} may become {side}"
 try_paint(t, s) :- color(t, o), color(_, s), s != o, !wet(t).
 try_paint(t, 'black) :- able(t).
-.action paint(thing: Thing, side: Side) tries try_paint legality rules "{thing} becomes {side}"
+.action paint(thing: Thing, side: Side) pseudo_legal try_paint legality rules "{thing} becomes {side}"
 "#;
 
 #[test]

@@ -40,7 +40,7 @@ may(p, y) :- turn(s), side(p, s), at(p, x), next(x, y), !taken(y).
 reach(p, n) :- at(p, x), n = count { next(x, y), !taken(y) }.
 .decl untenable(side: Side) "{side} may not leave it so"
 untenable(s) :- side(p, s), at(p, 'c).
-.action step(thing: Thing, to: Place) tries may legality simulate until main "{thing} steps to {to}"
+.action step(thing: Thing, to: Place) pseudo_legal may legality simulate until main "{thing} steps to {to}"
 step(p, y) :- may(p, y).
 .trial dry(thing: Thing, to: Place) of step where was turn(s), !untenable(s) "{thing} would keep dry on {to}"
 .static close(place: Place, to: Place) "{to} is close to {place}"
@@ -273,14 +273,14 @@ swamp('c1). swamp('e1).
 .decl try_hop(piece: Entity, to: Square) "{piece} could hop to {to}"
 try_hop(p, t) :- own(p), color(p, c), onward(c, d), at(p, s), step(d, s, t), !occupied(t).
 try_hop(p, t) :- own(p), color(p, c), onward(c, d), at(p, s), step(d, s, u), step(d, u, t), !occupied(t).
-.action hop(piece: Entity, to: Square) tries try_hop legality simulate until apply uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} hops to {to}"
+.action hop(piece: Entity, to: Square) pseudo_legal try_hop legality simulate until apply uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} hops to {to}"
 hop(p, t) :- try_hop(p, t).
 on hop(p, t) do set at(p, t).
 untenable(c) :- color(p, c), at(p, s), swamp(s).
 .trial free_hop(piece: Entity, to: Square) of hop where was turn(c), !untenable(c) "{piece} is free to hop on to {to}"
 turn_goes_on() :- free_hop(_, _).
 movable() :- free_hop(_, _).
-stuck(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
 "#;
 
 fn relay() -> (Catalogue, Ruleset) {

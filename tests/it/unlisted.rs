@@ -45,7 +45,7 @@ on run(p, t, k, _) in after when gate(t), color(p, 'white) do set kind(p, k), no
 on run(p, _, 'lord, n) in after when n > 0 do set steps(p, n).
 untenable(c) :- kind(p, 'mule), color(p, c), color(p, 'white).
 movable() :- run(_, _).
-stuck(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
 "#;
 
 fn crowns(played: &str, fen: &str) -> (Catalogue, Ruleset, Game) {

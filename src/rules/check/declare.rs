@@ -530,7 +530,7 @@ impl<'t> Checker<'t> {
         if self.action_of.contains_key(&rel) || self.info(rel).name.span != name.span {
             return;
         }
-        let tries = decl.tries.and_then(|it| self.tries(rel, it));
+        let tries = decl.pseudo_legal.and_then(|it| self.tries(rel, it));
         let simulates = decl.simulates.and_then(|it| self.tries(rel, it));
         let refusals = decl.refusals.and_then(|it| self.refusals(rel, it));
         let until = decl.until.and_then(|it| self.find_stage(it));

@@ -28,7 +28,7 @@ impl<'t> Checker<'t> {
             let more = &it.decl;
             let mut twice = Vec::new();
             twice.extend(put(&mut whole.like, &mut added.like, more.like));
-            twice.extend(put(&mut whole.tries, &mut added.tries, more.tries));
+            twice.extend(put(&mut whole.pseudo_legal, &mut added.pseudo_legal, more.pseudo_legal));
             twice.extend(put(&mut whole.simulates, &mut added.simulates, more.simulates));
             twice.extend(put(&mut whole.refusals, &mut added.refusals, more.refusals));
             twice.extend(put(&mut whole.until, &mut added.until, more.until));

@@ -11,6 +11,7 @@ mod likeness;
 mod lower;
 mod names;
 mod reaction;
+mod renamed;
 mod rule;
 mod safety;
 mod stages;
@@ -85,6 +86,7 @@ fn check(sources: &[Source], reader: &Reader, found: &mut Vec<Diagnostic>) -> Op
     checker.declare(&files);
     checker.conclude(&files);
     let program = checker.finish(found);
+    renamed::explain(found, sources, &program.renames);
     Some(program)
 }
 
@@ -317,6 +319,7 @@ impl<'t> Checker<'t> {
         self.copy_reactions();
         self.check_concluded();
         self.check_exports();
+        self.check_aliases();
     }
 
     /// Reports relations that nothing can ever conclude, unless other files may add clauses.
@@ -334,6 +337,7 @@ impl<'t> Checker<'t> {
     }
 
     fn finish(mut self, found: &mut Vec<Diagnostic>) -> Program {
+        let renames = self.renames();
         let mut relations: Vec<Relation> =
             self.relations.into_iter().map(|it| it.relation).collect();
         for rule in &self.rules {
@@ -364,6 +368,7 @@ impl<'t> Checker<'t> {
             schema: Arc::new(self.domains.into_schema()),
             relation_names: names,
             scopes: self.scopes.names(),
+            renames,
             relations,
             rules: self.rules,
             strata,

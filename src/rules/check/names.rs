@@ -1,8 +1,8 @@
 //! Scopes of names: the core, families, modules and layouts share theirs with all files, a preset or
 //! game has names of its own.
 //!
-//! A name is looked up among those of the file's own preset or game, then among the shared ones, then among
-//! the exports of other presets and the game. A name that is not exported is called `preset::name` in the
+//! A name is looked up among those of the file's own preset or game, then among the shared ones and their earlier
+//! names (`.alias`), then among the exports of other presets and the game. A name that is not exported is called `preset::name` in the
 //! program, so that two presets may both declare `hand`. This applies if a file, in practice one of the core,
 //! has `.meta names "private"`: in programs whose core does not (older saves, which contain their core) all
 //! names are shared.
@@ -11,7 +11,7 @@ use std::hash::Hash;
 
 use foldhash::{HashMap, HashMapExt, HashSet};
 
-use super::super::ast::{File, Item, Name, RelationDecl, RelationKind};
+use super::super::ast::{Alias, File, Item, Name, RelationDecl, RelationKind};
 use super::super::program::{SEPARATOR, Span};
 
 /// The preset or game that each file belongs to, and the exports of these.
@@ -27,11 +27,16 @@ pub(super) struct Scopes<'t> {
     attributes: HashSet<(u16, &'t str)>,
     /// As written, with the scope.
     exports: Vec<(u16, Name<'t>)>,
+    /// Earlier names of relations.
+    aliases: Vec<Alias<'t>>,
 }
 
 impl<'t> Scopes<'t> {
     pub(super) fn of(files: &[&File<'t>]) -> Self {
-        let mut scopes = Self { of: vec![None; files.len()], ..Self::default() };
+        let items = files.iter().flat_map(|it| &it.items);
+        let alias = |it: &Item<'t>| if let Item::Alias(it) = it { Some(*it) } else { None };
+        let aliases = items.filter_map(alias).collect();
+        let mut scopes = Self { of: vec![None; files.len()], aliases, ..Self::default() };
         let metas = |file: &File<'t>, wanted: &str| {
             file.items.iter().find_map(|it| match it {
                 Item::Meta { key, value, .. } if key.text == wanted => Some(value.text),
@@ -108,6 +113,16 @@ impl<'t> Scopes<'t> {
     /// The names after `.export`, with the scope.
     pub(super) fn exported(&self) -> &[(u16, Name<'t>)] {
         &self.exports
+    }
+
+    /// What relations were called before, in the order of the files.
+    pub(super) fn aliases(&self) -> &[Alias<'t>] {
+        &self.aliases
+    }
+
+    /// What a relation is called of which a name is an earlier one.
+    fn renamed(&self, old: &str) -> Option<&'t str> {
+        self.aliases.iter().find(|it| it.old.text == old).map(|it| it.new.text)
     }
 
     /// The full name in the program of a file's private name.
@@ -209,7 +224,10 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         let scope = scopes.at(name.span);
         let Some((of, text)) = name.text.split_once(SEPARATOR) else {
             let own = scope.and_then(|it| self.own.get(&(it, name.text)));
-            let shared = || self.shared.get(name.text).map(|it| (*it, 1));
+            let shared = || {
+                let renamed = || self.shared.get(scopes.renamed(name.text)?);
+                self.shared.get(name.text).or_else(renamed).map(|it| (*it, 1))
+            };
             let exported = || self.exported.get(name.text).map(|it| (*it, 2));
             return own.map(|it| (*it, 0)).or_else(shared).or_else(exported);
         };
@@ -247,6 +265,11 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         let all = self.shared.keys().chain(self.exported.keys()).copied().chain(own);
         let all: HashSet<&'t str> = all.collect();
         all.into_iter().collect()
+    }
+
+    /// What all files share under a name.
+    pub(super) fn shared(&self, name: &str) -> Option<T> {
+        self.shared.get(name).copied()
     }
 
     pub(super) fn declares(&self, scope: u16, name: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: mistakes in the bodies of rules (`body`).
 
-use super::super::ast::{InputKind, Name};
+use super::super::ast::{Alias, InputKind, Name};
 use super::super::source::Span;
 use super::{Diagnostic, did_you_mean, plural, with_help};
 use crate::facts::nearest;
@@ -313,6 +313,35 @@ pub(in super::super) fn unknown_export(name: Name<'_>, near: Option<&str>) -> Di
         Diagnostic::new("E141", message, name.span, "no relation, event, stage or domain"),
         help,
     )
+}
+
+/// The code of mistakes about `.alias`.
+const ALIAS: &str = "E151";
+
+pub(in super::super) fn is_about_alias(mistake: &Diagnostic) -> bool {
+    mistake.code == ALIAS
+}
+
+pub(in super::super) fn alias_twice(alias: Alias<'_>, first: Alias<'_>) -> Diagnostic {
+    let message = format!("`{}` is the earlier name of two relations", alias.old.text);
+    Diagnostic::new(ALIAS, message, alias.old.span, "again here")
+        .and(first.old.span, "first here")
+        .help("take one of the two `.alias` lines out")
+}
+
+pub(in super::super) fn alias_taken(alias: Alias<'_>, relation: Span) -> Diagnostic {
+    let Alias { old, new } = alias;
+    let message =
+        format!("`{}` is a relation, so it cannot stand for `{}` as well", old.text, new.text);
+    Diagnostic::new(ALIAS, message, old.span, "taken")
+        .and(relation, "declared here")
+        .help(format!("take this line out, or give the relation `{}` another name", old.text))
+}
+
+pub(in super::super) fn alias_of_own(alias: Alias<'_>) -> Diagnostic {
+    let message = format!("`{}` belongs to one preset or game", alias.new.text);
+    Diagnostic::new(ALIAS, message, alias.new.span, "not shared by all files")
+        .help("earlier names are for relations that all files share: take the line out")
 }
 
 pub(in super::super) fn turn_until_turn(name: Name<'_>) -> Diagnostic {

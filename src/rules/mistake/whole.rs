@@ -108,15 +108,15 @@ pub(in super::super) fn beyond_tries(
 pub(in super::super) fn never_tried(action: &Relation) -> Diagnostic {
     let message =
         format!("`{}` is never legal, and nothing says when it may be tried", action.name);
-    Diagnostic::new("E510", message, action.span, "without `tries`")
-        .help("name the relation whose rows trials play out: `tries REL`")
+    Diagnostic::new("E510", message, action.span, "without `pseudo_legal`")
+        .help("name the relation whose rows trials play out: `pseudo_legal REL`")
 }
 
 pub(in super::super) fn never_legal(action: &Relation, rule: Span) -> Diagnostic {
     let message = format!("a rule of `{}`, which is never legal", action.name);
     Diagnostic::new("E510", message, rule, "it would have no effect")
         .and(action.span, "the action")
-        .help("have the relation after `tries` conclude it, or declare another `legality`")
+        .help("have the relation after `pseudo_legal` conclude it, or declare another `legality`")
 }
 
 pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> Diagnostic {

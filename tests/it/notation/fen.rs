@@ -175,8 +175,8 @@ fn of_several_castling_pieces_the_one_in_the_centre_castles() {
     let facts = world.facts();
     let squares = facts.schema().domain(contract.board.domain);
     let castling = contract.notation.castling.expect("castling rights");
-    for rook in facts.entities_with(castling.partner.attr) {
-        let king = facts.get_raw(rook, castling.partner.attr).expect("a right");
+    for rook in facts.entities_with(castling.right.attr) {
+        let king = facts.get_raw(rook, castling.right.attr).expect("a right");
         let king = rulemate::internals::facts::EntityId(king as u32);
         let square = facts.get_raw(king, contract.at.attr).expect("on the board");
         assert_eq!(squares.member_name(square), "e1");

@@ -191,6 +191,7 @@ impl<W: Word> Compiled<W> {
             words: Default::default(),
             texts: Vec::new(),
             relation_names: Default::default(),
+            renames: Vec::new(),
             scopes: Vec::new(),
         };
         Self {

@@ -114,7 +114,7 @@ impl Castling {
         let Some(chosen) = chosen else {
             return Err(Oddity::NoRook { right: right.letter });
         };
-        let partner = self.partner.attr;
+        let partner = self.right.attr;
         if world.facts().contains(chosen.rook, partner) {
             return Err(Oddity::SameRook { right: right.letter });
         }
@@ -129,7 +129,7 @@ impl Castling {
         program: &Program,
         style: FenStyle,
     ) -> String {
-        let rooks: Vec<EntityId> = world.facts().entities_with(self.partner.attr).collect();
+        let rooks: Vec<EntityId> = world.facts().entities_with(self.right.attr).collect();
         let mut written: Vec<Written> =
             rooks.into_iter().filter_map(|it| right(world, contract, self, it)).collect();
         written.sort();
@@ -233,7 +233,7 @@ fn right(
     rook: EntityId,
 ) -> Option<Written> {
     let facts = world.facts();
-    let castler = facts.get_raw(rook, roles.partner.attr)?;
+    let castler = facts.get_raw(rook, roles.right.attr)?;
     let castler = EntityId(u32::try_from(castler).ok()?);
     let side = facts.get_raw(rook, contract.color.attr)?;
     let from = facts.get_raw(castler, contract.at.attr)?;

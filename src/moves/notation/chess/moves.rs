@@ -18,7 +18,7 @@ use super::Castling;
 fn castling_rook(contract: &Contract, world: &World, program: &Program, mv: &Move) -> Option<i64> {
     let rook = mv.arg(program, "rook")?;
     let id = EntityId(u32::try_from(rook).ok()?);
-    let partner = contract.notation.castling?.partner;
+    let partner = contract.notation.castling?.right;
     world.facts().contains(id, partner.attr).then_some(rook)
 }
 
@@ -81,7 +81,7 @@ fn castling_texts(
     let facts = world.facts();
     let entity = |raw: i64| u32::try_from(raw).ok().map(EntityId);
     let rook = castling_rook(contract, world, program, mv).and_then(entity);
-    let partner_of = |it| facts.get_raw(it, contract.notation.castling?.partner.attr);
+    let partner_of = |it| facts.get_raw(it, contract.notation.castling?.right.attr);
     let piece = rook.and_then(partner_of).and_then(entity);
     let (Some(rook), Some(piece)) = (rook, piece) else {
         return Vec::new();

@@ -17,13 +17,15 @@ pub struct Roles {
     pub in_check: Option<RelId>,
     /// `check(attacker, royal piece)`.
     pub(super) check: Option<RelId>,
+    /// Kinds that are written without their letter.
+    pub unlettered: Option<RelId>,
 }
 
 /// The relations about castling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Castling {
-    /// `partner(rook, castling piece)`, which is the right to castle.
-    pub partner: Fact,
+    /// `castling_right(rook, castling piece)`.
+    pub right: Fact,
     pub castler: RelId,
     pub castling_rook: RelId,
     pub wing: RelId,
@@ -50,19 +52,21 @@ impl Roles {
     /// Finds what the rules declare.
     pub(in crate::moves) fn find(finder: &mut Finder<'_>) -> Self {
         let program = finder.program;
+        let unlettered = finder.current("pawn_like_kind", "marches");
         Self {
-            castling: program.relation_named("partner").and_then(|_| Castling::find(finder)),
+            castling: Castling::find(finder),
             passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
             clock: finder.optional("clock", Slot::Int),
             in_check: finder.optional_relation("in_check", &[]),
             check: program.relation_named("check"),
+            unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),
         }
     }
 
     /// The facts that a FEN states for these roles.
     pub fn stated_facts(&self) -> impl Iterator<Item = Fact> {
         let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
-        let castling = self.castling.map(|it| it.partner);
+        let castling = self.castling.map(|it| it.right);
         passing.into_iter().chain([self.clock, castling]).flatten()
     }
 
@@ -77,14 +81,16 @@ impl Castling {
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Kind, Side, Square};
         let wings = Slot::Named("Wing");
-        let partner = finder.piece("partner", Entity);
+        let name = finder.current("castling_right", "partner");
+        finder.program.relation_named(name)?;
+        let right = finder.piece(name, Entity);
         let castler = finder.rules("castler", &[Kind]);
         let castling_rook = finder.rules("castling_rook", &[Kind]);
         let wing = finder.rules("wing", &[Square, Square, wings]);
         let castling_text = finder.rules("castling_text", &[Entity, Square]);
         let last_rank = finder.rules("last_rank", &[Side, Square]);
         Some(Self {
-            partner: partner?,
+            right: right?,
             castler: castler?,
             castling_rook: castling_rook?,
             wing: wing?,

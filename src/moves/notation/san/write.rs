@@ -344,7 +344,7 @@ impl Form {
 
 /// Whether pieces of a kind are written without a letter.
 pub(super) fn is_bare(world: &mut World, contract: &Contract, kind: i64) -> bool {
-    contract.marches.is_some_and(|it| world.contains(it, &[kind]))
+    contract.notation.unlettered.is_some_and(|it| world.contains(it, &[kind]))
 }
 
 fn is_enemy_on(world: &mut World, contract: &Contract, square: i64) -> bool {
