@@ -420,7 +420,7 @@ fn stated(
     stated
 }
 
-/// Rules of actions that may conclude rows that are not among the action's `tries`. Such a row would be legal
+/// Rules of actions that may conclude rows that are not among the `pseudo_legal` of the action. Such a row would be legal
 /// while rules decide, and disappear as soon as actions of its kind are played out.
 fn beyond_tries(
     actions: &[Action],
@@ -442,7 +442,7 @@ fn beyond_tries(
     reports
 }
 
-/// Actions that only trials play out, but without `tries`, or with rules all the same.
+/// Actions that only trials play out, but without `pseudo_legal`, or with rules all the same.
 fn never_legal(actions: &[Action], relations: &[Relation], rules: &[Rule]) -> Vec<Diagnostic> {
     let mut reports = Vec::new();
     for action in actions.iter().filter(|it| it.legality == Legality::Never) {
