@@ -173,7 +173,7 @@ impl Finder<'_> {
             });
         }
         let entities = self.entities();
-        self.check_side_names();
+        self.verify_side_names();
         Some(Contract {
             at: at?,
             kind: kind?,

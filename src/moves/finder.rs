@@ -334,7 +334,7 @@ impl Finder<'_> {
     }
 
     /// Checks that no side's name begins with the name of another: sides are told apart by the first letters of their names.
-    pub(super) fn check_side_names(&mut self) {
+    pub(super) fn verify_side_names(&mut self) {
         let Some(id) = self.domain(Slot::Side) else {
             return;
         };
