@@ -107,9 +107,9 @@ helpers(t, n) :- life(t, _), n = count { friend(o, t), temper(o, 'calm) }.
 .decl standing(thing: Thing, mood: Mood, number: Int) "{thing} is {mood} with {number} helpers"
 standing(t, m, n) :- temper(t, m), helpers(t, n).
 .decl total(points: Int) "all scores come to {points}"
-total(n) :- n = sum { p, t : score(t, p) }.
+total(n) :- n = sum { p : score(t, p) }.
 .decl lives(points: Int) "all lives come to {points}"
-lives(n) :- n = sum { p, t : life(t, p) }.
+lives(n) :- n = sum { p : life(t, p) }.
 on poke(t) in early when standing(t, m, n), lives(l) do set mood(t, m), set score(t, n * 10 + l).
 on poke(t) in early when temper(t, 'cross), !temper(t, 'calm), friend(t, o), standing(o, m, _) do set mood(o, m).
 on poke(t) in late when total(n), lives(l), helpers(t, h) do set life(t, n * 100 + l * 10 + h).
@@ -125,18 +125,19 @@ fn reactions_read_the_rules_of_what_they_ask_for() {
     let attr =
         |name: &str| program.schema.attribute_named(name).unwrap_or_else(|| panic!("{name}"));
     let [life, friend, mood, score] = ["life", "friend", "mood", "score"].map(attr);
-    let things: Vec<EntityId> = (1..=3).map(EntityId).collect();
-    for (at, lives, of) in [(0, 5, Some(3)), (1, 2, Some(1)), (2, 3, None)] {
-        while !world.facts().entities_with(life).any(|it| it == things[at]) {
-            let thing = world.create();
-            world.set_raw(thing, life, Some(lives));
-        }
-        world.set_raw(things[at], friend, of);
+    let mut things = vec![EntityId(1)];
+    for lives in [2, 3] {
+        let thing = world.create();
+        world.set_raw(thing, life, Some(lives));
+        things.push(thing);
     }
+    world.set_raw(things[0], friend, Some(i64::from(things[2].0)));
+    world.set_raw(things[1], friend, Some(i64::from(things[0].0)));
     world.commit();
     let mark = world.mark();
-    let poke = |world: &mut World, thing: i64| {
-        fire_alike(world, program.actions[0].id, &[thing]).expect("nothing refuses it");
+    let poke = |world: &mut World, thing: usize| {
+        let args = [i64::from(things[thing - 1].0)];
+        fire_alike(world, program.actions[0].id, &args).expect("nothing refuses it");
     };
     poke(&mut world, 2);
     let of = |it: EntityId| [life, mood, score].map(|at| world.facts().get_raw(it, at));
