@@ -358,43 +358,8 @@ impl Names<'_> {
         VarId((self.vars.len() - 1) as u16)
     }
 
-    fn renamed(&mut self, literal: Literal) -> Literal {
-        match literal {
-            Literal::Atom(mut atom) => {
-                for arg in &mut atom.args {
-                    if let Term::Var(it) = arg {
-                        *arg = Term::Var(self.of(*it));
-                    }
-                }
-                Literal::Atom(atom)
-            }
-            Literal::Compare(mut it) => {
-                self.rename(&mut it.lhs);
-                self.rename(&mut it.rhs);
-                Literal::Compare(it)
-            }
-            Literal::Aggregate(mut fold) => {
-                fold.exprs.iter_mut().for_each(|it| self.rename(it));
-                fold.body = fold.body.into_iter().map(|it| self.renamed(it)).collect();
-                for result in &mut fold.results {
-                    if let Term::Var(it) = result {
-                        *it = self.of(*it);
-                    }
-                }
-                fold.locals.iter_mut().for_each(|it| *it = self.of(*it));
-                Literal::Aggregate(fold)
-            }
-        }
-    }
-
-    fn rename(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::Var(it) => *it = self.of(*it),
-            Expr::Const(_) => {}
-            Expr::Binary(_, a, b) => {
-                self.rename(a);
-                self.rename(b);
-            }
-        }
+    fn renamed(&mut self, mut literal: Literal) -> Literal {
+        literal.substitute(&mut |it| Term::Var(self.of(it)));
+        literal
     }
 }

@@ -49,7 +49,6 @@ pub struct Knowledge {
     kinds: usize,
     squares: usize,
     sides: usize,
-    features: usize,
     /// By kind, and behind the kinds by feature.
     worth: Vec<f32>,
     /// By side, kind and square, added to the kind's value.
@@ -106,7 +105,7 @@ impl Knowledge {
         let size = |domain| program.schema.domain(domain).size();
         let wanted = [contract.kinds, contract.board.domain, contract.sides].map(size);
         wanted == [self.kinds, self.squares, self.sides]
-            && features(program, contract).len() == self.features
+            && self.kinds + features(program, contract).len() == self.worth.len()
     }
 
     /// Learns a game from its position by self-play. Reproducible from the seed, if time is not limited.
@@ -118,7 +117,6 @@ impl Knowledge {
             kinds: size(contract.kinds),
             squares: size(contract.board.domain),
             sides: size(contract.sides),
-            features: features(&program, &contract).len(),
             worth: Vec::new(),
             place: Vec::new(),
             games: 0,

@@ -73,6 +73,13 @@ pub enum TableError {
     Dialect(String, DialectError),
 }
 
+/// As much as can be learned in a part of the time for an action.
+fn lessons_within(budget: Budget) -> Lessons {
+    let whole = Lessons::default();
+    let part = budget.time.map(|it| it / 4);
+    Lessons { time: whole.time.min(part.or(whole.time)), ..whole }
+}
+
 impl EngineGame {
     /// Sets up the named game.
     ///
@@ -218,7 +225,7 @@ impl EngineGame {
     /// As [`EngineGame::pick`].
     pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
         let Some(text) = self.pick()? else { return Ok(None) };
-        let knowledge = self.learned(budget)?;
+        let knowledge = self.learned(lessons_within(budget))?;
         let mut opponent = Opponent::new(knowledge, level, self.game.hash());
         let Some(choice) = opponent.choose(&self.game, budget, &Stop::default()) else {
             return Ok(None);
@@ -248,28 +255,19 @@ impl EngineGame {
     /// The game does not start.
     pub fn prepare(&mut self) -> Result<(), TableError> {
         if let Some(time) = self.learning_time {
-            let name = &self.rules.game().name;
-            if !self.knowledge.contains_key(name) {
-                let known = Knowledge::learn(&self.rules.start(None)?, Lessons::of(time), 1);
-                self.knowledge.insert(name.clone(), known);
-            }
+            self.learned(Lessons::of(time))?;
         }
         Ok(())
     }
 
-    /// The knowledge about the game: learned the first time, within a part of the time for an action. If that
-    /// time was short, it is learned again later.
-    fn learned(&mut self, budget: Budget) -> Result<Knowledge, TableError> {
+    /// The knowledge about the game: learned the first time. If the time for it was short, it is learned again later.
+    fn learned(&mut self, lessons: Lessons) -> Result<Knowledge, TableError> {
         let name = &self.rules.game().name;
         if let Some(known) = self.knowledge.get(name) {
             return Ok(known.clone());
         }
-        let start = self.rules.start(None)?;
-        let whole = Lessons::default();
-        let part = budget.time.map(|it| it / 4);
-        let time = whole.time.min(part.or(whole.time));
-        let knowledge = Knowledge::learn(&start, Lessons { time, ..whole }, 1);
-        if time.is_none_or(|it| it >= ENOUGH) {
+        let knowledge = Knowledge::learn(&self.rules.start(None)?, lessons, 1);
+        if lessons.time.is_none_or(|it| it >= ENOUGH) {
             self.knowledge.insert(name.clone(), knowledge.clone());
         }
         Ok(knowledge)

@@ -213,6 +213,57 @@ pub enum Expr {
     Binary(Arith, Box<Expr>, Box<Expr>),
 }
 
+impl Literal {
+    /// Puts terms in place of all variables, those of aggregates included.
+    ///
+    /// # Panics
+    /// A wildcard is to stand for a variable of an expression, or a term that is no variable for a local one.
+    pub fn substitute(&mut self, of: &mut dyn FnMut(VarId) -> Term) {
+        match self {
+            Self::Atom(atom) => atom.args.iter_mut().for_each(|it| it.substitute(of)),
+            Self::Compare(it) => {
+                it.lhs.substitute(of);
+                it.rhs.substitute(of);
+            }
+            Self::Aggregate(fold) => {
+                fold.exprs.iter_mut().for_each(|it| it.substitute(of));
+                fold.body.iter_mut().for_each(|it| it.substitute(of));
+                fold.results.iter_mut().for_each(|it| it.substitute(of));
+                for local in &mut fold.locals {
+                    *local = of(*local).var().expect("a local variable has none for its place");
+                }
+            }
+        }
+    }
+}
+
+impl Term {
+    fn substitute(&mut self, of: &mut dyn FnMut(VarId) -> Self) {
+        if let Self::Var(var) = self {
+            *self = of(*var);
+        }
+    }
+}
+
+impl Expr {
+    fn substitute(&mut self, of: &mut dyn FnMut(VarId) -> Term) {
+        match self {
+            Self::Const(_) => {}
+            Self::Var(var) => {
+                *self = match of(*var) {
+                    Term::Var(var) => Self::Var(var),
+                    Term::Const(value) => Self::Const(value),
+                    Term::Wild => unreachable!("a wildcard has no value"),
+                };
+            }
+            Self::Binary(_, lhs, rhs) => {
+                lhs.substitute(of);
+                rhs.substitute(of);
+            }
+        }
+    }
+}
+
 /// `result = fold { exprs : body }`.
 ///
 /// Variables of `body` that also occur outside the aggregate are bound before it is computed (it

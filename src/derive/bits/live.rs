@@ -101,16 +101,14 @@ impl<W: Word> Live<W> {
     }
 
     #[inline]
-    fn set_flag(&mut self, rel: RelId) {
-        self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
-    }
-
-    /// A list has been derived: it is no longer that of the frames below.
-    fn set_list_flag(&mut self, c: &Compiled<W>, rel: RelId) {
+    fn set_flag(&mut self, c: &Compiled<W>, rel: RelId) {
+        let (word, bit) = (usize::from(rel.0) / 64, 1 << (rel.0 % 64));
+        // There is one list of a relation: it is no longer that of the frames below.
+        let list = c.list_relations[word] & bit;
         for depth in 0..self.depth {
-            self.s.ready[depth * c.flags() + usize::from(rel.0) / 64] &= !(1 << (rel.0 % 64));
+            self.s.ready[depth * c.flags() + word] &= !list;
         }
-        self.set_flag(rel);
+        self.s.ready[self.s.ready_at + word] |= bit;
     }
 
     // --- inputs ---------------------------------------------------------------------------------
@@ -497,7 +495,7 @@ impl<W: Word> Live<W> {
                     let new = std::mem::take(&mut self.s.fresh[store as usize]);
                     let list = &mut self.s.lists[store as usize];
                     self.s.fresh[store as usize] = refill(c, store, list, new);
-                    self.set_list_flag(c, rel);
+                    self.set_flag(c, rel);
                 }
             }
             Mode::General { stratum } => {
@@ -506,7 +504,7 @@ impl<W: Word> Live<W> {
                 for member in &fixpoint.relations {
                     self.clear(c, member.rel);
                     self.take_list(c, member.rel, member.full);
-                    self.set_list_flag(c, member.rel);
+                    self.set_flag(c, member.rel);
                 }
             }
             _ => return,

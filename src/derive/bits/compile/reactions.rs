@@ -26,7 +26,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         let body: Vec<&Literal> = reaction.body.iter().collect();
         let Some(body) = self.prune_body(&body) else { return Ok(None) };
         let types: Vec<Type> = reaction.vars.iter().map(|it| it.ty).collect();
-        self.planner.begin(&types, reaction_owner(self.program, at));
+        let owner = reaction_owner(self.program, at);
+        self.planner.begin(&types, owner);
         let named = reaction.named();
         let mut effects = Vec::new();
         for (number, effect) in reaction.effects.iter().enumerate() {
@@ -37,11 +38,11 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.code.effects.push(ReactionCode { reaction: at, named: regs, effects });
         let needs: BTreeSet<VarId> = named.into_iter().collect();
         let goal = Goal::React { reaction: code, needs: needs.into_iter().collect() };
+        let columns = self.program.event_columns(reaction.event);
         let (mut plans, mut needs) = (Vec::new(), Vec::new());
         for Body { types, literals } in self.unfolded(reaction, &body) {
-            self.planner.begin(&types, reaction_owner(self.program, at));
+            self.planner.begin(&types, owner);
             let pc = self.planner.code.ops.len() as u32;
-            let columns = self.program.event_columns(reaction.event);
             plans.push((self.bind_tuple(&reaction.params, columns)?, pc));
             let body_plan = self.planner.plan(literals.iter().map(lit).collect(), &goal);
             body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;

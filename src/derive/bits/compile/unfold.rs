@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 
 use crate::rules::{
-    Aggregate, Atom, Compare, Expr, Input, Literal, Op, Program, Reaction, RelId, Role, Rule, Term,
-    Type, VarId,
+    Atom, Compare, Expr, Input, Literal, Op, Program, Reaction, RelId, Role, Rule, Term, Type,
+    VarId,
 };
 
 use super::super::word::Word;
@@ -127,7 +127,7 @@ impl Unfolding<'_> {
         self.terms = vec![None; rule.vars.len()];
         for (&head, &arg) in rule.args.iter().zip(&atom.args) {
             match (head, arg) {
-                (Term::Var(_), Term::Wild) | (_, Term::Wild) | (Term::Wild, _) => {}
+                (_, Term::Wild) | (Term::Wild, _) => {}
                 (Term::Var(var), arg) => self.terms[usize::from(var.0)] = Some(arg),
                 (Term::Const(head), Term::Const(arg)) if head == arg => {}
                 (Term::Const(_), Term::Const(_)) => return Some(Vec::new()),
@@ -139,64 +139,22 @@ impl Unfolding<'_> {
             }
         }
         for &literal in &self.live.body {
-            let literal = self.literal(literal);
+            let mut literal = literal.clone();
+            literal.substitute(&mut |it| self.term(it));
             self.body.literals.push(literal);
         }
         let fits = self.body.literals.len() <= MAX_BODY && self.body.types.len() <= MAX_VARS;
         fits.then(|| vec![self.body])
     }
 
-    fn literal(&mut self, literal: &Literal) -> Literal {
-        match literal {
-            Literal::Atom(atom) => {
-                let args = atom.args.iter().map(|it| self.term(*it)).collect();
-                Literal::Atom(Atom { args, ..atom.clone() })
-            }
-            Literal::Compare(compare) => Literal::Compare(Compare {
-                lhs: self.expr(&compare.lhs),
-                rhs: self.expr(&compare.rhs),
-                ..compare.clone()
-            }),
-            Literal::Aggregate(it) => Literal::Aggregate(Aggregate {
-                exprs: it.exprs.iter().map(|it| self.expr(it)).collect(),
-                body: it.body.iter().map(|it| self.literal(it)).collect(),
-                results: it.results.iter().map(|it| self.term(*it)).collect(),
-                locals: it.locals.iter().map(|it| self.local(*it)).collect(),
-                ..it.clone()
-            }),
+    /// What stands for a variable of the rule: a new variable of the body, if it is the rule's own.
+    fn term(&mut self, var: VarId) -> Term {
+        if let Some(term) = self.terms[usize::from(var.0)] {
+            return term;
         }
-    }
-
-    fn expr(&mut self, expr: &Expr) -> Expr {
-        match expr {
-            Expr::Const(value) => Expr::Const(*value),
-            Expr::Var(var) => match self.term(Term::Var(*var)) {
-                Term::Var(var) => Expr::Var(var),
-                Term::Const(value) => Expr::Const(value),
-                Term::Wild => unreachable!("no variable stands for anything"),
-            },
-            Expr::Binary(op, lhs, rhs) => {
-                Expr::Binary(*op, Box::new(self.expr(lhs)), Box::new(self.expr(rhs)))
-            }
-        }
-    }
-
-    fn term(&mut self, term: Term) -> Term {
-        let Term::Var(var) = term else { return term };
-        match self.terms[usize::from(var.0)] {
-            Some(term) => term,
-            None => Term::Var(self.local(var)),
-        }
-    }
-
-    /// The variable of the body that is one of the rule's own.
-    fn local(&mut self, var: VarId) -> VarId {
-        if let Some(Term::Var(known)) = self.terms[usize::from(var.0)] {
-            return known;
-        }
-        let own = VarId(self.body.types.len() as u16);
+        let own = Term::Var(VarId(self.body.types.len() as u16));
         self.body.types.push(self.live.rule.vars[usize::from(var.0)].ty);
-        self.terms[usize::from(var.0)] = Some(Term::Var(own));
+        self.terms[usize::from(var.0)] = Some(own);
         own
     }
 }
