@@ -31,10 +31,8 @@ pub(super) async fn stream(
     let state = web.host.state(&id, None, None, Lines::Texts).await?;
     let have = state["v"].as_u64();
     let feed = web.host.watch(&id, have, Some(account.token.clone())).await?;
-    let (sender, answer) = lines(place);
-    // A new channel has room for a first line.
     let titles = titles(&web, &state).await?;
-    let _ = sender.try_send(line(&full(&id, &state, &titles)));
+    let (sender, answer) = lines(&[full(&id, &state, &titles)], place);
     if state["result"].is_null() {
         tokio::spawn(follow(web, id, account.id(), feed, sender));
     } else {

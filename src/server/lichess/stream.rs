@@ -30,9 +30,14 @@ const SILENCE: Duration = Duration::from_secs(7);
 /// Maximum number of lines that wait to be read by one client.
 const BACKLOG: usize = 64;
 
-/// A channel and the response that streams it. `held` is dropped with the stream.
-pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
-    let (sender, inbox) = mpsc::channel::<Bytes>(BACKLOG);
+/// A channel and the response that streams it, which begins with the `first` values. `held` is dropped with the
+/// stream.
+pub(super) fn lines(first: &[Value], held: impl Send + 'static) -> (Listener, Response) {
+    let (sender, inbox) = mpsc::channel::<Bytes>(BACKLOG + first.len());
+    for value in first {
+        // The channel is new and has room for all of them.
+        let _ = sender.try_send(line(value));
+    }
     let stream = stream::unfold((inbox, held), |(mut inbox, held)| async move {
         match timeout(SILENCE, inbox.recv()).await {
             Ok(Some(line)) => Some((Ok::<_, Infallible>(line), (inbox, held))),
@@ -44,13 +49,13 @@ pub(super) fn lines(held: impl Send + 'static) -> (Listener, Response) {
     (sender, (kind, Body::from_stream(stream)).into_response())
 }
 
-/// A listener, which is removed from all lists when its stream ends.
-struct Listening {
+/// Removes the closed listeners of an account when one of its streams ends.
+struct ListenerGuard {
     challenges: Arc<Challenges>,
     user: String,
 }
 
-impl Drop for Listening {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         let mut all = lock(&self.challenges.listeners);
         let Some(own) = all.get_mut(&self.user) else { return };
@@ -69,8 +74,6 @@ pub(super) async fn events(
 ) -> Result<Response, LichessProblem> {
     let user = account.id();
     let place = web.hold_open(&caller)?;
-    let (sender, answer) =
-        lines((Listening { challenges: Arc::clone(&web.challenges), user: user.clone() }, place));
     web.challenges.forget_old();
     let games = under_way(&web, &user).await?;
     let waiting = lock(&web.challenges.waiting);
@@ -78,10 +81,8 @@ pub(super) async fn events(
         waiting.values().filter(|it| it.is_for(&user)).map(|it| it.event("challenge")).collect();
     drop(waiting);
     first.extend(games.iter().map(|(id, color)| started(id, color)));
-    for event in first {
-        // A client that is sent more than fits reconnects and is sent everything again.
-        let _ = sender.try_send(line(&event));
-    }
+    let guard = ListenerGuard { challenges: Arc::clone(&web.challenges), user: user.clone() };
+    let (sender, answer) = lines(&first, (guard, place));
     lock(&web.challenges.listeners).entry(user.clone()).or_default().push(sender.clone());
     let (challenges, mut ended) = (Arc::clone(&web.challenges), web.host.ended.subscribe());
     tokio::spawn(async move {
