@@ -27,8 +27,9 @@ struct Line {
     place: String,
     /// The relation that the rule concludes; `reaction` for reactions.
     relation: String,
+    /// Instructions that the evaluator ran for it.
     operations: u64,
-    /// The share of all instructions.
+    /// Its share of the operations of all rules.
     share: f64,
     /// Estimated by share.
     micros: f64,
@@ -38,6 +39,7 @@ struct Line {
 #[derive(Debug, Serialize)]
 struct Profile {
     plies: usize,
+    /// Instructions that the evaluator ran.
     operations: u64,
     micros: f64,
     rules: Vec<Line>,
@@ -110,7 +112,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
         let game = setup::open_unmoved(&mut library, name, from)?.game;
         let mut moves = setup::moves_of(&mut game.clone(), text)?;
         if moves.is_empty() {
-            moves = chance(&mut game.clone())?;
+            moves = random_moves(&mut game.clone())?;
         }
         return Ok((game, moves));
     };
@@ -132,8 +134,8 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
 }
 
-/// Some moves, always the same.
-fn chance(game: &mut Game) -> anyhow::Result<Vec<String>> {
+/// Random moves from a fixed seed.
+fn random_moves(game: &mut Game) -> anyhow::Result<Vec<String>> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut moves = Vec::new();
     for _ in 0..PLIES {

@@ -246,7 +246,7 @@ fn durable_appends() -> Result<f64, store::StoreError> {
             },
             snapshot: None,
             lease: None,
-            marks: Vec::new(),
+            empty_records: Vec::new(),
         }])?;
     }
     let rate = f64::from(rounds as u32) / started.elapsed().as_secs_f64();

@@ -28,8 +28,8 @@ pub enum Backend {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Basis<'w> {
     pub(super) facts: &'w Session,
-    pub(super) hands: &'w GivenRelations,
-    pub(super) handed: &'w GivenRows,
+    pub(super) given_relations: &'w GivenRelations,
+    pub(super) given_rows: &'w GivenRows,
 }
 
 /// The state of an evaluator at a mark. An evaluator that derives from scratch after each change stores

@@ -1,7 +1,7 @@
 //! Rows that are supplied to the evaluators: those of a relation before the action under way, and those of
 //! trials, which are found by playing actions out.
 //!
-//! Evaluators read both like other rows. Rows of before are supplied when a batch reads them, and dropped
+//! Evaluators read both like other rows. Rows from before the action are supplied when a batch reads them, and dropped
 //! when the action is over. The rows of a trial are computed when something that depends on them is read, and
 //! are valid until a fact changes; nothing that is played out for a trial may depend on it, which is checked
 //! when rules are compiled. Programs without either have no extra cost.
@@ -58,18 +58,18 @@ impl GivenRelations {
             return Self::default();
         }
         let reads = if program.trials.is_empty() { Vec::new() } else { trials_read(program) };
-        let mut hands = Self { rels, reads, ..Self::default() };
-        let looks_back = |it: &RelId| hands.before(program, *it).is_some();
-        if hands.rels.iter().any(looks_back) {
-            let of = |event| hands.asked_for(program, event);
+        let mut relations = Self { rels, reads, ..Self::default() };
+        let looks_back = |it: &RelId| relations.before(program, *it).is_some();
+        if relations.rels.iter().any(looks_back) {
+            let of = |event| relations.asked_for(program, event);
             let actions = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
             let events = program.events.iter().map(|it| of(Event::Raised(it.id))).collect();
-            (hands.of_actions, hands.of_events) = (actions, events);
+            (relations.of_actions, relations.of_events) = (actions, events);
         }
-        hands
+        relations
     }
 
-    /// The original of a relation of before the action, with its number.
+    /// The original of a relation from before the action, with its number.
     fn before(&self, program: &Program, rel: RelId) -> Option<(usize, RelId)> {
         let Role::Given(Given::Before(of)) = program.relation(rel).role else { return None };
         Some((self.number(rel)?, of))
@@ -79,7 +79,7 @@ impl GivenRelations {
         self.rels.iter().position(|it| *it == rel)
     }
 
-    /// The state of before that an action or event, or its consequences, may read.
+    /// What an action or event, or its consequences, may read of the state before it.
     fn asked_for(&self, program: &Program, event: Event) -> Vec<(usize, RelId)> {
         let mut asked = Vec::new();
         for reaction in consequences(program, event) {
@@ -153,13 +153,13 @@ fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
 }
 
 impl GivenRows {
-    pub(super) fn of(hands: &GivenRelations) -> Self {
-        Self { rows: vec![SharedRows::default(); hands.rels.len()], ..Self::default() }
+    pub(super) fn of(relations: &GivenRelations) -> Self {
+        Self { rows: vec![SharedRows::default(); relations.rels.len()], ..Self::default() }
     }
 
     /// Marks the rows of trials as out of date, since facts have changed.
     #[inline]
-    pub(super) fn spoil(&mut self) {
+    pub(super) fn invalidate_trials(&mut self) {
         self.fresh = 0;
     }
 
@@ -174,8 +174,8 @@ impl GivenRows {
     /// The supplied rows, by relation.
     pub(super) fn all<'h>(
         &'h self,
-        hands: &'h GivenRelations,
+        relations: &'h GivenRelations,
     ) -> impl Iterator<Item = (RelId, &'h SharedRows)> + 'h {
-        hands.rels.iter().copied().zip(&self.rows)
+        relations.rels.iter().copied().zip(&self.rows)
     }
 }

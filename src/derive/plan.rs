@@ -20,7 +20,7 @@ pub struct Plan {
     /// The unmerged schedule of reactions, for the reference evaluator.
     letter: Arc<Schedule>,
     /// The supplied relations, and the trials that batches read: for the merged and the unmerged schedule.
-    hands: GivenRelations,
+    given_relations: GivenRelations,
     trials: [Vec<u64>; 2],
     /// The reference evaluator, which plans and computes its statics on first use.
     frog: Arc<Statics>,
@@ -60,10 +60,10 @@ impl Plan {
         let letter = Schedule::by_the_letter(&program);
         let bits = BitPlan::compile(&program, &schedule, &depends, width, memo)?;
         let frog = Arc::new(Statics::later(&program));
-        let hands = GivenRelations::of(&program);
-        let trials = [&schedule, &letter].map(|it| hands.of_batches(&program, it));
+        let given_relations = GivenRelations::of(&program);
+        let trials = [&schedule, &letter].map(|it| given_relations.of_batches(&program, it));
         let letter = Arc::new(letter);
-        Ok(Self { program, bits, schedule, letter, hands, trials, frog, calls: None })
+        Ok(Self { program, bits, schedule, letter, given_relations, trials, frog, calls: None })
     }
 
     /// The same, with the code that reactions call.
@@ -99,7 +99,7 @@ impl Plan {
     }
 
     pub(super) fn given_relations(&self) -> &GivenRelations {
-        &self.hands
+        &self.given_relations
     }
 
     /// An evaluator for a new session, which has no facts yet.

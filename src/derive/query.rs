@@ -72,7 +72,7 @@ pub struct Solutions {
 
 const HEAD: &str = ".decl query_() \"a question\"\nquery_() :- ";
 
-/// The names of the relations that rule files declare. Those for the state of before an action come after
+/// The names of the relations that rule files declare. Those for the state from before an action come after
 /// them.
 fn declared(program: &Program) -> impl Iterator<Item = &str> {
     program.declared().map(|it| it.name.as_str())

@@ -34,8 +34,8 @@ impl Reference {
 
     fn rows(&mut self, basis: Basis<'_>) -> &Frog {
         self.rows.get_or_insert_with(|| {
-            let handed: Vec<_> = basis.handed.all(basis.hands).collect();
-            Arc::new(Frog::over(&self.statics, basis.facts, &handed))
+            let given: Vec<_> = basis.given_rows.all(basis.given_relations).collect();
+            Arc::new(Frog::over(&self.statics, basis.facts, &given))
         })
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Batch {
     pub(super) plain: bool,
     /// Whether it creates entities.
     pub(super) spawns: bool,
-    /// Whether it reads the state of before the action.
+    /// Whether it reads the state from before the action.
     pub(super) looks_back: bool,
 }
 
@@ -60,7 +60,7 @@ impl Schedule {
             for reactions in tried.into_iter().chain(later) {
                 let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
                 let bodies = || reactions.iter().map(|&it| &program.reactions[it].body);
-                let looks_back = bodies().any(|it| program.asks_for_before(it));
+                let looks_back = bodies().any(|it| program.reads_before(it));
                 let plain = effects().all(is_plain) && !looks_back;
                 let spawns = effects().any(is_spawn);
                 it.batches.push(Batch { reactions, plain, spawns, looks_back });

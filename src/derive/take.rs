@@ -169,7 +169,7 @@ impl World {
         self.schedule().of(event)
     }
 
-    /// Whether the batch reads the state of before the action.
+    /// Whether the batch reads the state from before the action.
     pub(super) fn looks_back(&self, batch: usize) -> bool {
         self.schedule().batches[batch].looks_back
     }

@@ -24,9 +24,9 @@ pub(super) struct Transaction<'w, 't> {
     events: usize,
     /// Whether a rewind was requested, after whose batch nothing more runs.
     rewinds: bool,
-    /// Whether the evaluator has been given the facts and rows of before the action.
+    /// Whether the evaluator has been given the facts and rows from before the action.
     looks_back: bool,
-    /// Rows of before the action, which reactions may read.
+    /// Rows from before the action, which reactions may read.
     before: Before,
     fresh: Fresh,
     /// The cut, if the action is only played out.

@@ -1,4 +1,4 @@
-//! Supplies rows to the evaluator of a world: those of before an action, and those of trials, which are
+//! Supplies rows to the evaluator of a world: those from before an action, and those of trials, which are
 //! played out here.
 
 use std::sync::Arc;
@@ -93,16 +93,16 @@ impl World {
         })
     }
 
-    /// The current rows of relations that an action or event may read as state of before.
+    /// The current rows of relations that an action or event may read by `was`.
     pub(super) fn before(&mut self, event: Event) -> Before {
         if self.plan().given_relations().of_actions.is_empty() {
             return Before::new();
         }
         let plan = Arc::clone(self.plan());
-        let hands = plan.given_relations();
+        let relations = plan.given_relations();
         let asked = match event {
-            Event::Action(id) => hands.of_actions.get(usize::from(id.0)),
-            Event::Raised(id) => hands.of_events.get(usize::from(id.0)),
+            Event::Action(id) => relations.of_actions.get(usize::from(id.0)),
+            Event::Raised(id) => relations.of_events.get(usize::from(id.0)),
             Event::Any => None,
         };
         let asked = asked.map_or(&[][..], Vec::as_slice);
@@ -129,7 +129,7 @@ impl World {
         self.given_rows_mut().fresh = mark.fresh;
     }
 
-    /// Drops the rows of before the action, which are no longer read.
+    /// Drops the rows from before the action, which are no longer read.
     pub(super) fn forget_rows_before(&mut self) {
         if self.plan().given_relations().of_actions.is_empty() {
             return;

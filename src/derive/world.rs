@@ -27,7 +27,7 @@ use crate::rules::{ActionId, Event, Expiry, Input, Program, RelId, Role, Was};
 pub struct WorldMark {
     facts: Mark,
     evaluator: EvaluatorMark,
-    handed: GivenMark,
+    given_rows: GivenMark,
 }
 
 /// Facts and what follows from them. See the module's head.
@@ -44,7 +44,7 @@ pub struct World {
     /// Whether the rows were dropped until [`World::reload`].
     unloaded: bool,
     /// Supplied rows, which neither are facts nor follow from rules.
-    handed: GivenRows,
+    given_rows: GivenRows,
 }
 
 impl World {
@@ -67,7 +67,7 @@ impl World {
         let mut evaluator = plan.evaluator(backend);
         evaluator.follow(facts.changes_since(start));
         facts.commit();
-        let handed = GivenRows::of(plan.given_relations());
+        let given_rows = GivenRows::of(plan.given_relations());
         Self {
             plan,
             facts,
@@ -77,7 +77,7 @@ impl World {
             limit: None,
             watches: None,
             unloaded: false,
-            handed,
+            given_rows,
         }
     }
 
@@ -135,7 +135,7 @@ impl World {
         self.follow(mark);
     }
 
-    /// Supplies the facts and rows of before the action to reactions, until [`World::forget_before`]. They
+    /// Supplies the facts and rows from before the action to reactions, until [`World::forget_before`]. They
     /// are those at a mark: an action that is played out within another one has its own.
     pub(super) fn remember(&mut self, since: Mark, rows: &Before) {
         let mark = self.facts.mark();
@@ -215,14 +215,14 @@ impl World {
     pub(super) fn follow(&mut self, mark: Mark) {
         let changes = self.facts.changes_since(mark);
         if !changes.is_empty() {
-            self.handed.spoil();
+            self.given_rows.invalidate_trials();
         }
         self.evaluator.follow(changes);
     }
 
     pub fn mark(&mut self) -> WorldMark {
         let (facts, evaluator) = (self.facts.mark(), self.evaluator.mark());
-        WorldMark { facts, evaluator, handed: self.handed.mark() }
+        WorldMark { facts, evaluator, given_rows: self.given_rows.mark() }
     }
 
     /// Restores the state of a mark.
@@ -233,7 +233,7 @@ impl World {
         self.evaluator.undo(self.facts.changes_since(mark.facts));
         self.facts.rollback(mark.facts);
         self.evaluator.rollback(mark.evaluator);
-        self.restore_supplied(mark.handed);
+        self.restore_supplied(mark.given_rows);
     }
 
     /// Makes all writes final: earlier marks are no longer valid. [`World::changes`] reports the changes of
@@ -245,7 +245,7 @@ impl World {
             self.watches = Some(watches);
         }
         self.facts.commit();
-        self.handed.commit();
+        self.given_rows.commit();
         self.evaluator.commit();
     }
 
@@ -282,8 +282,8 @@ impl World {
     /// The evaluator, and the sources that it may need.
     #[inline]
     pub(super) fn parts(&mut self) -> (&mut dyn Evaluator, Basis<'_>) {
-        let Self { plan, facts, evaluator, handed, .. } = self;
-        (&mut **evaluator, Basis { facts, hands: plan.given_relations(), handed })
+        let Self { plan, facts, evaluator, given_rows, .. } = self;
+        (&mut **evaluator, Basis { facts, given_relations: plan.given_relations(), given_rows })
     }
 
     pub fn contains(&mut self, rel: RelId, tuple: &[i64]) -> bool {
@@ -440,7 +440,7 @@ impl World {
     /// Forgets all derived rows: the next read derives them from scratch.
     pub fn forget_rows(&mut self) {
         self.limit = None;
-        self.handed.spoil();
+        self.given_rows.invalidate_trials();
         self.evaluator.forget();
     }
 
@@ -472,11 +472,11 @@ impl World {
     }
 
     pub(super) fn given_rows(&self) -> &GivenRows {
-        &self.handed
+        &self.given_rows
     }
 
     pub(super) fn given_rows_mut(&mut self) -> &mut GivenRows {
-        &mut self.handed
+        &mut self.given_rows
     }
 
     /// The trials that batches read.

@@ -135,7 +135,7 @@ impl Game {
         text: &str,
         ask: &mut dyn FnMut(&mut Self, &str) -> Result<Explanation, QuestionError>,
     ) -> Result<Explanation, QuestionError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let contract = self.contract().clone();
         let is_one = |world: &mut World, text: &str| {
             let read = read_move(world, &contract, text);
@@ -256,7 +256,7 @@ impl Game {
     /// # Errors
     /// Finding it out took more than the limits allow.
     pub fn explain_result(&mut self, limits: Limits) -> Result<Explanation, QuestionError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let contract = self.contract().clone();
         let result = self.result().map(ToString::to_string);
         let world = self.world_mut();
@@ -295,7 +295,7 @@ impl Game {
         text: Option<&str>,
         limits: Limits,
     ) -> Result<Explanation, QuestionError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let contract = self.contract().clone();
         let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
         let side = side.unwrap_or_else(|| "nobody".to_owned());
@@ -350,7 +350,7 @@ impl Game {
         text: &str,
         limits: Limits,
     ) -> Result<Explanation, QuestionError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let Asked { rel, patterns } = self.read_fact(text)?;
         let world = self.world_mut();
         let mut proofs = Vec::new();
@@ -409,7 +409,7 @@ impl Game {
     /// # Errors
     /// There is no such square.
     pub fn rows_about(&mut self, square: &str) -> Result<Vec<HeldFact>, QuestionError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let contract = self.contract().clone();
         let program = self.program().clone();
         let board = program.schema.domain(contract.board.domain);

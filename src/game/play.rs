@@ -101,7 +101,7 @@ impl Game {
     /// A game that starts from the facts as they are, with the warnings of its setup.
     #[doc(hidden)]
     pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         world.commit();
         let start = (Snapshot::new(world.facts()), key(&mut world));
         Self { warnings, ..Self::from_parts(world, terms, start, Vec::new()) }
@@ -202,7 +202,7 @@ impl Game {
         terms: Arc<Terms>,
         names: Arc<[String]>,
     ) -> Result<(), SwitchError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let changes =
             self.switches.len() + self.history.iter().map(|it| it.switches().len()).sum::<usize>();
         if changes >= SWITCHES {
@@ -294,7 +294,7 @@ impl Game {
     /// The position as FEN, in the style of the game. In the middle of a turn, games whose rules have a text
     /// for it write the position that it began from and the actions taken since.
     pub fn fen(&mut self) -> String {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let terms = Arc::clone(&self.terms);
         let write = |world: &mut World| write_fen(world, &terms.moves, terms.style);
         let Some(done) = write_turn(&mut self.world, &terms.moves) else {
@@ -342,7 +342,7 @@ impl Game {
     /// The legal moves; none after the end of the game, draws by counter, repetition and material
     /// included. (Counting trees ignores these draws: that is `moves::legal_moves` over the world.)
     pub fn legal_moves(&mut self) -> Vec<Move> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         match self.result {
             Some(_) => Vec::new(),
             None => legal_moves(&mut self.world, &self.terms.moves),
@@ -351,7 +351,7 @@ impl Game {
 
     /// The legal moves with their UCI text, sorted by text.
     pub fn listing(&mut self) -> Vec<(String, Move)> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         match self.result {
             Some(_) => Vec::new(),
             None => listing(&mut self.world, &self.terms.moves),
@@ -363,7 +363,7 @@ impl Game {
     /// # Errors
     /// The game is over, or the text means no legal move, or several.
     pub fn find_move(&mut self, text: &str) -> Result<Move, PlayError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         self.refuse_if_over()?;
         let (world, contract) = (&mut self.world, &self.terms.moves);
         let found = parse_either(world, contract, text);
@@ -378,7 +378,7 @@ impl Game {
     /// # Errors
     /// As [`Game::find_move`]. Nothing has changed.
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         if !text.contains(BETWEEN) {
             let found = self.find_move(text);
             if found.is_ok() || self.terms.moves.turn_words.is_none() {
@@ -406,7 +406,7 @@ impl Game {
     /// # Errors
     /// The game is over, or the move is not legal, or its rules exceed a budget. Nothing has changed.
     pub fn play(&mut self, mv: &Move) -> Result<&Record, PlayError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         self.refuse_if_over()?;
         self.check()?;
         let uci = to_uci(&mut self.world, mv);
@@ -695,7 +695,7 @@ impl Game {
     }
 
     fn end_by(&mut self, side: i64, attr: Option<AttrId>) -> Result<&GameResult, EndError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let sides = self.program().schema.domain(self.terms.moves.sides).size() as i64;
         if !(0..sides).contains(&side) {
             return Err(EndError::Side { side });
@@ -705,7 +705,7 @@ impl Game {
 
     /// The reasons for which a draw can be claimed now; none after the end.
     pub fn claims(&mut self) -> Vec<String> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         if self.result.is_some() {
             return Vec::new();
         }
@@ -718,7 +718,7 @@ impl Game {
     /// # Errors
     /// The game is over, or there is no such claim.
     pub fn claim_draw(&mut self, reason: Option<&str>) -> Result<&GameResult, EndError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let rows = self.claim_rows();
         self.check()?;
         let fits = |it: &&(i64, String)| reason.is_none_or(|wanted| wanted == it.1);

@@ -31,7 +31,7 @@ pub struct Told {
     pub emitted: Vec<ToldEvent>,
     /// Sentences that reactions noted.
     pub notes: Vec<String>,
-    /// How the game ended with it, if it is the last action so far and did.
+    /// How the game ended, if this is the last action so far and ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }

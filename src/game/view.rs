@@ -198,7 +198,7 @@ pub struct ActionView {
 impl Game {
     /// The position as it stands.
     pub fn view(&mut self) -> View {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let board = self.contract().board;
         let turn = self.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
         let facts = self.facts().all_facts();

@@ -167,7 +167,7 @@ impl Opponent {
             return None;
         }
         // The steps of evaluating rules are bounded for a search as for a request.
-        let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
+        let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => {
                 self.search(game, budget, stop).choose(self.level.error(), self.seed)
@@ -211,7 +211,7 @@ impl Opponent {
         if game.result().is_some() {
             return Vec::new();
         }
-        let _paid = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
+        let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => self.search(game, budget, stop).judge(),
             Method::MonteCarlo => {

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use super::stated::{Facts, Stated, default, names_of, one_of, value, words};
+use super::option_facts::{Facts, OptionFacts, default, names_of, one_of, value, words};
 use crate::derive::World;
 use crate::facts::{
     AttrId, AttrType, BOOL, DomainId, EntityId, FactError, GAME, Schema, Session, Value, nearest,
@@ -152,20 +152,20 @@ impl Activation {
         }
         let known = known_options(program, &request.preset);
         check_options(request, &known)?;
-        for (name, stated) in known {
+        for (name, option_facts) in known {
             let facts = match request.options.iter().find(|it| it.0 == name) {
                 Some((_, text)) => {
                     let range = range(program, &request.preset, &name);
-                    let facts = stated.read(schema, text).and_then(|it| within(it, range));
+                    let facts = option_facts.read(schema, text).and_then(|it| within(it, range));
                     facts.map_err(|expected| {
                         let (preset, option) = (request.preset.clone(), name.clone());
                         ActivationError::Value { preset, option, value: text.clone(), expected }
                     })?
                 }
-                None => stated.usual(schema),
+                None => option_facts.defaults(schema),
             };
             let fact = |attr| facts.iter().find(|it| it.0 == attr).map(|it| it.1.clone());
-            if let Some(text) = stated.text(schema, fact) {
+            if let Some(text) = option_facts.text(schema, fact) {
                 activation.options.push((name, text));
             }
             activation.facts.extend(facts);
@@ -221,8 +221,8 @@ impl Activation {
         for entity in facts.entities_with(preset) {
             let text = |attr| facts.get(entity, attr).map(|it| words(schema, attr, &it));
             let (Some(name), Some(scope)) = (text(preset), text(scope)) else { continue };
-            let option = |(option, stated): (String, Stated)| {
-                Some((option, stated.text(schema, |it| facts.get(entity, it))?))
+            let option = |(option, option_facts): (String, OptionFacts)| {
+                Some((option, option_facts.text(schema, |it| facts.get(entity, it))?))
             };
             let number = |name: &str| facts.get_raw(entity, named(name)?);
             let options = known_options(program, &name).into_iter().filter_map(option).collect();
@@ -368,41 +368,42 @@ pub(super) fn scope_names(program: &Program) -> Vec<String> {
 /// The options of a preset that a program knows, in the order of their declaration.
 pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
     let schema = &*program.schema;
-    let entry = |(name, stated): (String, Stated)| {
-        let (Stated::One(attr) | Stated::List(attr, _) | Stated::Bits(attr, _)) = stated;
-        let takes = match (stated, schema.attribute(attr).ty) {
-            (Stated::List(_, domain) | Stated::Bits(_, domain), _) => {
+    let entry = |(name, option_facts): (String, OptionFacts)| {
+        let (OptionFacts::One(attr) | OptionFacts::List(attr, _) | OptionFacts::Bits(attr, _)) =
+            option_facts;
+        let takes = match (option_facts, schema.attribute(attr).ty) {
+            (OptionFacts::List(_, domain) | OptionFacts::Bits(_, domain), _) => {
                 OptionType::List(schema.domain(domain).name.clone())
             }
             (_, AttrType::Int) => OptionType::Int(range(program, preset, &name)),
             (_, AttrType::Member(BOOL)) => OptionType::Bool,
             _ => OptionType::Word(names_of(schema, attr)),
         };
-        let default = stated.text(schema, |it| default(schema, it));
+        let default = option_facts.text(schema, |it| default(schema, it));
         OptionEntry { name, takes, default, text: String::new() }
     };
     known_options(program, preset).into_iter().map(entry).collect()
 }
 
 /// The options of a preset, by name, in the order of their declaration.
-fn known_options(program: &Program, preset: &str) -> Vec<(String, Stated)> {
-    let mut known: Vec<(String, Stated)> = Vec::new();
+fn known_options(program: &Program, preset: &str) -> Vec<(String, OptionFacts)> {
+    let mut known: Vec<(String, OptionFacts)> = Vec::new();
     for relation in &program.relations {
         let Role::Input(input) = relation.role else { continue };
         let of_activations = relation.columns.first().is_some_and(|it| it.name == "activation");
-        let stated = match (input, relation.columns.last().map(|it| it.ty)) {
-            (Input::Key(attr) | Input::Flag(attr), _) => Stated::One(attr),
-            (Input::List(first, _), Some(Type::Domain(domain))) => Stated::List(first, domain),
+        let option_facts = match (input, relation.columns.last().map(|it| it.ty)) {
+            (Input::Key(attr) | Input::Flag(attr), _) => OptionFacts::One(attr),
+            (Input::List(first, _), Some(Type::Domain(domain))) => OptionFacts::List(first, domain),
             _ => continue,
         };
         let name = option_name(&program.schema, input, preset).filter(|_| of_activations);
         let Some(name) = name else { continue };
         if known.iter().all(|it| it.0 != name) {
-            let stated = match (stated, bits_of(program, preset, name)) {
-                (Stated::One(attr), Some(domain)) => Stated::Bits(attr, domain),
-                _ => stated,
+            let option_facts = match (option_facts, bits_of(program, preset, name)) {
+                (OptionFacts::One(attr), Some(domain)) => OptionFacts::Bits(attr, domain),
+                _ => option_facts,
             };
-            known.push((name.to_string(), stated));
+            known.push((name.to_string(), option_facts));
         }
     }
     known
@@ -428,7 +429,10 @@ fn option_name<'p>(schema: &'p Schema, input: Input, preset: &str) -> Option<&'p
     }
 }
 
-fn check_options(request: &Request, known: &[(String, Stated)]) -> Result<(), ActivationError> {
+fn check_options(
+    request: &Request,
+    known: &[(String, OptionFacts)],
+) -> Result<(), ActivationError> {
     match request.options.iter().find(|it| known.iter().all(|known| known.0 != it.0)) {
         None => Ok(()),
         Some((option, _)) => {
@@ -465,11 +469,11 @@ pub(super) fn state_new_options(
         let Some(name) = world.facts().get(entity, preset) else { continue };
         let name = words(schema, preset, &name);
         let options = known_options(&program, &name);
-        for (_, stated) in options {
-            if stated.attrs(schema).any(|it| is_known(it.1)) {
+        for (_, option_facts) in options {
+            if option_facts.attrs(schema).any(|it| is_known(it.1)) {
                 continue;
             }
-            for (attr, value) in stated.usual(schema) {
+            for (attr, value) in option_facts.defaults(schema) {
                 world.insert(entity, attr, value)?;
             }
         }

@@ -20,7 +20,7 @@ use super::activation::Request;
 use super::catalogue::Catalogue;
 use super::entry::GameEntry;
 use super::error::{LoadError, SetFault};
-use super::programs::{Composed, WRITTEN};
+use super::programs::{Composed, GENERATED_PATH};
 use super::scopes::Scopes;
 use super::sides;
 use super::templates::Template;
@@ -45,7 +45,7 @@ impl Catalogue {
         if let Some(composed) = known {
             return Ok(composed);
         }
-        let texts = self.with_written(&numbers)?;
+        let texts = self.with_generated(&numbers)?;
         let mut program = compile_sharing(texts, &self.composers.reader)
             .map_err(|it| self.explain_faults(game, requests, it))?;
         split(&mut program);
@@ -85,15 +85,15 @@ impl Catalogue {
         game: &GameEntry,
         requests: &[&Request],
     ) -> Result<Vec<Source>, LoadError> {
-        self.with_written(&self.files(game, requests)?)
+        self.with_generated(&self.files(game, requests)?)
     }
 
     /// The text of some files, with the generated text that they need.
-    fn with_written(&self, files: &[usize]) -> Result<Vec<Source>, LoadError> {
+    fn with_generated(&self, files: &[usize]) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
         let hexagonal = shape_of(sources.iter())? == Shape::Hexagons;
-        sources.extend(sides::written(&sources)?);
-        sources.extend(written(&sources, hexagonal));
+        sources.extend(sides::generated(&sources)?);
+        sources.extend(generated(&sources, hexagonal));
         Ok(sources)
     }
 
@@ -248,14 +248,14 @@ impl Catalogue {
 
 /// The text that is added to a program: that its squares are hexagons, and, for the core of an older save,
 /// the rules that retract what presets state.
-fn written(sources: &[Source], hexagonal: bool) -> Option<Source> {
+fn generated(sources: &[Source], hexagonal: bool) -> Option<Source> {
     let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
     let is_older = has(".event deactivated(") && has(".decl outlives(") && !has(" do forget ");
     let template = Template::named("added");
     let parts = [("hexagons", hexagonal), ("leaving", is_older)];
     let added = parts.iter().filter(|it| it.1).map(|it| template.part(it.0));
     let text = added.collect::<Vec<_>>().join("\n");
-    (!text.is_empty()).then(|| Source { path: WRITTEN.into(), text: text.into() })
+    (!text.is_empty()).then(|| Source { path: GENERATED_PATH.into(), text: text.into() })
 }
 
 /// Whether a rule file declares a relation, action or event of that name.

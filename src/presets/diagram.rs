@@ -40,7 +40,7 @@ impl Ruleset {
     /// A diagram of every kind of piece that occurs in the game and moves. Empty for boards without files and
     /// ranks.
     pub fn diagrams(&self) -> Vec<Diagram> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let Ok(mut game) = self.start(None) else { return Vec::new() };
         let view = game.view();
         if !view.points.is_empty() || view.files == 0 {

@@ -4,7 +4,7 @@
 use crate::facts::nearest;
 use crate::rules::{Source, metas};
 
-/// The keys, by what reads them.
+/// The known keys, by subject.
 const KEYS: &[&str] = &[
     // The kind of a file, and its relations to others.
     "family",
@@ -14,7 +14,7 @@ const KEYS: &[&str] = &[
     "module",
     "names",
     "part",
-    "preset", //
+    "preset",
     // Games and layouts.
     "alias",
     "board",
@@ -29,7 +29,7 @@ const KEYS: &[&str] = &[
     "sides",
     "start",
     "title",
-    "use", //
+    "use",
     // Presets.
     "also",
     "compatible",
@@ -41,11 +41,11 @@ const KEYS: &[&str] = &[
     "name",
     "option",
     "range",
-    "requires", //
+    "requires",
     // Notation of positions and moves.
     "fault",
     "fen",
-    "san", //
+    "san",
     // Drawing.
     "aura",
     "divide",
@@ -56,7 +56,7 @@ const KEYS: &[&str] = &[
     "piece",
     "trait",
     "vital",
-    "zone", //
+    "zone",
     // Other programs: clients, vectors, older saves.
     "client_letters",
     "client_piece",

@@ -14,9 +14,9 @@ use super::catalogue::Catalogue;
 use super::combine;
 use super::entry::GameEntry;
 use super::error::{LoadError, SetError};
+use super::option_facts::value;
 use super::programs::Composed;
 use super::ruleset::Ruleset;
-use super::stated::value;
 
 impl Catalogue {
     /// Compiles a game, given as `NAME[:OPTION=VALUE]`, with further activations. An activation of a preset
@@ -26,7 +26,7 @@ impl Catalogue {
     /// An unknown name, a wrong activation, or rules that do not compile together.
     pub fn load<T: AsRef<str>>(&self, game: &str, extra: &[T]) -> Result<Ruleset, LoadError> {
         let _span = tracing::debug_span!("load", game).entered();
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let (game, number) = self.game_and_number(game)?;
         let own = self.requests(game.uses.iter().map(String::as_str))?;
         let extra = self.requests(extra.iter().map(AsRef::as_ref))?;

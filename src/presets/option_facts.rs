@@ -8,9 +8,9 @@ use crate::facts::{AttrId, AttrType, BOOL, DomainId, Schema, Shape, Value};
 /// Facts of one entity.
 pub(super) type Facts = Vec<(AttrId, Value)>;
 
-/// How an option is represented.
+/// The attributes that represent an option.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Stated {
+pub(super) enum OptionFacts {
     /// One attribute.
     One(AttrId),
     /// An attribute for each member of the domain, from this one on: true for the chosen members.
@@ -34,7 +34,7 @@ pub(super) fn members_of(number: i64) -> impl Iterator<Item = u16> {
     (0..64).filter(move |it| bits >> it & 1 == 1)
 }
 
-impl Stated {
+impl OptionFacts {
     /// The attributes, with the members that they represent.
     pub(super) fn attrs(self, schema: &Schema) -> impl Iterator<Item = (i64, AttrId)> + use<> {
         let (first, count) = match self {
@@ -64,7 +64,7 @@ impl Stated {
     }
 
     /// The default facts.
-    pub(super) fn usual(self, schema: &Schema) -> Facts {
+    pub(super) fn defaults(self, schema: &Schema) -> Facts {
         self.attrs(schema).filter_map(|(_, it)| Some((it, default(schema, it)?))).collect()
     }
 
@@ -118,7 +118,7 @@ pub(super) fn value(schema: &Schema, attr: AttrId, text: &str) -> Result<Value, 
     }
 }
 
-/// The members that an attribute may have; for a board, its name.
+/// The members of an attribute's domain by name; for a board, a description of them.
 pub(super) fn names_of(schema: &Schema, attr: AttrId) -> Vec<String> {
     match schema.attribute(attr).ty {
         AttrType::Member(id) => match &schema.domain(id).shape {

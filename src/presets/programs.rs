@@ -137,9 +137,12 @@ impl Composers {
 }
 
 /// The path of the text that is generated for each program.
-pub(super) const WRITTEN: &str = "added to the core";
+pub(super) const GENERATED_PATH: &str = "added to the core";
 
 /// The rule files of a program, in their order.
 pub(super) fn rule_files(program: &Program) -> impl Iterator<Item = &Source> {
-    program.sources.iter().filter(|it| it.path != WRITTEN && it.path != sides::WRITTEN)
+    program
+        .sources
+        .iter()
+        .filter(|it| it.path != GENERATED_PATH && it.path != sides::GENERATED_PATH)
 }

@@ -131,7 +131,7 @@ impl Ruleset {
     /// As [`Ruleset::start`].
     #[doc(hidden)]
     pub fn start_on(&self, backend: Backend, fen: Option<&str>) -> Result<Game, StartError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let mut world = World::new(Arc::clone(&self.plan), backend);
         state_of_game(&mut world, &self.facts)?;
         let mut active = Vec::new();
@@ -184,7 +184,7 @@ impl Ruleset {
         known: Option<&[String]>,
         backend: Backend,
     ) -> Result<Game, StartError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let schema = Arc::clone(&self.program().schema);
         let facts = document.facts(&schema)?;
         let is_known =
@@ -208,7 +208,7 @@ impl Ruleset {
     /// A game from a snapshot that was made under these rules. `None` if it cannot be restored.
     #[doc(hidden)]
     pub fn bring_back(&self, kept: &GameSnapshot) -> Option<Game> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);
         let mut game = Game::bring_back(world, Arc::clone(&self.terms), kept)?;
         game.check().is_ok().then_some(game)

@@ -12,7 +12,7 @@ use super::error::LoadError;
 pub const SIDES: usize = 8;
 
 /// The path of the generated text.
-pub(super) const WRITTEN: &str = "sides of the game";
+pub(super) const GENERATED_PATH: &str = "sides of the game";
 
 /// Whether a file declares sides.
 pub(super) fn declares_sides(source: &Source) -> bool {
@@ -24,10 +24,10 @@ fn declared(source: &Source) -> Option<(String, u32)> {
     Some((meta.value, meta.span.line))
 }
 
-/// The rules for the sides that the last of some files declares, unless that file has the rules itself.
-pub(super) fn written(sources: &[Source]) -> Result<Option<Source>, LoadError> {
+/// The rules for the sides that the last of these files declares, unless that file has the rules itself.
+pub(super) fn generated(sources: &[Source]) -> Result<Option<Source>, LoadError> {
     let Some(source) = sources.iter().rev().find(|it| declares_sides(it)) else { return Ok(None) };
-    let Some((value, line)) = declared(source).filter(|_| !declares(source)) else {
+    let Some((value, line)) = declared(source).filter(|_| !declares_domain(source)) else {
         return Ok(None);
     };
     let names: Vec<&str> = value.split(',').map(str::trim).collect();
@@ -36,11 +36,11 @@ pub(super) fn written(sources: &[Source]) -> Result<Option<Source>, LoadError> {
         return Err(LoadError::Sides { place: format!("{}:{line}", source.path), fault });
     }
     let template = TEMPLATES.iter().find(|it| it.0 == "sides").map_or("", |it| it.1);
-    Ok(Some(Source { path: WRITTEN.into(), text: filled(template, &names).into() }))
+    Ok(Some(Source { path: GENERATED_PATH.into(), text: filled(template, &names).into() }))
 }
 
 /// Whether a file declares the domain of the sides.
-fn declares(source: &Source) -> bool {
+fn declares_domain(source: &Source) -> bool {
     let uncommented = source.text.lines().map(|it| it.trim_start());
     uncommented.into_iter().any(|it| it.starts_with(".domain Side "))
 }
@@ -124,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn names_of_sides_are_held_to_what_texts_can_tell() {
-        for (names, said) in [
+    fn invalid_names_of_sides_are_refused() {
+        for (names, expected) in [
             ("red", "2 to 8 sides, not 1"),
             ("a, b, c, d, e, f, g, h, i", "not 9"),
             ("red, Blue", "\"Blue\" is no name"),
@@ -135,7 +135,7 @@ mod tests {
         ] {
             let names: Vec<&str> = names.split(", ").collect();
             let fault = fault(&names).unwrap_or_default();
-            assert!(fault.contains(said), "{names:?}: {fault}");
+            assert!(fault.contains(expected), "{names:?}: {fault}");
         }
         assert_eq!(fault(&["red", "blue", "green"]), None);
         assert_eq!(fault(&["blue", "black"]), None);

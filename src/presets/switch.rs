@@ -28,7 +28,7 @@ impl Catalogue {
         game: &mut Game,
         requests: &[T],
     ) -> Result<Ruleset, SetError> {
-        let _paid = Allowance::open();
+        let _allowance = Allowance::open();
         let requests = self.read_all(requests)?;
         let refs: Vec<&Request> = requests.iter().collect();
         let composed = self

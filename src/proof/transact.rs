@@ -15,7 +15,7 @@ use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
     self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, StageId, Term,
-    Tried, Type, VarId,
+    TrialRelation, Type, VarId,
 };
 
 /// Why an action fails.
@@ -166,7 +166,7 @@ impl<'m> Transaction<'m> {
 
     /// Whether an action can be played out, and a trial's condition holds then. The model has those facts
     /// when this is over.
-    pub(super) fn survives(mut self, trial: &Tried, args: &[i64]) -> bool {
+    pub(super) fn survives(mut self, trial: &TrialRelation, args: &[i64]) -> bool {
         self.only_tries = true;
         if self.run(Event::Action(trial.action), args).is_err() {
             return false;
@@ -529,7 +529,7 @@ impl<'m> Transaction<'m> {
 
 impl Model {
     /// The rows of a trial: each action that may be tried is played out, on a model of its own.
-    pub(super) fn tried(&mut self, trial: &Tried) -> Vec<Row> {
+    pub(super) fn tried(&mut self, trial: &TrialRelation) -> Vec<Row> {
         let program = Arc::clone(&self.program);
         let action = program.action(trial.action);
         let mut now = self.of_others(self.facts());

@@ -67,7 +67,7 @@ impl Checker {
         let fault = |reason: &str| Fault::new(KEEPS, reason.to_owned());
         let keeps = program.relation_named(KEEPS).ok_or_else(|| fault("no such relation"))?;
         let (action, args) = self.action(&program, &turning.trial.action)?;
-        let asks = |it: &usize| program.reactions[*it].asks_for(keeps);
+        let asks = |it: &usize| program.reactions[*it].has_atom_of(keeps);
         let mut transaction = Transaction::new(&program, &mut self.model);
         transaction.watch(turning.steps);
         let done = transaction.run(Event::Action(action.id), &args);

@@ -1,4 +1,5 @@
-//! Whether the text of a rule proves that another relation has the row, too, whatever the facts are.
+//! Whether the text of a rule proves that each row it concludes is in another relation, too, for any
+//! facts.
 //!
 //! A body is expanded (a relation with a single rule holds because of that rule's body), and the rules of the
 //! other relation are matched against it. A yes is a proof. A no only means that the text does not show it:
@@ -23,7 +24,7 @@ const CASES: usize = 8;
 const STEPS: u32 = 1 << 12;
 const ALL_STEPS: u32 = 1 << 16;
 
-/// The rules of a program.
+/// The rules of a program, searched for such proofs.
 #[derive(Debug)]
 pub(super) struct Implications<'p> {
     relations: &'p [Relation],
@@ -61,7 +62,7 @@ impl<'p> Implications<'p> {
         let mut values: Values =
             (0..known.variables).map(|it| Some(Term::Var(VarId(it)))).collect();
         known.add(&rule.body, &mut values);
-        self.spell_out(&mut known, 0);
+        self.expand(&mut known, 0);
         let shown = self.shows(&known, other, &rule.args, SPLITS);
         self.left.set(self.left.get() - (steps - self.steps.get()));
         shown
@@ -85,7 +86,7 @@ impl<'p> Implications<'p> {
     }
 
     /// Adds what holds because a relation has only one rule.
-    fn spell_out(&self, known: &mut Known, from: usize) {
+    fn expand(&self, known: &mut Known, from: usize) {
         let mut at = from;
         while at < known.literals.len().min(LITERALS) {
             if let Literal::Atom(atom) = &known.literals[at]
@@ -134,12 +135,12 @@ impl<'p> Implications<'p> {
                     return false;
                 }
                 let mut case = known.clone();
-                // Each case is considered once.
+                // It is put last: a further distinction tries the other literals first.
                 case.literals.retain(|it| it != literal);
                 let from = case.literals.len();
                 case.add_rule_body(rule, &atom.args);
                 case.literals.push(literal.clone());
-                self.spell_out(&mut case, from);
+                self.expand(&mut case, from);
                 self.shows(&case, rel, args, splits - 1)
             })
     }

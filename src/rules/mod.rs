@@ -38,7 +38,7 @@ pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expiry, Expr, Fold, Given, Input, Legality, Literal, Message, MessagePart, Meta, Op,
     Program, Reaction, RelId, Relation, Role, Rule, RuleId, Source, Span, Stage, StageId, Stratum,
-    Template, TemplatePart, Term, TrialId, Tried, Type, Unlisted, Until, Var, VarId, Was,
+    Template, TemplatePart, Term, TrialId, TrialRelation, Type, Unlisted, Until, Var, VarId, Was,
 };
 pub use reader::Reader;
 pub use source::{

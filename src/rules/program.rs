@@ -25,11 +25,11 @@ pub(super) const SEPARATOR: &str = "::";
 /// A whole checked program.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The facts that `forget` retracts and `inherit` copies: presets, by number, with the attributes that
-    /// they state of other entities than their activations.
+    /// The facts that `forget` retracts and `inherit` copies: for each preset, by its raw value, the attributes
+    /// that it states about entities other than its activations.
     pub stated: Vec<(i64, AttrId)>,
     pub sources: Vec<Source>,
-    /// For each source the number of the preset's main file that it belongs to, if it belongs to a preset.
+    /// For each source the number of its preset's main file, if it belongs to a preset.
     pub owners: Vec<Option<u16>>,
     /// Domains and attributes; shared with the sessions that run under the program.
     pub schema: Arc<Schema>,
@@ -57,7 +57,7 @@ pub struct Program {
     /// The attributes that reactions read by `was`; each has an input of its own, which no rule can name.
     pub was: Vec<Was>,
     /// `.trial NAME(...) of ACTION`: relations whose rows are found by playing actions out.
-    pub trials: Vec<Tried>,
+    pub trials: Vec<TrialRelation>,
     /// `.meta key "value"` lines, in text order.
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
@@ -68,7 +68,7 @@ pub struct Program {
     pub scopes: Vec<Option<String>>,
     /// Earlier names of relations, each with the one of today.
     pub renames: Vec<(String, String)>,
-    /// The names in sentences of members that declare one: `ne "north-east"`.
+    /// For members of domains that declare one, their name in sentences: `ne "north-east"`.
     pub words: HashMap<(DomainId, i64), String>,
 }
 
@@ -140,7 +140,7 @@ pub enum Given {
 /// `.trial NAME(...) of ACTION from REL where BODY`: its rows are the arguments of pseudo-legal actions
 /// (which are rows of `from`) that can be played out, and after which the body holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct TrialRelation {
     pub id: TrialId,
     pub rel: RelId,
     pub action: ActionId,
@@ -217,20 +217,21 @@ impl Literal {
     /// Puts terms in place of all variables, those of aggregates included.
     ///
     /// # Panics
-    /// A wildcard is to stand for a variable of an expression, or a term that is no variable for a local one.
-    pub fn substitute(&mut self, of: &mut dyn FnMut(VarId) -> Term) {
+    /// `term` returns a wildcard for a variable of an expression, or a constant or wildcard for a local variable
+    /// of an aggregate.
+    pub fn substitute(&mut self, term: &mut dyn FnMut(VarId) -> Term) {
         match self {
-            Self::Atom(atom) => atom.args.iter_mut().for_each(|it| it.substitute(of)),
+            Self::Atom(atom) => atom.args.iter_mut().for_each(|it| it.substitute(term)),
             Self::Compare(it) => {
-                it.lhs.substitute(of);
-                it.rhs.substitute(of);
+                it.lhs.substitute(term);
+                it.rhs.substitute(term);
             }
             Self::Aggregate(fold) => {
-                fold.exprs.iter_mut().for_each(|it| it.substitute(of));
-                fold.body.iter_mut().for_each(|it| it.substitute(of));
-                fold.results.iter_mut().for_each(|it| it.substitute(of));
+                fold.exprs.iter_mut().for_each(|it| it.substitute(term));
+                fold.body.iter_mut().for_each(|it| it.substitute(term));
+                fold.results.iter_mut().for_each(|it| it.substitute(term));
                 for local in &mut fold.locals {
-                    *local = of(*local).var().expect("a local variable has none for its place");
+                    *local = term(*local).var().expect("a variable for a local variable");
                 }
             }
         }
@@ -238,27 +239,27 @@ impl Literal {
 }
 
 impl Term {
-    fn substitute(&mut self, of: &mut dyn FnMut(VarId) -> Self) {
+    fn substitute(&mut self, term: &mut dyn FnMut(VarId) -> Self) {
         if let Self::Var(var) = self {
-            *self = of(*var);
+            *self = term(*var);
         }
     }
 }
 
 impl Expr {
-    fn substitute(&mut self, of: &mut dyn FnMut(VarId) -> Term) {
+    fn substitute(&mut self, term: &mut dyn FnMut(VarId) -> Term) {
         match self {
             Self::Const(_) => {}
             Self::Var(var) => {
-                *self = match of(*var) {
+                *self = match term(*var) {
                     Term::Var(var) => Self::Var(var),
                     Term::Const(value) => Self::Const(value),
                     Term::Wild => unreachable!("a wildcard has no value"),
                 };
             }
             Self::Binary(_, lhs, rhs) => {
-                lhs.substitute(of);
-                rhs.substitute(of);
+                lhs.substitute(term);
+                rhs.substitute(term);
             }
         }
     }
@@ -407,7 +408,7 @@ impl Rule {
 
 impl Reaction {
     /// Whether its body has an atom of a relation, negated or not.
-    pub fn asks_for(&self, rel: RelId) -> bool {
+    pub fn has_atom_of(&self, rel: RelId) -> bool {
         self.body.iter().any(|it| matches!(it, Literal::Atom(atom) if atom.rel == rel))
     }
 
@@ -490,12 +491,12 @@ impl Program {
         })
     }
 
-    /// The relation of that name, be it an earlier one.
+    /// The relation of that name, which may be an earlier name of it.
     pub fn relation_known(&self, name: &str) -> Option<RelId> {
         self.relation_named(name).or_else(|| self.relation_named(self.renamed(name)?))
     }
 
-    /// What a relation is called of which a name is an earlier one.
+    /// The present name of the relation that had this name earlier.
     pub fn renamed(&self, old: &str) -> Option<&str> {
         self.renames.iter().find(|it| it.0 == old).map(|it| it.1.as_str())
     }
@@ -590,12 +591,12 @@ impl Program {
         }
     }
 
-    /// Whether a body reads state of before the action (`was`).
-    pub fn asks_for_before(&self, body: &[Literal]) -> bool {
+    /// Whether a body reads state from before the action (`was`).
+    pub fn reads_before(&self, body: &[Literal]) -> bool {
         body.iter().any(|literal| match literal {
             Literal::Atom(atom) => self.is_hidden(atom.rel),
             Literal::Compare(_) => false,
-            Literal::Aggregate(aggregate) => self.asks_for_before(&aggregate.body),
+            Literal::Aggregate(aggregate) => self.reads_before(&aggregate.body),
         })
     }
 
@@ -605,7 +606,7 @@ impl Program {
         of_file.find(|it| matches!(it.key.as_str(), "preset" | "part")).map(|it| it.value.as_str())
     }
 
-    /// Whether a relation cannot be named by rules, since it has the state of before an action.
+    /// Whether a relation cannot be named by rules, since it has the state from before an action.
     pub fn is_hidden(&self, rel: RelId) -> bool {
         match self.relation(rel).role {
             Role::Input(input) => self.is_before(input.attr()),
@@ -614,7 +615,7 @@ impl Program {
         }
     }
 
-    /// Whether an attribute has the state of before an action.
+    /// Whether an attribute has the state from before an action.
     pub fn is_before(&self, attr: AttrId) -> bool {
         self.was.iter().any(|it| it.before == attr)
     }

@@ -119,7 +119,7 @@ impl Rules for Board {
         }
     }
 
-    fn keep(&self) -> Option<String> {
+    fn snapshot(&self) -> Option<String> {
         serde_json::to_string(&self.game.keep()?).ok()
     }
 
@@ -147,7 +147,7 @@ impl Rules for Board {
         self.game.claim_draw(None).map(outcome).map_err(refused)
     }
 
-    fn know(&self, presets: &[String]) -> Result<(), Refused> {
+    fn check_presets(&self, presets: &[String]) -> Result<(), Refused> {
         let known = self.catalogue.know(presets);
         known.map_err(|it| Refused::plain(it.to_string()))
     }

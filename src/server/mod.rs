@@ -76,7 +76,7 @@ pub use problem::{Problem, ProblemBody};
 pub use rating::keep_ratings;
 pub use serve::{Addresses, ServeError, Settings, serve};
 pub use time::{Clock, DAY, wall_clock};
-pub use tournament::{end_tournament, keep_tournaments};
+pub use tournament::{end_tournament, run_tournaments};
 pub use verify::{Verified, snapshots, summaries};
 pub use web::Web;
 pub use webhooks::{HookError, Hooks};

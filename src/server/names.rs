@@ -88,8 +88,9 @@ impl Names {
     }
 }
 
-/// The host of an origin, and the origin in lower case; `None` if it is not an origin. Other characters could
-/// add further words to a content security policy.
+/// The host of an origin, and the origin in lower case; `None` if it is not an origin. A host has only letters,
+/// digits and `.-:[]`: with a space or a semicolon it could add directives to the content security policy, of which
+/// it becomes a part.
 fn origin_of(text: &str) -> Option<(String, String)> {
     let uri: Uri = text.parse().ok()?;
     let (scheme, authority) = uri.scheme_str().zip(uri.authority())?;

@@ -14,23 +14,24 @@ impl Net {
     pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             first @ IpAddr::V4(_) => Self { first, bits: 32 },
-            IpAddr::V6(it) => Self { first: six(it, 64), bits: 64 },
+            IpAddr::V6(it) => Self { first: masked_v6(it, 64), bits: 64 },
         }
     }
 
-    /// The wider network that it belongs to, as of a provider.
+    /// The wider network around it, about as large as a provider's: a /16 of IPv4 or a /32 of IPv6.
     pub(super) fn wide(self) -> Self {
         match self.first {
             IpAddr::V4(it) => {
                 let [a, b, ..] = it.octets();
                 Self { first: Ipv4Addr::new(a, b, 0, 0).into(), bits: 16 }
             }
-            IpAddr::V6(it) => Self { first: six(it, 32), bits: 32 },
+            IpAddr::V6(it) => Self { first: masked_v6(it, 32), bits: 32 },
         }
     }
 }
 
-fn six(address: Ipv6Addr, bits: u32) -> IpAddr {
+/// The first address of a network of IPv6.
+fn masked_v6(address: Ipv6Addr, bits: u32) -> IpAddr {
     Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << (128 - bits))).into()
 }
 

@@ -14,7 +14,7 @@ use super::ids::{ID_LETTERS, new_id, spelled};
 use super::loader::payload;
 use super::options::{GameOptions, Import};
 use super::problem::Problem;
-use super::state::{marks, summary};
+use super::state::{empty_records, summary};
 use super::store::{Append, Lease};
 
 #[doc(hidden)]
@@ -64,7 +64,7 @@ impl Host {
             summary,
             snapshot: None,
             lease: lease.clone(),
-            marks: marks(&id, &room, &entries),
+            empty_records: empty_records(&id, &room, &entries),
         };
         self.writer.append(append).await??;
         self.announce(&id, &room, &entries);

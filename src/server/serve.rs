@@ -17,7 +17,7 @@ use super::names::Names;
 use super::problem::Problem;
 use super::rating::keep_ratings;
 use super::store::{self, StoreError};
-use super::tournament::keep_tournaments;
+use super::tournament::run_tournaments;
 use super::web::Web;
 use super::webhooks::Hooks;
 use crate::presets::{CatalogueError, Source};
@@ -95,7 +95,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         }
         tokio::spawn(follow(Arc::clone(&host), files));
         tokio::spawn(keep_ratings(Arc::downgrade(&host)));
-        tokio::spawn(keep_tournaments(Arc::downgrade(&host)));
+        tokio::spawn(run_tournaments(Arc::downgrade(&host)));
         if let Some(hooks) = &settings.hooks {
             host.tell_hooks(hooks)?;
         }

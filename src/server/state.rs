@@ -33,7 +33,7 @@ pub(super) fn of(
             (board.game_mut().view(), board.unsaid())
         }
     };
-    // A budget exhausted in a copy is reported here alone.
+    // `past` is a copy: nothing else reports that its budget is exhausted.
     if let Some(game) = &mut past {
         game.check().map_err(|it| spent(it.resource))?;
     }
@@ -141,9 +141,13 @@ fn accounts<R: Rules>(room: &Room<R>) -> Vec<Option<String>> {
     room.seats().iter().map(|it| it.as_ref().and_then(id)).collect()
 }
 
-/// The marks that the store is to keep with events: where accounts sit down, and that ratings are to change.
-pub(super) fn marks<R: Rules>(id: &str, room: &Room<R>, events: &[LogEntry]) -> Vec<String> {
-    let mark = |it: &LogEntry| match &it.event {
+/// The keys of empty records to store with events: where accounts sit down, and that ratings are to change.
+pub(super) fn empty_records<R: Rules>(
+    id: &str,
+    room: &Room<R>,
+    events: &[LogEntry],
+) -> Vec<String> {
+    let key = |it: &LogEntry| match &it.event {
         Event::Seated { seat, .. } => {
             seat.token.account().map(|account| seat_key(account, it.at, id))
         }
@@ -153,5 +157,5 @@ pub(super) fn marks<R: Rules>(id: &str, room: &Room<R>, events: &[LogEntry]) -> 
         }
         _ => None,
     };
-    events.iter().filter_map(mark).collect()
+    events.iter().filter_map(key).collect()
 }

@@ -283,7 +283,7 @@ fn recorded(result: PgnResult, termination: Option<String>) -> Option<Recorded> 
     Some(Recorded { winner, reason })
 }
 
-/// The value of the tag `Termination` for a game that ended on time.
+/// The value of the tag `Termination` for a game that a side lost by running out of time.
 const TIME_FORFEIT: &str = "time forfeit";
 
 /// The value of `Termination` for a reason: words instead of a code.

@@ -89,7 +89,7 @@ impl Rules for Unplayed {
 
     fn take_back(&mut self, _: usize) {}
 
-    fn keep(&self) -> Option<String> {
+    fn snapshot(&self) -> Option<String> {
         None
     }
 
@@ -161,7 +161,7 @@ fn one(
         let board = board.map_err(|it| it.message)?;
         let room = Room::replay(board, setup.clone(), &log[..until]);
         let room = room.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
-        room.rules().keep().ok_or_else(|| "the game cannot be kept".to_owned())
+        room.rules().snapshot().ok_or_else(|| "the game cannot be kept".to_owned())
     };
     Ok(match again() {
         Ok(text) if text == kept => Ok(()),

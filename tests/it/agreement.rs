@@ -49,8 +49,8 @@ impl Reference {
         let mut twin = crate::reactions::twin(world);
         let rels = self.program.trials.iter().map(|it| it.rel);
         let rows: Vec<_> = rels.map(|it| (it, Arc::new(twin.tuples(it)))).collect();
-        let handed: Vec<_> = rows.iter().map(|(rel, rows)| (*rel, rows)).collect();
-        Frog::derive_handed(&self.statics, world.facts(), &handed)
+        let given: Vec<_> = rows.iter().map(|(rel, rows)| (*rel, rows)).collect();
+        Frog::derive_given(&self.statics, world.facts(), &given)
     }
 
     /// The first difference, in words. What the evaluator is asked for, and in which order, is left

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::question::{Ask, Conflicts, Malformed, Row, Suite};
-use super::script::{Asks, Position, Script, Step};
+use super::script::{Position, Questions, Script, Step};
 use super::{Fault, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
 use crate::game::{Game, PlayError};
@@ -59,18 +59,18 @@ pub(super) fn parse(kind: &str, text: &str) -> Option<Result<Suite, Malformed>> 
 }
 
 fn rows(it: Scenario) -> Vec<Row> {
-    let mut asks = Vec::new();
-    asks.extend(it.legal.map(|legal| Asks::Legal { requests: it.requests, legal }));
-    asks.extend(it.request_perft.map(Asks::Sequences));
+    let mut questions = Vec::new();
+    questions.extend(it.legal.map(|legal| Questions::Legal { requests: it.requests, legal }));
+    questions.extend(it.request_perft.map(Questions::Sequences));
     if !it.steps.is_empty() {
-        asks.push(Asks::Steps { initial: it.initial, steps: it.steps });
+        questions.push(Questions::Steps { initial: it.initial, steps: it.steps });
     }
     let (name, position) = (it.id, it.position);
-    let row = |asks| {
-        let script = Script { name: name.clone(), position: position.clone(), asks };
+    let row = |questions| {
+        let script = Script { name: name.clone(), position: position.clone(), questions };
         Row { fen: format!("{name} {}", position.fen()), ask: Ask::Script(Box::new(script)) }
     };
-    asks.into_iter().map(row).collect()
+    questions.into_iter().map(row).collect()
 }
 
 impl Position {
@@ -311,8 +311,8 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
     let mut game = script.position.start(rules)?;
     let program = game.program().clone();
     let dialect = Dialect::of(&program);
-    match &script.asks {
-        Asks::Steps { initial, steps } => {
+    match &script.questions {
+        Questions::Steps { initial, steps } => {
             let mut status = status(&mut game);
             if let Some(initial) = initial
                 && let Some(fault) = compare(rules, &mut game, &dialect, &status, initial)
@@ -327,7 +327,7 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
             }
             Ok(None)
         }
-        Asks::Legal { requests, legal } => {
+        Questions::Legal { requests, legal } => {
             for request in requests {
                 play(&mut game, &dialect, request)?;
             }
@@ -345,7 +345,7 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
             let equal = missing.is_empty() && extra.is_empty() && found.len() == legal.len();
             Ok((!equal).then_some(Fault::Moves { missing, extra }))
         }
-        Asks::Sequences(counts) => {
+        Questions::Sequences(counts) => {
             let contract = game.contract().clone();
             for (depth, &expected) in (1..).zip(counts) {
                 let found = perft(game.world_mut(), &contract, depth);

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 pub(crate) struct Script {
     pub(super) name: String,
     pub(super) position: Position,
-    pub(super) asks: Asks,
+    pub(super) questions: Questions,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asks {
-    /// Each request with its result, after the state that the first position is expected to have.
+pub(super) enum Questions {
+    /// The expected state of the first position, then requests with the result and the state after each.
     Steps { initial: Option<Map<String, Value>>, steps: Vec<Step> },
     /// After some requests exactly these are legal.
     Legal { requests: Vec<Map<String, Value>>, legal: Vec<Map<String, Value>> },

@@ -105,7 +105,7 @@ pub fn try_turn(
     let played = play_out(world, case, limits)?.filter(|it| it.happens);
     let Some(PlayedOut { trial, trace, .. }) = played else { return Ok(None) };
     let program = Arc::clone(world.program());
-    let asks = |it: &Step| program.reactions[it.reaction].asks_for(keeps);
+    let asks = |it: &Step| program.reactions[it.reaction].has_atom_of(keeps);
     let Some(at) = trace.steps.iter().position(asks) else { return Ok(None) };
     let steps = batch_of(&program, &trace.steps, at);
     let mark = world.mark();

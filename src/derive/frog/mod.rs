@@ -146,16 +146,16 @@ impl Frog {
 
     /// Computes everything except the statics from scratch.
     pub fn derive_with(statics: &Arc<Statics>, facts: &Session) -> Self {
-        Self::derive_handed(statics, facts, &[])
+        Self::derive_given(statics, facts, &[])
     }
 
     /// The same, with supplied rows of relations. They ascend.
-    pub fn derive_handed(
+    pub fn derive_given(
         statics: &Arc<Statics>,
         facts: &Session,
-        handed: &[(RelId, &Arc<Vec<Tuple>>)],
+        given: &[(RelId, &Arc<Vec<Tuple>>)],
     ) -> Self {
-        let it = Self::over(statics, facts, handed);
+        let it = Self::over(statics, facts, given);
         (0..it.tables.len() as u16).for_each(|rel| it.finish(RelId(rel)));
         it
     }
@@ -164,7 +164,7 @@ impl Frog {
     pub(super) fn over(
         statics: &Arc<Statics>,
         facts: &Session,
-        handed: &[(RelId, &Arc<Vec<Tuple>>)],
+        given: &[(RelId, &Arc<Vec<Tuple>>)],
     ) -> Self {
         let mut tables = statics.rows().tables.clone();
         for (table, relation) in tables.iter_mut().zip(&statics.program.relations) {
@@ -172,7 +172,7 @@ impl Frog {
                 *table = sorted(input_rows(*input, facts)).into();
             }
         }
-        for &(rel, rows) in handed {
+        for &(rel, rows) in given {
             tables[usize::from(rel.0)] = Arc::clone(rows).into();
         }
         let accesses = statics.planned().as_ref().map_or(0, |it| it.accesses.len());

@@ -1,6 +1,6 @@
 //! The letters of the kinds of piece, for reading and writing.
 //!
-//! A kind's letter is a text of one sign or several: `p`, `+p`. If there are two sides, the first writes it
+//! A kind's letter is a text of one or several characters: `p`, `+p`. If there are two sides, the first writes it
 //! in capitals; if there are more, each writes its own sign before it, `Rp`: its initial, or the shortest
 //! prefix of its name that is unique ([`side_signs`]). No letter is a prefix of another (`check_letters`), so
 //! a row of them can be read from left to right. Deliberately absent: reading them from the rules, and
@@ -39,7 +39,7 @@ pub(super) struct LeadingPiece {
 
 impl Letters {
     pub(super) fn new(mut kinds: Vec<Letter>, sides: &Domain) -> Self {
-        // If one is a prefix of another all the same, the longer one is meant.
+        // Where the rules have not been checked, one may be a prefix of another: then the longer one is meant.
         kinds.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
         let sides = match sides.size() {
             0..=2 => Vec::new(),
@@ -72,8 +72,8 @@ impl Letters {
 
     /// The kind whose letter, as written in moves, a text begins with; and the letter's length.
     pub(super) fn leading_capital(&self, text: &str) -> Option<(i64, usize)> {
-        let leading_piece = self.kinds.iter().filter(|it| text.starts_with(&it.san));
-        let letter = leading_piece.max_by_key(|it| it.san.len())?;
+        let leading = self.kinds.iter().filter(|it| text.starts_with(&it.san));
+        let letter = leading.max_by_key(|it| it.san.len())?;
         Some((letter.kind, letter.san.len()))
     }
 
@@ -99,7 +99,7 @@ impl Letters {
     }
 
     /// All letters in the order of the kinds, for messages: `pnbrqk`, or `p, +p` where some have several
-    /// signs.
+    /// characters.
     pub(super) fn all(&self) -> String {
         let mut letters: Vec<&Letter> = self.kinds.iter().collect();
         letters.sort_by_key(|it| it.kind);
@@ -128,7 +128,7 @@ pub(super) fn side_signs(sides: &Domain) -> Vec<String> {
 }
 
 fn with_capital(sign: &str) -> String {
-    let mut signs = sign.chars();
-    let first = signs.next().map(|it| it.to_ascii_uppercase());
-    first.into_iter().chain(signs).collect()
+    let mut characters = sign.chars();
+    let first = characters.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(characters).collect()
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tree::{Forest, MemoryBudget, Node, Numbered, TreeReader, Unpacking};
 use super::{
-    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
+    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, VERSION, WITHOUT_SWITCHES,
 };
 use crate::facts::{SavedFact, SavedOwner, SavedValue};
 
@@ -122,7 +122,7 @@ struct Content {
 pub(super) fn write(save: &Save, version: u32) -> Vec<u8> {
     let packed = pack(save);
     // Plain data can always be serialised.
-    let content = match version > UNSWITCHED {
+    let content = match version > WITHOUT_SWITCHES {
         true => postcard::to_stdvec(&packed),
         false => postcard::to_stdvec(&packed.0),
     };
@@ -213,7 +213,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
         bytes[at..at + 4].iter().rev().fold(0u32, |word, &it| word << 8 | u32::from(it))
     };
     let version = word(MAGIC.len());
-    if !(UNSWITCHED..=VERSION).contains(&version) {
+    if !(WITHOUT_SWITCHES..=VERSION).contains(&version) {
         return Err(RestoreError::Version { found: version });
     }
     let (hash, content) = bytes[MAGIC.len() + 8..].split_at(32);
@@ -223,7 +223,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     }
     let intact = blake3::hash(content).as_bytes()[..] == *hash;
     let here = |reason: &str| RestoreError::Binary { at: HEAD, reason: reason.into() };
-    let read = match version > UNSWITCHED {
+    let read = match version > WITHOUT_SWITCHES {
         true => postcard::take_from_bytes::<(Content, Vec<Switch>)>(content),
         false => postcard::take_from_bytes::<Content>(content).map(|it| ((it.0, Vec::new()), it.1)),
     };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, UNSWITCHED, VERSION,
+    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, VERSION, WITHOUT_SWITCHES,
 };
 use crate::facts::json::{JsonError, parse};
 use crate::facts::{Document, SavedFact};
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), Rest
             let document = Document::parse(text)?;
             return Ok((Save::of_facts(document, game), None));
         }
-        UNSWITCHED..=VERSION => {}
+        WITHOUT_SWITCHES..=VERSION => {}
         found => return Err(RestoreError::Version { found }),
     }
     let file: File = parse(text)?;
@@ -102,10 +102,10 @@ pub(super) fn write(save: &Save, version: u32) -> String {
     field(&mut text, "presets", &save.presets);
     lines(&mut text, "\"rules\":", &save.rules, ",\n");
     field(&mut text, "attributes", &save.attributes);
-    let _ = write!(text, "\"start\":{{\"fen\":{},", one(&save.fen));
+    let _ = write!(text, "\"start\":{{\"fen\":{},", to_json(&save.fen));
     lines(&mut text, "\"facts\":", &save.start, "},\n");
     lines(&mut text, "\"moves\":", &save.moves, ",\n");
-    if version > UNSWITCHED {
+    if version > WITHOUT_SWITCHES {
         lines(&mut text, "\"switches\":", &save.switches, ",\n");
     }
     field(&mut text, "ended", &save.ended);
@@ -116,17 +116,18 @@ pub(super) fn write(save: &Save, version: u32) -> String {
     text
 }
 
-/// Plain data can always be serialised.
-fn one(value: &impl Serialize) -> String {
+/// A value as JSON.
+fn to_json(value: &impl Serialize) -> String {
+    // Plain data can always be serialised.
     serde_json::to_string(value).unwrap_or_default()
 }
 
 fn field(text: &mut String, name: &str, value: &impl Serialize) {
-    let _ = writeln!(text, "\"{name}\":{},", one(value));
+    let _ = writeln!(text, "\"{name}\":{},", to_json(value));
 }
 
 fn lines<T: Serialize>(text: &mut String, name: &str, values: &[T], end: &str) {
-    let all: Vec<String> = values.iter().map(one).collect();
+    let all: Vec<String> = values.iter().map(to_json).collect();
     let _ = match all.is_empty() {
         true => write!(text, "{name}[]{end}"),
         false => write!(text, "{name}[\n{}\n]{end}", all.join(",\n")),

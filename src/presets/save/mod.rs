@@ -29,7 +29,7 @@ pub use restore::{Difference, Next, Restored, RulesFrom, Step};
 /// The version of the format that is written. Version 1 was only a list of facts, version 2 had no switches.
 pub const VERSION: u32 = 3;
 /// The version before switches.
-const UNSWITCHED: u32 = 2;
+const WITHOUT_SWITCHES: u32 = 2;
 
 /// A rule file of the program that a game is played under.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

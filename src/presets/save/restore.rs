@@ -14,7 +14,7 @@ use crate::facts::{Document, SavedFact, SavedValue};
 use crate::game::Game;
 use crate::moves::{Move, legal_moves};
 use crate::presets::external::FOLDER;
-use crate::presets::stated::members_of;
+use crate::presets::option_facts::members_of;
 use crate::presets::{Activation, Catalogue, Ruleset, StartError};
 use crate::rules::{Input, Program, Role, Source};
 

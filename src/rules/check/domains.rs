@@ -31,7 +31,7 @@ struct Attr {
     declared: Type,
     /// Whether a shared file, of no preset or game, declares it.
     shared: bool,
-    /// Whether it has the facts of before an action.
+    /// Whether it has the facts from before an action.
     before: bool,
     span: Span,
     default_span: Option<Span>,
@@ -84,7 +84,7 @@ impl Sizes {
     }
 }
 
-/// The prefix of the names of attributes for facts of before an action.
+/// The prefix of the names of attributes for facts from before an action.
 const BEFORE: &str = "was ";
 
 pub(super) struct Domains<'t> {

@@ -74,7 +74,7 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// The relation of an atom after `was`: its rows are those of before the action.
+    /// The relation of an atom after `was`: its rows are those from before the action.
     fn before(&mut self, atom: &ast::Atom<'t>, rel: RelId, span: Span) -> Option<RelId> {
         if !self.reacts {
             self.cx.report(mistake::was_outside_reaction(span));

@@ -32,7 +32,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
     Action, DeclaredEvent, EventId, Expiry, Given, Legality, Meta, Program, Reaction, RelId,
-    Relation, Role, Rule, Source, Span, Stage, StageId, Template, Tried, Type, Was,
+    Relation, Role, Rule, Source, Span, Stage, StageId, Template, TrialRelation, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::source::included;
@@ -157,7 +157,7 @@ struct Checker<'t> {
     stage_ids: NameTable<'t, usize>,
     stage_at: Vec<StageId>,
     default_stage: StageId,
-    trials: Vec<Tried>,
+    trials: Vec<TrialRelation>,
     /// For each source the preset's file that it belongs to.
     owners: Vec<Option<u16>>,
     repetition: Vec<(RelId, Span)>,

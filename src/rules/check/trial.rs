@@ -13,7 +13,7 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
     self, Action, ActionId, Effect, Event, EventId, Given, Program, Reaction, RelId, Relation,
-    Role, Span, TrialId, Tried,
+    Role, Span, TrialId, TrialRelation,
 };
 use super::rule::{Body, Subject};
 use super::{Checker, Info};
@@ -58,7 +58,7 @@ impl<'t> Checker<'t> {
         }
         // Its action is known only when everything is declared.
         let (action, event) = (ActionId(0), EventId(0));
-        self.trials.push(Tried { id, rel, action, from: None, event, span: trial.span });
+        self.trials.push(TrialRelation { id, rel, action, from: None, event, span: trial.span });
     }
 
     /// The trial of a declaration.
@@ -172,7 +172,7 @@ fn calls(reaction: &Reaction) -> bool {
     reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. }))
 }
 
-/// For each relation the trials that it depends on, one bit each. State of before the action counts like
+/// For each relation the trials that it depends on, one bit each. State from before the action counts like
 /// current state.
 struct Reads<'p> {
     program: &'p Program,
@@ -239,7 +239,7 @@ impl<'p> Reads<'p> {
     }
 
     /// The trials that are needed to find the rows of one.
-    fn asked_by(&self, trial: &Tried) -> Vec<Asks> {
+    fn asked_by(&self, trial: &TrialRelation) -> Vec<Asks> {
         let program = self.program;
         let action = program.action(trial.action);
         let candidates = action.candidates();

@@ -586,7 +586,7 @@ impl<R: Rules> Room<R> {
             Some((_, asked)) if *asked == presets => self.set_presets(events, by, presets, id),
             _ => {
                 short_presets(&presets)?;
-                self.rules.know(&presets).map_err(Refusal::NotSo)?;
+                self.rules.check_presets(&presets).map_err(Refusal::NotSo)?;
                 self.within_share(by, Kind::Offer)?;
                 self.push(events, Event::PresetsAsked { by, presets, id });
                 Ok(())

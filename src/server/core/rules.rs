@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The reason of a game that ended on time.
+/// The reason of an outcome when a side has run out of time.
 pub const TIMEOUT: &str = "timeout";
 
 /// The rules of one game and the position on its board.
@@ -31,7 +31,7 @@ pub trait Rules {
     fn take_back(&mut self, actions: usize);
 
     /// The position as text, with its history, if it can be restored from that without playing the moves.
-    fn keep(&self) -> Option<String> {
+    fn snapshot(&self) -> Option<String> {
         None
     }
 
@@ -63,7 +63,7 @@ pub trait Rules {
     ///
     /// # Errors
     /// What is wrong with a name.
-    fn know(&self, _presets: &[String]) -> Result<(), Refused> {
+    fn check_presets(&self, _presets: &[String]) -> Result<(), Refused> {
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::super::core::{Act, Answer, Input, Room, Rules};
 use super::super::loader::payload;
 use super::super::pool::failed;
 use super::super::problem::Problem;
-use super::super::state::{marks, summary};
+use super::super::state::{empty_records, summary};
 use super::super::store::Append;
 use super::{Live, frame};
 
@@ -25,7 +25,7 @@ impl Live {
             return None;
         }
         self.kept = plies;
-        self.room.rules().keep()
+        self.room.rules().snapshot()
     }
 
     /// Stores a snapshot of the game before it is evicted, if it has changed since the last one.
@@ -36,7 +36,7 @@ impl Live {
             return;
         }
         self.kept = plies;
-        let Some(snapshot) = self.room.rules().keep() else { return };
+        let Some(snapshot) = self.room.rules().snapshot() else { return };
         let append = Append {
             game: self.id.clone(),
             expected: self.room.v(),
@@ -44,7 +44,7 @@ impl Live {
             summary: summary(&self.id, &self.room),
             snapshot: Some(snapshot),
             lease: self.lease.as_ref().map(|it| it.0.clone()),
-            marks: Vec::new(),
+            empty_records: Vec::new(),
         };
         // Without it the game is loaded from its log, which may have gone on elsewhere.
         match self.host.writer.append(append).await {
@@ -90,7 +90,7 @@ impl Live {
                 summary: summary(&self.id, &self.room),
                 snapshot: self.snapshot(),
                 lease: self.lease.as_ref().map(|it| it.0.clone()),
-                marks: marks(&self.id, &self.room, &output.events),
+                empty_records: empty_records(&self.id, &self.room, &output.events),
             };
             // Many tasks wait here when the disk is slow.
             self.unload();

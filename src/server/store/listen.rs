@@ -10,10 +10,11 @@ use tokio::sync::mpsc;
 use super::lease::ALL_NODES;
 use super::{News, StoreError};
 
-/// The channel for all nodes. Its messages are a game and its last event, `ID SEQ`.
-pub(super) const CHANNEL: &str = "rulemate_events";
+/// The channel on which all nodes are notified of new events. Its messages are a game and its last event, `ID SEQ`.
+pub(super) const EVENTS_CHANNEL: &str = "rulemate_events";
 
-/// The channel of one node. Its name consists of letters and digits, so it needs no quotes.
+/// The channel for messages to one node, or to `ALL_NODES`. Its name consists of letters and digits, so it needs no
+/// quotes.
 pub(super) fn channel_of(node: &str) -> String {
     format!("rulemate_node_{node}")
 }
@@ -51,7 +52,7 @@ pub(super) fn listen(url: &str, node: &str) -> Result<mpsc::Receiver<News>, Stor
 fn connect(url: &str, node: &str) -> Result<Client, StoreError> {
     let mut client = Client::connect(url, NoTls)?;
     let (own, all) = (channel_of(node), channel_of(ALL_NODES));
-    client.batch_execute(&format!("LISTEN {CHANNEL}; LISTEN {own}; LISTEN {all}"))?;
+    client.batch_execute(&format!("LISTEN {EVENTS_CHANNEL}; LISTEN {own}; LISTEN {all}"))?;
     Ok(client)
 }
 
@@ -76,10 +77,10 @@ fn pass_on(client: &mut Client, news: &mpsc::Sender<News>) -> Result<(), StoreEr
     Ok(())
 }
 
-fn read(said: &Notification) -> Option<News> {
-    if said.channel() != CHANNEL {
-        return Some(News::Message(said.payload().to_owned()));
+fn read(notification: &Notification) -> Option<News> {
+    if notification.channel() != EVENTS_CHANNEL {
+        return Some(News::Message(notification.payload().to_owned()));
     }
-    let (game, seq) = said.payload().split_once(' ')?;
+    let (game, seq) = notification.payload().split_once(' ')?;
     Some(News::Appended { game: game.to_owned(), seq: seq.parse().ok()? })
 }

@@ -59,7 +59,7 @@ pub struct Append {
     /// The right to append, where several nodes share a store.
     pub lease: Option<Lease>,
     /// Keys of empty records that are made with these events; existing ones stay.
-    pub marks: Vec<String>,
+    pub empty_records: Vec<String>,
 }
 
 /// A change of a record: a small value under a key, besides the logs of games.

@@ -13,7 +13,7 @@ use postgres::{Client, NoTls, Statement, Transaction};
 
 use super::check::Check;
 use super::lease::LEASE;
-use super::listen::{CHANNEL, channel_of};
+use super::listen::{EVENTS_CHANNEL, channel_of};
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
 use super::{
     Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Store, StoreError,
@@ -193,7 +193,7 @@ impl Store for Postgres {
             tally(&mut transaction, GAMES, &made)?;
             let mut marked = Tally::default();
             for (append, _) in batch.iter().zip(&done).filter(|it| matches!(it.1, Some(Ok(())))) {
-                for key in &append.marks {
+                for key in &append.empty_records {
                     let sql =
                         "INSERT INTO records (key, value) VALUES ($1, '') ON CONFLICT DO NOTHING";
                     if transaction.execute(sql, &[key])? > 0 {
@@ -718,7 +718,8 @@ impl Appending {
         transaction: &mut Transaction<'_>,
         append: &Append,
     ) -> Result<Result<(), Conflict>, StoreError> {
-        let Append { game, expected, payloads, summary, snapshot, lease, marks: _ } = append;
+        let Append { game, expected, payloads, summary, snapshot, lease, empty_records: _ } =
+            append;
         let owner = lease.as_ref().map(|it| (&*it.node, int(it.epoch)));
         if *expected == 0 {
             let (owner, epoch) = (owner.map(|it| it.0), owner.map_or(0, |it| it.1));
@@ -763,7 +764,7 @@ impl Appending {
         }
         if !payloads.is_empty() {
             let news = format!("{game} {}", chain.seq());
-            transaction.execute(&self.notify, &[&CHANNEL, &news])?;
+            transaction.execute(&self.notify, &[&EVENTS_CHANNEL, &news])?;
         }
         Ok(Ok(()))
     }

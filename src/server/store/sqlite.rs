@@ -112,7 +112,7 @@ impl Store for Sqlite {
         tally(&transaction, GAMES, &made)?;
         let mut marked = Tally::default();
         for (append, _) in batch.iter().zip(&done).filter(|it| it.1.is_ok()) {
-            for key in &append.marks {
+            for key in &append.empty_records {
                 let sql = "INSERT INTO records (key, value) VALUES (?1, '') ON CONFLICT DO NOTHING";
                 if transaction.prepare_cached(sql)?.execute([key])? > 0 {
                     marked.add_record(key, "");

@@ -12,7 +12,7 @@ pub(super) const TEXTS: &str = "texts";
 pub(super) const UPLOADS: &str = "uploads";
 pub(super) const RECORDS: &str = "records";
 pub(super) const TALLIED: [&str; 4] = [GAMES, TEXTS, UPLOADS, RECORDS];
-/// The number of probes, which test whether the store can be written.
+/// The tally of probes: writes that test whether the store can be written to.
 pub(super) const PROBES: &str = "probes";
 
 /// The rows of one table.
@@ -33,7 +33,7 @@ impl Tally {
     /// has already.
     pub(super) fn of_probes(count: i64) -> Self {
         let mut tally = Self::default();
-        tally.turn(count, &[PROBES.as_bytes(), &count.to_le_bytes()]);
+        tally.toggle(count, &[PROBES.as_bytes(), &count.to_le_bytes()]);
         tally
     }
 
@@ -49,7 +49,8 @@ impl Tally {
         *self == Self::default()
     }
 
-    fn turn(&mut self, rows: i64, fields: &[&[u8]]) {
+    /// Adds a row to the digest, or takes it out again; `rows` is the change of their number.
+    fn toggle(&mut self, rows: i64, fields: &[&[u8]]) {
         let mut hasher = blake3::Hasher::new();
         for field in fields {
             hasher.update(&(field.len() as u64).to_le_bytes());
@@ -60,46 +61,46 @@ impl Tally {
         self.digest.iter_mut().zip(hash.as_bytes()).for_each(|(own, it)| *own ^= it);
     }
 
-    /// The sum of two tallies.
+    /// Adds another tally.
     pub(super) fn join(&mut self, other: &Self) {
         self.rows += other.rows;
         self.digest.iter_mut().zip(other.digest).for_each(|(own, it)| *own ^= it);
     }
 
     pub(super) fn add_game(&mut self, id: &str) {
-        self.turn(1, &[id.as_bytes()]);
+        self.toggle(1, &[id.as_bytes()]);
     }
 
     pub(super) fn drop_game(&mut self, id: &str) {
-        self.turn(-1, &[id.as_bytes()]);
+        self.toggle(-1, &[id.as_bytes()]);
     }
 
     pub(super) fn add_text(&mut self, key: &str, text: &str) {
-        self.turn(1, &[key.as_bytes(), text.as_bytes()]);
+        self.toggle(1, &[key.as_bytes(), text.as_bytes()]);
     }
 
     pub(super) fn add_record(&mut self, key: &str, value: &str) {
-        self.turn(1, &[key.as_bytes(), value.as_bytes()]);
+        self.toggle(1, &[key.as_bytes(), value.as_bytes()]);
     }
 
     pub(super) fn drop_record(&mut self, key: &str, value: &str) {
-        self.turn(-1, &[key.as_bytes(), value.as_bytes()]);
+        self.toggle(-1, &[key.as_bytes(), value.as_bytes()]);
     }
 
     pub(super) fn add_upload(&mut self, upload: &Upload) {
-        self.turn_upload(1, upload);
+        self.toggle_upload(1, upload);
     }
 
     pub(super) fn drop_upload(&mut self, upload: &Upload) {
-        self.turn_upload(-1, upload);
+        self.toggle_upload(-1, upload);
     }
 
-    fn turn_upload(&mut self, rows: i64, Upload { owner, rules, name, at }: &Upload) {
+    fn toggle_upload(&mut self, rows: i64, Upload { owner, rules, name, at }: &Upload) {
         let named = [u8::from(name.is_some())];
         let name = name.as_deref().unwrap_or_default();
         let fields: [&[u8]; 5] =
             [owner.as_bytes(), rules.as_bytes(), &named, name.as_bytes(), &at.to_le_bytes()];
-        self.turn(rows, &fields);
+        self.toggle(rows, &fields);
     }
 }
 
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_in_any_order_come_to_the_same_and_what_goes_leaves_nothing() {
+    fn order_does_not_matter_and_removed_rows_leave_no_trace() {
         let upload = |at| Upload { owner: "a".into(), rules: "b".into(), name: None, at };
         let (mut one, mut two) = (Tally::default(), Tally::default());
         one.add_upload(&upload(1));

@@ -16,15 +16,16 @@ pub(super) fn key(id: &str) -> String {
 }
 
 pub(super) fn live_key(id: &str) -> String {
-    format!("{LIVES}{id}")
+    format!("{LIVE_PREFIX}{id}")
 }
 
-pub(super) const LIVES: &str = "tournaments live ";
-pub(super) const OVER: &str = "tournaments over ";
+/// Prefixes of the keys of tournaments that are not over, and of those that are.
+pub(super) const LIVE_PREFIX: &str = "tournaments live ";
+pub(super) const OVER_PREFIX: &str = "tournaments over ";
 
 /// Keys of tournaments that ended later sort first.
 pub(super) fn over_key(id: &str, ended: u64) -> String {
-    format!("{OVER}{:016x} {id}", u64::MAX - ended)
+    format!("{OVER_PREFIX}{:016x} {id}", u64::MAX - ended)
 }
 
 pub(super) fn own_key(owner: &str, id: &str) -> String {
@@ -86,7 +87,7 @@ pub(super) enum Found {
 
 /// A tournament as the store has it.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct Stored {
     pub(super) text: String,
     pub(super) table: Table,
     pub(super) games: Vec<(Pairing, Found)>,
@@ -94,7 +95,8 @@ pub(super) struct Seen {
     pub(super) blocks: Blocks,
 }
 
-pub(super) fn see(store: &mut dyn Store, id: &str) -> Result<Option<Seen>, StoreError> {
+/// Reads a tournament, with what a check of it needs.
+pub(super) fn load(store: &mut dyn Store, id: &str) -> Result<Option<Stored>, StoreError> {
     let Some((text, table)) = read(store, id)? else { return Ok(None) };
     let mut games = Vec::new();
     for it in &table.playing {
@@ -109,7 +111,7 @@ pub(super) fn see(store: &mut dyn Store, id: &str) -> Result<Option<Seen>, Store
         let others = blocked_by(store, &one)?;
         blocks.extend(others.into_iter().map(|other| (one.clone(), other)));
     }
-    Ok(Some(Seen { text, table, games, blocks }))
+    Ok(Some(Stored { text, table, games, blocks }))
 }
 
 pub(super) fn no_tournament(id: &str) -> Problem {

@@ -4,12 +4,12 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::keep::advance;
-use super::kept::{
-    LIVE, LIVES, OVER, busy, changes, game_key, games_of, key, live_key, no_tournament, own_key,
-    read, text,
+use super::records::{
+    LIVE, LIVE_PREFIX, OVER_PREFIX, busy, changes, game_key, games_of, key, live_key,
+    no_tournament, own_key, read, text,
 };
 use super::table::{Counted, Kind, Phase, Table, Terms};
+use super::task::advance;
 use super::view::{Listed, Tournament};
 use crate::server::accounts::Account;
 use crate::server::core::Control;
@@ -115,7 +115,7 @@ impl Web {
         let make = move |store: &mut dyn Store| {
             let of = own_key(&table.terms.by, "");
             let full = store.records(&of, "", OWN)?.len() >= OWN
-                || store.records(LIVES, "", LIVE)?.len() >= LIVE;
+                || store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE;
             let all = [
                 Change { key: key(&id), from: None, to: text(&table) },
                 Change { key: live_key(&id), from: None, to: text(&table.listed(&id)) },
@@ -140,8 +140,8 @@ impl Web {
     /// The store cannot be reached.
     pub(in crate::server) async fn tournaments(&self) -> Result<Vec<Listed>, Problem> {
         let list = |store: &mut dyn Store| {
-            let mut found = store.records(LIVES, "", LIVE)?;
-            found.extend(store.records(OVER, "", LISTED)?);
+            let mut found = store.records(LIVE_PREFIX, "", LIVE)?;
+            found.extend(store.records(OVER_PREFIX, "", LISTED)?);
             Ok(found)
         };
         let found = self.host.reads().ask(list).await?;
@@ -248,7 +248,7 @@ impl Web {
         let begun = self.change_tournament(id, start).await?;
         match advance(&self.host, id, |_| false).await {
             Ok(Some(it)) => Ok(it.table.view(id, self.host.now())),
-            // It has begun: the first round is drawn at the next look.
+            // It has begun: the first round is drawn at the next check.
             _ => Ok(begun),
         }
     }

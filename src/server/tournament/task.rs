@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 
-use super::kept::{Found, LIVE, LIVES, Seen, busy, changes, see};
+use super::records::{Found, LIVE, LIVE_PREFIX, Stored, busy, changes, load};
 use super::table::{News, OPEN, Pairing, Phase, Table, Terms, Verdict};
 use super::view::Listed;
 use crate::server::core::{Act, Event, Input, LogEntry, Seat, TIMEOUT, TokenHash};
@@ -22,7 +22,7 @@ use crate::server::store::{GameState, Store};
 use crate::server::time::millis;
 
 /// Interval at which a node checks all tournaments. It learns the results of games in its memory at once.
-const LOOK: Duration = Duration::from_secs(3);
+const INTERVAL: Duration = Duration::from_secs(3);
 /// A game in which nothing has happened for this long, in milliseconds, is asked whether a flag has fallen:
 /// after a restart there may be no other request for it.
 const QUIET: u64 = 60_000;
@@ -61,7 +61,7 @@ pub(super) struct Advanced {
 }
 
 /// Whether a problem with a game is permanent: its log is damaged, or its rules are gone.
-fn stays(problem: &Problem) -> bool {
+fn is_permanent(problem: &Problem) -> bool {
     matches!(problem.status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::UNPROCESSABLE_ENTITY)
 }
 
@@ -75,7 +75,7 @@ async fn ending(
     match found {
         Found::Game(it) if it.state == GameState::Over => match host.log(game).await {
             Ok(log) => Ok(Some(verdict(&log).unwrap_or(Verdict::Unreadable))),
-            Err(problem) if stays(&problem) => Ok(Some(Verdict::Unreadable)),
+            Err(problem) if is_permanent(&problem) => Ok(Some(Verdict::Unreadable)),
             Err(problem) => Err(problem),
         },
         Found::Unreadable => Ok(Some(Verdict::Unreadable)),
@@ -92,8 +92,8 @@ pub(super) async fn advance(
 ) -> Result<Option<Advanced>, Problem> {
     for _ in 0..TRIES {
         let wanted = id.to_owned();
-        let seen = host.reads().ask(move |store| see(store, &wanted)).await?;
-        let Some(Seen { text: before, table, games, blocks }) = seen else { return Ok(None) };
+        let stored = host.reads().ask(move |store| load(store, &wanted)).await?;
+        let Some(Stored { text: before, table, games, blocks }) = stored else { return Ok(None) };
         let mut ended = Vec::new();
         for (Pairing { game, .. }, found) in &games {
             let verdict = ending(host, game, found, given_up(game)).await?;
@@ -167,16 +167,16 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
 }
 
 /// Runs all tournaments for as long as the server runs.
-pub async fn keep_tournaments(host: Weak<Host>) {
+pub async fn run_tournaments(host: Weak<Host>) {
     let Some(all) = host.upgrade() else { return };
     let mut ended = all.ended.subscribe();
     let mut memory = NodeMemory { since: all.now(), ..NodeMemory::default() };
     drop(all);
     loop {
-        let next = Instant::now() + LOOK;
+        let next = Instant::now() + INTERVAL;
         let Some(all) = host.upgrade() else { return };
         if !all.is_draining() {
-            memory.look(&all).await;
+            memory.check_all(&all).await;
         }
         drop(all);
         loop {
@@ -187,7 +187,7 @@ pub async fn keep_tournaments(host: Weak<Host>) {
             };
             let Some(id) = memory.games.remove(&game) else { continue };
             let Some(all) = host.upgrade() else { return };
-            memory.see_to(&all, &id).await;
+            memory.check(&all, &id).await;
         }
     }
 }
@@ -203,26 +203,28 @@ struct NodeMemory {
     begun: HashSet<String>,
     /// Games that could not be made or read, and how often in a row.
     faults: HashMap<String, u32>,
-    looks: u64,
+    /// Number of checks of all tournaments so far.
+    checks: u64,
 }
 
 impl NodeMemory {
-    async fn look(&mut self, host: &Arc<Host>) {
+    /// Brings the tournaments that are due up to date.
+    async fn check_all(&mut self, host: &Arc<Host>) {
         let now = host.now();
-        let list = |store: &mut dyn Store| store.records(LIVES, "", LIVE * 2);
+        let list = |store: &mut dyn Store| store.records(LIVE_PREFIX, "", LIVE * 2);
         let found = match host.reads().ask(list).await {
             Ok(found) => found,
-            Err(error) => return tracing::warn!(%error, "tournaments wait"),
+            Err(error) => return tracing::warn!(%error, "the tournaments cannot be listed"),
         };
-        self.looks += 1;
+        self.checks += 1;
         self.games.clear();
         for (key, text) in found {
-            let Some(id) = key.strip_prefix(LIVES) else { continue };
+            let Some(id) = key.strip_prefix(LIVE_PREFIX) else { continue };
             let listed = serde_json::from_str::<Listed>(&text).ok();
             let waits =
                 |it: &Listed| it.state == Phase::Open && it.starts.unwrap_or(it.made + OPEN) > now;
             if !listed.as_ref().is_some_and(waits) {
-                self.see_to(host, id).await;
+                self.check(host, id).await;
             }
         }
         let games = &self.games;
@@ -231,13 +233,17 @@ impl NodeMemory {
     }
 
     /// Brings a tournament up to date.
-    async fn see_to(&mut self, host: &Arc<Host>, id: &str) {
+    async fn check(&mut self, host: &Arc<Host>, id: &str) {
         let given_up = |game: &str| self.faults.get(game).is_some_and(|&it| it >= FAULTS);
         let Advanced { table, games, unmade } = match advance(host, id, given_up).await {
             Ok(Some(it)) => it,
             Ok(None) => return,
             Err(problem) => {
-                return tracing::warn!(tournament = id, problem.message, "a tournament waits");
+                return tracing::warn!(
+                    tournament = id,
+                    problem.message,
+                    "a tournament cannot be checked"
+                );
             }
         };
         self.games.extend(table.playing.iter().map(|it| (it.game.clone(), id.to_owned())));
@@ -253,7 +259,7 @@ impl NodeMemory {
             let game = &pairing.game;
             let done = if self.begun.contains(game) {
                 let is_quiet =
-                    now.saturating_sub(summary.updated) > QUIET && self.looks.is_multiple_of(10);
+                    now.saturating_sub(summary.updated) > QUIET && self.checks.is_multiple_of(10);
                 if !is_quiet && !self.faults.contains_key(game) {
                     continue;
                 }
@@ -274,10 +280,10 @@ impl NodeMemory {
         }
     }
 
-    /// A game could not be made or read. If that stays so, it is given up.
+    /// Counts a failure to make or read a game, if it looks permanent: after some in a row the game is given up.
     fn failed(&mut self, id: &str, game: &str, problem: &Problem) {
-        tracing::warn!(tournament = id, game, problem.message, "a game is left alone");
-        if stays(problem) {
+        tracing::warn!(tournament = id, game, problem.message, "a game cannot be made or read");
+        if is_permanent(problem) {
             *self.faults.entry(game.to_owned()).or_default() += 1;
         }
     }

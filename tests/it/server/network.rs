@@ -332,7 +332,7 @@ impl<R: Played> Simulation<R> {
         if events.iter().any(changes_rules) {
             self.kept = None;
         } else if !events.is_empty() && self.random.u32(..20) == 0 {
-            self.kept = self.room.rules().keep().map(|it| (self.room.v(), it));
+            self.kept = self.room.rules().snapshot().map(|it| (self.room.v(), it));
         }
         for entry in events {
             self.log.push(entry.clone());

@@ -116,7 +116,7 @@ fn a_rewind_is_part_of_the_game() {
     assert_eq!(again.told(), game.told());
     for seen in 3..=game.log.len() {
         let part = Room::replay(board(), timed(), &game.log[..seen]).unwrap();
-        let kept: GameSnapshot = serde_json::from_str(&part.rules().keep().unwrap()).unwrap();
+        let kept: GameSnapshot = serde_json::from_str(&part.rules().snapshot().unwrap()).unwrap();
         let (catalogue, rules) = rules();
         let back = Board::new(rules.bring_back(&kept).unwrap(), catalogue, rules);
         let room = Room::replay_after(seen as u64, back, timed(), &game.log).unwrap();

@@ -62,7 +62,7 @@ pub(super) fn append(game: &str, expected: u64, payloads: &[&str]) -> Append {
         summary,
         snapshot: None,
         lease: None,
-        marks: Vec::new(),
+        empty_records: Vec::new(),
     }
 }
 
@@ -180,7 +180,7 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
 /// Games are forgotten whole, with what records say of them, and nothing else is.
 fn pruning(store: &mut dyn Store) {
     let mut with_account = Append {
-        marks: vec!["seat ann 0 p".into(), "seat ann 0 pp".into(), "unrated o".into()],
+        empty_records: vec!["seat ann 0 p".into(), "seat ann 0 pp".into(), "unrated o".into()],
         ..append("p", 0, &["x"])
     };
     with_account.summary.accounts = vec![Some("ann".into()), None];
@@ -237,7 +237,7 @@ fn records(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
         found.into_iter().map(|it| it.0).collect::<Vec<_>>()
     };
     let mark = |expected, keys: &[&str]| Append {
-        marks: keys.iter().map(|it| (*it).to_owned()).collect(),
+        empty_records: keys.iter().map(|it| (*it).to_owned()).collect(),
         ..append("b", expected, &["marked"])
     };
     assert_eq!(

@@ -13,7 +13,7 @@ use rulemate::internals::server::tournament::pairs::{Contender, Drawn, PATIENCE,
 use rulemate::internals::server::tournament::table::{
     Blocks, Counted, Kind, OPEN, PAUSE, PLAYERS, Phase, Table, Terms, Verdict,
 };
-use rulemate::internals::server::{Config, keep_tournaments};
+use rulemate::internals::server::{Config, run_tournaments};
 use serde_json::{Value, json};
 
 use super::accounts::{account, ask, refused};
@@ -437,7 +437,7 @@ fn a_swiss_is_played_by_requests() {
     });
     run(async {
         let server = Server::start(&folder, Config::default());
-        tokio::spawn(keep_tournaments(Arc::downgrade(&server.web.host)));
+        tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
         let (_, again) = server.get(&path).await;
         assert_eq!(boards(&again), boards(&first), "as it was");
         for (at, (game, players)) in boards(&first).into_iter().enumerate() {
@@ -489,7 +489,7 @@ fn a_swiss_is_played_by_requests() {
 #[test]
 fn an_arena_pairs_again_and_again() {
     hosted("arena", Config::default(), async |server| {
-        tokio::spawn(keep_tournaments(Arc::downgrade(&server.web.host)));
+        tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
         let tokens = accounts(server, &["ann", "ben", "cyd"]).await;
         let wish = json!({ "game": "knightmate", "clock": clock(), "minutes": 60 });
         let path = make(server, &tokens["ann"], wish).await;

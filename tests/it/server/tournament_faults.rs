@@ -8,7 +8,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rulemate::internals::server::tournament::pairs::{Contender, arena, swiss};
 use rulemate::internals::server::tournament::table::{Kind, PAUSE, Phase, Verdict};
-use rulemate::internals::server::{Config, keep_tournaments};
+use rulemate::internals::server::{Config, run_tournaments};
 use serde_json::{Value, json};
 
 use super::accounts::{ask, refused};
@@ -64,7 +64,7 @@ proptest! {
 #[test]
 fn who_blocks_another_does_not_meet_him() {
     hosted("tournament-blocks", Config::default(), async |server| {
-        tokio::spawn(keep_tournaments(Arc::downgrade(&server.web.host)));
+        tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
         let tokens = accounts(server, &["ann", "ben", "cyd", "dee"]).await;
         // Without the block, these two would meet in the first round.
         let block = json!({ "name": "ann" });
@@ -138,7 +138,7 @@ fn a_tournament_is_ended_early() {
     let folder = Folder::new("tournament-end");
     run(async {
         let server = Server::start(&folder, Config::default());
-        tokio::spawn(keep_tournaments(Arc::downgrade(&server.web.host)));
+        tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
         let tokens = accounts(&server, &["ann", "ben", "cyd", "dee"]).await;
         let (ann, ben) = (&tokens["ann"], &tokens["ben"]);
         let open = make(&server, ann, json!({ "clock": clock(), "rounds": 3 })).await;
@@ -220,7 +220,7 @@ fn a_swiss_goes_on_without_a_game_that_cannot_be_read() {
     drop(file);
     run(async {
         let server = Server::start(&folder, config());
-        tokio::spawn(keep_tournaments(Arc::downgrade(&server.web.host)));
+        tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
         let second =
             wait(&server, &path, "a second round", |it| it["round"] == 2 && boards(it).len() == 3)
                 .await;
@@ -258,7 +258,7 @@ fn who_does_not_come_is_left_out_until_he_is_back() {
     let folder = Folder::new("no-show");
     run(async {
         let server = Server::start(&folder, config);
-        tokio::spawn(keep_tournaments(Arc::downgrade(&server.web.host)));
+        tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
         let tokens = accounts(&server, &["ann", "ben", "cyd", "dee"]).await;
         let clock = json!({ "initial": 5_000, "increment": 60_000 });
         let swiss = json!({ "clock": clock, "rounds": 3, "rated": true });

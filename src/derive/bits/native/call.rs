@@ -9,7 +9,7 @@
 //!   compared with their number (that of the values is asserted before), none of which grows or moves while
 //!   code runs; statics, which are never written and live as long as the program, which owns the code;
 //! - functions of leaves ([`AfterAction::run`]) find the same in a [`Context`] that lives as long as the call,
-//!   with the frames of before the action and after it, both of which are asserted to be there. Besides they
+//!   with the frames from before the action and after it, both of which are asserted to be there. Besides they
 //!   write three lists: the words that they wrote over, each piece of work after a comparison with the room
 //!   that is left; tuples to be checked, each after a comparison with their maximum; blocks that may have
 //!   changed, a row for each maintained relation, whose number is asserted. What they write back they have
@@ -166,8 +166,8 @@ impl Context {
 type LeafFunction = unsafe extern "C" fn(*mut Context, i64, i64) -> i32;
 
 impl Context {
-    /// The context for running code on a state, in the frames that begin at these rows: that of before the
-    /// action, and the current one. Code saves words from number `from` on.
+    /// The context for running code on a state, in the frames that begin at these rows: that from before
+    /// the action, and the current one. Code saves words from number `from` on.
     #[inline(always)]
     fn new<W: Word>(
         state: &mut State<W>,
@@ -212,7 +212,7 @@ impl AfterAction {
         Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
     }
 
-    /// The count after the action, in the frames that begin at these rows: that of before the action, and the
+    /// The count after the action, in the frames that begin at these rows: that from before the action, and the
     /// current one. `None` if a limit was exceeded; notes on what has changed are then left.
     ///
     /// # Panics

@@ -101,7 +101,7 @@ fn word<'a>(input: &mut &'a str, first: char, bare: BareNumbers) -> Result<Token
         let numbered = whole(number, input);
         return numbered.map(|it| Token::Number(it.0, it.1)).ok_or(PgnFault::Number);
     }
-    // A letter of several signs: `+R`.
+    // A letter of several characters: `+R`.
     let is_signed = first.is_ascii_punctuation()
         && !".-=%<>".contains(first)
         && input[1..].starts_with(|it: char| it.is_ascii_uppercase());

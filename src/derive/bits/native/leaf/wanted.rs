@@ -63,7 +63,7 @@ impl Wanted {
                 _ => return Err(format!("{} is a list", name(rel))),
             }
             if let Role::Given(_) = c.program.relation(rel).role {
-                return Err(format!("{} is handed over", name(rel)));
+                return Err(format!("{} is supplied by the engine", name(rel)));
             }
         }
         let of = |it: &ReactionCode| it.effects.iter().any(|it| does_more(leaves, it));
