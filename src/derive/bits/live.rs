@@ -488,15 +488,15 @@ impl<W: Word> Live<W> {
     fn derive(&mut self, c: &Compiled<W>, rel: RelId) {
         self.clean = false;
         match &c.modes[usize::from(rel.0)] {
-            // If it is stored as rows, its first instruction empties it and marks it as derived.
             Mode::Scratch { .. } => {
                 self.s.exec(c, c.derive[usize::from(rel.0)]);
-                if let Store::Sparse(store) = c.stores[usize::from(rel.0)] {
-                    let new = std::mem::take(&mut self.s.fresh[store as usize]);
-                    let list = &mut self.s.lists[store as usize];
-                    self.s.fresh[store as usize] = refill(c, store, list, new);
-                    self.set_flag(c, rel);
-                }
+                // If it is stored as rows, its first instruction has emptied it and marked it as derived, and no list
+                // has grown.
+                let Store::Sparse(store) = c.stores[usize::from(rel.0)] else { return };
+                let new = std::mem::take(&mut self.s.fresh[store as usize]);
+                let list = &mut self.s.lists[store as usize];
+                self.s.fresh[store as usize] = refill(c, store, list, new);
+                self.set_flag(c, rel);
             }
             Mode::General { stratum } => {
                 let fixpoint = &c.general[*stratum];
