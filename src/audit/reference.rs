@@ -135,14 +135,14 @@ impl ReferenceEvaluator {
                 let (wanted, found) = (collect(&mine, rel, &all), collect(&theirs, rel, &all));
                 count += wanted.len();
                 if let Some(row) = first_difference(&wanted, &found) {
-                    differs = Some((rel, row, wanted.len() > found.len()));
+                    differs = Some((rel, row));
                     break;
                 }
             }
         }
         match differs {
             None => Ok(count),
-            Some((rel, row, _)) => Err(self.describe(game, rel, &row)),
+            Some((rel, row)) => Err(self.describe(game, rel, &row)),
         }
     }
 
@@ -191,22 +191,28 @@ fn keys(facts: &Session) -> impl Iterator<Item = (crate::facts::EntityId, AttrId
     attributes.flat_map(|attr| facts.entities_with(attr).map(move |entity| (entity, attr)))
 }
 
-/// The first fact that differs, except the counter of entities and the named one.
-fn compare_facts(game: &Session, mine: &Session, aside: Option<AttrId>) -> Result<(), Difference> {
-    let counts = |attr: AttrId| attr == NEXT_ENTITY || Some(attr) == aside;
+/// The first fact that differs, except the counter of entities and the game's attribute `ignored`.
+fn compare_facts(
+    game: &Session,
+    mine: &Session,
+    ignored: Option<AttrId>,
+) -> Result<(), Difference> {
+    let is_ignored = |attr: AttrId| attr == NEXT_ENTITY || Some(attr) == ignored;
     let list = |session: &Session| {
         let facts =
-            session.all_facts().into_iter().filter(|it| it.entity != GAME || !counts(it.attr));
+            session.all_facts().into_iter().filter(|it| it.entity != GAME || !is_ignored(it.attr));
         facts.collect::<Vec<_>>()
     };
     let (game_facts, my_facts) = (list(game), list(mine));
     let word = |it| saved(game.schema(), it).to_string();
     if let Some(it) = game_facts.iter().find(|it| !my_facts.contains(it)) {
-        let what = format!("the bit evaluator writes `{}`, and datafrog does not", word(it));
+        let what =
+            format!("`{}` is a fact under the bit evaluator, and not under datafrog", word(it));
         return Err(Difference::new("", what));
     }
     if let Some(it) = my_facts.iter().find(|it| !game_facts.contains(it)) {
-        let what = format!("datafrog leaves `{}`, and the bit evaluator does not", word(it));
+        let what =
+            format!("`{}` is a fact under datafrog, and not under the bit evaluator", word(it));
         return Err(Difference::new("", what));
     }
     Ok(())

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
-/// A name must be a word of the language, and the first letter that of a piece.
+/// A name has small letters, digits and hyphens, a letter first, as names in rules have.
 fn check(name: &str) -> anyhow::Result<()> {
     let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let starts = name.starts_with(|it: char| it.is_ascii_lowercase());

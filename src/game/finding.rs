@@ -156,7 +156,7 @@ impl Describer<'_> {
     /// The effects of a tried action other than changed facts: notes, events, stopped events.
     pub(super) fn sentences(&self, finding: &Finding) -> Vec<String> {
         match finding {
-            Finding::Tried(it) => self.now(|view| it.told(view)),
+            Finding::Tried(it) => self.now(|view| it.summary(view)),
             Finding::Proved(_) | Finding::Refuted(_) | Finding::Turned(_) | Finding::Unfounded => {
                 Vec::new()
             }

@@ -38,7 +38,7 @@ pub struct IllegalMove {
     pub mv: Move,
     /// The move in UCI.
     pub text: String,
-    /// The reasons, each in a sentence; the most informative one comes first.
+    /// The reasons, each in a sentence; at present there is always one.
     pub reasons: Vec<String>,
     /// The refusal that the rules declare, if they do.
     pub objection: Option<Objection>,
@@ -63,7 +63,7 @@ impl Objection {
     /// declaration.
     ///
     /// # Errors
-    /// Finding it out takes too much.
+    /// Finding it out exceeds the limits.
     pub(super) fn of(
         world: &mut World,
         contract: &Contract,
@@ -88,7 +88,7 @@ impl Objection {
     /// The first of several moves that the rules declare a refusal for, with that refusal.
     ///
     /// # Errors
-    /// Finding it out takes too much.
+    /// Finding it out exceeds the limits.
     pub(super) fn first(
         world: &mut World,
         contract: &Contract,
@@ -110,9 +110,12 @@ impl Objection {
 pub enum EndError {
     #[error("the game is over: {result}")]
     Over { result: GameResult },
-    #[error("no side of this game is called {side}")]
+    #[error("this game has no side with the number {side}")]
     Side { side: i64 },
-    #[error("the rules of this game know nothing of it")]
+    #[error(
+        "the rules of this game have no result for this: they need the input (`resigned`, `flagged` or \
+         `claimed`), and a `result` that follows from it"
+    )]
     Unknown,
     #[error("there is no draw to claim{}", offers(.offered))]
     NoClaim { offered: Vec<String> },
@@ -149,7 +152,7 @@ impl IllegalMove {
     /// Finds out why a move is not legal.
     ///
     /// # Errors
-    /// Finding it out takes too much.
+    /// Finding it out exceeds the limits.
     pub(super) fn new(
         world: &mut World,
         contract: &Contract,

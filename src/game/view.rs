@@ -1,5 +1,5 @@
-//! The position as plain data for drawing it: pieces, legal actions, and what the rules mark on the board. It
-//! has names only; nothing here can be used to change the game.
+//! The position as plain data for drawing it: pieces, legal actions, and what the rules mark on the board.
+//! Pieces have their entities, everything else has its name; nothing here can be used to change the game.
 
 use std::collections::BTreeMap;
 
@@ -175,9 +175,9 @@ pub struct GivenView {
 pub struct ActionView {
     /// Its text in UCI.
     pub uci: String,
-    /// The first and the last square of its text, if it has two.
+    /// The first square of its text, if it has two or more.
     pub from: Option<String>,
-    /// As `from`.
+    /// The last square of its text, which for a drop is the only one.
     pub to: Option<String>,
     /// The kind of action, by its name in the rules.
     pub action: String,
@@ -187,7 +187,7 @@ pub struct ActionView {
     /// Its arguments besides pieces and squares, in words: a kind to promote to, a manner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice: Vec<String>,
-    /// The action as a sentence, if others have the same two squares.
+    /// The action as a sentence, if others have the same `from` and `to`, and it is no drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
     /// Why it cannot be played although it is legal: there is no room for an entity that it makes.
@@ -576,7 +576,7 @@ impl Game {
             let says = None;
             actions.push((ActionView { uci, from, to, action, piece, choice, says, refused }, mv));
         }
-        // Actions with the same two squares get a sentence each.
+        // Actions with the same squares get a sentence each, except drops: their text has the letter of the piece.
         let mut ways: HashMap<Ends<'_>, usize> = HashMap::with_capacity(actions.len());
         for (it, _) in &actions {
             *ways.entry(ends(it)).or_default() += 1;

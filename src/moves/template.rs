@@ -436,7 +436,7 @@ fn texts(
         .collect()
 }
 
-/// The argument tuples of a match. Columns that the text does not give are taken from rows of `tries`, or
+/// The argument tuples of a match. Columns that the text does not give are taken from rows of `pseudo_legal`, or
 /// else of `refusals`; unlisted arguments that it does not give are the defaults.
 pub(super) fn arguments(
     world: &mut World,

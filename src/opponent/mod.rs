@@ -30,7 +30,7 @@ pub struct Budget {
     pub nodes: u64,
     /// Maximum search depth in actions, without the extension by captures.
     pub depth: u32,
-    /// After this time the search ends; it is what the same seed and position give only without one.
+    /// After this time the search ends. Only without it do seed and position determine the result.
     pub time: Option<Duration>,
 }
 
@@ -50,7 +50,7 @@ pub struct Level(u8);
 impl Level {
     /// For beginners.
     pub const LOWEST: Self = Self(1);
-    /// All that it can.
+    /// Full strength.
     pub const HIGHEST: Self = Self(8);
 
     /// The level of that number, if there is one.
@@ -132,7 +132,8 @@ impl Opponent {
         Self { knowledge, level, seed, method: None }
     }
 
-    /// The same opponent with a fixed search method for all games.
+    /// The same opponent with a fixed search method for all games. Low levels, and searches without a limit of nodes or
+    /// time, use alpha-beta all the same.
     #[must_use]
     pub fn by(self, method: Method) -> Self {
         Self { method: Some(method), ..self }

@@ -17,7 +17,7 @@ pub struct Action {
     pub like: Option<ActionId>,
     /// `rank N`: of several actions that a text means, those of a lower rank come first.
     pub rank: i64,
-    /// `tries REL`: the relation (same columns) of pseudo-legal actions: legal except for the safety of royal
+    /// `pseudo_legal REL`: the relation (same columns) of pseudo-legal actions: legal except for the safety of royal
     /// pieces; playing out starts from these. `None`: the action's own relation.
     pub pseudo_legal: Option<RelId>,
     /// `simulates REL`: rows of this relation (same columns) are decided by playing them out, even if

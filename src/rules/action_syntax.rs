@@ -42,7 +42,7 @@ impl<'t> Parser<'t, '_> {
             match option {
                 "as" => action.like = Some(self.reference("the name of an action")?),
                 "rank" => action.rank = Some(self.number()?),
-                // `tries` is what it was called before.
+                // `tries` is the earlier word for it.
                 "pseudo_legal" | "tries" => {
                     action.pseudo_legal = Some(self.reference("the name of a relation")?)
                 }

@@ -173,20 +173,22 @@ fn attribute_name(program: &Program, input: Input) -> String {
 }
 
 fn write_actions(out: &mut String, program: &Program) {
-    out.push_str("\n## Actions\n\n| action | in UCI | safety | tried from |\n|---|---|---|---|\n");
+    out.push_str(
+        "\n## Actions\n\n| action | in UCI | safety | pseudo-legal |\n|---|---|---|---|\n",
+    );
     for action in &program.actions {
         let legality = match action.legality {
             Legality::Rules => "by rules",
             Legality::Simulate => "by simulation",
             Legality::Never => "never legal: for trials",
         };
-        let tries = action.pseudo_legal.map(|it| format!("`{}`", program.relation(it).name));
+        let pseudo_legal = action.pseudo_legal.map(|it| format!("`{}`", program.relation(it).name));
         let _ = writeln!(
             out,
             "| `{}` | `{}` | {legality} | {} |",
             program.relation(action.rel).name,
             template(program, action, &action.uci),
-            tries.unwrap_or_default(),
+            pseudo_legal.unwrap_or_default(),
         );
     }
     if !program.repetition.is_empty() {

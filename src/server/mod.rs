@@ -73,7 +73,7 @@ pub use names::{NameError, Names};
 pub use net::Net;
 pub use options::GameOptions;
 pub use problem::{Problem, ProblemBody};
-pub use rating::keep_ratings;
+pub use rating::settle_games;
 pub use serve::{Addresses, ServeError, Settings, serve};
 pub use time::{Clock, DAY, wall_clock};
 pub use tournament::{end_tournament, run_tournaments};

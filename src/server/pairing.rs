@@ -98,7 +98,7 @@ impl Asking {
 
     /// Pairs with the nearest waiting account, and takes this account off the list. Returns the game to join.
     fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
-        let rating = rating::now(store, &self.id, &self.rules)?;
+        let rating = rating::current(store, &self.id, &self.rules)?;
         let mut near = Vec::new();
         for (key, text) in store.records(&self.prefix, "", EXAMINED)? {
             let Ok(it) = serde_json::from_str::<Waiting>(&text) else { continue };
@@ -135,7 +135,7 @@ impl Asking {
 
     /// Puts the account on the list.
     fn wait(&self, store: &mut dyn Store, game: &str) -> Result<(), StoreError> {
-        let rating = rating::now(store, &self.id, &self.rules)?;
+        let rating = rating::current(store, &self.id, &self.rules)?;
         let waiting = Waiting { game: game.to_owned(), rating, at: self.now, is_met: false };
         let to = serde_json::to_string(&waiting).ok();
         // If another device of the account was faster, that device's game stays on the list.

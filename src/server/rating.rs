@@ -1,8 +1,9 @@
 //! Ratings: Glicko-2, of each account for each rule set that it has played rated games by.
 //!
-//! The end of a rated game is stored with a mark, in one transaction. A game with a mark is settled: the ratings of
-//! both players, the record of how they changed, and the mark are written together or not at all. So a game counts
-//! once, whatever node settles it and however often it is tried, and a game that a dead node left is settled by another.
+//! The end of a rated game and an empty record that it is unsettled are stored in one transaction. To settle the game,
+//! the ratings of both players and the record of how they changed are written, and the empty one is removed, all
+//! together or not at all. So a game counts once, whatever node settles it and however often it is tried, and a game
+//! that a dead node left is settled by another.
 //! Deliberately absent: the mathematics, which is `skillratings`'s.
 
 use std::sync::{Arc, Weak};
@@ -93,12 +94,12 @@ pub(super) struct RatingChange {
     pub(super) after: i32,
 }
 
-/// The key of the mark of a game that is over and not settled.
-pub(super) fn unrated_key(game: &str) -> String {
-    format!("{UNRATED}{game}")
+/// The key of the empty record that a game is over and not settled.
+pub(super) fn unsettled_key(game: &str) -> String {
+    format!("{UNSETTLED}{game}")
 }
 
-const UNRATED: &str = "unrated ";
+const UNSETTLED: &str = "unrated ";
 
 fn rated_key(game: &str) -> String {
     format!("rated {game}")
@@ -170,7 +171,7 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
 }
 
 /// The rating of an account for a rule set, whether it has played by it or not.
-pub(super) fn now(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
+pub(super) fn current(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
     Ok(stored(store, id, rules)?.1.unwrap_or_else(|| RatingRecord::new(0)).rating)
 }
 
@@ -249,7 +250,7 @@ fn result(log: &[LogEntry]) -> Option<([String; 2], Outcomes)> {
 }
 
 /// Settles games for as long as the server runs, beginning with those that were left unsettled.
-pub async fn keep_ratings(host: Weak<Host>) {
+pub async fn settle_games(host: Weak<Host>) {
     let Some(mut ended) = host.upgrade().map(|it| it.ended.subscribe()) else { return };
     loop {
         let Some(all) = host.upgrade() else { return };
@@ -271,15 +272,15 @@ pub async fn keep_ratings(host: Weak<Host>) {
     }
 }
 
-/// Settles every game that is marked for it.
+/// Settles every unsettled game.
 async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
     let mut after = String::new();
     loop {
         let from = after.clone();
-        let read = move |store: &mut dyn Store| store.records(UNRATED, &from, AT_ONCE);
+        let read = move |store: &mut dyn Store| store.records(UNSETTLED, &from, AT_ONCE);
         let found = host.reads().ask(read).await?;
         for (key, _) in &found {
-            let Some(id) = key.strip_prefix(UNRATED) else { continue };
+            let Some(id) = key.strip_prefix(UNSETTLED) else { continue };
             // A game that cannot be settled does not hold up the others.
             if let Err(problem) = settle(host, id).await {
                 tracing::warn!(game = id, problem.message, "a rated game cannot be settled");
@@ -292,11 +293,11 @@ async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
     }
 }
 
-/// Settles a game, if it is marked for it.
+/// Settles a game, if it is unsettled.
 async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
-    let mark = unrated_key(id);
-    let looked = mark.clone();
-    if host.reads().ask(move |store| store.record(&looked)).await?.is_none() {
+    let unsettled = unsettled_key(id);
+    let key = unsettled.clone();
+    if host.reads().ask(move |store| store.record(&key)).await?.is_none() {
         return Ok(());
     }
     let log = host.log(id).await?;
@@ -308,11 +309,11 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
         let done = edited(store, |store| {
-            let from = store.record(&mark)?;
+            let from = store.record(&unsettled)?;
             if from.is_none() {
                 return Ok(Ok(((), Vec::new())));
             }
-            let mut changes = vec![Change { key: mark.clone(), from, to: None }];
+            let mut changes = vec![Change { key: unsettled.clone(), from, to: None }];
             if let Some((rules, (players, outcome))) = &played
                 && has_room(store, players, rules)?
             {
@@ -336,7 +337,7 @@ fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result
     Ok(true)
 }
 
-/// The records that a game changes, besides its mark.
+/// The records that a game changes, besides the one that it is unsettled.
 fn rating_changes(
     store: &mut dyn Store,
     game: &str,

@@ -15,7 +15,7 @@ use super::library::Library;
 use super::limit::Limits;
 use super::names::Names;
 use super::problem::Problem;
-use super::rating::keep_ratings;
+use super::rating::settle_games;
 use super::store::{self, StoreError};
 use super::tournament::run_tournaments;
 use super::web::Web;
@@ -94,7 +94,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
             tokio::spawn(Arc::clone(&host).join(others));
         }
         tokio::spawn(follow(Arc::clone(&host), files));
-        tokio::spawn(keep_ratings(Arc::downgrade(&host)));
+        tokio::spawn(settle_games(Arc::downgrade(&host)));
         tokio::spawn(run_tournaments(Arc::downgrade(&host)));
         if let Some(hooks) = &settings.hooks {
             host.tell_hooks(hooks)?;

@@ -124,7 +124,7 @@ impl WebhookQueues {
         let news = News { kind, game: game.to_owned(), body: body.into() };
         for queue in &self.0 {
             if queue.try_send(news.clone()).is_err() {
-                tracing::warn!(game, kind, "too much waits for a webhook: this is left out");
+                tracing::warn!(game, kind, "the queue of a webhook is full: an event is dropped");
             }
         }
     }
@@ -164,7 +164,7 @@ async fn deliver(sender: Sender, address: Uri, hooks: Hooks, mut inbox: mpsc::Re
     let host = address.host().unwrap_or_default().to_owned();
     while let Some(news) = inbox.recv().await {
         let mut wait = hooks.wait;
-        for tried in 1..=TRIES {
+        for attempt in 1..=TRIES {
             let Some(request) = request(&address, &hooks.secret, &news) else { break };
             let why = match sender.send(request).await {
                 Ok(status) if status.is_success() => break,
@@ -172,8 +172,8 @@ async fn deliver(sender: Sender, address: Uri, hooks: Hooks, mut inbox: mpsc::Re
                 Err(why) => why,
             };
             // The path may hold a secret of the receiver's: it is not logged.
-            tracing::warn!(host, game = news.game, tried, why, "a webhook was not taken");
-            if tried < TRIES {
+            tracing::warn!(host, game = news.game, attempt, why, "a webhook was not delivered");
+            if attempt < TRIES {
                 sleep(wait).await;
                 wait *= 4;
             }
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_secrets_are_looked_at() {
+    fn invalid_addresses_and_secrets_are_refused() {
         let new = |address: &str| Hooks::new(&[address.to_owned()], "0123456789abcdef");
         assert!(new("https://x.example/hook?a=1").is_ok() && new("http://127.0.0.1:9/").is_ok());
         for wrong in ["x.example", "/hook", "ftp://x.example/", "https://me:pass@x.example/", ""] {

@@ -335,6 +335,19 @@ fn a_fen_tells_hands_and_marks() {
     assert!(refused.contains("the mark tired is \"/\", not one sign of punctuation"), "{refused}");
 }
 
+/// Crazyhouse drops kinds that it does not know by the letters that FEN has for them.
+#[test]
+fn kinds_of_other_files_are_dropped_by_their_letters() {
+    let rules = catalogue().load("capablanca", &["crazyhouse"]).expect("it loads");
+    let fen = "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR[AC] w KQkq - 0 1";
+    let mut game = rules.start(Some(fen)).expect("it starts");
+    let texts: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+    for text in ["a@e4", "c@e4"] {
+        assert!(texts.iter().any(|it| it == text), "{text}");
+        assert!(game.find_move(text).is_ok(), "{text}");
+    }
+}
+
 /// Letters of several signs: on the board, in hand, in moves, and on the boards that are drawn.
 #[test]
 fn letters_of_several_signs_are_read_as_they_are_written() {

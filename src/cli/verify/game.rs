@@ -52,6 +52,7 @@ fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>,
     let Value::Array(rows) = rows else {
         return Err(Malformed { line: 1, reason: format!("there is no list `{field}`") });
     };
+    // These files have one row a line, the first on line 2.
     let line_of = |number: usize| 2 + number;
     let read = |(number, row): (usize, Value)| {
         serde_json::from_value(row).map_err(|why| Malformed {
@@ -231,8 +232,9 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         let is = |name: &str| position.status.get(name) == Some(&true);
         let side = position.fen.split(' ').nth(1).unwrap_or_default();
         let end = match () {
-            () if is("commander_captured") => continue,
             () if is("checkmate") => format!("not {side}"),
+            // The status does not say which side has lost its commander.
+            () if is("commander_captured") => continue,
             () if is("stalemate") || is("fifty") => "draw".into(),
             () => "none".into(),
         };
@@ -241,7 +243,8 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
     rows
 }
 
-/// O12: for a rank of two digits SAN has only the first.
+/// The SAN with both digits of its rank of origin, taken from the move's whole text: the program that made the files
+/// writes only the first (O12).
 fn whole_rank(san: &str, lan: &str) -> String {
     let letters = lan.trim_start_matches(|it: char| !it.is_ascii_lowercase());
     let from = letters.trim_start_matches(|it: char| it.is_ascii_lowercase());

@@ -57,7 +57,7 @@ impl Trial {
 
     /// What it does in short: its events with their results, its notes, and the number of changed
     /// facts.
-    pub fn told(&self, view: View<'_>) -> Vec<String> {
+    pub fn summary(&self, view: View<'_>) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
         let mut facts = self.expired.len();
         let rewinds =
@@ -97,7 +97,7 @@ impl Trial {
             }
         }
         let steps = self.steps.len();
-        sentences.push(format!("{facts} facts change, in {steps} steps"));
+        sentences.push(format!("changed facts: {facts}, steps: {steps}"));
         sentences
     }
 
@@ -162,7 +162,7 @@ impl Reacted {
         let effects = self.effects.iter().map(|it| self.effect(view, it));
         lines.extend(effects.map(|it| Line::plain(self.depth + 1, it)));
         if self.effects.is_empty() {
-            lines.push(Line::plain(self.depth + 1, "nothing that was not so"));
+            lines.push(Line::plain(self.depth + 1, "no change"));
         }
         lines
     }
@@ -182,7 +182,7 @@ impl Reacted {
             Literal::Atom(atom) => Some(atom),
             Literal::Compare(_) | Literal::Aggregate(_) => None,
         });
-        let denials = atoms.filter_map(|atom| {
+        let sentences = atoms.filter_map(|atom| {
             let relation = view.program.relation(atom.rel);
             let columns = atom.args.iter().zip(&relation.columns);
             let args =
@@ -193,7 +193,7 @@ impl Reacted {
                 false => format!("as {}", view.goal(&goal)),
             })
         });
-        denials.collect()
+        sentences.collect()
     }
 
     fn effect(&self, view: View<'_>, effect: &Effect) -> String {
@@ -300,7 +300,7 @@ impl View<'_> {
         }
     }
 
-    /// The sentence of a fact; `None` if no input with a sentence reads it, or it is a cleared flag.
+    /// The sentence of a fact, that it holds no more for a cleared flag; `None` if no input with a sentence reads it.
     fn fact(self, attr: AttrId, entity: u32, value: &Datum) -> Option<String> {
         let reads = |it: &&rules::Relation| {
             matches!(it.role, Role::Input(input) if input.attrs().any(|it| it == attr))

@@ -117,8 +117,8 @@ fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {
     }
 }
 
-/// The moves, legal or not, that a text fits: pseudo-legal ones first, then castling written in the other
-/// form.
+/// The moves, legal or not, that a text fits: pseudo-legal ones first; of these castling, then moves that are written
+/// exactly so, then those of the lowest rank. Castling in the other form is not among them (`written_otherwise`).
 ///
 /// # Errors
 /// No action's text looks like this.
@@ -146,7 +146,6 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     }
     moves.retain(|it| is_written_so(world, contract, &program, it));
     moves.sort_by_cached_key(|it| {
-        // Moves that are written exactly so come first.
         let is_other = to_uci(world, it) != text;
         let rank = program.action(it.action).rank;
         (!is_pseudo(world, it), !moves_two(contract, world, &program, it), is_other, rank)

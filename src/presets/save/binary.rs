@@ -55,7 +55,8 @@ enum Packed {
     Entity(u32),
 }
 
-/// Flag of a fact's entity that is the number of a text: the name of a member.
+/// If this bit of a fact's `entity` is set, the others are the number of a text: the name of the member that the fact
+/// is about.
 const NAMED: u32 = 1 << 31;
 
 #[derive(Serialize, Deserialize)]

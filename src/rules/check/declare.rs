@@ -530,8 +530,8 @@ impl<'t> Checker<'t> {
         if self.action_of.contains_key(&rel) || self.info(rel).name.span != name.span {
             return;
         }
-        let tries = decl.pseudo_legal.and_then(|it| self.tries(rel, it));
-        let simulates = decl.simulates.and_then(|it| self.tries(rel, it));
+        let pseudo_legal = decl.pseudo_legal.and_then(|it| self.with_same_columns(rel, it));
+        let simulates = decl.simulates.and_then(|it| self.with_same_columns(rel, it));
         let refusals = decl.refusals.and_then(|it| self.refusals(rel, it));
         let until = decl.until.and_then(|it| self.find_stage(it));
         let unlisted = self.unlisted(rel, &decl.given);
@@ -559,7 +559,7 @@ impl<'t> Checker<'t> {
             rel,
             like,
             rank,
-            pseudo_legal: tries,
+            pseudo_legal,
             simulates,
             refusals,
             legality,
@@ -648,10 +648,11 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    pub(super) fn tries(&mut self, rel: RelId, tries: Name<'t>) -> Option<RelId> {
-        let id = self.find(tries)?;
+    /// The relation of that name, which an option of an action or trial asks for: its columns must be those of `rel`.
+    pub(super) fn with_same_columns(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
+        let id = self.find(name)?;
         if self.info(id).types != self.info(rel).types {
-            self.mismatch(rel, tries, id, mistake::tries_columns);
+            self.mismatch(rel, name, id, mistake::other_columns);
         }
         Some(id)
     }

@@ -101,8 +101,8 @@ struct Info<'t> {
 }
 
 /// For each file the number of the preset's main file that it belongs to: itself, or, for a part of a preset,
-/// the main file. An included file belongs to none of the including ones, but to itself. Reactions of one
-/// owner are batches of their own.
+/// the main file. An included file belongs to none of the including ones, but to itself. The reactions
+/// of an owner form batches of their own.
 fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
     let named = |file: &File<'_>, wanted: &str| {
         file.items.iter().find_map(|it| match it {
@@ -164,7 +164,7 @@ struct Checker<'t> {
     lasting: Vec<AttrId>,
     expiry: Expiry,
     was: Vec<Was>,
-    /// The inputs that stand for other relations before the action, by these.
+    /// For each relation that rules read as it was before the action, the input that stands for it.
     before: HashMap<RelId, RelId>,
     meta: Vec<Meta>,
     texts: Vec<String>,
@@ -345,8 +345,8 @@ impl<'t> Checker<'t> {
         }
         let strata = stratify::stratify(&relations, &self.rules, &mut self.found);
         if found.is_empty() && self.found.is_empty() {
-            let shown = Implications::new(&relations, &self.rules, &strata);
-            self.found = beyond_tries(&self.actions, &relations, &self.rules, &shown);
+            let implications = Implications::new(&relations, &self.rules, &strata);
+            self.found = beyond_pseudo_legal(&self.actions, &relations, &self.rules, &implications);
             self.found.extend(never_legal(&self.actions, &relations, &self.rules));
         }
         let mut last = std::mem::take(&mut self.found);
@@ -385,17 +385,17 @@ impl<'t> Checker<'t> {
             meta: self.meta,
             texts: self.texts,
         };
-        // Relations without rules so far cannot hide a cycle.
+        // Relations without rules (E505) cannot hide a cycle.
         if found.is_empty() && last.iter().all(|it| it.code == "E505") {
-            last.extend(trial::circles(&program));
+            last.extend(trial::cycles(&program));
         }
         found.append(&mut last);
         program
     }
 }
 
-/// The attributes that presets state of other entities than their activations: the number of the preset, and
-/// an attribute that only its files declare.
+/// For each preset (its raw value) the attributes that it states about entities other than its activation: those
+/// that only its files declare.
 fn stated(
     relations: &[Relation],
     metas: &[Meta],
@@ -422,20 +422,22 @@ fn stated(
 
 /// Rules of actions that may conclude rows that are not among the `pseudo_legal` of the action. Such a row would be legal
 /// while rules decide, and disappear as soon as actions of its kind are played out.
-fn beyond_tries(
+fn beyond_pseudo_legal(
     actions: &[Action],
     relations: &[Relation],
     rules: &[Rule],
-    shown: &Implications<'_>,
+    implications: &Implications<'_>,
 ) -> Vec<Diagnostic> {
     let mut reports = Vec::new();
     for action in actions.iter().filter(|it| it.legality != Legality::Never) {
-        let Some(tries) = action.pseudo_legal.filter(|it| *it != action.rel) else { continue };
+        let Some(pseudo_legal) = action.pseudo_legal.filter(|it| *it != action.rel) else {
+            continue;
+        };
         let relation = &relations[usize::from(action.rel.0)];
         for rule in relation.rules.iter().map(|it| &rules[usize::from(it.0)]) {
-            if !shown.concludes_only(rule, tries) {
-                let tries = &relations[usize::from(tries.0)];
-                reports.push(mistake::beyond_tries(relation, tries, rule.span));
+            if !implications.concludes_only(rule, pseudo_legal) {
+                let pseudo_legal = &relations[usize::from(pseudo_legal.0)];
+                reports.push(mistake::beyond_pseudo_legal(relation, pseudo_legal, rule.span));
             }
         }
     }
@@ -448,7 +450,7 @@ fn never_legal(actions: &[Action], relations: &[Relation], rules: &[Rule]) -> Ve
     for action in actions.iter().filter(|it| it.legality == Legality::Never) {
         let relation = &relations[usize::from(action.rel.0)];
         if action.pseudo_legal.is_none_or(|it| it == action.rel) {
-            reports.push(mistake::never_tried(relation));
+            reports.push(mistake::never_played_out(relation));
         }
         let own = relation.rules.iter().map(|it| &rules[usize::from(it.0)]);
         reports.extend(own.map(|it| mistake::never_legal(relation, it.span)));

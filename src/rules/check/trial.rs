@@ -89,7 +89,7 @@ impl<'t> Checker<'t> {
             );
             self.report(report);
         }
-        let from = decl.from.and_then(|it| self.tries(rel, it));
+        let from = decl.from.and_then(|it| self.with_same_columns(rel, it));
         if self.events.len() == limits::EVENTS {
             let count = LimitError::Events(limits::EVENTS + 1);
             self.report(mistake::limit(count, decl.relation.name.span));
@@ -132,7 +132,7 @@ struct Asks {
 }
 
 /// Reports trials that depend on themselves, and trials whose dependencies cannot be followed.
-pub(super) fn circles(program: &Program) -> Vec<Diagnostic> {
+pub(super) fn cycles(program: &Program) -> Vec<Diagnostic> {
     if program.trials.is_empty() {
         return Vec::new();
     }

@@ -244,7 +244,7 @@ impl ColumnMismatch<'_> {
     }
 }
 
-pub(in super::super) fn tries_columns(mismatch: &ColumnMismatch<'_>) -> Diagnostic {
+pub(in super::super) fn other_columns(mismatch: &ColumnMismatch<'_>) -> Diagnostic {
     mismatch.report("E118", "does not fit")
 }
 

@@ -84,30 +84,30 @@ pub(in super::super) fn negative_cycle(from: &str, steps: &[(&str, Reads, Span)]
     it.note("what is negated, counted or folded must be computed first")
 }
 
-pub(in super::super) fn beyond_tries(
+pub(in super::super) fn beyond_pseudo_legal(
     action: &Relation,
-    tries: &Relation,
+    pseudo_legal: &Relation,
     rule: Span,
 ) -> Diagnostic {
-    let (action_name, tries_name) = (&action.name, &tries.name);
+    let (action_name, name) = (&action.name, &pseudo_legal.name);
     let message = format!(
-        "this rule may conclude a `{action_name}` that is not among its tries, `{tries_name}`"
+        "this rule may conclude a `{action_name}` that is not pseudo-legal: `{name}` does not have it"
     );
-    let args: Vec<&str> = tries.columns.iter().map(|it| it.name.as_str()).collect();
-    Diagnostic::new("E507", message, rule, "nothing here says that it may be tried")
+    let args: Vec<&str> = pseudo_legal.columns.iter().map(|it| it.name.as_str()).collect();
+    Diagnostic::new("E507", message, rule, "nothing here says that it is pseudo-legal")
         .and(action.span, "the action")
-        .and(tries.span, "its tries")
-        .note("an action is played out only if it may be tried: any other would be lost from the list")
+        .and(pseudo_legal.span, "the pseudo-legal ones")
+        .note("only pseudo-legal actions are played out: any other would be lost from the list")
         .help(format!(
-            "ask for `{tries_name}({})` with the arguments of the head, and have `{tries_name}` \
+            "ask for `{name}({})` with the arguments of the head, and have `{name}` \
              conclude them; or declare an action of your own",
             args.join(", ")
         ))
 }
 
-pub(in super::super) fn never_tried(action: &Relation) -> Diagnostic {
+pub(in super::super) fn never_played_out(action: &Relation) -> Diagnostic {
     let message =
-        format!("`{}` is never legal, and nothing says when it may be tried", action.name);
+        format!("`{}` is never legal, and nothing says when trials play it out", action.name);
     Diagnostic::new("E510", message, action.span, "without `pseudo_legal`")
         .help("name the relation whose rows trials play out: `pseudo_legal REL`")
 }

@@ -51,11 +51,8 @@ pub(super) async fn create(
     let made = Instant::now();
     let (from, to) = (from.0, to.0);
     let challenge = Challenge { id, from, to, variant, fen, clock, rated, color, made };
-    web.challenges.propose(challenge.clone())?;
-    let event = challenge.event("challenge");
-    web.challenges.notify(&challenge.to.id(), &event);
-    web.challenges.notify(&challenge.from.id(), &event);
     let mut body = challenge.body();
+    web.challenges.propose(challenge)?;
     body["challenge"] = body.clone();
     Ok(Json(body))
 }

@@ -28,9 +28,12 @@ pub struct Challenges {
     life: Duration,
     pub(super) waiting: Mutex<HashMap<String, Challenge>>,
     pub(super) listeners: Mutex<HashMap<String, Vec<Listener>>>,
-    /// Games of each account that are going on, with the colour it plays.
-    pub(super) games: Mutex<HashMap<String, Vec<(String, &'static str)>>>,
+    /// Games of each account that are going on.
+    games: Mutex<HashMap<String, Vec<Playing>>>,
 }
+
+/// A game that is going on, by its id, and the colour that an account plays.
+pub(super) type Playing = (String, &'static str);
 
 impl Challenges {
     /// No challenges yet; each will wait this long for an answer.
@@ -105,7 +108,7 @@ impl Challenge {
 }
 
 impl Challenges {
-    /// Adds a challenge to those that are pending.
+    /// Adds a challenge to those that are pending, and notifies both players.
     ///
     /// # Errors
     /// Too many are pending already.
@@ -122,7 +125,11 @@ impl Challenges {
             let status = StatusCode::TOO_MANY_REQUESTS;
             return Err(Problem::new(status, "too_many_challenges", message));
         }
+        let (event, to) = (challenge.event("challenge"), challenge.to.id());
         waiting.insert(challenge.id.clone(), challenge);
+        // Under the lock, so that a stream that begins now either lists the challenge or is notified of it.
+        self.notify(&to, &event);
+        self.notify(&from, &event);
         Ok(())
     }
 
@@ -139,8 +146,10 @@ impl Challenges {
     }
 }
 
-/// Maximum number of games that an account is notified of when it begins to listen.
+/// Maximum number of an account's games that are read from the store.
 pub(super) const GAMES: usize = 100;
+/// Maximum number of an account's games that are held in memory.
+const HELD: usize = 2 * GAMES;
 
 pub(super) type Listener = mpsc::Sender<Bytes>;
 
@@ -157,6 +166,52 @@ pub(super) fn game_event(kind: &str, id: &str, color: &str) -> Value {
 }
 
 impl Challenges {
+    /// Registers a listener, which `open` makes of its first events: the challenges to the account that wait for an
+    /// answer, and its games under way. It is notified of whatever comes later, and of nothing twice.
+    pub(super) fn listen<T>(
+        &self,
+        user: &str,
+        stored: Vec<Playing>,
+        open: impl FnOnce(&[Value]) -> (Listener, T),
+    ) -> (Listener, T) {
+        // Both stay locked until the listener is registered: no challenge and no game comes in between.
+        let waiting = lock(&self.waiting);
+        let mut games = lock(&self.games);
+        let to_user = waiting.values().filter(|it| it.is_for(user));
+        let mut first: Vec<Value> = to_user.map(|it| it.event("challenge")).collect();
+        let own = self.add_games(&mut games, user, stored);
+        first.extend(own.iter().map(|(id, color)| started(id, color)));
+        let (sender, opened) = open(&first);
+        lock(&self.listeners).entry(user.to_owned()).or_default().push(sender.clone());
+        (sender, opened)
+    }
+
+    /// The games that an account plays: those that began here, and those that are in the store.
+    pub(super) fn under_way(&self, user: &str, stored: Vec<Playing>) -> Vec<Playing> {
+        self.add_games(&mut lock(&self.games), user, stored)
+    }
+
+    /// Adds games in the store to those of an account, so that it is notified of their ends as well. Returns all.
+    fn add_games(
+        &self,
+        games: &mut HashMap<String, Vec<Playing>>,
+        user: &str,
+        stored: Vec<Playing>,
+    ) -> Vec<Playing> {
+        let mut own = games.remove(user).unwrap_or_default();
+        for (id, color) in stored {
+            if own.iter().all(|it| it.0 != id) {
+                self.notify(user, &started(&id, color));
+                own.push((id, color));
+            }
+        }
+        own.drain(..own.len().saturating_sub(HELD));
+        if !own.is_empty() {
+            games.insert(user.to_owned(), own.clone());
+        }
+        own
+    }
+
     /// Sends an event to all listeners of an account.
     pub(super) fn notify(&self, user: &str, event: &Value) {
         if let Some(listeners) = lock(&self.listeners).get_mut(user) {
@@ -172,11 +227,11 @@ impl Challenges {
             if games.iter().any(|it| it.0 == id && it.1 == *color) {
                 continue;
             }
-            if games.len() >= GAMES {
+            if games.len() >= HELD {
                 games.remove(0);
             }
             games.push((id.to_owned(), color));
-            drop(all);
+            // Under the lock, as in `propose`.
             self.notify(user, &started(id, color));
         }
     }
@@ -189,7 +244,6 @@ impl Challenges {
         if games.is_empty() {
             all.remove(user);
         }
-        drop(all);
         self.notify(user, &game_event("gameFinish", id, color));
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::LichessProblem;
 use super::account::Account;
-use super::challenges::{Challenges, GAMES, Listener, game_event, line, started};
+use super::challenges::{Challenges, GAMES, Listener, Playing, game_event, line};
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
 use crate::server::live::command::Lines;
@@ -75,16 +75,13 @@ pub(super) async fn events(
     let user = account.id();
     let place = web.hold_open(&caller)?;
     web.challenges.forget_old();
-    let games = under_way(&web, &user).await?;
-    let waiting = lock(&web.challenges.waiting);
-    let mut first: Vec<Value> =
-        waiting.values().filter(|it| it.is_for(&user)).map(|it| it.event("challenge")).collect();
-    drop(waiting);
-    first.extend(games.iter().map(|(id, color)| started(id, color)));
-    let guard = ListenerGuard { challenges: Arc::clone(&web.challenges), user: user.clone() };
-    let (sender, answer) = lines(&first, (guard, place));
-    lock(&web.challenges.listeners).entry(user.clone()).or_default().push(sender.clone());
-    let (challenges, mut ended) = (Arc::clone(&web.challenges), web.host.ended.subscribe());
+    // Before the store is read: a game that is under way there may end at any time.
+    let mut ended = web.host.ended.subscribe();
+    let stored = stored_games(&web, &user).await?;
+    let challenges = Arc::clone(&web.challenges);
+    let guard = ListenerGuard { challenges: Arc::clone(&challenges), user: user.clone() };
+    let open = |first: &[Value]| lines(first, (guard, place));
+    let (sender, answer) = challenges.listen(&user, stored, open);
     tokio::spawn(async move {
         loop {
             let id = tokio::select! {
@@ -102,22 +99,20 @@ pub(super) async fn events(
     Ok(answer)
 }
 
-/// The games that an account plays: those in the store, and for accounts of earlier versions those since the
-/// server started.
-async fn under_way(web: &Web, user: &str) -> Result<Vec<(String, &'static str)>, Problem> {
-    let mut games = lock(&web.challenges.games).get(user).cloned().unwrap_or_default();
+/// The games in the store that an account plays, none for accounts of earlier versions. Those that are over by now are
+/// no longer held as going on.
+async fn stored_games(web: &Web, user: &str) -> Result<Vec<Playing>, Problem> {
+    let mut playing = Vec::new();
     for game in web.games_of(user, GAMES).await? {
         let side = game.accounts.iter().position(|it| it.as_deref() == Some(user));
-        let color = match (game.state, side) {
-            (GameState::Playing, Some(0)) => "white",
-            (GameState::Playing, Some(_)) => "black",
-            _ => continue,
-        };
-        if games.iter().all(|it| it.0 != game.id) {
-            games.push((game.id, color));
+        match (game.state, side) {
+            (GameState::Over, _) => web.challenges.end(&game.id, user),
+            (GameState::Playing, Some(0)) => playing.push((game.id, "white")),
+            (GameState::Playing, Some(_)) => playing.push((game.id, "black")),
+            _ => {}
         }
     }
-    Ok(games)
+    Ok(playing)
 }
 
 /// The games of an account that are under way.
@@ -125,9 +120,9 @@ pub(super) async fn playing(
     State(web): State<Web>,
     account: Account,
 ) -> Result<Json<Value>, LichessProblem> {
-    let games = under_way(&web, &account.id()).await?;
+    let stored = stored_games(&web, &account.id()).await?;
     let mut playing: Vec<Value> = Vec::new();
-    for (id, color) in games {
+    for (id, color) in web.challenges.under_way(&account.id(), stored) {
         // The other side may have ended it while no client listened here.
         match web.host.state(&id, None, None, Lines::Last(0)).await {
             Ok(state) if !state["result"].is_null() => web.challenges.end(&id, &account.id()),

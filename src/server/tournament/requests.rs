@@ -212,7 +212,7 @@ impl Web {
         let account = account.clone();
         self.change_tournament(id, move |store, table, now| {
             let rules = rating::rules_of(&table.terms.game, &table.terms.presets, None);
-            let seed = rating::now(store, &account.id(), &rules)?.round() as i32;
+            let seed = rating::current(store, &account.id(), &rules)?.round() as i32;
             Ok(table.join(&account.id(), &account.name, seed, now))
         })
         .await

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use rulemate::internals::server::store::open;
-use rulemate::internals::server::{Config, keep_ratings};
+use rulemate::internals::server::{Config, settle_games};
 use serde_json::{Value, json};
 
 use super::api::{Server, hosted, run};
@@ -254,7 +254,7 @@ fn a_rated_game_is_agreed_on_by_two_accounts() {
 #[test]
 fn a_rated_game_changes_ratings_by_its_rule_set() {
     hosted("rated", Config::default(), async |server| {
-        tokio::spawn(keep_ratings(Arc::downgrade(&server.web.host)));
+        tokio::spawn(settle_games(Arc::downgrade(&server.web.host)));
         let ((ann, _), (ben, _)) = (account(server, "ann").await, account(server, "Ben").await);
         let tokens = [&*ann, &*ben];
         let lost = rated(server, json!({ "game": "chess" }), tokens, &MATE).await;
@@ -332,7 +332,7 @@ fn counted_once(url: &str) {
             // Four servers on one store, each of which looks for what is left.
             let all: Vec<Server> = (0..4).map(|_| start()).collect();
             let tasks =
-                all.iter().map(|it| tokio::spawn(keep_ratings(Arc::downgrade(&it.web.host))));
+                all.iter().map(|it| tokio::spawn(settle_games(Arc::downgrade(&it.web.host))));
             let tasks: Vec<_> = tasks.collect();
             for id in &games {
                 settled(&all[0], id).await;

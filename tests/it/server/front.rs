@@ -7,11 +7,15 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, BodyDataStream};
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
-use rulemate::internals::server::{Challenges, Config, Limits, Rate, router};
+use axum::response::Response;
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use rulemate::internals::server::{Challenges, Config, Limits, Rate, Web, router};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::api::{Server, run};
@@ -384,19 +388,114 @@ fn challenges_are_few_and_end_by_themselves() {
     });
 }
 
+/// The response to a request for the events of an account.
+async fn events(web: Web, token: String) -> Response<Body> {
+    let request = Request::get("/api/stream/event")
+        .header("authorization", format!("Bearer {token}"))
+        .body(Body::empty())
+        .unwrap();
+    router(web).oneshot(request).await.unwrap()
+}
+
+/// The next event of a stream, between whose events are empty lines.
+async fn next_event(stream: &mut BodyDataStream) -> Value {
+    let event = async {
+        loop {
+            let line = stream.next().await.expect("the stream goes on").unwrap();
+            if let Ok(event) = serde_json::from_slice(&line) {
+                return event;
+            }
+        }
+    };
+    timeout(Duration::from_secs(60), event).await.expect("an event")
+}
+
+/// Streams that begin while challenges are made have each of them once, from their first events or later.
+#[test]
+fn a_stream_misses_no_challenge_and_has_none_twice() {
+    let folder = Folder::new("once");
+    run(async {
+        let mut server = Server::start(&folder, Config::default());
+        let slow = Rate { per_second: 1e-6, burst: 1e6 };
+        server.web.limits = Arc::new(Limits::new(slow, slow, false));
+        let (ann, ben) = (account(&server, "ann").await, account(&server, "ben").await);
+        let challenge = |token: &str| {
+            let request = Request::post("/api/challenge/ben")
+                .header("authorization", format!("Bearer {token}"))
+                .body(Body::from("{}"))
+                .unwrap();
+            let web = server.web.clone();
+            tokio::spawn(async move { router(web).oneshot(request).await.unwrap().status() })
+        };
+        let (mut made, mut opened) = (Vec::new(), Vec::new());
+        for at in 0..19 {
+            made.push(challenge(&ann));
+            if at % 3 == 0 {
+                opened.push(tokio::spawn(events(server.web.clone(), ben.clone())));
+            }
+        }
+        for status in join_all(made).await {
+            assert_eq!(status.unwrap(), StatusCode::OK);
+        }
+        let streams: Vec<_> = join_all(opened).await.into_iter().map(Result::unwrap).collect();
+        // All others are made by now, so no stream has any of them behind this one.
+        let (_, last) = server.post("/api/challenge/ben", &ann, json!({})).await;
+        for stream in streams {
+            let mut stream = stream.into_body().into_data_stream();
+            let mut found = Vec::new();
+            while found.last() != Some(&last["id"]) {
+                let event = next_event(&mut stream).await;
+                assert_eq!(event["type"], "challenge", "{event}");
+                assert!(!found.contains(&event["challenge"]["id"]), "{event}");
+                found.push(event["challenge"]["id"].clone());
+            }
+            assert_eq!(found.len(), 20);
+        }
+        server.stop();
+    });
+}
+
+/// A stream reports the end of a game that only the store knew when the stream began.
+#[test]
+fn a_game_from_before_a_restart_is_reported_to_end() {
+    let folder = Folder::new("finish");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (ann, ben) = (account(&server, "ann").await, account(&server, "ben").await);
+        let (_, made) = server.post("/api/challenge/ben", &ann, json!({})).await;
+        let id = made["id"].as_str().unwrap();
+        let accept = format!("/api/challenge/{id}/accept");
+        assert_eq!(server.post(&accept, &ben, json!({})).await.0, StatusCode::OK);
+        server.stop();
+        let server = Server::start(&folder, Config::default());
+        let mut streams = Vec::new();
+        // The second one finds the game where the first has left it.
+        for _ in 0..2 {
+            let answer = events(server.web.clone(), ann.clone()).await;
+            streams.push(answer.into_body().into_data_stream());
+        }
+        for stream in &mut streams {
+            let event = next_event(stream).await;
+            assert_eq!((&event["type"], &event["game"]["id"]), (&json!("gameStart"), &made["id"]));
+        }
+        let resign = format!("/api/board/game/{id}/resign");
+        assert_eq!(server.post(&resign, &ben, json!({})).await.0, StatusCode::OK);
+        for stream in &mut streams {
+            let event = next_event(stream).await;
+            assert_eq!((&event["type"], &event["game"]["id"]), (&json!("gameFinish"), &made["id"]));
+        }
+        drop(streams);
+        server.stop();
+    });
+}
+
 #[test]
 fn streams_that_are_gone_leave_nothing_behind() {
     let folder = Folder::new("streams");
     run(async {
         let server = Server::start(&folder, Config::default());
         let ann = account(&server, "ann").await;
-        let listen = async || {
-            let request = Request::get("/api/stream/event")
-                .header("authorization", format!("Bearer {ann}"))
-                .body(Body::empty())
-                .unwrap();
-            router(server.web.clone()).oneshot(request).await.unwrap()
-        };
+        let listen = async || events(server.web.clone(), ann.clone()).await;
         let kept = listen().await;
         for _ in 0..50 {
             let answer = listen().await;

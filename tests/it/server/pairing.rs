@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use rulemate::internals::server::store::open;
-use rulemate::internals::server::{Config, keep_ratings};
+use rulemate::internals::server::{Config, settle_games};
 use serde_json::{Value, json};
 
 use super::accounts::{account, refused};
@@ -128,7 +128,7 @@ fn all_who_ask_at_once_are_paired_once() {
 #[test]
 fn leaders_are_in_order() {
     hosted("leaders", Config::default(), async |server| {
-        tokio::spawn(keep_ratings(Arc::downgrade(&server.web.host)));
+        tokio::spawn(settle_games(Arc::downgrade(&server.web.host)));
         let (ann, _) = account(server, "ann").await;
         let (ben, _) = account(server, "ben").await;
         let leaders = "/api/v1/leaders?rules=chess";

@@ -27,20 +27,20 @@ pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> O
 
 /// The pieces of each square, in the order in which they are written: by the numbers that the rules give to
 /// their kinds, equal ones by side and entity.
-pub(super) type Standing = BTreeMap<i64, Vec<EntityId>>;
+pub(super) type PiecesBySquare = BTreeMap<i64, Vec<EntityId>>;
 
-pub(super) fn standing(world: &mut World, contract: &Contract) -> Standing {
+pub(super) fn pieces_by_square(world: &mut World, contract: &Contract) -> PiecesBySquare {
     let rows = contract.stack.map(|it| world.tuples(it)).unwrap_or_default();
     let numbers: BTreeMap<i64, i64> = rows.iter().map(|row| (row[0], row[1])).collect();
     let facts = world.facts();
-    let mut standing = Standing::new();
+    let mut by_square = PiecesBySquare::new();
     for piece in facts.entities_with(contract.at.attr) {
         if let Some(square) = facts.get_raw(piece, contract.at.attr) {
-            standing.entry(square).or_default().push(piece);
+            by_square.entry(square).or_default().push(piece);
         }
     }
     let number = |it: EntityId| numbers.get(&facts.get_raw(it, contract.kind.attr)?);
     let place = |it: &EntityId| (number(*it), facts.get_raw(*it, contract.color.attr), *it);
-    standing.values_mut().for_each(|it| it.sort_by_key(place));
-    standing
+    by_square.values_mut().for_each(|it| it.sort_by_key(place));
+    by_square
 }

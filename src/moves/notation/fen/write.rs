@@ -11,7 +11,7 @@ use super::super::letters::{Letters, side_signs};
 use super::super::read_letters::letters_of;
 use super::counters;
 use super::points;
-use super::stack::{self, Standing};
+use super::stack::{self, PiecesBySquare};
 
 /// The position as FEN, with the fields that the rules declare. The en passant square is written only if a
 /// capture there is legal.
@@ -22,12 +22,12 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     fields.extend(contract.notation.write(world, contract, &program, style));
     fields.extend(counters::write(world, contract, false));
     fields.extend(contract.notation.write_clock(world));
-    let standing = stack::standing(world, contract);
+    let by_square = stack::pieces_by_square(world, contract);
     let facts = world.facts();
     let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
     fields.extend(counters::write(world, contract, true));
-    let text = |it| further(&program, contract, facts, &standing, it);
+    let text = |it| further(&program, contract, facts, &by_square, it);
     fields.extend(contract.fields.iter().filter_map(text));
     fields.join(" ")
 }
@@ -39,7 +39,7 @@ fn further(
     program: &Program,
     contract: &Contract,
     facts: &Session,
-    standing: &Standing,
+    by_square: &PiecesBySquare,
     field: &Field,
 ) -> Option<String> {
     let attr = field.fact.attr;
@@ -72,7 +72,7 @@ fn further(
             (domain, members.map(of_member).collect())
         }
         About::Pieces | About::Game => {
-            (contract.board.domain, standing.iter().flat_map(of_pieces).collect())
+            (contract.board.domain, by_square.iter().flat_map(of_pieces).collect())
         }
     };
     let is_about_members = matches!(field.about, About::Members(_));
@@ -97,10 +97,10 @@ fn further(
 pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
     let letters = letters_of(world, contract);
     let board = contract.board;
-    let standing = stack::standing(world, contract);
+    let by_square = stack::pieces_by_square(world, contract);
     let facts = world.facts();
     let mut squares = vec![None; usize::from(board.files) * usize::from(board.ranks)];
-    for (square, pieces) in standing {
+    for (square, pieces) in by_square {
         let letter = |it: &EntityId| letter_of(facts, contract, &letters, *it);
         let Some(cell) = usize::try_from(square).ok().and_then(|it| squares.get_mut(it)) else {
             continue;
