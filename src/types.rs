@@ -7,11 +7,11 @@ pub use crate::derive::explain::Finding;
 pub use crate::derive::{PlanError, Refusal};
 pub use crate::facts::json::JsonError;
 pub use crate::facts::{AttrId, FactError, SaveError, SavedOwner, SavedValue};
-pub use crate::game::drawing::Stroke;
+pub use crate::game::drawing::SvgElement;
 pub use crate::game::{
-    ActionView, Because, EndError, Exhausted, FieldView, GivenView, HeldFact, KindView, Mark,
-    Objection, PieceView, PointView, QuestionError, Resource, RowChange, SwitchError, Told,
-    ToldEffect, ToldEvent, ToldFact, ToldStep, Trait, View, Watch, Zone,
+    ActionReport, ActionView, Because, EndError, Exhausted, FieldView, GivenView, HeldFact,
+    KindView, Mark, Objection, PieceView, PointView, QuestionError, ReportEffect, ReportEvent,
+    ReportFact, ReportStep, Resource, RowChange, SwitchError, Trait, View, Watch, Zone,
 };
 pub use crate::moves::ContractError;
 pub use crate::moves::notation::{FenError, LetterFault, MoveError, MoveFault, Oddity, Warning};

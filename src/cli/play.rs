@@ -350,7 +350,7 @@ impl Session<'_> {
 
     /// Prints the last move with all its effects, as JSON.
     fn trace(&mut self) -> anyhow::Result<()> {
-        match self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it)) {
+        match self.game.history().len().checked_sub(1).and_then(|it| self.game.report(it)) {
             Some(action) => self.out.json(&action),
             None => Ok(self.out.line("nothing has been played")?),
         }

@@ -12,7 +12,7 @@ use crate::rules::Program;
 
 /// One shape of a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stroke {
+pub struct SvgElement {
     /// The SVG element: `path`, `circle`.
     pub shape: String,
     /// Its attributes in SVG, by name.
@@ -48,7 +48,7 @@ const ATTRIBUTES: [&str; 25] = [
     "opacity",
 ];
 /// Maximum number of shapes of a picture.
-const STROKES: usize = 64;
+const MAX_SHAPES: usize = 64;
 /// Functions that an attribute may have.
 const FUNCTIONS: [&str; 6] = ["translate", "scale", "rotate", "matrix", "skewX", "skewY"];
 
@@ -56,21 +56,21 @@ const FUNCTIONS: [&str; 6] = ["translate", "scale", "rotate", "matrix", "skewX",
 ///
 /// # Errors
 /// The part of the text that is outside the allowed subset of SVG.
-pub fn read(text: &str) -> Result<Vec<Stroke>, String> {
-    let mut strokes = Vec::new();
+pub fn read(text: &str) -> Result<Vec<SvgElement>, String> {
+    let mut shapes = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let (tag, after) = rest
             .strip_prefix('<')
             .and_then(|it| it.split_once("/>"))
             .ok_or("a picture is shapes that end with `/>`, and nothing between them")?;
-        strokes.push(stroke(tag)?);
-        if strokes.len() > STROKES {
-            return Err(format!("a picture has at most {STROKES} shapes"));
+        shapes.push(shape(tag)?);
+        if shapes.len() > MAX_SHAPES {
+            return Err(format!("a picture has at most {MAX_SHAPES} shapes"));
         }
         rest = after.trim_start();
     }
-    Ok(strokes)
+    Ok(shapes)
 }
 
 /// Checks all pictures that the rules contain.
@@ -86,7 +86,7 @@ pub fn inspect(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-fn stroke(tag: &str) -> Result<Stroke, String> {
+fn shape(tag: &str) -> Result<SvgElement, String> {
     let (shape, mut rest) = tag.split_once(char::is_whitespace).unwrap_or((tag, ""));
     if !SHAPES.contains(&shape) {
         return Err(format!(
@@ -98,7 +98,7 @@ fn stroke(tag: &str) -> Result<Stroke, String> {
     loop {
         rest = rest.trim_start();
         if rest.is_empty() {
-            return Ok(Stroke { shape: shape.to_owned(), attributes });
+            return Ok(SvgElement { shape: shape.to_owned(), attributes });
         }
         let (name, after) = rest.split_once("='").ok_or("an attribute is written NAME='VALUE'")?;
         let (value, after) =

@@ -17,7 +17,7 @@ mod names;
 mod play;
 mod record;
 mod refusal;
-mod telling;
+mod report;
 mod terms;
 mod turn;
 mod view;
@@ -34,8 +34,8 @@ pub use names::value_name;
 pub use play::{Game, go_back};
 pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, Objection, PlayError, RULE_SETS, SWITCHES, SwitchError};
+pub use report::{ActionReport, ReportEffect, ReportEvent, ReportFact, ReportStep};
 pub use snapshot::GameSnapshot;
-pub use telling::{Told, ToldEffect, ToldEvent, ToldFact, ToldStep};
 pub use terms::Terms;
 pub use view::{
     ActionView, FieldView, GivenView, KindView, Mark, PieceView, PointView, Trait, View, Zone,

@@ -643,7 +643,7 @@ impl Game {
     }
 
     /// A new game from the first position, under the rules of that time.
-    pub fn anew(&self) -> Self {
+    pub fn restarted(&self) -> Self {
         self.cut(0)
     }
 

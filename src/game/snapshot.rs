@@ -87,7 +87,7 @@ impl Game {
     /// A snapshot of the game, if it can have one. A resignation or a claim after the last action is not
     /// included.
     #[doc(hidden)]
-    pub fn keep(&self) -> Option<GameSnapshot> {
+    pub fn snapshot(&self) -> Option<GameSnapshot> {
         let schema = self.facts().schema();
         let has_texts = schema.attributes().iter().any(|it| it.ty == AttrType::Text);
         if has_texts || self.has_changed_rules() || self.starts_in_a_turn() {
@@ -116,7 +116,7 @@ impl Game {
     /// The game of a snapshot, in a world of its rules that has no facts yet. `None` if the snapshot was made
     /// under another program, or is damaged.
     #[doc(hidden)]
-    pub fn bring_back(mut world: World, terms: Arc<Terms>, kept: &GameSnapshot) -> Option<Self> {
+    pub fn from_snapshot(mut world: World, terms: Arc<Terms>, kept: &GameSnapshot) -> Option<Self> {
         if kept.form != FORM || kept.program != fingerprint(world.program()) {
             return None;
         }

@@ -12,7 +12,7 @@ use crate::moves::notation::{open_listing, to_uci};
 use crate::moves::{About, Field, Move, argument_variants, refusal};
 use crate::rules::{Program, RelId, Type};
 
-use super::drawing::{self, Stroke};
+use super::drawing::{self, SvgElement};
 use super::play::Game;
 
 /// A position.
@@ -121,7 +121,7 @@ pub struct KindView {
     pub images: BTreeMap<String, String>,
     /// A picture that the rules contain (`.meta drawing "camel: <path .../>"`), in a square of 60.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub drawing: Vec<Stroke>,
+    pub drawing: Vec<SvgElement>,
 }
 
 /// Squares that one relation marks.

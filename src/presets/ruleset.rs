@@ -207,10 +207,10 @@ impl Ruleset {
 
     /// A game from a snapshot that was made under these rules. `None` if it cannot be restored.
     #[doc(hidden)]
-    pub fn bring_back(&self, kept: &GameSnapshot) -> Option<Game> {
+    pub fn restore_snapshot(&self, kept: &GameSnapshot) -> Option<Game> {
         let _allowance = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);
-        let mut game = Game::bring_back(world, Arc::clone(&self.terms), kept)?;
+        let mut game = Game::from_snapshot(world, Arc::clone(&self.terms), kept)?;
         game.check().is_ok().then_some(game)
     }
 

@@ -16,6 +16,9 @@ use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 /// Knowledge that was learned for this long is not learned again.
 const ENOUGH: Duration = Duration::from_millis(500);
 
+/// Maximum number of seconds for which a game is learned.
+pub(super) const LONGEST_LESSONS: u64 = 3_600;
+
 /// Our own letters.
 static OURS: Dialect = Dialect::none();
 
@@ -64,6 +67,8 @@ pub enum TableError {
     Sides(String, String),
     #[error("{0} is not played from shuffled positions: set UCI_Chess960 to false")]
     NotShuffled(String),
+    #[error("a game is learned for 0 to {LONGEST_LESSONS} seconds, not {0:?}")]
+    Lessons(String),
     #[error(transparent)]
     Add(#[from] AddError),
     /// Errors use our letters.
@@ -244,9 +249,15 @@ impl EngineGame {
 
     /// Sets the time to learn each game in [`EngineGame::prepare`]. If it is zero, a game is learned within a
     /// part of the time for its first action.
-    pub fn learn_for(&mut self, time: Duration) {
-        self.learning_time = Some(time).filter(|it| !it.is_zero());
+    ///
+    /// # Errors
+    /// The text is not a whole number of seconds, or more than an hour.
+    pub fn learn_for(&mut self, seconds: &str) -> Result<(), TableError> {
+        let number = seconds.parse().ok().filter(|it| *it <= LONGEST_LESSONS);
+        let number = number.ok_or_else(|| TableError::Lessons(seconds.to_owned()))?;
+        self.learning_time = (number > 0).then(|| Duration::from_secs(number));
         self.knowledge.clear();
+        Ok(())
     }
 
     /// Learns the game now, if it is to be learned for a given time and is not known.

@@ -9,6 +9,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::table::LONGEST_LESSONS;
 use super::{EngineGame, Flow, TableError, Thought};
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
@@ -19,9 +20,6 @@ const IGNORED: &[&str] =
 
 /// Time for a move when a search without limit is stopped.
 const AT_STOP: Duration = Duration::from_millis(200);
-
-/// Maximum number of seconds for which a game is learned.
-const LONGEST_LESSONS: u64 = 3_600;
 
 /// A UCI session.
 #[derive(Debug)]
@@ -87,7 +85,7 @@ impl Uci {
         out("option name Letters type combo default client var client var plain");
         let (low, high) = (Level::LOWEST.number(), Level::HIGHEST.number());
         out(&format!("option name Skill Level type spin default {high} min {low} max {high}"));
-        out("option name Learn Seconds type spin default 0 min 0 max 3600");
+        out(&format!("option name Learn Seconds type spin default 0 min 0 max {LONGEST_LESSONS}"));
         out("option name Hash type spin default 16 min 1 max 1024");
         out("option name Threads type spin default 1 min 1 max 1");
         out("option name MultiPV type spin default 1 min 1 max 1");
@@ -120,10 +118,11 @@ impl Uci {
                 self.table.write_plainly(value == "plain");
             }
             "letters" => error(out, "the letters of pieces are client or plain"),
-            "learn seconds" => match value.parse().ok().filter(|it| *it <= LONGEST_LESSONS) {
-                Some(seconds) => self.table.learn_for(Duration::from_secs(seconds)),
-                None => error(out, "a game is learned for 0 to 3600 seconds"),
-            },
+            "learn seconds" => {
+                if let Err(why) = self.table.learn_for(&value) {
+                    error(out, &why.to_string());
+                }
+            }
             "variantpath" if value.is_empty() || value == "<empty>" => (),
             "variantpath" => self.load_rules(&value, out),
             name if IGNORED.contains(&name) => (),

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::table::LONGEST_LESSONS;
 use super::uci::think_for;
 use super::{EngineGame, Flow, TableError};
 use crate::opponent::{Budget, Level};
@@ -82,8 +83,10 @@ impl Xboard {
             "option" if rest == "Letters=client" => self.table.write_plainly(false),
             "option" if rest == "Letters=plain" => self.table.write_plainly(true),
             "option" if rest.starts_with("Learn Seconds=") => {
-                let seconds = rest.split_once('=').and_then(|it| it.1.parse().ok());
-                self.table.learn_for(Duration::from_secs(seconds.unwrap_or_default()));
+                let (_, seconds) = rest.split_once('=').unwrap_or_default();
+                if let Err(why) = self.table.learn_for(seconds.trim()) {
+                    out(&format!("Error ({}): {line}", one_line(&why)));
+                }
             }
             "undo" => self.take_back(1),
             "remove" => self.take_back(2),
@@ -105,7 +108,7 @@ impl Xboard {
         let version = env!("CARGO_PKG_VERSION");
         out(&format!(
             "feature setboard=1 usermove=1 ping=1 time=1 colors=0 sigint=0 sigterm=0 san=0 reuse=1 \
-             analyze=0 option=\"Learn Seconds -spin 0 0 3600\" option=\"Letters -combo *client /// plain\" myname=\"Rulemate {version}\" \
+             analyze=0 option=\"Learn Seconds -spin 0 0 {LONGEST_LESSONS}\" option=\"Letters -combo *client /// plain\" myname=\"Rulemate {version}\" \
              variants=\"{}\"",
             variants.join(",")
         ));

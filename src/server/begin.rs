@@ -68,7 +68,7 @@ fn lead_in(
 
 /// The game of a log, from a snapshot and the events after it. None if the snapshot is not
 /// of this log or not of these rules.
-pub(super) fn bring_back(
+pub(super) fn restore_snapshot(
     snapshot: Option<(u64, String)>,
     ruleset: &Ruleset,
     catalogue: &Arc<Catalogue>,
@@ -76,7 +76,7 @@ pub(super) fn bring_back(
     log: &[LogEntry],
 ) -> Option<Room<Board>> {
     let (seen, text) = snapshot?;
-    let board = Board::bring_back(&text, Arc::clone(catalogue), ruleset)?;
+    let board = Board::from_snapshot(&text, Arc::clone(catalogue), ruleset)?;
     let plies = board.game().history().len();
     let at = log.iter().position(|it| it.v == seen)?;
     let counted = log[..=at].iter().fold(0, |plies, it| match &it.event {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
-use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ToldEvent};
+use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ReportEvent};
 use crate::moves::{BETWEEN, action_texts, parse_turn};
 use crate::presets::{Catalogue, Ruleset};
 
@@ -26,9 +26,9 @@ impl Board {
     }
 
     /// Restores a board from a snapshot; `None` if these rules cannot.
-    pub fn bring_back(text: &str, catalogue: Arc<Catalogue>, rules: &Ruleset) -> Option<Self> {
+    pub fn from_snapshot(text: &str, catalogue: Arc<Catalogue>, rules: &Ruleset) -> Option<Self> {
         let kept: GameSnapshot = serde_json::from_str(text).ok()?;
-        let game = rules.bring_back(&kept)?;
+        let game = rules.restore_snapshot(&kept)?;
         Some(Self::new(game, catalogue, rules.clone()))
     }
 
@@ -120,7 +120,7 @@ impl Rules for Board {
     }
 
     fn snapshot(&self) -> Option<String> {
-        serde_json::to_string(&self.game.keep()?).ok()
+        serde_json::to_string(&self.game.snapshot()?).ok()
     }
 
     fn outcome(&self) -> Option<Outcome> {
@@ -176,9 +176,10 @@ impl Board {
 
     /// The effects of the last action that clients show.
     fn effects(&self) -> Vec<Effect> {
-        let action = self.game.history().len().checked_sub(1).and_then(|it| self.game.told(it));
+        let action = self.game.history().len().checked_sub(1).and_then(|it| self.game.report(it));
         let emitted = action.map(|it| it.emitted).unwrap_or_default();
-        let effect = |it: ToldEvent| Effect { name: it.name, args: it.args.into_iter().collect() };
+        let effect =
+            |it: ReportEvent| Effect { name: it.name, args: it.args.into_iter().collect() };
         emitted.into_iter().map(effect).collect()
     }
 }

@@ -27,7 +27,7 @@ pub struct Rate {
 /// The cost of a request for the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cost {
-    Little,
+    Ordinary,
     /// It makes a game.
     Game,
     /// It compiles rules.
@@ -35,7 +35,7 @@ pub enum Cost {
     /// It makes an account.
     Account,
     /// It tries a recovery code, or must be read by a person.
-    Care,
+    Sensitive,
 }
 
 /// The client that a request is counted for.
@@ -49,11 +49,11 @@ pub enum Payer {
 /// a proxy.
 #[derive(Debug)]
 pub struct Limits {
-    little: Meter,
+    ordinary: Meter,
     games: Meter,
     compiling: Meter,
     accounts: Meter,
-    care: Meter,
+    sensitive: Meter,
     /// Whether a proxy on this machine names the clients whose requests it passes on.
     pub(super) behind_proxy: bool,
     /// The open sockets and streams, which outlive their requests.
@@ -67,13 +67,13 @@ impl Limits {
         // Typing in the rule editor compiles twice a second for a while.
         let compiling = Rate { per_second: 1.0, burst: 60.0 };
         let accounts = Rate { per_second: 1.0 / 600.0, burst: 5.0 };
-        let care = Rate { per_second: 1.0 / 60.0, burst: 10.0 };
+        let sensitive = Rate { per_second: 1.0 / 60.0, burst: 10.0 };
         Self {
-            little: Meter::new(requests),
+            ordinary: Meter::new(requests),
             games: Meter::new(games),
             compiling: Meter::new(compiling),
             accounts: Meter::new(accounts),
-            care: Meter::new(care),
+            sensitive: Meter::new(sensitive),
             behind_proxy,
             open: Places::new(usize::MAX, OPEN),
         }
@@ -86,11 +86,11 @@ impl Limits {
     #[doc(hidden)]
     pub fn admit(&self, payer: &Payer, cost: Cost) -> Result<(), Duration> {
         let meter = match cost {
-            Cost::Little => &self.little,
+            Cost::Ordinary => &self.ordinary,
             Cost::Game => &self.games,
             Cost::Compiling => &self.compiling,
             Cost::Account => &self.accounts,
-            Cost::Care => &self.care,
+            Cost::Sensitive => &self.sensitive,
         };
         meter.admit(payer)
     }

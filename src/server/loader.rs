@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 
-use super::begin::{bring_back, start};
+use super::begin::{restore_snapshot, start};
 use super::board::Board;
 use super::core::{Event, LogEntry, Room, created};
 use super::host::Host;
@@ -43,7 +43,7 @@ impl Host {
         };
         let requests = 1 + log.len();
         let replay = move || -> Result<_, Problem> {
-            if let Some(room) = bring_back(snapshot, &ruleset, &catalogue, &setup, &log) {
+            if let Some(room) = restore_snapshot(snapshot, &ruleset, &catalogue, &setup, &log) {
                 return Ok((Ok(room), log));
             }
             let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref())?;

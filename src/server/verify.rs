@@ -121,7 +121,7 @@ fn unplayed() -> Refused {
 pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     let mut known = HashMap::new();
-    for game in store.kept_games()? {
+    for game in store.games_with_snapshot()? {
         let found = one(store, library, &mut known, &game)?;
         verified.add("snapshot", &game, found);
     }

@@ -479,7 +479,7 @@ fn actions_remember_what_presets_did() {
         let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
         let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
         game.play_text("e4").unwrap_or_else(|it| panic!("{it}"));
-        let told = game.told(0).unwrap_or_else(|| panic!("an action"));
+        let told = game.report(0).unwrap_or_else(|| panic!("an action"));
         told.steps.iter().filter_map(|it| it.preset.clone()).collect::<Vec<_>>()
     };
     assert!(played(&["stamina"]).iter().any(|it| it == "stamina"));

@@ -90,8 +90,8 @@ fn a_long_game_of_crazyhouse_never_runs_out_of_ids() {
     }
     assert_eq!(back.hash(), hash);
 
-    let kept = game.keep().expect("facts that can be kept");
-    assert_eq!(rules.bring_back(&kept).expect("it comes back").hash(), hash);
+    let kept = game.snapshot().expect("facts that can be kept");
+    assert_eq!(rules.restore_snapshot(&kept).expect("it comes back").hash(), hash);
 
     // What goes on from a list of facts makes the same entities.
     let half = game.history().len() * 3 / 4;

@@ -86,7 +86,7 @@ fn facts_of_sides_and_squares_are_those_of_the_game() {
     assert_eq!(view["facts_of"]["tolls.worn"], json!({ "d5": "true" }));
     let unsaid = rules.unsaid(&mut game);
     assert_eq!(unsaid, ["tolls.paid", "tolls.trodden", "tolls.worn", "tolls.fresh"]);
-    let told = serde_json::to_value(game.told(2)).expect("what is told");
+    let told = serde_json::to_value(game.report(2)).expect("what is told");
     let paid = json!({ "entity": "white", "attribute": "tolls.paid", "was": "1", "is": "2" });
     assert!(told["facts"].as_array().expect("facts").contains(&paid), "{told}");
     let gone = json!([{ "entity": 12, "attribute": "tolls.fresh", "was": "true" }]);
@@ -127,10 +127,10 @@ fn saves_name_the_side_and_the_square() {
         let read = Save::read(forged.as_bytes(), "");
         assert!(!matches!(read, Ok((_, None::<Doubt>))), "the checksum tells");
     }
-    let kept = game.keep().expect("it can be kept");
+    let kept = game.snapshot().expect("it can be kept");
     let kept: Value = serde_json::to_value(&kept).expect("JSON");
     let kept = serde_json::from_value(kept).expect("what was kept");
-    let again = rules.bring_back(&kept).expect("it comes back");
+    let again = rules.restore_snapshot(&kept).expect("it comes back");
     assert_eq!((again.hash(), tolls(&again)), (game.hash(), tolls(&game)));
     let document = rulemate::internals::facts::Document::parse(&game.to_json()).expect("facts");
     let resumed = rules.resume(&document, Backend::Frog).expect("it goes on");

@@ -340,10 +340,19 @@ fn protocols_and_the_terminal_play_what_the_opponent_thinks() {
     let lessons = "setoption name Learn Seconds value 4000\nsetoption name Learn Seconds value 1\n\
                    isready\ngo depth 1\nquit\n";
     let said = rulemate_reading(&["uci"], lessons).out;
-    assert!(said.contains("for 0 to 3600 seconds") && said.contains("readyok\n"), "{said}");
+    assert!(
+        said.contains("for 0 to 3600 seconds, not \"4000\"") && said.contains("readyok\n"),
+        "{said}"
+    );
     assert!(said.contains("bestmove "), "{said}");
-    let lessons = "option Learn Seconds=1\nping 7\nsd 1\ngo\nquit\n";
+    let lessons = "option Learn Seconds=4000\noption Learn Seconds=ten\noption Learn Seconds=1\nping 7\n\
+                   sd 1\ngo\nquit\n";
     let said = rulemate_reading(&["xboard"], lessons).out;
+    for refused in ["4000", "ten"] {
+        let error =
+            format!("Error (a game is learned for 0 to 3600 seconds, not {refused:?}): option");
+        assert!(said.contains(&error), "{said}");
+    }
     assert!(said.contains("pong 7") && said.contains("move "), "{said}");
     let board = "new\nsetboard 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1\nsd 2\ngo\nquit\n";
     let said = rulemate_reading(&["xboard"], board).out;

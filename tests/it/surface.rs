@@ -31,14 +31,14 @@ const MODULES: &[(&str, &str, &str)] = &[
     (
         "types",
         "types.rs",
-        "ActionView Activation ActivationError AddError AttrId Because CatalogueError ContractError \
-         DefinitionError DefinitionFault Diagnostic Diagnostics Diagram Difference Doubt EndError Ended Exhausted \
-         FactError FenError FieldView Finding GameEntry GivenView HeldFact JsonError KindView Label LayoutEntry \
-         LetterFault LoadError MakeError Mark MoveError MoveFault Numbered Objection Oddity OptionEntry OptionType \
-         Particulars PieceView Place PlaceError PlanError PointView PresetEntry QuestionError Refusal Resource \
-         RestoreError Restored RowChange RuleFile SaveError SavedMove SavedOwner SavedSwitch SavedValue SetError \
-         SetFault Span StartError Stroke SwitchError Told ToldEffect ToldEvent ToldFact ToldStep Trait View \
-         Warning Watch Zone",
+        "ActionReport ActionView Activation ActivationError AddError AttrId Because CatalogueError \
+         ContractError DefinitionError DefinitionFault Diagnostic Diagnostics Diagram Difference Doubt \
+         EndError Ended Exhausted FactError FenError FieldView Finding GameEntry GivenView HeldFact JsonError \
+         KindView Label LayoutEntry LetterFault LoadError MakeError Mark MoveError MoveFault Numbered \
+         Objection Oddity OptionEntry OptionType Particulars PieceView Place PlaceError PlanError PointView \
+         PresetEntry QuestionError Refusal ReportEffect ReportEvent ReportFact ReportStep Resource \
+         RestoreError Restored RowChange RuleFile SaveError SavedMove SavedOwner SavedSwitch SavedValue \
+         SetError SetFault Span StartError SvgElement SwitchError Trait View Warning Watch Zone",
     ),
 ];
 

@@ -252,7 +252,7 @@ fn a_move_is_told_as_data() {
     let fen = "4k3/8/8/3p4/8/8/3Q4/4K3 w - - 0 1";
     let (_, mut game) = start(&catalogue, &["queen-splits", "sparks"], Some(fen));
     play(&mut game, "d2d5 e8e7");
-    let told = game.told(0).unwrap_or_else(|| panic!("it was played"));
+    let told = game.report(0).unwrap_or_else(|| panic!("it was played"));
     assert_eq!(told.notes, ["the white queen on d2 splits into a rook on d5 and a bishop on d2"]);
     assert_eq!(told.emitted.len(), 1);
     assert_eq!(told.emitted[0].name, "sparks::flash");
@@ -273,9 +273,9 @@ fn a_move_is_told_as_data() {
     // A move that only core rules see has facts, and no steps.
     let (_, mut plain) = start(&catalogue, &[], None);
     play(&mut plain, "e2e4");
-    let told = plain.told(0).unwrap_or_else(|| panic!("it was played"));
+    let told = plain.report(0).unwrap_or_else(|| panic!("it was played"));
     assert!(told.steps.is_empty() && told.facts.len() >= 3, "{told:?}");
-    assert!(plain.told(1).is_none());
+    assert!(plain.report(1).is_none());
 }
 
 /// The state of a preset stands about its activation: typed, saved, and gone with it.

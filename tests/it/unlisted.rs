@@ -177,10 +177,10 @@ fn saves_and_audits_know_what_was_given() {
             let tally = audit::save(&bytes, "", &catalogue, RulesFrom::Here, &mut |_| {});
             assert_eq!(tally.unwrap_or_else(|it| panic!("{it}")).plies, plies);
         }
-        let kept = game.keep().expect("it can be kept");
+        let kept = game.snapshot().expect("it can be kept");
         let kept: Value = serde_json::to_value(&kept).expect("JSON");
         let kept = serde_json::from_value(kept).expect("what was kept");
-        let again = rules.bring_back(&kept).expect("it comes back");
+        let again = rules.restore_snapshot(&kept).expect("it comes back");
         assert_eq!((again.hash(), again.history().len()), (game.hash(), plies));
     }
 }

@@ -40,7 +40,7 @@ impl Save {
     /// # Errors
     /// A move cannot be played again, or proved.
     pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, MakeError> {
-        let mut replay = game.anew();
+        let mut replay = game.restarted();
         let start = facts(&replay);
         let presets = Activation::texts(&Catalogue::active(&replay));
         let fen = start_as_fen(&mut replay, rules, &start);

@@ -86,7 +86,7 @@ pub(super) async fn log_in(
     caller: Caller,
     Body(Login { name, code, device }): Body<Login>,
 ) -> Result<Json<Entrance>, Problem> {
-    web.admit(&caller, Cost::Care)?;
+    web.admit(&caller, Cost::Sensitive)?;
     Ok(Json(web.log_in(&name, &code, device).await?))
 }
 
@@ -116,7 +116,7 @@ pub(super) async fn renew(
     caller: Caller,
     account: Account,
 ) -> Result<Json<Codes>, Problem> {
-    web.admit(&caller, Cost::Care)?;
+    web.admit(&caller, Cost::Sensitive)?;
     Ok(Json(Codes { codes: web.renew_codes(&account).await? }))
 }
 
@@ -242,7 +242,7 @@ pub(super) async fn report(
     By(account): By,
     Body(Reporting { text }): Body<Reporting>,
 ) -> Result<Json<Reported>, Problem> {
-    web.admit(&caller, Cost::Care)?;
+    web.admit(&caller, Cost::Sensitive)?;
     let from = caller.0.map_or_else(String::new, |it| it.to_string());
     web.report(&id, account.map(|it| it.id()), &from, &text).await?;
     Ok(Json(Reported { ok: true }))

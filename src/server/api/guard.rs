@@ -87,7 +87,7 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
         return Err(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));
     }
     let caller = Caller::of(web, request.headers(), request.extensions());
-    web.admit(&caller, Cost::Little)
+    web.admit(&caller, Cost::Ordinary)
 }
 
 /// The host that a request names, if it does; it must be on the list.

@@ -360,7 +360,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// The store cannot be reached.
-    fn kept_games(&mut self) -> Result<Vec<String>, StoreError>;
+    fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError>;
 
     /// Writes a copy that can be opened like the store itself.
     ///

@@ -451,7 +451,7 @@ impl Store for Postgres {
         })
     }
 
-    fn kept_games(&mut self) -> Result<Vec<String>, StoreError> {
+    fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT game FROM snapshots ORDER BY game";
         let rows = self.with(|it| Ok(it.client.query(sql, &[])?))?;
         Ok(rows.iter().map(|it| it.get(0)).collect())

@@ -348,7 +348,7 @@ impl Store for Sqlite {
         Ok(Some(Whole { rows: rows(&transaction, game)?, ..found }))
     }
 
-    fn kept_games(&mut self) -> Result<Vec<String>, StoreError> {
+    fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError> {
         let mut statement =
             self.connection.prepare_cached("SELECT game FROM snapshots ORDER BY game")?;
         let games = statement.query_map([], |row| row.get(0))?;

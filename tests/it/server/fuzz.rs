@@ -264,7 +264,7 @@ fn games_and_facts_as_text() {
     for uci in ["e2e4", "d7d5", "e4d5", "d8d5", "b1c3"] {
         game.play_text(uci).unwrap();
     }
-    let kept = serde_json::to_string(&game.keep().unwrap()).unwrap();
+    let kept = serde_json::to_string(&game.snapshot().unwrap()).unwrap();
     let mut corpus = vec![kept.into_bytes(), game.to_json().into_bytes()];
     corpus.extend(files("tests/data/games", ".pgn"));
     corpus.extend(files("tests/data/saves", ".bin"));
@@ -279,7 +279,7 @@ fn games_and_facts_as_text() {
             game.listing();
         }
         let kept = serde_json::from_str::<GameSnapshot>(text).ok();
-        if let Some(mut game) = kept.and_then(|it| rules.bring_back(&it)) {
+        if let Some(mut game) = kept.and_then(|it| rules.restore_snapshot(&it)) {
             game.view();
             game.takeback();
         }

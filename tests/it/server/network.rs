@@ -78,7 +78,7 @@ trait Played: Rules + Sized {
     fn presets() -> &'static [&'static str];
 
     /// The rules as they were kept after an earlier event.
-    fn bring_back(_seed: u64, _text: &str) -> Option<Self> {
+    fn from_snapshot(_seed: u64, _text: &str) -> Option<Self> {
         None
     }
 }
@@ -133,9 +133,9 @@ impl Played for Board {
         &["piece-hp"]
     }
 
-    fn bring_back(seed: u64, text: &str) -> Option<Self> {
+    fn from_snapshot(seed: u64, text: &str) -> Option<Self> {
         let (catalogue, rules) = rules_of(seed);
-        Self::bring_back(text, catalogue, rules)
+        Self::from_snapshot(text, catalogue, rules)
     }
 }
 
@@ -350,7 +350,7 @@ impl<R: Played> Simulation<R> {
         assert_eq!(log, self.log);
         let setup = setup(Some(CLOCK));
         let from_snapshot = self.kept.clone().and_then(|(seen, text)| {
-            Room::replay_after(seen, R::bring_back(self.seed, &text)?, setup.clone(), &log).ok()
+            Room::replay_after(seen, R::from_snapshot(self.seed, &text)?, setup.clone(), &log).ok()
         });
         self.brought_back += u32::from(from_snapshot.is_some());
         let whole = || Room::replay(R::start(self.seed), setup, &log).unwrap();

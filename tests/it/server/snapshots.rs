@@ -29,9 +29,9 @@ fn told(game: &mut Game) -> (String, String, Vec<String>, u64) {
 }
 
 fn again(rules: &Ruleset, game: &Game) -> Option<Game> {
-    let text = serde_json::to_string(&game.keep()?).unwrap();
+    let text = serde_json::to_string(&game.snapshot()?).unwrap();
     let kept: GameSnapshot = serde_json::from_str(&text).unwrap();
-    rules.bring_back(&kept)
+    rules.restore_snapshot(&kept)
 }
 
 /// Plays at random, some moves to and fro so that positions repeat.
@@ -104,15 +104,15 @@ fn what_cannot_be_kept_is_played_again() {
     game.play_text("e2e4").unwrap();
     // Another program, or facts that do not come to their hash.
     let other = catalogue.load::<&str>("knightmate", &[]).unwrap_or_else(|it| panic!("{it}"));
-    let kept = game.keep().unwrap();
-    assert!(other.bring_back(&kept).is_none());
+    let kept = game.snapshot().unwrap();
+    assert!(other.restore_snapshot(&kept).is_none());
     let text = serde_json::to_string(&kept).unwrap();
     let wrong: GameSnapshot =
         serde_json::from_str(&text.replacen("\"e4\"]", "\"e3\"]", 1)).unwrap();
-    assert!(rules.bring_back(&wrong).is_none());
+    assert!(rules.restore_snapshot(&wrong).is_none());
     // Rules that were changed on the way.
     catalogue.set_active(&rules, &mut game, &["coregal:white"]).unwrap();
-    assert!(game.keep().is_none());
+    assert!(game.snapshot().is_none());
 }
 
 #[test]

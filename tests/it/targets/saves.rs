@@ -14,7 +14,7 @@ pub(crate) fn json(input: &[u8]) {
         game.fen();
     }
     let kept = serde_json::from_str::<GameSnapshot>(text).ok();
-    if let Some(mut game) = kept.and_then(|it| rules(0).bring_back(&it)) {
+    if let Some(mut game) = kept.and_then(|it| rules(0).restore_snapshot(&it)) {
         game.view();
         game.takeback();
     }

@@ -27,7 +27,10 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::Mutex;
 
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Signature};
 use cranelift_jit::JITModule;
+use cranelift_module::Module;
 
 use super::super::compile::Compiled;
 use super::super::fuel::Fuel;
@@ -35,11 +38,23 @@ use super::super::machine::Turn;
 use super::super::planner::GIVEN;
 use super::super::run::State;
 use super::super::word::Word;
-use super::lower::{FAULT, FOUND, HALTED};
 
 /// Parameters: state, program, rows, number of rows, values of functions, flags of the frame.
 pub(super) type Code =
     unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void, u64, *mut i64, *mut u64) -> i32;
+
+/// What a stretch returns: it reached its end, a solution, or an index out of range.
+pub(super) const HALTED: i64 = 0;
+pub(super) const FOUND: i64 = 1;
+pub(super) const FAULT: i64 = 2;
+
+/// The signature of [`Code`].
+pub(super) fn signature(module: &JITModule) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params.extend([AbiParam::new(I64); 6]);
+    signature.returns.push(AbiParam::new(I32));
+    signature
+}
 
 /// A function that code calls. Parameters: state, program, two numbers.
 pub(super) type Helper = unsafe extern "C" fn(*mut c_void, *const c_void, i64, i64) -> i64;
@@ -49,7 +64,7 @@ pub(super) type Helper = unsafe extern "C" fn(*mut c_void, *const c_void, i64, i
 pub(in super::super) struct EntryPoint(Code);
 
 impl EntryPoint {
-    /// The finished function of [`super::lower::signature`] at this address.
+    /// The finished function of [`signature`] at this address.
     pub(super) fn new(code: *const u8) -> Self {
         // SAFETY: the signature that the function was made with is that of `Code`.
         Self(unsafe { std::mem::transmute::<*const u8, Code>(code) })

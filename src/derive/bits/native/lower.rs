@@ -22,7 +22,7 @@ use super::super::compile::Compiled;
 use super::super::layout::NONE;
 use super::super::machine::{Demanded, Inst, Place};
 use super::super::word::Word;
-use super::call::{self, Fields, Helper};
+use super::call::{self, FAULT, FOUND, Fields, HALTED, Helper};
 use super::chase::Ways;
 use super::flow;
 use super::leaf::Part;
@@ -32,19 +32,6 @@ use crate::rules::Op as Comparison;
 
 /// Bytes of a register, of a word of bits.
 pub(super) const WORD: i32 = 8;
-
-/// What a stretch returns: it reached its end, a solution, or an index out of range.
-pub(super) const HALTED: i64 = 0;
-pub(super) const FOUND: i64 = 1;
-pub(super) const FAULT: i64 = 2;
-
-/// State, program, rows, number of rows, values of functions, flags: see [`call::Code`].
-pub(super) fn signature(module: &JITModule) -> Signature {
-    let mut signature = module.make_signature();
-    signature.params.extend([AbiParam::new(I64); 6]);
-    signature.returns.push(AbiParam::new(I32));
-    signature
-}
 
 /// Fills a function with the stretch that begins at `start`. It is closed if no other stretch uses its
 /// registers.

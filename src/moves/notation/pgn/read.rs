@@ -44,7 +44,7 @@ impl<R: BufRead> PgnReader<R> {
 
     /// Number of bytes examined so far, each counted as often as it was. It stays proportional to the bytes
     /// read, even in a hostile file.
-    pub fn looked_at(&self) -> u64 {
+    pub fn bytes_examined(&self) -> u64 {
         self.window.examined()
     }
 

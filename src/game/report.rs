@@ -15,20 +15,20 @@ use super::record::Record;
 
 /// An action with all that it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct ActionReport {
     /// Its text in UCI.
     pub uci: String,
     /// Its text in SAN.
     pub san: String,
     /// Facts that expired as it began: those that last until the next action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub expired: Vec<ToldFact>,
+    pub expired: Vec<ReportFact>,
     /// The steps of the reactions, in order; empty if only core rules took part in the action.
-    pub steps: Vec<ToldStep>,
+    pub steps: Vec<ReportStep>,
     /// The facts that have changed.
-    pub facts: Vec<ToldFact>,
+    pub facts: Vec<ReportFact>,
     /// Effects for displays of the game.
-    pub emitted: Vec<ToldEvent>,
+    pub emitted: Vec<ReportEvent>,
     /// Sentences that reactions noted.
     pub notes: Vec<String>,
     /// How the game ended, if this is the last action so far and ended it.
@@ -38,23 +38,23 @@ pub struct Told {
 
 /// One solution of one reaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToldStep {
+pub struct ReportStep {
     /// The preset that has the reaction; none for the core and the game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     /// The stage of the reaction.
     pub stage: String,
     /// The action or event that it reacted to.
-    pub on: ToldEvent,
+    pub on: ReportEvent,
     /// The place of the reaction.
     pub place: String,
     /// Its effects, in order.
-    pub did: Vec<ToldEffect>,
+    pub did: Vec<ReportEffect>,
 }
 
 /// An action or an event with its arguments in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToldEvent {
+pub struct ReportEvent {
     /// Its name in the rules.
     pub name: String,
     /// Names of columns with values in words.
@@ -64,19 +64,19 @@ pub struct ToldEvent {
 /// One thing that a reaction did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ToldEffect {
+pub enum ReportEffect {
     /// A fact was given another value, or taken back.
-    Changed(ToldFact),
+    Changed(ReportFact),
     /// An entity was made.
     Spawned(u32),
     /// An event was raised.
-    Raised(ToldEvent),
+    Raised(ReportEvent),
     /// The event was stopped.
     Stopped,
     /// The event goes on with other arguments.
-    Passed(ToldEvent),
+    Passed(ReportEvent),
     /// An event that clients are notified of.
-    Emitted(ToldEvent),
+    Emitted(ReportEvent),
     /// A sentence was added to the record.
     Noted(String),
     /// The game goes back that many turns.
@@ -89,7 +89,7 @@ pub enum ToldEffect {
 
 /// A fact that has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToldFact {
+pub struct ReportFact {
     /// The number of the entity that has the fact, or the name of a member of a domain (a side, a square).
     pub entity: SavedOwner,
     /// By name.
@@ -104,20 +104,20 @@ pub struct ToldFact {
 
 impl Game {
     /// The report on the action of that number, the first being 0.
-    pub fn told(&self, at: usize) -> Option<Told> {
+    pub fn report(&self, at: usize) -> Option<ActionReport> {
         let record = self.history().get(at)?;
         let before = self.position_before(at);
         let (program, contract) = self.rules_of(record);
         let describer = Describer { program, before, contract, record };
-        let steps: Vec<ToldStep> =
+        let steps: Vec<ReportStep> =
             record.trace().iter().flat_map(|it| &it.steps).map(|it| describer.step(it)).collect();
-        let emitted = |it: &ToldEffect| match it {
-            ToldEffect::Emitted(event) => Some(event.clone()),
+        let emitted = |it: &ReportEffect| match it {
+            ReportEffect::Emitted(event) => Some(event.clone()),
             _ => None,
         };
         let is_last = at + 1 == self.history().len();
         let result = self.result().filter(|_| is_last).map(ToString::to_string);
-        Some(Told {
+        Some(ActionReport {
             uci: record.uci.to_string(),
             san: record.san.to_string(),
             emitted: steps.iter().flat_map(|it| &it.did).filter_map(emitted).collect(),
@@ -143,10 +143,10 @@ struct Describer<'g> {
 }
 
 impl Describer<'_> {
-    fn step(&self, step: &Step) -> ToldStep {
+    fn step(&self, step: &Step) -> ReportStep {
         let reaction = &self.program.reactions[step.reaction];
         let preset = reaction.owner.and_then(|it| self.program.preset_of(it));
-        ToldStep {
+        ReportStep {
             preset: preset.map(str::to_owned),
             stage: self.program.stage(reaction.stage).name.clone(),
             on: self.event(step.event, &step.args),
@@ -155,28 +155,30 @@ impl Describer<'_> {
         }
     }
 
-    fn effect(&self, done: &Done, step: &Step) -> ToldEffect {
+    fn effect(&self, done: &Done, step: &Step) -> ReportEffect {
         match done {
-            Done::Changed(it) => ToldEffect::Changed(self.fact(it)),
-            Done::Spawned(it) => ToldEffect::Spawned(it.0),
+            Done::Changed(it) => ReportEffect::Changed(self.fact(it)),
+            Done::Spawned(it) => ReportEffect::Spawned(it.0),
             Done::Raised { event, args } => {
-                ToldEffect::Raised(self.event(Event::Raised(*event), args))
+                ReportEffect::Raised(self.event(Event::Raised(*event), args))
             }
-            Done::Stopped => ToldEffect::Stopped,
-            Done::Passed { args } => ToldEffect::Passed(self.event(step.event, args)),
+            Done::Stopped => ReportEffect::Stopped,
+            Done::Passed { args } => ReportEffect::Passed(self.event(step.event, args)),
             Done::Emitted { event, args } => {
-                ToldEffect::Emitted(self.event(Event::Raised(*event), args))
+                ReportEffect::Emitted(self.event(Event::Raised(*event), args))
             }
-            Done::Noted { said } => ToldEffect::Noted(said.render(&|ty, raw| self.name(ty, raw))),
-            Done::Rewound { turns } => ToldEffect::Rewound(*turns),
-            Done::Called { name, .. } => ToldEffect::Called(name.clone()),
-            Done::Vetoed { said } => ToldEffect::Vetoed(said.render(&|ty, raw| self.name(ty, raw))),
+            Done::Noted { said } => ReportEffect::Noted(said.render(&|ty, raw| self.name(ty, raw))),
+            Done::Rewound { turns } => ReportEffect::Rewound(*turns),
+            Done::Called { name, .. } => ReportEffect::Called(name.clone()),
+            Done::Vetoed { said } => {
+                ReportEffect::Vetoed(said.render(&|ty, raw| self.name(ty, raw)))
+            }
         }
     }
 
-    fn event(&self, event: Event, args: &[i64]) -> ToldEvent {
+    fn event(&self, event: Event, args: &[i64]) -> ReportEvent {
         let columns = self.program.event_columns(event).iter().zip(args);
-        ToldEvent {
+        ReportEvent {
             name: self.program.event_name(event).to_string(),
             args: columns.map(|(it, &raw)| (it.name.clone(), self.name(it.ty, raw))).collect(),
         }
@@ -191,9 +193,9 @@ impl Describer<'_> {
         value_name(self.program, &facts, self.contract, ty, raw)
     }
 
-    fn fact(&self, change: &Change) -> ToldFact {
+    fn fact(&self, change: &Change) -> ReportFact {
         let attribute = self.program.schema.attribute(change.attr);
-        ToldFact {
+        ReportFact {
             entity: owner(&self.program.schema, change.attr, change.entity),
             attribute: attribute.name.clone(),
             was: change.old.map(|it| self.value(change.attr, it)),
