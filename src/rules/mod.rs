@@ -31,7 +31,7 @@ mod variables;
 pub use check::{compile, compile_sharing};
 pub use depends::{Attributes, Dependencies, raises, relations_of, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
-pub use document::{document, kind, meaning, signature};
+pub use document::{attribute_name, kind, meaning, signature};
 pub use limits::LimitError;
 pub use meta::{InputHead, inputs, inputs_sharing, metas};
 pub use program::{

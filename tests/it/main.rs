@@ -55,6 +55,7 @@ mod random_games;
 mod random_rules;
 mod reactions;
 mod readers;
+mod relations;
 mod referee;
 mod rules;
 mod saves;

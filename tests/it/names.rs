@@ -9,7 +9,7 @@ use rulemate::internals::game::Game;
 use rulemate::internals::moves::perft;
 use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
 use rulemate::internals::presets::{Catalogue, Ruleset};
-use rulemate::internals::rules::{Source, document};
+use rulemate::internals::rules::Source;
 
 fn with(files: &[(&str, &str)]) -> Catalogue {
     let mut catalogue = Catalogue::embedded().expect("our own metadata");
@@ -302,7 +302,11 @@ fn what_the_engine_adds_is_not_to_be_seen() {
     let mut game = played(&rules, "e4 e5");
     let program = game.program().clone();
     assert!(program.relations.iter().any(|it| it.name == "was kind"), "the engine has them");
-    assert!(!document(&program).contains("`was "), "{}", document(&program));
+    assert!(
+        !crate::relations::document(&program).contains("`was "),
+        "{}",
+        crate::relations::document(&program)
+    );
     assert!(program.schema.attribute_named("was kind").is_none());
     let stated = r#"{"version":1,"facts":[{"entity":5,"attribute":"was kind","value":"pawn"}]}"#;
     let document = Document::parse(stated).expect("a list of facts");

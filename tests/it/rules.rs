@@ -8,7 +8,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rulemate::internals::rules::{
     Diagnostics, EMBEDDED, Fold, Literal, Program, RelId, Role, Source, Term, Type, compile,
-    document, embedded_folder, embedded_sources, limits, load_folder,
+    embedded_folder, embedded_sources, limits, load_folder,
 };
 
 use crate::fixture::with_included;
@@ -63,7 +63,7 @@ fn family_of(text: &str) -> &str {
 }
 
 /// All files that go together: those of other families, and of games with a board of their own, do not.
-fn package() -> Vec<Source> {
+pub(crate) fn package() -> Vec<Source> {
     let has_board = |text: &str| text.contains("\n.meta board \"");
     let on_own_layout = |text: &str| {
         let layout = text.lines().find_map(|it| it.strip_prefix(".meta layout \""));
@@ -80,7 +80,7 @@ fn package() -> Vec<Source> {
     embedded_sources(&paths)
 }
 
-fn compiled(sources: Vec<Source>) -> Program {
+pub(crate) fn compiled(sources: Vec<Source>) -> Program {
     compile(sources).unwrap_or_else(|it| panic!("{it}"))
 }
 
@@ -204,27 +204,6 @@ fn the_embedded_files_are_the_folder() {
     let embedded: Vec<(String, String)> =
         EMBEDDED.iter().map(|it| (it.0.to_string(), it.1.to_string())).collect();
     assert_eq!(embedded, on_disk);
-}
-
-/// `UPDATE_DOCS=1` writes the document anew.
-#[test]
-fn the_document_of_relations_is_current() {
-    let mut written = document(&compiled(package()));
-    for family in ["draughts", "stones"] {
-        let mut sources = embedded_folder("rules/core");
-        sources.extend(embedded_folder(&format!("rules/{family}")));
-        let all = document(&compiled(sources));
-        let own = format!("rules/{family}/");
-        for section in all.split("\n## ").filter(|it| it.starts_with(&own)) {
-            written += &format!("\n## {section}");
-        }
-    }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/relations.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &written).expect("writable");
-    }
-    let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(stored == written, "docs/relations.md is stale: run the tests with UPDATE_DOCS=1");
 }
 
 #[test]

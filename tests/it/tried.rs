@@ -336,7 +336,7 @@ fn a_turn_ends_by_itself_when_no_further_request_is_legal() {
 #[test]
 fn trials_are_documented_beside_other_relations() {
     let program: Arc<Program> = program(STEPS);
-    let text = rulemate::internals::rules::document(&program);
+    let text = crate::relations::document(&program);
     assert!(
         text.contains("| `dry(thing: Thing, to: Place)` | trial of `step` | *thing* would"),
         "{text}"
