@@ -65,12 +65,8 @@ impl Allowance {
         Self::of(REQUEST_STEPS, None)
     }
 
-    /// [`Allowance::open`], for a request that may be stopped from another thread.
-    pub fn stopped_by(stop: Stop) -> Self {
-        Self::of(REQUEST_STEPS, Some(stop))
-    }
-
-    /// [`Allowance::stopped_by`], for work that counts as many requests, such as replaying a game.
+    /// The allowance of work that counts as many requests, such as replaying a game. It may be stopped from another
+    /// thread.
     pub fn of_many(requests: u64, stop: Stop) -> Self {
         Self::of(REQUEST_STEPS.saturating_mul(requests.max(1)), Some(stop))
     }
@@ -92,6 +88,7 @@ impl Allowance {
     }
 
     /// Takes steps out of the open allowance, for work outside of rules. False if it is used up.
+    #[cfg(test)]
     pub fn spend(steps: u64) -> bool {
         take(i64::try_from(steps).unwrap_or(i64::MAX))
     }
@@ -190,7 +187,7 @@ mod tests {
     #[test]
     fn a_stop_is_seen_within_a_slice() {
         let stop = Stop::default();
-        let allowance = Allowance::stopped_by(stop.clone());
+        let allowance = Allowance::of_many(1, stop.clone());
         assert!(take(1));
         stop.stop();
         let taken = (0..=SLICE).take_while(|_| take(1)).count();

@@ -186,7 +186,7 @@ fn an_allowance_that_is_stopped_ends_whatever_runs() {
     let program = Arc::new(compile(vec![source]).unwrap_or_else(|it| panic!("{it}")));
     let stop = Stop::default();
     stop.stop();
-    let _allowance = Allowance::stopped_by(stop);
+    let _allowance = Allowance::of_many(1, stop);
     match Plan::compile(program) {
         Err(PlanError::Exhausted(limit)) => {
             assert_eq!(limit.resource, Resource::Time);

@@ -12,10 +12,6 @@ mod write;
 
 use std::fmt;
 
-use crate::derive::World;
-
-use super::super::contract::Contract;
-
 pub use read::PgnReader;
 
 /// Maximum number of bytes of one game, comments included.
@@ -116,16 +112,6 @@ impl PgnResult {
     /// Reads a result as PGN writes it, `1/2` and `½-½` among them.
     pub fn parse(text: &str) -> Option<Self> {
         token::whole_result(text.trim())
-    }
-
-    /// The result that an outcome of the rules corresponds to.
-    pub fn of(world: &mut World, contract: &Contract, outcome: i64) -> Self {
-        let winner = world.matching(contract.wins, &[None, Some(outcome)]);
-        match winner.first().map(|row| row[0]) {
-            Some(0) => Self::FirstWins,
-            Some(_) => Self::SecondWins,
-            None => Self::Draw,
-        }
     }
 }
 
