@@ -11,7 +11,7 @@ use super::budget::{Exhausted, Resource};
 use super::given::{GivenRelations, GivenRows};
 use super::leaves::Leaves;
 use super::output::Output;
-use super::rows::{Rows, Tuple};
+use super::rows::{Pattern, Rows, Tuple, Visit};
 use crate::facts::{Change, Ids, Session};
 use crate::rules::{ActionId, RelId};
 
@@ -53,9 +53,14 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn undo(&mut self, changes: &[Change]);
     /// Sets the rows of a relation that are supplied, ascending.
     fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
-    fn mark(&mut self) -> EvaluatorMark;
-    fn rollback(&mut self, mark: EvaluatorMark);
-    fn commit(&mut self);
+    /// Marks the state. An evaluator that derives from scratch after each change has nothing to mark.
+    fn mark(&mut self) -> EvaluatorMark {
+        EvaluatorMark::default()
+    }
+    /// Returns to the state at the mark.
+    fn rollback(&mut self, _mark: EvaluatorMark) {}
+    /// Drops all marks.
+    fn commit(&mut self) {}
     /// Forgets all derived rows: the next read derives them from scratch.
     fn forget(&mut self);
 
@@ -63,13 +68,7 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn any(&mut self, basis: Basis<'_>, rel: RelId) -> bool;
     fn count(&mut self, basis: Basis<'_>, rel: RelId) -> u64;
     /// Calls `f` with every row that matches the pattern, ascending, until it breaks.
-    fn for_each(
-        &mut self,
-        basis: Basis<'_>,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    );
+    fn for_each(&mut self, basis: Basis<'_>, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>);
     /// Every relation, computed.
     fn materialised(&mut self, basis: Basis<'_>) -> &dyn Rows;
 
@@ -86,13 +85,15 @@ pub(super) trait Evaluator: Debug + Send + Sync {
         traced: bool,
         outputs: &mut Vec<Output>,
     ) -> Result<(), Exhausted>;
-    /// See `World::leaves_below`.
+    /// See `World::leaves_below`. `None` if leaves are counted one by one.
     fn leaves_below(
         &mut self,
-        leaves: &Arc<Leaves>,
-        depth: u32,
-        rest: &mut Vec<(ActionId, Tuple)>,
-    ) -> Option<u64>;
+        _leaves: &Arc<Leaves>,
+        _depth: u32,
+        _rest: &mut Vec<(ActionId, Tuple)>,
+    ) -> Option<u64> {
+        None
+    }
 
     /// The resource that ran out while rows were derived, and the owner that spent most: the number of a rule, or of a reaction
     /// after the rules.
@@ -100,18 +101,29 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     /// Whether anything ran out.
     fn has_run_out(&self) -> bool;
 
+    // Statistics, which an evaluator need not keep.
+
     /// Counts instructions from now on, or stops.
-    fn set_counting(&mut self, on: bool);
+    fn set_counting(&mut self, _on: bool) {}
     /// Instructions run since counting began, by rule, reactions after the rules.
-    fn counts(&self) -> Vec<u64>;
+    fn counts(&self) -> Vec<u64> {
+        Vec::new()
+    }
     /// Starts or stops recording the rows of maintained relations that are derived again.
-    fn set_logging(&mut self, on: bool);
+    fn set_logging(&mut self, _on: bool) {}
     /// The rows derived again since recording began.
-    fn log(&self) -> Vec<(RelId, Tuple)>;
+    fn log(&self) -> Vec<(RelId, Tuple)> {
+        Vec::new()
+    }
     /// The plans of all rules as text.
-    fn dump(&self) -> String;
+    fn dump(&self) -> String {
+        String::new()
+    }
     /// Bytes of the derived rows, what sessions share excluded.
-    fn heap_bytes(&self) -> usize;
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+
     fn boxed_clone(&self) -> Box<dyn Evaluator>;
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use super::allowance::{self, Allowance};
 use super::budget::{Exhausted, Resource};
-use super::rows::Rows;
+use super::rows::{Pattern, Rows, Visit};
 use crate::rules::{Program, RelId};
 
 /// See the module's head.
@@ -79,12 +79,7 @@ impl Rows for Metered<'_> {
         self.step() && self.rows.contains(rel, tuple)
     }
 
-    fn for_each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn for_each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
         let mut found = ControlFlow::Continue(());
         if self.step() {
             let _ = self.rows.for_each(rel, pattern, &mut |row| {

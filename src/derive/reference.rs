@@ -1,22 +1,21 @@
 //! The reference evaluator of one session: after a change everything is computed from scratch when read.
 //!
-//! It keeps no marks and no statistics. Reactions are solved tuple at a time over its rows (`fire`).
+//! Reactions are solved tuple at a time over its rows (`fire`).
 //! Deliberately absent: how rows are computed (`frog`).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::budget::{Exhausted, REFERENCE_STEPS, Resource};
-use super::evaluator::{Basis, Evaluator, EvaluatorMark};
+use super::evaluator::{Basis, Evaluator};
 use super::fire;
 use super::frog::{Frog, Statics};
-use super::leaves::Leaves;
 use super::metered::Metered;
 use super::output::Output;
-use super::rows::{Rows, Tuple};
+use super::rows::{Pattern, Rows, Tuple, Visit};
 use super::schedule::Schedule;
 use crate::facts::{Change, Ids};
-use crate::rules::{ActionId, RelId};
+use crate::rules::RelId;
 
 /// See the module's head.
 #[derive(Debug, Clone)]
@@ -55,14 +54,6 @@ impl Evaluator for Reference {
         self.rows = None;
     }
 
-    fn mark(&mut self) -> EvaluatorMark {
-        EvaluatorMark::default()
-    }
-
-    fn rollback(&mut self, _mark: EvaluatorMark) {}
-
-    fn commit(&mut self) {}
-
     fn forget(&mut self) {
         self.rows = None;
     }
@@ -79,13 +70,7 @@ impl Evaluator for Reference {
         self.rows(basis).rows(rel).len() as u64
     }
 
-    fn for_each(
-        &mut self,
-        basis: Basis<'_>,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) {
+    fn for_each(&mut self, basis: Basis<'_>, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) {
         let _ = self.rows(basis).for_each(rel, pattern, f);
     }
 
@@ -110,41 +95,12 @@ impl Evaluator for Reference {
         meter.check()
     }
 
-    fn leaves_below(
-        &mut self,
-        _leaves: &Arc<Leaves>,
-        _depth: u32,
-        _rest: &mut Vec<(ActionId, Tuple)>,
-    ) -> Option<u64> {
-        None
-    }
-
     fn exhausted(&self) -> Option<(Resource, usize)> {
         self.rows.as_ref().and_then(|it| it.exhausted())
     }
 
     fn has_run_out(&self) -> bool {
         self.exhausted().is_some()
-    }
-
-    fn set_counting(&mut self, _on: bool) {}
-
-    fn counts(&self) -> Vec<u64> {
-        Vec::new()
-    }
-
-    fn set_logging(&mut self, _on: bool) {}
-
-    fn log(&self) -> Vec<(RelId, Tuple)> {
-        Vec::new()
-    }
-
-    fn dump(&self) -> String {
-        String::new()
-    }
-
-    fn heap_bytes(&self) -> usize {
-        0
     }
 
     fn boxed_clone(&self) -> Box<dyn Evaluator> {

@@ -11,20 +11,20 @@ use crate::rules::{Program, RelId};
 /// One row of a relation, in raw values.
 pub type Tuple = SmallVec<[i64; 4]>;
 
+/// What a row has to have: in each column a value, or anything (`None`).
+pub type Pattern<'p> = &'p [Option<i64>];
+
+/// What is called with each row, until it breaks.
+pub type Visit<'f> = &'f mut dyn FnMut(&[i64]) -> ControlFlow<()>;
+
 /// Every relation of a program, inputs and statics included, as rows.
 pub trait Rows {
     fn program(&self) -> &Program;
 
     fn contains(&self, rel: RelId, tuple: &[i64]) -> bool;
 
-    /// Calls `f` with every row that matches the pattern (`None` = anything), in ascending order,
-    /// until it breaks.
-    fn for_each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()>;
+    /// Calls `f` with every row that matches the pattern, in ascending order, until it breaks.
+    fn for_each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()>;
 }
 
 impl<R: Rows + ?Sized> Rows for &R {
@@ -36,12 +36,7 @@ impl<R: Rows + ?Sized> Rows for &R {
         (**self).contains(rel, tuple)
     }
 
-    fn for_each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn for_each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
         (**self).for_each(rel, pattern, f)
     }
 }
@@ -55,7 +50,7 @@ pub(super) fn two_of_a_key(rows: &[Tuple]) -> Option<[&Tuple; 2]> {
 }
 
 /// The first row that matches a pattern.
-pub(super) fn first(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
+pub(super) fn first(rows: &dyn Rows, rel: RelId, pattern: Pattern<'_>) -> Option<Tuple> {
     let mut found = None;
     let _ = rows.for_each(rel, pattern, &mut |row| {
         found = Some(Tuple::from_slice(row));
@@ -65,7 +60,7 @@ pub(super) fn first(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Opt
 }
 
 /// The rows that match a pattern, ascending.
-pub fn collect(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
+pub fn collect(rows: &dyn Rows, rel: RelId, pattern: Pattern<'_>) -> Vec<Tuple> {
     let mut found = Vec::new();
     let _ = rows.for_each(rel, pattern, &mut |row| {
         found.push(Tuple::from_slice(row));

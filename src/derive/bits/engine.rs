@@ -12,7 +12,7 @@ use super::super::budget::{Exhausted, Resource};
 use super::super::evaluator::{Basis, Evaluator, EvaluatorMark};
 use super::super::leaves::Leaves;
 use super::super::output::Output;
-use super::super::rows::{Rows, Tuple};
+use super::super::rows::{Pattern, Rows, Tuple, Visit};
 use super::compile::Compiled;
 use super::layout::Store;
 use super::lists::Fixed;
@@ -43,12 +43,7 @@ impl<W: Word> Engine<W> {
     }
 
     /// The rows of a relation that match a pattern, if they are derived.
-    fn each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
         let list = match &self.c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
             Store::Key { .. } | Store::Game { .. } => {
@@ -125,13 +120,7 @@ impl<W: Word> Evaluator for Engine<W> {
         self.each(rel, &all, &mut |_| ControlFlow::Break(())).is_break()
     }
 
-    fn for_each(
-        &mut self,
-        _basis: Basis<'_>,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) {
+    fn for_each(&mut self, _basis: Basis<'_>, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) {
         self.live.make_ready(&self.c, rel);
         let _ = self.each(rel, pattern, f);
     }
@@ -220,12 +209,7 @@ impl<W: Word> Rows for Engine<W> {
         self.has(rel, tuple)
     }
 
-    fn for_each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn for_each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
         self.each(rel, pattern, f)
     }
 }
@@ -237,9 +221,9 @@ const SHORT: usize = 12;
 /// bisection; an open column before a bound one is enumerated value by value.
 fn sorted_matches(
     list: &[Tuple],
-    pattern: &[Option<i64>],
+    pattern: Pattern<'_>,
     at: usize,
-    f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    f: Visit<'_>,
 ) -> ControlFlow<()> {
     let open = pattern[at..].iter().all(Option::is_none);
     if open || list.len() <= SHORT {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use crate::rules::RelId;
 
-use super::super::rows::Tuple;
+use super::super::rows::{Pattern, Tuple, Visit};
 use super::code::Space;
 use super::compile::Compiled;
 use super::layout::{Dense, NONE, Store, size};
@@ -22,8 +22,8 @@ impl<W: Word> Live<W> {
     pub(super) fn dense_tuples(
         &self,
         dense: &Dense,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+        pattern: Pattern<'_>,
+        f: Visit<'_>,
     ) -> ControlFlow<()> {
         let Some((last, keys)) = pattern.split_last() else {
             return if self.row(dense, dense.base as usize).has(0) {
@@ -44,7 +44,7 @@ impl<W: Word> Live<W> {
         last: Option<i64>,
         row: usize,
         tuple: &mut Tuple,
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+        f: Visit<'_>,
     ) -> ControlFlow<()> {
         let at = tuple.len();
         if at == keys.len() {
@@ -71,8 +71,8 @@ impl<W: Word> Live<W> {
         &self,
         c: &Compiled<W>,
         rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+        pattern: Pattern<'_>,
+        f: Visit<'_>,
     ) -> ControlFlow<()> {
         let fits = |tuple: &[i64]| {
             pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
@@ -142,7 +142,7 @@ fn emit_members<W: Word>(
     mut members: W,
     last: Option<i64>,
     tuple: &mut Tuple,
-    f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
+    f: Visit<'_>,
 ) -> ControlFlow<()> {
     if let Some(wanted) = last {
         members = match usize::try_from(wanted) {

@@ -17,7 +17,7 @@ use self::plan::Plans;
 use self::run::{Index, Runner, StepBudget, Tuples};
 use super::allowance;
 use super::budget::{Exhausted, Resource, STATIC_ROWS};
-use super::rows::{Rows, Tuple};
+use super::rows::{Pattern, Rows, Tuple, Visit};
 use crate::facts::Session;
 use crate::rules::{Input, Program, RelId, Role};
 
@@ -258,12 +258,7 @@ impl Rows for Frog {
         self.rows(rel).binary_search_by(|it| it[..].cmp(tuple)).is_ok()
     }
 
-    fn for_each(
-        &self,
-        rel: RelId,
-        pattern: &[Option<i64>],
-        f: &mut dyn FnMut(&[i64]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn for_each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
         let prefix: Tuple = pattern.iter().map_while(|it| *it).collect();
         let rest = &pattern[prefix.len()..];
         let rows = self.rows(rel);
