@@ -4,7 +4,6 @@
 //! Deliberately absent: when rows are read, and the facts themselves (`world`).
 
 use std::fmt::Debug;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::budget::{Exhausted, Resource};

@@ -3,7 +3,6 @@
 //! Reactions are solved tuple at a time over its rows (`fire`).
 //! Deliberately absent: how rows are computed (`frog`).
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::budget::{Exhausted, REFERENCE_STEPS, Resource};

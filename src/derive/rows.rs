@@ -12,10 +12,10 @@ use crate::rules::{Program, RelId};
 pub type Tuple = SmallVec<[i64; 4]>;
 
 /// What a row has to have: in each column a value, or anything (`None`).
-pub type Pattern<'p> = &'p [Option<i64>];
+pub(super) type Pattern<'p> = &'p [Option<i64>];
 
 /// What is called with each row, until it breaks.
-pub type Visit<'f> = &'f mut dyn FnMut(&[i64]) -> ControlFlow<()>;
+pub(super) type Visit<'f> = &'f mut dyn FnMut(&[i64]) -> ControlFlow<()>;
 
 /// Every relation of a program, inputs and statics included, as rows.
 pub trait Rows {
