@@ -11,7 +11,7 @@ use super::output::{Out, progress, trouble};
 use super::setup::{self, Opened};
 use crate::game::Game;
 use crate::moves::notation::listing;
-use crate::moves::{LegalityMode, perft_by, perft_in_turns};
+use crate::moves::{LegalityMode, perft_by, perft_in_turns, prepare_count};
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -65,6 +65,7 @@ fn count(game: &mut Game, args: &PerftArgs) -> anyhow::Result<Vec<Branch>> {
     let contract = game.contract().clone();
     let world = game.world_mut();
     let mover = contract.mover(world.facts());
+    prepare_count(world, &contract, depth);
     let moves = listing(world, &contract);
     let bar = progress(moves.len() as u64, "perft");
     let mut branches = Vec::new();

@@ -26,7 +26,8 @@ pub use action::{
 pub use contract::{Contract, ContractError};
 pub use finder::{About, Board, Fact, Fault, Field, Mark};
 pub use perft::{
-    PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, read_perft_list,
+    PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, prepare_count,
+    read_perft_list,
 };
 pub use safety::{Decision, played_out};
 pub use split::split;

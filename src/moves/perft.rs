@@ -10,7 +10,9 @@ use std::sync::Arc;
 use crate::derive::{Leaves, World};
 use crate::rules::Action;
 
-use super::action::{LegalityMode, Move, OfAction, is_over, leaves, leaves_of, open_moves};
+use super::action::{
+    LegalityMode, Move, OfAction, is_over, leaves, leaves_of, legal_moves, open_moves,
+};
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
 use super::turn::{LONGEST, goes_on, may_stop};
@@ -28,8 +30,21 @@ pub fn perft_by(
     mode: LegalityMode,
     bulk: bool,
 ) -> u64 {
+    prepare_count(world, contract, depth);
     let leaves = if bulk { leaves(world, contract, mode).map(Arc::new) } else { None };
     Tree { contract, mode, bulk, leaves }.count(world, depth)
+}
+
+/// A tree of at least this many positions above its leaves has machine code made before it is counted.
+const MANY: u64 = 1 << 13;
+
+/// Gets ready to count the tree of a position to a depth, of which the number of positions is estimated. To be called
+/// before its branches are counted one by one; [`perft`] does it by itself.
+pub fn prepare_count(world: &mut World, contract: &Contract, depth: u32) {
+    let moves = if depth > 2 { legal_moves(world, contract).len() as u64 } else { 0 };
+    if moves.saturating_pow(depth.saturating_sub(1)) >= MANY {
+        world.plan().make_native();
+    }
 }
 
 /// Plays a move, calls `look`, and takes the move back. `None` if it cannot be taken, which the world notes.
@@ -53,6 +68,7 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
     if depth == 0 {
         return rows;
     }
+    prepare_count(world, contract, depth);
     for (text, mv) in listing(world, contract) {
         let mark = world.mark();
         match world.fire(mv.action, &mv.args) {

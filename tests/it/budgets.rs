@@ -10,6 +10,7 @@ use rulemate::internals::rules::Program;
 use crate::setup::Table;
 
 const START: &str = "start";
+const ABILITY: &str = "chess, kiwipete";
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 /// Game, position, nodes at depth 3, instructions for a position as measured.
@@ -60,6 +61,17 @@ const PRESETS: [(&str, u64, f64); 30] = [
     ("duck", 1544, 571.0),
 ];
 
+/// The same for abilities on all pieces of chess: nodes at depth 2, and instructions for a position. Playing moves out to
+/// see whether they are legal costs several times as much.
+const ABILITIES: [(&str, u64, f64); 6] = [
+    ("block-piece", 123_023, 1.0),
+    ("chain-kill", 2039, 1.0),
+    ("double-kill", 2036, 1.0),
+    ("loadout-drawn", 2277, 1.0),
+    ("stalwart", 1995, 1.0),
+    ("umbral-step", 2323, 1.0),
+];
+
 const DEPTH: u32 = 3;
 const SLACK: f64 = 1.15;
 
@@ -95,8 +107,13 @@ fn work_for_a_position_stays_in_its_budget() {
     let mut over = Vec::new();
     let presets = PRESETS.map(|(game, nodes, measured)| (game, KIWIPETE, nodes, measured, 2));
     let games = MEASURED.map(|(game, fen, nodes, measured)| (game, fen, nodes, measured, DEPTH));
-    for (game, fen, nodes, measured, depth) in games.into_iter().chain(presets) {
-        let mut table = if fen == START { Table::of(game) } else { Table::at(game, fen) };
+    let abilities = ABILITIES.map(|(it, nodes, measured)| (it, ABILITY, nodes, measured, 2));
+    for (game, fen, nodes, measured, depth) in games.into_iter().chain(presets).chain(abilities) {
+        let mut table = match fen {
+            START => Table::of(game),
+            ABILITY => Table::with("chess", game, KIWIPETE),
+            _ => Table::at(game, fen),
+        };
         let (counts, positions) = measure(&mut table, nodes, depth);
         let found = counts.iter().sum::<u64>() as f64 / positions as f64;
         let line =

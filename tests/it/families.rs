@@ -348,6 +348,26 @@ fn kinds_of_other_files_are_dropped_by_their_letters() {
     }
 }
 
+/// A piece comes into hand as it dies: not when a capture only wounds it, and not when it dies of what another's capture
+/// sets off.
+#[test]
+fn what_survives_its_capture_does_not_come_into_hand() {
+    for (preset, moves, hand) in [
+        ("piece-hp", "e2e4 d7d5 e4d5", "[]"),
+        ("piece-hp", "e2e4 d7d5 e4d5 a7a6 e4d5", "[P]"),
+        ("piece-shield", "e2e4 d7d5 e4d5", "[]"),
+        ("atomic", "e2e4 d7d5 e4d5", "[P]"),
+        ("atomic", "b1c3 b8c6 c3b5 h7h6 b5a7", "[P]"),
+    ] {
+        let rules = catalogue().load("crazyhouse", &[preset]).expect("it loads");
+        let mut game = rules.start(None).expect("it starts");
+        for text in moves.split(' ') {
+            game.play_text(text).unwrap_or_else(|it| panic!("{preset}: {text}: {it}"));
+        }
+        assert!(game.fen().contains(&format!("{hand} ")), "{preset}, {moves}: {}", game.fen());
+    }
+}
+
 /// Letters of several signs: on the board, in hand, in moves, and on the boards that are drawn.
 #[test]
 fn letters_of_several_signs_are_read_as_they_are_written() {

@@ -568,6 +568,10 @@ fn tampering_is_named_though_the_checksum_fits() {
     assert!(why.starts_with("move 2 (d7d6): "), "{why}");
     let why = found(&|it| it["moves"][0]["facts"] = json!("0123456789abcdef"));
     assert!(why.starts_with("move 1 (e2e4): the hash of the facts"), "{why}");
+    let mut wrong = value.clone();
+    wrong["moves"][0]["facts"] = json!("no hash");
+    let why = Save::read(wrong.to_string().as_bytes(), "").expect_err("no hash").to_string();
+    assert!(why.contains("\"no hash\" is not 8 bytes in hexadecimal"), "{why}");
     let why = found(&|it| it["moves"][0]["proof"]["tuple"][1]["name"] = json!("e5"));
     assert!(why.starts_with("move 1 (e2e4): its proof is wrong"), "{why}");
     let why = found(&|it| it["rules"][2]["blake3"] = json!("00".repeat(32)));

@@ -19,17 +19,23 @@ pub(crate) struct Table {
 impl Table {
     /// The start position of a game.
     pub(crate) fn of(game: &str) -> Self {
-        Self::start(game, None)
+        Self::start(game, &[], None)
     }
 
     /// A game that starts from a position, so that its presets react to what stands there.
     pub(crate) fn at(game: &str, fen: &str) -> Self {
-        Self::start(game, Some(fen))
+        Self::start(game, &[], Some(fen))
     }
 
-    fn start(game: &str, fen: Option<&str>) -> Self {
+    /// A game with a preset, and what it requires, from a position.
+    pub(crate) fn with(game: &str, preset: &str, fen: &str) -> Self {
+        Self::start(game, &[preset], Some(fen))
+    }
+
+    fn start(game: &str, presets: &[&str], fen: Option<&str>) -> Self {
         let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-        let rules = catalogue.load::<&str>(game, &[]).unwrap_or_else(|it| panic!("{game}: {it}"));
+        let active = catalogue.with_required(presets);
+        let rules = catalogue.load(game, &active).unwrap_or_else(|it| panic!("{game}: {it}"));
         let mut game = rules.start(fen).unwrap_or_else(|it| panic!("{it}"));
         Self { world: game.world_mut().clone(), contract: rules.contract().clone() }
     }

@@ -14,7 +14,8 @@ mod make;
 mod restore;
 mod tree;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::error::LoadError;
@@ -38,6 +39,7 @@ pub struct RuleFile {
     /// Where it is found: `rules/chess/attack.dl`.
     pub path: String,
     /// The hash of its text, in hexadecimal.
+    #[serde(deserialize_with = "hash::<_, 32>")]
     pub blake3: String,
     /// The text, where rules are embedded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -66,8 +68,10 @@ pub struct SavedMove {
     /// Whether the same side goes on with its turn.
     pub goes_on: bool,
     /// The hash of all facts after it.
+    #[serde(deserialize_with = "hash::<_, 8>")]
     pub facts: String,
     /// The key of the position after it, for repetitions.
+    #[serde(deserialize_with = "hash::<_, 8>")]
     pub position: String,
     /// Why it was legal, as the checker of proofs reads it: a proof, or `{"tried": ...}` for what was
     /// decided by playing it out.
@@ -83,7 +87,17 @@ pub struct SavedSwitch {
     /// All activations, in full.
     pub presets: Vec<String>,
     /// The hash of all facts after it.
+    #[serde(deserialize_with = "hash::<_, 8>")]
     pub facts: String,
+}
+
+/// Reads a hash, which is hexadecimal of so many bytes: the binary form has no place for anything else.
+fn hash<'de, D: Deserializer<'de>, const N: usize>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    match binary::unhex::<N>(&text) {
+        Some(_) => Ok(text),
+        None => Err(D::Error::custom(format!("{text:?} is not {N} bytes in hexadecimal"))),
+    }
 }
 
 /// The end of a game that did not come from the position.
