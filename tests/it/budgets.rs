@@ -64,12 +64,12 @@ const PRESETS: [(&str, u64, f64); 30] = [
 /// The same for abilities on all pieces of chess: nodes at depth 2, and instructions for a position. Playing moves out to
 /// see whether they are legal costs several times as much.
 const ABILITIES: [(&str, u64, f64); 6] = [
-    ("block-piece", 123_023, 1.0),
-    ("chain-kill", 2039, 1.0),
+    ("block-piece", 123_023, 19559.0),
+    ("chain-kill", 2039, 2279.0),
     ("double-kill", 2036, 1.0),
     ("loadout-drawn", 2277, 1.0),
-    ("stalwart", 1995, 1.0),
-    ("umbral-step", 2323, 1.0),
+    ("stalwart", 1995, 5618.0),
+    ("umbral-step", 2323, 3773.0),
 ];
 
 const DEPTH: u32 = 3;
