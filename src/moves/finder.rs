@@ -112,50 +112,21 @@ impl Board {
 }
 
 /// A declaration that is missing, or that this layer cannot read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    Missing {
-        relation: String,
-    },
-    Shape {
-        relation: String,
-        expected: String,
-        found: String,
-    },
+    #[error("there is no relation {relation}")]
+    Missing { relation: String },
+    #[error("{relation} is {found}, not {expected}")]
+    Shape { relation: String, expected: String, found: String },
     /// A sign or word of the FEN is declared for two relations.
-    Taken {
-        what: String,
-        first: String,
-        second: String,
-    },
+    #[error("{what} stands for {first} and for {second}: choose another for one of them")]
+    Taken { what: String, first: String, second: String },
     /// The text of a turn under way could not be distinguished from the other fields of a FEN.
-    TurnText {
-        template: String,
-    },
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing { relation } => write!(f, "there is no relation {relation}"),
-            Self::Shape { relation, expected, found } => {
-                write!(f, "{relation} is {found}, not {expected}")
-            }
-            Self::Taken { what, first, second } => {
-                write!(
-                    f,
-                    "{what} stands for {first} and for {second}: choose another for one of them"
-                )
-            }
-            Self::TurnText { template } => {
-                write!(
-                    f,
-                    "a turn under way that is written as {template:?} could not be told from other fields of a FEN: \
-                     write a `:` outside the braces, and neither `=` nor a blank"
-                )
-            }
-        }
-    }
+    #[error(
+        "a turn under way that is written as {template:?} could not be told from other fields of a FEN: \
+         write a `:` outside the braces, and neither `=` nor a blank"
+    )]
+    TurnText { template: String },
 }
 
 /// The role of a column. Columns of one slot must have the same domain.

@@ -3,7 +3,6 @@
 //! Deliberately absent: the wording of each kind of mistake, which is in `mistake`.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use ariadne::{CharSet, Config, IndexType, Label as Mark, Report, ReportKind, sources};
 use serde::Serialize;
@@ -69,7 +68,8 @@ impl Diagnostic {
 }
 
 /// All mistakes of a program, in text order, with the text they are about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.render(false))]
 pub struct Diagnostics {
     sources: Vec<Source>,
     list: Vec<Diagnostic>,
@@ -239,11 +239,3 @@ impl Diagnostics {
 fn name_of(source: &Source) -> String {
     printable(&source.path).into_owned()
 }
-
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(false))
-    }
-}
-
-impl std::error::Error for Diagnostics {}

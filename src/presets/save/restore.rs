@@ -4,7 +4,6 @@
 //! The first difference is reported. Checksums are not relied on: someone who edits facts can also make a
 //! checksum fit.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::make::{action_name, attributes, facts, files, hash, saved_move};
@@ -60,7 +59,8 @@ pub enum Next<'s> {
 }
 
 /// The first difference between a save and its replay.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: {what}")]
 pub struct Difference {
     /// `the start`, `move 3 (g1f3)`, `the end`.
     pub at: String,
@@ -68,14 +68,6 @@ pub struct Difference {
     pub what: String,
     /// A proof or a refutation that belongs to it, as text.
     pub proof: Option<String>,
-}
-
-impl std::error::Error for Difference {}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.at, self.what)
-    }
 }
 
 impl Difference {
