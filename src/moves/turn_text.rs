@@ -82,11 +82,6 @@ impl Search<'_> {
     }
 }
 
-/// The text of the actions of a turn, from the first on.
-pub fn turn_text(world: &mut World, actions: &[Move]) -> String {
-    action_texts(world, actions).join(&BETWEEN.to_string())
-}
-
 /// The texts of consecutive actions, in UCI.
 pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
     let mark = world.mark();

@@ -3,6 +3,7 @@
 mod abilities;
 mod abilities_proofs;
 mod agreement;
+mod authoring;
 mod boards;
 mod budgets;
 mod circles;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rulemate::internals::derive::explain::Limits;
 use rulemate::internals::game::{Game, PlayError};
 use rulemate::internals::moves::notation::{MoveFault, PgnGame, PgnMove, PgnReader, listing};
-use rulemate::internals::moves::{parse_turn, turn_text, turns};
+use rulemate::internals::moves::{action_texts, parse_turn, turns};
 use rulemate::internals::presets::Catalogue;
 use rulemate::internals::rules::{EMBEDDED, Source};
 use rulemate::internals::server::Board;
@@ -43,7 +43,7 @@ fn whole_turns_are_listed_and_read_back() {
     for (text, actions) in found.turns.iter().step_by(17) {
         assert_eq!(actions.len(), 2, "{text}");
         assert_eq!(parse_turn(world, &contract, text).as_ref(), Ok(actions));
-        assert_eq!(&turn_text(world, actions), text);
+        assert_eq!(&action_texts(world, actions).join(","), text);
     }
     let few = turns(world, &contract, 30);
     assert_eq!((few.turns.len(), few.complete), (30, false));

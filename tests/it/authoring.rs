@@ -1,0 +1,151 @@
+//! The commands for authors of rules: `new`, `check` and `test`.
+
+use std::path::Path;
+
+use crate::cli::rulemate;
+
+/// What `new` writes is checked, played and audited without a change; what is there is not overwritten.
+#[test]
+fn what_new_writes_plays_at_once() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new");
+    let _ = std::fs::remove_dir_all(&folder);
+    let into = folder.to_str().expect("a path");
+    let run = rulemate;
+    for (kind, name, file) in [
+        ("game", "middle-king", "middle-king.dl"),
+        ("preset", "shy-queens", "shy-queens.dl"),
+        ("piece", "marshal", "marshal.dl"),
+        ("piece", "knook", "knook.dl"),
+        ("family", "runners", "runners"),
+    ] {
+        let made = run(&["new", kind, name, "--into", into]);
+        assert_eq!(made.code, 0, "{}{}", made.out, made.err);
+        let file = format!("{into}/{file}");
+        assert!(made.out.contains(&format!("  rulemate test {file}\n")), "{}", made.out);
+        let checked = run(&["check", &file]);
+        assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
+        let tested = run(&["test", &file, "--games", "2", "--plies", "12"]);
+        assert_eq!(tested.code, 0, "{}{}", tested.out, tested.err);
+        assert!(tested.out.contains(": 2 random games\n"), "{}", tested.out);
+        assert!(tested.out.contains("both evaluators agree on"), "{}", tested.out);
+        let again = run(&["new", kind, name, "--into", into]);
+        assert_eq!(again.code, 2);
+        assert!(again.err.contains("is there already"), "{}", again.err);
+    }
+    for (kind, name, known) in [
+        ("game", "koth", "game koth"),
+        ("preset", "coregal", "preset coregal"),
+        ("piece", "bishop", "piece bishop"),
+        ("piece", "duck", "game duck-chess"),
+        ("family", "chess", "family chess"),
+    ] {
+        let made = run(&["new", kind, name, "--into", into]);
+        assert_eq!(made.code, 2, "{name}: {}{}", made.out, made.err);
+        let told = format!("there is a {known} already");
+        assert!(made.err.contains(&told), "{}", made.err);
+        assert!(
+            !folder.join(format!("{name}.dl")).exists() && !folder.join(name).exists(),
+            "{name}"
+        );
+    }
+    let odd = run(&["new", "game", "My Game"]);
+    assert_eq!(odd.code, 2);
+    assert!(odd.err.contains("\"My Game\" is no name for rules"), "{}", odd.err);
+}
+
+/// A preset that has everything played out is told so, with the line that does it and what to say.
+#[test]
+fn check_tells_what_has_moves_played_out() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("turncoats.dl");
+    let text = ".meta preset \"turncoats\"\n.meta family \"chess\"\n.meta name \"Turncoats\"\n\
+                .meta description \"A pawn that moves becomes a knight\"\n.domain Preset += { turncoats }\n\
+                on move(p, _) when kind(p, 'pawn), active('turncoats, _) do set kind(p, 'knight).\n";
+    std::fs::write(&file, text).expect("a file");
+    let path = file.to_str().expect("a path");
+    let ran = rulemate(&["check", path]);
+    let note = |part: &str| {
+        format!(
+            "note: `move` is played out{part} because {path}:6 writes `kind`, which safety depends on"
+        )
+    };
+    assert!(ran.out.contains(&note(" where its condition holds")), "{}", ran.out);
+    assert!(ran.out.contains("say `.meta legality \"rules\"`"), "{}", ran.out);
+    std::fs::write(&file, text.replace("kind(p, 'pawn), ", "")).expect("a file");
+    let ran = rulemate(&["check", path]);
+    assert!(ran.out.contains(&note("")), "{}", ran.out);
+    let ran = rulemate(&["profile", "--rules", path, "--preset", "turncoats", "--top", "1"]);
+    assert!(ran.out.contains(&note("")), "{}{}", ran.out, ran.err);
+    std::fs::write(&file, text.replace(".meta name", ".meta legality \"rules\"\n.meta name"))
+        .expect("a file");
+    let ran = rulemate(&["check", path]);
+    assert!(!ran.out.contains("note:"), "{}", ran.out);
+}
+
+/// Starts that are none, and `.meta` lines that nothing reads, are told without playing.
+#[test]
+fn check_tells_of_starts_and_of_lines_that_mean_nothing() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wide.dl");
+    let path = file.to_str().expect("a path");
+    let checked = |text: &str| {
+        std::fs::write(&file, text).expect("a file");
+        rulemate(&["check", path])
+    };
+    let rest = ".meta start \"4k3/8/8/8/8/8/8/4K3 w K - 0 1\"\n";
+    let wide = checked(&format!(
+        ".meta game \"wide\"\n.meta family \"chess\"\n.meta board \"10x8\"\n{rest}"
+    ));
+    assert_eq!(wide.code, 1, "{}", wide.out);
+    let cause = format!(
+        "{path}:4: the game cannot start like that: piece placement of the FEN, byte 3: found 8 squares in the rank, \
+         expected 10\n{path}: 1 found\n"
+    );
+    assert_eq!(wide.out, cause);
+    let layout = ".meta layout \"wide\"\n.meta family \"chess\"\n.meta start \"4k3/8/8/8/8/8/8/4KX2 w - - 0 1\"\n";
+    let game = file.with_file_name("wider.dl");
+    std::fs::write(&game, ".meta game \"wider\"\n.meta layout \"wide\"\n").expect("a file");
+    std::fs::write(&file, layout).expect("a file");
+    let both = rulemate(&["check", path, game.to_str().expect("a path")]);
+    std::fs::remove_file(game).expect("a file");
+    assert!(
+        both.out.contains(&format!("{path}:3: the game cannot start like that")),
+        "{}",
+        both.out
+    );
+    // The family that is not there is not among those that are told.
+    let odd = checked(&format!(".meta game \"wide\"\n.meta family \"ches\"\n{rest}"));
+    let families = "the family ches, which there is not; did you mean chess?";
+    assert!(odd.out.contains(families), "{}", odd.out);
+    let odd = rulemate(&["moves", "--rules", path, "--game", "wide"]);
+    assert!(
+        odd.err
+            .contains("the families are chess, cotulenh, draughts, stones; a game may name none"),
+        "{}",
+        odd.err
+    );
+    let fine = checked(&format!(
+        ".meta game \"wide\"\n.meta family \"chess\"\n.meta titel \"Wide\"\n{rest}"
+    ));
+    assert_eq!(fine.code, 0, "{}", fine.out);
+    let notes: Vec<&str> = fine.out.lines().filter(|it| it.contains(": note: ")).collect();
+    assert!(notes[0].contains("line 4: ") && notes[0].contains("castling"), "{notes:?}");
+    assert!(
+        notes[1].ends_with(
+            "line 3: `.meta titel` means nothing to Rulemate; did you mean `.meta title`?"
+        )
+    );
+    assert_eq!(notes.len(), 2);
+}
+
+/// A game that goes on without an action, and one whose rules ask for too much, are faults.
+#[test]
+fn test_tells_what_is_wrong() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("standstill.dl");
+    let text = ".meta game \"standstill\"\n.meta family \"draughts\"\n.meta start \"8/8/8/8/8/8/8/O1o5 w 1\"\n\
+                no_action_opinion().\n";
+    std::fs::write(&file, text).expect("a file");
+    let ran = rulemate(&["test", file.to_str().expect("a path"), "--games", "1"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("there is neither an action nor a result"), "{}", ran.out);
+}
