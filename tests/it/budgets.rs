@@ -66,8 +66,8 @@ const PRESETS: [(&str, u64, f64); 30] = [
 const ABILITIES: [(&str, u64, f64); 6] = [
     ("block-piece", 123_023, 19559.0),
     ("chain-kill", 2039, 2279.0),
-    ("double-kill", 2036, 1.0),
-    ("loadout-drawn", 2277, 1.0),
+    ("double-kill", 2036, 2509.0),
+    ("loadout-drawn", 2277, 8510.0),
     ("stalwart", 1995, 5618.0),
     ("umbral-step", 2323, 3773.0),
 ];
