@@ -1,7 +1,7 @@
 //! Frames: the memory of rows that are derived on demand.
 //!
 //! The first write after a mark opens a frame, so that a rollback finds the older ones untouched. Until
-//! then derived rows belong to both states, which have the same facts. Within a frame a write spoils what depends on
+//! then derived rows belong to both states, which have the same facts. Within a frame a write invalidates what depends on
 //! its attribute, and nothing else. Lists have no frames: there is one of each relation, which belongs to the frame that
 //! derived it and to those above that depend on nothing that was written since. Deliberately absent: the rows
 //! that are kept from change to change, and what a rollback does to them (`live`).
@@ -20,13 +20,13 @@ const JOURNAL: usize = 1024;
 
 impl<W: Word> Live<W> {
     /// The rows of a relation that is handed over are about to change.
-    pub(super) fn spoil_all(&mut self, c: &Compiled<W>) {
+    pub(super) fn invalidate_all(&mut self, c: &Compiled<W>) {
         if self.marked { self.open_frame(c) } else { self.clear_flags(c) }
     }
 
     /// An attribute is about to change.
     #[inline]
-    pub(super) fn spoil(&mut self, c: &Compiled<W>, attr: AttrId) {
+    pub(super) fn invalidate(&mut self, c: &Compiled<W>, attr: AttrId) {
         let affected = &c.affected[usize::from(attr.0)];
         if self.marked {
             let below = self.s.ready_at;

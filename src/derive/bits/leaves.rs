@@ -22,10 +22,11 @@ use crate::rules::{ActionId, RelId};
 /// Number of actions after which code that gives up on most of them is no longer used.
 const LEAF_TRIES: u32 = 1 << 10;
 
-/// Number of actions above the last ply after which code that gives up on one in [`WORTH`] is no longer used.
+/// Number of actions above the last ply after which that is judged.
 const STEP_TRIES: u32 = 1 << 6;
 
-/// Work below an action is wasted if code gives up on it.
+/// Code for plies above the last is no longer used if it gives up on one action in this many, since the work below such
+/// an action is wasted.
 const WORTH: u32 = 8;
 
 /// The code for the first request, if it can be made.

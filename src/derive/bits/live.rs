@@ -188,7 +188,7 @@ impl<W: Word> Live<W> {
 
     /// Sets the rows of a relation that is supplied from outside. Its readers are derived on demand.
     pub(super) fn take_rows(&mut self, c: &Compiled<W>, rel: RelId, rows: &[Tuple]) {
-        self.spoil_all(c);
+        self.invalidate_all(c);
         match &c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => {
                 let base = dense.base as usize;
@@ -553,7 +553,7 @@ impl<W: Word> Live<W> {
 
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
-        self.spoil(c, change.attr);
+        self.invalidate(c, change.attr);
         for &(rel, member) in &c.inputs[usize::from(change.attr.0)] {
             let readers = &c.readers[usize::from(rel.0)];
             let at = [entity, i64::from(member)];

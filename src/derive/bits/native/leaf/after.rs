@@ -67,7 +67,7 @@ pub(super) fn is_write(effect: &EffectCode) -> bool {
     write_of(effect).is_some()
 }
 
-/// The attributes that the reactions of a batch write; all if entities are removed.
+/// The attributes that a reaction writes; `None` if it removes entities, which may have any.
 pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<Vec<AttrId>> {
     let effects = c.code.effects[plan.code as usize].effects.iter();
     let of = |it: (What, ExprId, Option<ExprId>)| match it.0 {
