@@ -20,6 +20,7 @@ use crate::moves::notation::{PgnGame, PgnReader};
 use crate::presets::Catalogue;
 use crate::presets::save::{Difference, RestoreError};
 use crate::proof::{Checker, Report};
+use crate::rules::Program;
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 
 /// The result of one game, as `--json` prints it.
@@ -252,7 +253,7 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     let checked = checker.finding(&answer.finding);
     let (sum, wrong) = match checked {
         Err(why) => (Report::default(), Some(why.to_string())),
-        Ok(_) if !supports(&answer) => {
+        Ok(_) if !supports(&answer, &program) => {
             (Report::default(), Some("the answer is not what is proved".to_string()))
         }
         Ok(sum) => (sum, None),
@@ -292,11 +293,19 @@ fn is_end(relation: &str) -> bool {
     ["terminal", "over"].contains(&relation)
 }
 
+/// Whether rules declare by a relation that an action is refused, and why.
+fn is_refusal(program: &Program, relation: &str) -> bool {
+    let mut refusals = program.actions.iter().filter_map(|it| it.refusals);
+    refusals.any(|it| program.relation(it).name == relation)
+}
+
 /// Whether the finding supports the answer.
-fn supports(answer: &Answer) -> bool {
+fn supports(answer: &Answer, program: &Program) -> bool {
+    let denies = |relation: &str| is_end(relation) || is_refusal(program, relation);
     match &answer.finding {
-        // For a move that is not legal because the game is over, the finding proves that it is over.
-        Finding::Proved(all) => !all.is_empty() && (answer.holds || is_end(&all[0].relation)),
+        // For a move that is not legal because the game is over, the finding proves that it is over; for one that
+        // the rules declare a refusal of, that they do.
+        Finding::Proved(all) => !all.is_empty() && (answer.holds || denies(&all[0].relation)),
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
         // Of several requested actions, the first that keeps the turn is reported.
         Finding::Turned(it) => it.keeps() || !answer.holds,

@@ -404,13 +404,13 @@ fn loadouts_that_cannot_be_are_refused_with_their_reason() {
         let why = rules.start(Some(&format!("{bare} {field}"))).map(|_| ()).expect_err(field);
         assert!(why.to_string().contains(reason), "{field}: {why}");
     }
-    // In a file of facts, an ability of entity 0 belongs to what is no piece.
+    // In a file of facts, an ability of entity 0 belongs to something that is not a piece.
     let facts = rules.start(None).expect("the start").to_json();
     let mut facts: serde_json::Value = serde_json::from_str(&facts).expect("JSON");
     let rows = facts["facts"].as_array_mut().expect("facts");
     rows.push(serde_json::json!({ "entity": 0, "attribute": "tailwind", "value": true }));
     let why = rules.resume_text(&facts.to_string()).map(|_| ()).expect_err("of no piece");
-    assert!(why.to_string().contains("belongs to what is no piece"), "{why}");
+    assert!(why.to_string().contains("belongs to something that is not a piece"), "{why}");
     for option in [
         "ability-readings:both:bishop_rank=7",
         "ability-readings:both:pivot_surcharge=5",

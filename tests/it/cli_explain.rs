@@ -194,6 +194,40 @@ fn moves_that_are_played_out() {
     assert!(drawn.out.starts_with("<svg") && drawn.out.contains("#c2410c"), "{}", drawn.out);
 }
 
+/// A refused request names the enemy that the king would stand attacked by, under abilities as well.
+#[test]
+fn what_leaves_a_king_attacked_is_explained_under_abilities() {
+    for (preset, fen, request, part) in [
+        (
+            "chain-kill",
+            "4r2k/8/8/8/8/8/4N3/4K3 w - - 0 1",
+            "e2c3",
+            "is all that stands between the black rook on e8 and the white king on e1",
+        ),
+        (
+            "chain-kill",
+            "3r3k/8/8/8/8/8/8/4K3 w - - 0 1",
+            "e1d1",
+            "the black rook on d8 attacks d1, where the white king on e1 may go",
+        ),
+        (
+            "chain-kill",
+            "4r2k/8/8/8/8/8/3N4/4K3 w - - 0 1",
+            "d2b3",
+            "the black rook on e8 attacks the royal piece the white king on e1",
+        ),
+        (
+            "block-piece",
+            "3r3k/8/8/8/8/8/8/4K3 w - - 0 1",
+            "e1d1/s",
+            "an enemy can capture the white king on e1 on d1, though it faces south",
+        ),
+    ] {
+        let position = ["--preset", preset, "--fen", fen];
+        says(&position, &["--why-not", request], 0, &format!("{request} is not legal: "), part);
+    }
+}
+
 /// `.plan p, d`: the loops over `p` and `d` come first, whatever the planner would have chosen.
 #[test]
 fn a_rule_with_a_plan_looks_for_its_variables_in_that_order() {
