@@ -65,8 +65,8 @@ fn count(game: &mut Game, args: &PerftArgs) -> anyhow::Result<Vec<Branch>> {
     let contract = game.contract().clone();
     let world = game.world_mut();
     let mover = contract.mover(world.facts());
-    prepare_count(world, &contract, depth);
     let moves = listing(world, &contract);
+    prepare_count(world, moves.len(), depth);
     let bar = progress(moves.len() as u64, "perft");
     let mut branches = Vec::new();
     for (uci, mv) in moves {

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use crate::derive::{Leaves, World};
 use crate::rules::Action;
 
-use super::action::{
-    LegalityMode, Move, OfAction, is_over, leaves, leaves_of, legal_moves, open_moves,
-};
+use super::action::{LegalityMode, Move, OfAction, is_over, leaves, leaves_of, open_moves};
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
 use super::turn::{LONGEST, goes_on, may_stop};
@@ -30,7 +28,6 @@ pub fn perft_by(
     mode: LegalityMode,
     bulk: bool,
 ) -> u64 {
-    prepare_count(world, contract, depth);
     let leaves = if bulk { leaves(world, contract, mode).map(Arc::new) } else { None };
     Tree { contract, mode, bulk, leaves }.count(world, depth)
 }
@@ -38,11 +35,10 @@ pub fn perft_by(
 /// A tree of at least this many positions above its leaves has machine code made before it is counted.
 const MANY: u64 = 1 << 13;
 
-/// Gets ready to count the tree of a position to a depth, of which the number of positions is estimated. To be called
-/// before its branches are counted one by one; [`perft`] does it by itself.
-pub fn prepare_count(world: &mut World, contract: &Contract, depth: u32) {
-    let moves = if depth > 2 { legal_moves(world, contract).len() as u64 } else { 0 };
-    if moves.saturating_pow(depth.saturating_sub(1)) >= MANY {
+/// Gets ready to count the tree of a position with that many legal moves to a depth, of which the number of positions is
+/// estimated. Counts that list the moves of a position do it by themselves.
+pub fn prepare_count(world: &World, moves: usize, depth: u32) {
+    if depth > 2 && (moves as u64).saturating_pow(depth - 1) >= MANY {
         world.plan().make_native();
     }
 }
@@ -68,8 +64,9 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
     if depth == 0 {
         return rows;
     }
-    prepare_count(world, contract, depth);
-    for (text, mv) in listing(world, contract) {
+    let moves = listing(world, contract);
+    prepare_count(world, moves.len(), depth);
+    for (text, mv) in moves {
         let mark = world.mark();
         match world.fire(mv.action, &mv.args) {
             Ok(()) => rows.push((text, perft(world, contract, depth - 1))),
@@ -170,6 +167,7 @@ impl Tree<'_> {
             return count;
         }
         let moves = open_moves(world, self.contract, self.mode);
+        prepare_count(world, moves.len(), depth);
         moves.iter().map(|it| self.below(world, it, depth)).sum()
     }
 
