@@ -180,7 +180,7 @@ pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> 
         }
         counted.push((action.id, action.rel));
     }
-    let never_fail = || contract.rooms.iter().all(|it| it.always == Some(0));
+    let never_fail = || contract.rooms(world.program()).iter().all(|it| it.always == Some(0));
     let is_sure = mode.is_counted(contract) || never_fail();
     is_sure.then(|| world.leaves(contract.over, counted, odd))
 }
@@ -377,7 +377,7 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
         return false;
     }
     let mark = world.mark();
-    let (mut tenable, goes_on) = (true, contract.refused_late[usize::from(mv.action.0)]);
+    let (mut tenable, goes_on) = (true, contract.is_refused_late(world.program(), mv.action));
     let done = world.play_out(mv.action, &mv.args, &mut |world| {
         tenable = !world.contains(contract.untenable, &[mover]);
         tenable && goes_on
@@ -388,7 +388,7 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
 
 /// Whether taking a legal move of an action may fail here.
 fn may_fail(world: &World, contract: &Contract, action: ActionId) -> bool {
-    let Room { always, apart } = contract.rooms[usize::from(action.0)];
+    let Room { always, apart } = contract.rooms(world.program())[usize::from(action.0)];
     let is_there = |it: Option<u32>| it.is_some_and(|it| it == 0 || it <= world.facts().room());
     !(is_there(always) || is_there(apart) && all_apart(world, contract))
 }

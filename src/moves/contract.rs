@@ -16,7 +16,7 @@ use super::notes::{dashes, fen_lines, san_lines};
 use super::reach::{Room, rooms};
 use super::safety::{Decision, decisions, refused_late};
 use crate::facts::{DomainId, GAME};
-use crate::rules::{Program, RelId, Type};
+use crate::rules::{ActionId, Program, RelId, Type};
 
 /// The relations that moves and notation read.
 #[derive(Debug, Clone)]
@@ -80,10 +80,12 @@ pub struct Contract {
     pub kinds: DomainId,
     /// How each action is decided, by its number.
     pub decisions: Vec<Decision>,
-    /// The room that guarantees that an action can be taken whenever it is legal, by the action's number.
-    pub rooms: Vec<Room>,
-    /// Whether an action may be refused in a stage after those that are played out, by its number.
-    pub refused_late: Vec<bool>,
+    /// The room that guarantees that an action can be taken whenever it is legal, by the action's number;
+    /// made when something is counted first.
+    rooms: OnceLock<Vec<Room>>,
+    /// Whether an action may be refused in a stage after those that are played out, by its number; made when an
+    /// action is played out first.
+    refused_late: OnceLock<Vec<bool>>,
 }
 
 /// Why moves cannot be read from a program: everything that is wrong, at once.
@@ -121,6 +123,17 @@ impl Contract {
     /// The number of sides.
     pub fn side_count(&self, program: &Program) -> i64 {
         program.schema.domain(self.sides).size() as i64
+    }
+
+    /// The room that guarantees that an action can be taken whenever it is legal, by the action's number.
+    pub(super) fn rooms(&self, program: &Program) -> &[Room] {
+        self.rooms.get_or_init(|| rooms(program, self.at.attr))
+    }
+
+    /// Whether an action may be refused in a stage after those that are played out.
+    pub(super) fn is_refused_late(&self, program: &Program, action: ActionId) -> bool {
+        let all = self.refused_late.get_or_init(|| refused_late(program));
+        all[usize::from(action.0)]
     }
 
     /// The side to move, if the facts state one.
@@ -199,8 +212,8 @@ impl Finder<'_> {
             exposed,
             untenable: untenable?,
             decisions: decisions(self.program, untenable?),
-            rooms: rooms(self.program, at?.attr),
-            refused_late: refused_late(self.program),
+            rooms: OnceLock::new(),
+            refused_late: OnceLock::new(),
             over: over?,
             stuck,
             keeps_turn,

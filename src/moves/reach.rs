@@ -18,7 +18,7 @@ use crate::rules::{
 /// The room in which a legal action can certainly be taken. `None` if it may fail anyway, since its events
 /// may be too many, or it calls code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub(super) struct Room {
     /// The number of free entities that is always enough.
     pub always: Option<u32>,
     /// The same if no two entities have the same place.

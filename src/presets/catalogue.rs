@@ -12,7 +12,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::facts::nearest;
-use crate::rules::{EMBEDDED, Program, Source, metas};
+use crate::rules::{EMBEDDED, Meta, Program, Source, metas};
 
 use super::activation::{ActivationError, OptionEntry, Request, describe_options};
 use super::definitions::{self, DefinitionError};
@@ -26,6 +26,8 @@ use super::programs::Composers;
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     pub(super) sources: Vec<Source>,
+    /// The `.meta` lines of each file.
+    metas: Vec<Vec<Meta>>,
     pub(super) core: Vec<usize>,
     /// The files of families, by the family's name.
     pub(super) families: Vec<(String, usize)>,
@@ -62,6 +64,7 @@ impl Catalogue {
     pub fn new(sources: Vec<Source>) -> Result<Self, CatalogueError> {
         let mut catalogue = Self {
             sources: Vec::new(),
+            metas: Vec::new(),
             core: Vec::new(),
             families: Vec::new(),
             modules: Vec::new(),
@@ -132,8 +135,11 @@ impl Catalogue {
         self.core.sort_unstable();
         self.families.sort_unstable_by_key(|it| it.1);
         match known {
-            Some(at) => self.sources[at] = source,
-            None => self.sources.push(source),
+            Some(at) => (self.sources[at], self.metas[at]) = (source, metas),
+            None => {
+                self.sources.push(source);
+                self.metas.push(metas);
+            }
         }
         Ok(())
     }
@@ -176,6 +182,15 @@ impl Catalogue {
     /// All files, in their order.
     pub fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    /// The `.meta` lines of a key in a file, in text order.
+    pub(super) fn metas_of(
+        &self,
+        file: usize,
+        key: &'static str,
+    ) -> impl DoubleEndedIterator<Item = &Meta> {
+        self.metas[file].iter().filter(move |it| it.key == key)
     }
 
     /// The path of the file that a game is described in.

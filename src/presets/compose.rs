@@ -14,7 +14,7 @@ use crate::facts::nearest;
 use crate::game::Terms;
 use crate::moves::notation::check_letters;
 use crate::moves::split;
-use crate::rules::{Diagnostics, Program, Source, compile_sharing, metas};
+use crate::rules::{Diagnostics, Program, Source, compile_sharing};
 
 use super::activation::Request;
 use super::catalogue::Catalogue;
@@ -91,8 +91,8 @@ impl Catalogue {
     /// The text of some files, with the generated text that they need.
     fn with_generated(&self, files: &[usize]) -> Result<Vec<Source>, LoadError> {
         let mut sources: Vec<Source> = files.iter().map(|&it| self.sources[it].clone()).collect();
-        let hexagonal = shape_of(sources.iter())? == Shape::Hexagons;
-        sources.extend(sides::generated(&sources)?);
+        let hexagonal = self.shape_of(files)? == Shape::Hexagons;
+        sources.extend(self.sides_of(files)?);
         sources.extend(generated(&sources, hexagonal));
         Ok(sources)
     }
@@ -134,34 +134,52 @@ impl Catalogue {
             files.push(layout.source);
         }
         files.push(game.source);
-        if shape_of(files.iter().map(|it| &self.sources[*it]))? == Shape::Points {
+        if self.shape_of(&files)? == Shape::Points {
             files.retain(|it| !self.core.contains(it) || !has_squares(&self.sources[*it]));
             files.extend(self.modules.iter().filter(|it| it.0 == "graph").map(|it| it.1));
         }
         // Declared sides replace the file of the core.
-        if files
-            .iter()
-            .any(|it| !self.core.contains(it) && sides::declares_sides(&self.sources[*it]))
-        {
-            files
-                .retain(|it| !self.core.contains(it) || !sides::declares_sides(&self.sources[*it]));
+        let declares_sides = |it: &usize| self.metas_of(*it, "sides").next().is_some();
+        if files.iter().any(|it| !self.core.contains(it) && declares_sides(it)) {
+            files.retain(|it| !self.core.contains(it) || !declares_sides(it));
         }
         let files = self.with_included(&files)?;
         self.check_modules(game, &files)?;
         Ok(files)
     }
 
+    /// The rules for the sides that the last of these files declares, unless that file has the rules itself.
+    fn sides_of(&self, files: &[usize]) -> Result<Option<Source>, LoadError> {
+        let declared = |&it: &usize| Some((it, self.metas_of(it, "sides").next_back()?));
+        let Some((file, meta)) = files.iter().rev().find_map(declared) else { return Ok(None) };
+        sides::generated(&self.sources[file], meta)
+    }
+
+    /// The shape that `.meta board` declares. The last declaration counts.
+    fn shape_of(&self, files: &[usize]) -> Result<Shape, LoadError> {
+        let declared = |&it: &usize| Some((it, self.metas_of(it, "board").next_back()?));
+        let Some((file, meta)) = files.iter().rev().find_map(declared) else {
+            return Ok(Shape::Squares);
+        };
+        match meta.value.split_once(' ').map_or(meta.value.as_str(), |it| it.0) {
+            "graph" | "none" => Ok(Shape::Points),
+            "hex" => Ok(Shape::Hexagons),
+            shape if meta.value.contains(' ') => Err(LoadError::Shape {
+                place: format!("{}:{}", self.sources[file].path, meta.span.line),
+                shape: shape.to_owned(),
+            }),
+            _ => Ok(Shape::Squares),
+        }
+    }
+
     /// Checks the presets that modules exclude, for any sides: `.meta incompatible` as in presets. The
     /// message names the game or preset that players know, not the module.
     fn check_modules(&self, game: &GameEntry, files: &[usize]) -> Result<(), LoadError> {
         for (module, at) in self.modules.iter().filter(|it| files.contains(&it.1)) {
-            let source = &self.sources[*at];
-            let is_preset = self.presets().iter().any(|it| it.source == *at);
-            if is_preset || !source.text.contains(".meta incompatible") {
+            if self.presets().iter().any(|it| it.source == *at) {
                 continue;
             }
-            let metas = metas(source);
-            let declared = metas.iter().filter(|it| it.key == "incompatible");
+            let declared = self.metas_of(*at, "incompatible");
             for (preset, reason) in declared.filter_map(|it| it.value.split_once(": ")) {
                 if self.find_preset(preset).is_ok_and(|it| files.contains(&it.source)) {
                     let second = self.includer_of(*at, game, files).unwrap_or(module);
@@ -292,22 +310,6 @@ enum Shape {
     Hexagons,
     /// `.meta board "graph"`, or `"none"`.
     Points,
-}
-
-/// The shape that `.meta board` declares. The last declaration counts.
-fn shape_of<'s>(sources: impl DoubleEndedIterator<Item = &'s Source>) -> Result<Shape, LoadError> {
-    let mut declaring = sources.rev().filter(|it| it.text.contains("board"));
-    let declared = declaring.find_map(|source| {
-        let meta = metas(source).into_iter().rev().find(|it| it.key == "board")?;
-        Some((format!("{}:{}", source.path, meta.span.line), meta.value))
-    });
-    let Some((place, value)) = declared else { return Ok(Shape::Squares) };
-    match value.split_once(' ').map_or(value.as_str(), |it| it.0) {
-        "graph" | "none" => Ok(Shape::Points),
-        "hex" => Ok(Shape::Hexagons),
-        shape if value.contains(' ') => Err(LoadError::Shape { place, shape: shape.to_owned() }),
-        _ => Ok(Shape::Squares),
-    }
 }
 
 /// Whether a file declares the board of files and ranks.

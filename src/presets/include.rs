@@ -14,15 +14,6 @@ use crate::rules::{Source, included, load_path, metas};
 use super::catalogue::{Catalogue, at_its_place};
 use super::error::{AddError, LoadError};
 
-/// The names that a file includes, with the lines.
-fn includes(source: &Source) -> Vec<(String, u32)> {
-    if !source.text.contains("include") {
-        return Vec::new();
-    }
-    let all = metas(source).into_iter().filter(|it| it.key == "include");
-    all.map(|it| (it.value, it.span.line)).collect()
-}
-
 impl Catalogue {
     /// Adds a rule file, or all rule files below a folder, and returns how many.
     ///
@@ -63,9 +54,8 @@ impl Catalogue {
             return Vec::new();
         };
         let files = self.with_included(&[entry.source]).unwrap_or_default();
-        let speaking = files.into_iter().map(|it| &self.sources[it]);
-        let all = speaking.filter(|it| it.text.contains(".meta compatible")).flat_map(metas);
-        all.filter(|it| it.key == "compatible").map(|it| it.value).collect()
+        let all = files.into_iter().flat_map(|it| self.metas_of(it, "compatible"));
+        all.map(|it| it.value.clone()).collect()
     }
 
     /// Adds a file and what it includes; `way` are the files that led here.
@@ -80,13 +70,13 @@ impl Catalogue {
         }
         let source = &self.sources[file];
         way.push(file);
-        for (name, line) in includes(source) {
+        for meta in self.metas_of(file, "include") {
             let fault = |fault: String| LoadError::Include {
-                place: format!("{}:{line}", source.path),
-                name: name.clone(),
+                place: format!("{}:{}", source.path, meta.span.line),
+                name: meta.value.clone(),
                 fault,
             };
-            let found = self.included(source, &name).map_err(fault)?;
+            let found = self.included(source, &meta.value).map_err(fault)?;
             if let Some(start) = way.iter().position(|it| *it == found) {
                 let circle = way[start..].iter().chain([&found]);
                 let paths: Vec<&str> = circle.map(|&it| &*self.sources[it].path).collect();
@@ -134,10 +124,10 @@ pub fn load_with_included(path: &Path) -> io::Result<(Vec<Source>, Vec<Source>)>
     let mut next: Vec<Source> = sources.clone();
     let mut more = Vec::new();
     while let Some(source) = next.pop() {
-        for (name, _) in includes(&source) {
+        for meta in metas(&source).into_iter().filter(|it| it.key == "include") {
             // A file that is not next to this one is part of the package, or missing: that is reported when a
             // game is loaded.
-            let Some([path, ..]) = included(&source.path, &name) else { continue };
+            let Some([path, ..]) = included(&source.path, &meta.value) else { continue };
             if known.contains(&path) || !Path::new(&path).is_file() {
                 continue;
             }

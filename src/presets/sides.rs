@@ -4,7 +4,7 @@
 //! Deliberately absent: what sides mean, which is rule text, too; the order of turns, which rules may declare
 //! by `follows`.
 
-use crate::rules::{Source, TEMPLATES, metas};
+use crate::rules::{Meta, Source, TEMPLATES};
 
 use super::error::LoadError;
 
@@ -14,26 +14,18 @@ pub const SIDES: usize = 8;
 /// The path of the generated text.
 pub(super) const GENERATED_PATH: &str = "sides of the game";
 
-/// Whether a file declares sides.
-pub(super) fn declares_sides(source: &Source) -> bool {
-    source.text.contains("sides") && declared(source).is_some()
-}
-
-fn declared(source: &Source) -> Option<(String, u32)> {
-    let meta = metas(source).into_iter().rev().find(|it| it.key == "sides")?;
-    Some((meta.value, meta.span.line))
-}
-
-/// The rules for the sides that the last of these files declares, unless that file has the rules itself.
-pub(super) fn generated(sources: &[Source]) -> Result<Option<Source>, LoadError> {
-    let Some(source) = sources.iter().rev().find(|it| declares_sides(it)) else { return Ok(None) };
-    let Some((value, line)) = declared(source).filter(|_| !declares_domain(source)) else {
+/// The rules for the sides that a file declares by a `.meta` line, unless the file has the rules itself.
+pub(super) fn generated(source: &Source, meta: &Meta) -> Result<Option<Source>, LoadError> {
+    if declares_domain(source) {
         return Ok(None);
-    };
-    let names: Vec<&str> = value.split(',').map(str::trim).collect();
+    }
+    let names: Vec<&str> = meta.value.split(',').map(str::trim).collect();
     let fault = fault(&names);
     if let Some(fault) = fault {
-        return Err(LoadError::Sides { place: format!("{}:{line}", source.path), fault });
+        return Err(LoadError::Sides {
+            place: format!("{}:{}", source.path, meta.span.line),
+            fault,
+        });
     }
     let template = TEMPLATES.iter().find(|it| it.0 == "sides").map_or("", |it| it.1);
     Ok(Some(Source { path: GENERATED_PATH.into(), text: filled(template, &names).into() }))

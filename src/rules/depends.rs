@@ -4,7 +4,9 @@
 //! All answers are safe over-approximations: fewer attributes may really be read and written. Deliberately
 //! absent: the order of evaluation (`stratify`), and how rules run.
 
-use super::program::{Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role};
+use super::program::{
+    Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role, Rule,
+};
 use crate::facts::AttrId;
 
 /// A set of attributes.
@@ -71,21 +73,23 @@ impl Dependencies {
 
     /// Analyses one stratum: what can hold at all, then what it reads.
     fn settle(&mut self, program: &Program, relations: &[RelId]) {
-        let rules = || relations.iter().flat_map(|&it| &program.relation(it).rules);
-        loop {
-            let before = self.empty.clone();
-            for rule in rules().map(|&it| program.rule(it)) {
-                if self.can_hold(&rule.body) {
-                    self.empty[usize::from(rule.head.0)] = false;
+        let rules = relations.iter().flat_map(|&it| &program.relation(it).rules);
+        let rules: Vec<&Rule> = rules.map(|&it| program.rule(it)).collect();
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for rule in &rules {
+                let head = usize::from(rule.head.0);
+                if self.empty[head] && self.can_hold(&rule.body) {
+                    self.empty[head] = false;
+                    // Only relations of the same stratum can follow from that.
+                    grows = relations.len() > 1;
                 }
-            }
-            if before == self.empty {
-                break;
             }
         }
         let mut reads = Attributes::default();
-        for rule in rules().map(|&it| program.rule(it)).filter(|it| self.can_hold(&it.body)) {
-            reads.extend(&self.reads_of(&rule.body));
+        for rule in rules.into_iter().filter(|it| self.can_hold(&it.body)) {
+            self.add_reads(&rule.body, &mut reads);
         }
         for rel in relations {
             self.reads[usize::from(rel.0)].extend(&reads);
@@ -112,8 +116,18 @@ impl Dependencies {
     /// The attributes that a body's solutions may depend on.
     pub fn reads_of(&self, body: &[Literal]) -> Attributes {
         let mut reads = Attributes::default();
-        relations_of(body).into_iter().for_each(|it| reads.extend(self.reads(it)));
+        self.add_reads(body, &mut reads);
         reads
+    }
+
+    fn add_reads(&self, body: &[Literal], reads: &mut Attributes) {
+        for literal in body {
+            match literal {
+                Literal::Atom(atom) => reads.extend(self.reads(atom.rel)),
+                Literal::Compare(_) => {}
+                Literal::Aggregate(it) => self.add_reads(&it.body, reads),
+            }
+        }
     }
 }
 

@@ -89,6 +89,8 @@ pub(super) struct Layout<W> {
     /// Whether a sparse store is a static, kept in `statics.sparse`.
     pub(super) sparse_static: Vec<bool>,
     static_rows: HashMap<RowsOf, Dense>,
+    /// Number of rows of those tables; they are made when they are filled.
+    planned_rows: usize,
     /// The tables that are not filled yet.
     unfilled: Vec<(RowsOf, Dense)>,
     static_funs: HashMap<RelId, Dense>,
@@ -121,6 +123,7 @@ impl<W: Word> Layout<W> {
             orders: Vec::new(),
             sparse_static: Vec::new(),
             static_rows: HashMap::new(),
+            planned_rows: 0,
             unfilled: Vec::new(),
             static_funs: HashMap::new(),
             static_sparse: HashMap::new(),
@@ -236,6 +239,7 @@ impl<W: Word> Layout<W> {
         self.orders.clear();
         self.sparse_static.clear();
         self.static_rows.clear();
+        self.planned_rows = 0;
         self.unfilled.clear();
         self.static_funs.clear();
         self.static_sparse.clear();
@@ -262,11 +266,11 @@ impl<W: Word> Layout<W> {
             kept.iter().map(|&it| size(program, columns[it].ty).map(|it| it as u32)).collect();
         let sizes = sizes?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
-        let base = self.statics.rows.len();
+        let base = self.planned_rows;
         if rows > MAX_ROWS || (base + rows) * size_of::<W>() > TABLE_BYTES {
             return None;
         }
-        self.statics.rows.resize(base + rows, W::default());
+        self.planned_rows += rows;
         let dense = Dense {
             space: Space::Static,
             base: base as u32,
@@ -283,6 +287,10 @@ impl<W: Word> Layout<W> {
     /// Fills the tables that instructions read, which contain these rows: plans request many more tables than
     /// they use.
     pub(super) fn fill_tables(&mut self, program: &Program, read: impl Iterator<Item = u32>) {
+        // Zeroed memory that nothing writes takes no time, unlike growing with each plan.
+        let mut all = vec![W::default(); self.planned_rows];
+        all[..self.statics.rows.len()].copy_from_slice(&self.statics.rows);
+        self.statics.rows = all;
         let unfilled = std::mem::take(&mut self.unfilled);
         let mut is_read = vec![false; unfilled.len()];
         for base in read {

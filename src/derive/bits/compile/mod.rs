@@ -188,33 +188,43 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// For each relation, what must be derived on demand before it is read, in order.
     pub(super) fn needs(&self) -> Vec<Vec<RelId>> {
-        let order: Vec<RelId> =
-            self.program.strata.iter().flat_map(|it| it.relations.iter().copied()).collect();
-        let mut needs: Vec<BTreeSet<RelId>> = vec![BTreeSet::new(); self.program.relations.len()];
-        for stratum in &self.program.strata {
-            let mut all = BTreeSet::new();
+        let strata = &self.program.strata;
+        let order: Vec<RelId> = strata.iter().flat_map(|it| &it.relations).copied().collect();
+        // A set has one bit for each place in that order, so that it is read in order.
+        let words = order.len().div_ceil(64);
+        let mut needs: Vec<Vec<u64>> = vec![Vec::new(); self.program.relations.len()];
+        let mut at = 0;
+        for stratum in strata {
+            let mut all = vec![0; words];
             for &rel in &stratum.relations {
-                if matches!(
-                    self.modes[usize::from(rel.0)],
-                    Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }
-                ) {
-                    continue;
-                }
-                all.insert(rel);
-                for live in &self.live[usize::from(rel.0)] {
-                    for read in relations_of(live.body.iter().copied()) {
-                        all.extend(needs[usize::from(read.0)].iter().copied());
+                if self.is_on_demand(rel) {
+                    all[at / 64] |= 1 << (at % 64);
+                    let rules = &self.live[usize::from(rel.0)];
+                    for read in relations_of(rules.iter().flat_map(|it| it.body.iter().copied())) {
+                        let theirs = &needs[usize::from(read.0)];
+                        all.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine |= theirs);
                     }
                 }
+                at += 1;
             }
             for &rel in &stratum.relations {
-                needs[usize::from(rel.0)] = all.clone();
+                needs[usize::from(rel.0)].clone_from(&all);
             }
         }
-        needs
-            .into_iter()
-            .map(|all| order.iter().copied().filter(|it| all.contains(it)).collect())
-            .collect()
+        let members = |set: &Vec<u64>| {
+            let places = (0..).step_by(64).zip(set).flat_map(|(first, &word)| {
+                let mut word = word;
+                std::iter::from_fn(move || word.pop().map(|it: usize| first + it))
+            });
+            places.map(|it: usize| order[it]).collect()
+        };
+        needs.iter().map(members).collect()
+    }
+
+    /// Whether a relation is derived on demand: it is neither given nor maintained.
+    fn is_on_demand(&self, rel: RelId) -> bool {
+        let mode = &self.modes[usize::from(rel.0)];
+        !matches!(mode, Mode::Given | Mode::Block { .. } | Mode::Tuple { .. })
     }
 }
 
