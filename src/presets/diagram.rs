@@ -1,5 +1,5 @@
-//! Diagrams of how each kind of piece moves, found by evaluating the rules: alone on the board, and with an
-//! enemy near it.
+//! Diagrams of how each kind of piece moves, found by evaluating the rules: alone on the board, or with another
+//! piece of its side if it needs one, and with an enemy near it.
 
 use std::collections::BTreeSet;
 
@@ -22,9 +22,9 @@ pub struct Diagram {
     pub vital: bool,
     /// Where it stands.
     pub square: String,
-    /// The squares that it can move to on an otherwise empty board.
+    /// The squares that it can move to if there is no enemy.
     pub goes: Vec<String>,
-    /// The squares that it can only move to by capturing.
+    /// The squares near it, two steps away at most, that it can only move to by capturing.
     pub captures: Vec<String>,
 }
 
@@ -37,8 +37,8 @@ const NEAR: usize = 2;
 const WALK: usize = 80;
 
 impl Ruleset {
-    /// A diagram of every kind of piece that occurs in the game and moves. Empty for boards without files and
-    /// ranks.
+    /// A diagram of every kind of piece that occurs in the game and moves, as the side to move at the start has it.
+    /// Empty for boards without files and ranks, and for games of more than two sides.
     pub fn diagrams(&self) -> Vec<Diagram> {
         let _allowance = Allowance::open();
         let Ok(mut game) = self.start(None) else { return Vec::new() };
@@ -53,6 +53,7 @@ impl Ruleset {
             ranks: usize::from(view.ranks),
             rest: rest_of(&view.fen),
             start: own.filter_map(|it| Some((it.kind.clone(), place_of(&it.square)?))).collect(),
+            is_second: view.turn == 1,
             foe: view.kinds.first().map(|it| it.letter.clone()).unwrap_or_default(),
             companion: None,
             vital: view.pieces.iter().filter(|it| it.vital).map(|it| it.kind.clone()).collect(),
@@ -72,7 +73,7 @@ impl Ruleset {
     }
 }
 
-/// The rest of a FEN after the board and the hands.
+/// What follows the board in a FEN, with empty hands if it has hands.
 fn rest_of(fen: &str) -> String {
     let (board, rest) = fen.split_once(' ').unwrap_or((fen, ""));
     let hands = if board.contains('[') { "[]" } else { "" };
@@ -87,9 +88,11 @@ struct DiagramParts<'a> {
     rest: String,
     /// The start squares of the kinds of the side to move.
     start: Vec<(String, Place)>,
-    /// The letter of a piece of the other side, in lower case.
+    /// Whether the side to move is the second one, whose letters are small.
+    is_second: bool,
+    /// The letter of the enemy: a piece of the first kind.
     foe: String,
-    /// Another piece of its side, placed in a corner.
+    /// The letter of another piece of the same side, placed in a corner.
     companion: Option<String>,
     /// Kinds of which a piece is vital at the start.
     vital: BTreeSet<String>,
@@ -98,6 +101,7 @@ struct DiagramParts<'a> {
 type Place = (usize, usize);
 
 impl DiagramParts<'_> {
+    /// The diagram of a kind; `None` if no place is found from which it moves without capturing.
     fn diagram(&self, kind: &KindView) -> Option<Diagram> {
         let at_start = self.start.iter().filter(|it| it.0 == kind.kind).map(|it| it.1);
         let mut places = self.places().take(1).chain(at_start).chain(self.places().take(PLACES));
@@ -119,15 +123,7 @@ impl DiagramParts<'_> {
         captures.dedup();
         let (kind, letter, name) = (kind.kind.clone(), kind.letter.clone(), kind.name.clone());
         let vital = self.vital.contains(&kind);
-        (!goes.is_empty() || !captures.is_empty()).then_some(Diagram {
-            vital,
-            kind,
-            letter,
-            name,
-            square,
-            goes,
-            captures,
-        })
+        Some(Diagram { vital, kind, letter, name, square, goes, captures })
     }
 
     /// The kinds that are on the board at the start and in a game, and those that a piece becomes near the last rank.
@@ -146,7 +142,9 @@ impl DiagramParts<'_> {
             }
         }
         for letter in letters {
-            let place = (self.files / 2, self.ranks.saturating_sub(2));
+            let second_last = self.ranks.saturating_sub(2);
+            let rank = if self.is_second { 1.min(second_last) } else { second_last };
+            let place = (self.files / 2, rank);
             let choices = self.with(place, &letter, None).map(|mut it| it.reachable());
             seen.extend(choices.into_iter().flatten().flat_map(|it| it.choice));
         }
@@ -165,14 +163,19 @@ impl DiagramParts<'_> {
         all.into_iter()
     }
 
+    /// A piece's letter in the case of its side: that of the side to move, or the other.
+    fn written(&self, letter: &str, is_own: bool) -> String {
+        if is_own == self.is_second { letter.to_lowercase() } else { letter.to_uppercase() }
+    }
+
     /// A position with one piece, its companion, and an enemy on `foe` if given.
     fn with(&self, place: Place, letter: &str, foe: Option<Place>) -> Option<Game> {
         let cell = |file: usize, rank: usize| {
             let here = (file, rank);
             match &self.companion {
-                _ if here == place => letter.to_uppercase(),
-                _ if Some(here) == foe => self.foe.to_lowercase(),
-                Some(companion) if here == (0, 0) => companion.to_uppercase(),
+                _ if here == place => self.written(letter, true),
+                _ if Some(here) == foe => self.written(&self.foe, false),
+                Some(companion) if here == (0, 0) => self.written(companion, true),
                 _ => "1".to_owned(),
             }
         };

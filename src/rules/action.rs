@@ -1,6 +1,6 @@
 //! Actions of a checked program: their listed and unlisted arguments, and their notation.
 //!
-//! Deliberately absent: which of them are legal, which the rows of their relations decide.
+//! Deliberately absent: whether an action is legal (`moves`).
 
 use std::borrow::Cow;
 
@@ -24,9 +24,10 @@ pub struct Action {
     /// `legality` is by rules.
     pub simulates: Option<RelId>,
     /// `refusals REL`: the declared reasons why such an action is not legal. The relation has the action's
-    /// columns and one more, the reason, which is a member of a domain; of several reasons the first counts.
+    /// columns and one more, the reason, which is a member of a domain; of several reasons the one that the
+    /// domain has first counts.
     pub refusals: Option<RelId>,
-    /// How safety is decided for this kind: derived by the rules, or by playing it out.
+    /// How it is decided whether an action of this kind is legal.
     pub legality: Legality,
     /// `until STAGE`: playing it out ends after this stage of its reactions. What later stages write cannot
     /// make it illegal, but their vetoes can.
@@ -51,7 +52,7 @@ impl Action {
         self.pseudo_legal.unwrap_or(self.rel)
     }
 
-    /// The columns of the relation.
+    /// The number of columns of the relation.
     pub fn listed(&self) -> usize {
         self.columns.len() - self.unlisted.len()
     }
@@ -61,7 +62,8 @@ impl Action {
         args.get(..self.listed()).unwrap_or(args)
     }
 
-    /// The values of the unlisted arguments; empty if all of them are the defaults.
+    /// The values of the unlisted arguments; empty if they are left out, as [`shortest`](Self::shortest) leaves out
+    /// defaults.
     pub fn given<'a>(&self, args: &'a [i64]) -> &'a [i64] {
         args.get(self.listed()..).unwrap_or_default()
     }
@@ -90,8 +92,8 @@ pub struct Unlisted {
     pub column: Column,
     /// Its default.
     pub default: i64,
-    /// The other values that may be given: the last column of a relation, which has only that column, or the
-    /// columns of the action before it. `None`: all values of its type.
+    /// The relation with the values that may be given beside the default, in its last column. It has no other
+    /// columns, or those of the action's relation before that one. `None`: all values of its type.
     pub from: Option<RelId>,
 }
 
@@ -115,7 +117,7 @@ pub enum TemplatePart {
     /// `{to}`: the member name (or text, or number) of the action's column with that index.
     Column(usize),
     /// `{at(piece)}`, `{at(partner(rook))}`: a functional relation looked up with the inner
-    /// piece's value as its only key.
+    /// part's value as its only key.
     Lookup(RelId, Box<TemplatePart>),
     /// `{manner(piece, to)}`: the same with the values of several columns as its keys.
     Row(RelId, Vec<usize>),

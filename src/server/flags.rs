@@ -63,7 +63,7 @@ async fn watch(host: Weak<Host>) {
                         if let Err(problem) = &looked {
                             tracing::warn!(game = id, problem.message, "a flag does not fall yet");
                         }
-                        host.parked.done(&id, now, looked.is_ok());
+                        host.parked.checked(&id, now, looked.is_ok());
                     });
                 }
                 while looks.join_next().await.is_some() {}

@@ -1,5 +1,5 @@
 //! Evicted games with a running clock: the clocks, and when each flag falls. A flag falls in time even if
-//! nothing requests the game, and a game that is loaded again goes on with its clocks as they were.
+//! nothing requests the game, and the clocks of a game that is loaded again have run on meanwhile.
 //!
 //! Deadlines are kept in memory only. After a restart a game's clock goes on
 //! when the game is next asked for: the time between is charged to neither side.
@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 use super::core::Timing;
 use super::library::lock;
 
-/// Maximum number of games that are remembered; beyond it those whose flags fall last are dropped, as after a
-/// restart.
+/// Maximum number of games that are remembered; beyond it those whose flags fall last are forgotten: their
+/// clocks go on as after a restart.
 const GAMES: usize = 500_000;
 /// Maximum number of games whose flags are handled at a time.
 const AT_ONCE: usize = 8;
@@ -24,9 +24,10 @@ const AGAIN: u64 = 5_000;
 /// A game's clocks as they run.
 #[derive(Debug, Clone)]
 pub(super) struct Running {
-    /// The event since which they run.
+    /// The game's last event when it was evicted. A game that has a later one was loaded since.
     pub(super) v: u64,
     pub(super) timing: Timing,
+    /// When the flag falls.
     pub(super) deadline: u64,
 }
 
@@ -65,11 +66,13 @@ impl Games {
     }
 }
 
-/// The next step.
+/// What the task that waits for flags is to do next.
 pub(super) enum Due {
-    /// These flags may have fallen.
+    /// Check these games, whose flags may have fallen.
     Now(Vec<String>),
+    /// Wait for so long.
     In(Duration),
+    /// End: no clock runs.
     Nothing,
 }
 
@@ -93,14 +96,14 @@ impl Parked {
         Due::Now(fallen.map(|it| it.1.clone()).collect())
     }
 
-    /// A game was checked. If that failed, it is checked again after a while. It may have been parked again
-    /// since.
-    pub(super) fn done(&self, id: &str, now: u64, is_done: bool) {
+    /// Notes that a game was checked. It is forgotten; if the check failed, it is checked again after a while. If
+    /// the game has been parked again since, that entry stays.
+    pub(super) fn checked(&self, id: &str, now: u64, has_succeeded: bool) {
         let mut games = lock(&self.games);
         if games.all.get(id).is_none_or(|it| it.0 > now) {
             return;
         }
-        if let Some(running) = games.remove(id).filter(|_| !is_done) {
+        if let Some(running) = games.remove(id).filter(|_| !has_succeeded) {
             games.put(id, now + AGAIN, running);
         }
     }
@@ -126,15 +129,15 @@ mod tests {
         lock(&parked.games).put("late", 300, running(300));
         assert!(matches!(parked.due(50), Due::In(it) if it.as_millis() == 50));
         assert!(matches!(parked.due(250), Due::Now(it) if it == ["soon", "next"]));
-        parked.done("soon", 250, true);
-        parked.done("next", 250, false);
+        parked.checked("soon", 250, true);
+        parked.checked("next", 250, false);
         assert!(matches!(parked.due(250), Due::In(it) if it.as_millis() == 50), "the late one");
-        parked.done("late", 250, true);
+        parked.checked("late", 250, true);
         assert!(parked.timing("late", 3).is_some(), "parked anew since");
         assert!(parked.timing("late", 4).is_none(), "it has gone on");
         assert!(matches!(parked.due(5_250), Due::Now(it) if it == ["late", "next"]));
         for id in ["late", "next"] {
-            parked.done(id, 5_250, true);
+            parked.checked(id, 5_250, true);
         }
         assert!(matches!(parked.due(9_999), Due::Nothing));
     }

@@ -196,6 +196,39 @@ fn an_allowance_that_is_stopped_ends_whatever_runs() {
     }
 }
 
+/// What a rule with many loops is made of.
+const DEEP: &str = r#"
+.domain Side { white, black }
+.input seed(n: Int) game attr seed = 0
+.static shade(shade: Side) "{shade} is there"
+shade('white).
+shade('black).
+.decl five(a: Side, b: Side, c: Side, d: Side, e: Side) "{a}, {b}, {c}, {d}, {e}"
+five(a, b, c, d, e) :- seed(_), shade(a), shade(b), shade(c), shade(d), shade(e).
+.decl deep() "there are many loops"
+"#;
+
+#[test]
+fn a_rule_with_too_many_loops_is_named() {
+    // 64 variables occur in an atom and in a comparison, five more in several atoms.
+    let var = |at: usize| at.min(64 + (at.saturating_sub(64) / 2).min(4));
+    let vars: Vec<String> = (0..75).map(|at| format!("v{}", var(at))).collect();
+    let atoms = vars.chunks(5).map(|it| format!("five({})", it.join(", ")));
+    let differ = (0..32).map(|it| format!("v{it} != v{}", it + 32));
+    let body: Vec<String> = atoms.chain(differ).collect();
+    let text = format!("{DEEP}deep() :- {}.\n", body.join(", "));
+    let line = text.lines().count();
+    let source = Source { path: "deep.dl".into(), text: text.into() };
+    let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+    match Plan::compile(Arc::new(program)) {
+        Err(error @ PlanError::TooLarge { .. }) => assert_eq!(
+            error.to_string(),
+            format!("deep.dl:{line}: more than 64 loops within each other")
+        ),
+        other => panic!("{:?}", other.map(|_| "a plan")),
+    }
+}
+
 /// More actions than may be listed.
 const CROWD: &str = r#"
 .domain Many grid 16 16

@@ -119,13 +119,13 @@ pub(super) struct Uploaded {
     rules: Option<String>,
 }
 
-/// Checks uploaded rule text, and keeps it on request, for the account whose token is sent or for the address
+/// Checks uploaded rule text, and keeps it on request, for the account whose token is sent, else for the network
 /// that it comes from. A file with `.meta game` is a game, one with `.meta preset` a preset on top of others.
 #[utoipa::path(post, path = "/api/v1/rules", request_body = Upload, responses(
     (status = 200, description = "The findings; rules with mistakes are not stored", body = Uploaded),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
     (status = 403, description = "This server takes no rules from outside", body = ProblemBody),
-    (status = 409, description = "The account has 20 rule sets already, the maximum", body = ProblemBody),
+    (status = 409, description = "You keep 20 rule sets already, the maximum", body = ProblemBody),
 ))]
 pub(super) async fn upload(
     State(web): State<Web>,

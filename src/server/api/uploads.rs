@@ -1,7 +1,7 @@
-//! Uploaded rule sets of an account: a list of limited length, and removal from it.
+//! The list of uploaded rule sets of an account or a network, and removal from it.
 //!
-//! Deliberately absent: deleting the texts. Games may be played by them for as long as the store
-//! lasts, and a game keeps its rules.
+//! Deliberately absent: deleting the texts. A game keeps the rules that it was made with, for as long as
+//! the store lasts.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -40,7 +40,7 @@ impl FromRequestParts<Web> for Owner {
     }
 }
 
-/// A rule set that an account keeps.
+/// A rule set that an account or a network keeps.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnRules {
     /// The id to make games with.
@@ -71,7 +71,7 @@ pub(super) async fn list(
 #[utoipa::path(delete, path = "/api/v1/rules/{rules}", operation_id = "remove_rules", params(("rules" = String, Path, description = "The id of a rule set")), responses(
     (status = 200, description = "It is removed from the list: `rules` is its id", body = Value),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "It is not in the account's list", body = ProblemBody),
+    (status = 404, description = "It is not on your list", body = ProblemBody),
 ))]
 pub(super) async fn remove(
     State(web): State<Web>,

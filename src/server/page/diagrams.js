@@ -12,7 +12,7 @@ export function diagram(it, position, sides) {
   position.marks.forEach((mark, order) => mark.squares.forEach((name) => marks.set(name, `mark mark${order % 4} mark-${mark.name.replace(/[^a-z]/g, "-")}`)));
   const tile = (one) => svg("g", { class: `square ${one.isLight ? "light" : "dark"} ${marks.get(one.name) ?? ""}`, transform: `translate(${one.x} ${one.y})` }, svg("path", { class: "tile", d: outline(layout.shape) }));
   const put = (name, child) => svg("g", { transform: `translate(${at(name).x} ${at(name).y})` }, child);
-  const man = svg("g", { transform: `translate(${at(it.square).x - SIZE / 2} ${at(it.square).y - SIZE / 2})` }, picture({ ...it, side: 0, drawing: position.kinds.find((one) => one.kind === it.kind)?.drawing }, sides));
+  const man = svg("g", { transform: `translate(${at(it.square).x - SIZE / 2} ${at(it.square).y - SIZE / 2})` }, picture({ ...it, side: position.turn, drawing: position.kinds.find((one) => one.kind === it.kind)?.drawing }, sides));
   const told = `From ${it.square} a ${words(it.name)} goes to ${it.goes.join(", ") || "no square"}${it.captures.length ? `, and captures on ${it.captures.join(", ")}` : ""}.`;
   return h("figure", { "data-kind": it.kind },
     svg("svg", { class: "board", viewBox: `0 0 ${layout.width} ${layout.height}`, role: "img", "aria-label": told, "data-shape": layout.shape },

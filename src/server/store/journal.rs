@@ -115,7 +115,7 @@ fn write_group(store: &mut dyn Store, group: &mut Vec<(Append, Done)>) {
 
 type Job = Box<dyn FnOnce(&mut dyn Store) + Send>;
 
-/// The reading thread, with a connection of its own.
+/// The thread for everything but appending events: reads, and writes of other tables. It has a connection of its own.
 #[derive(Debug, Clone)]
 pub struct Reads {
     queue: mpsc::Sender<Job>,
@@ -137,10 +137,10 @@ impl Reads {
         Ok(Self { queue })
     }
 
-    /// Asks the store something.
+    /// Runs a job on the store, and returns its answer.
     ///
     /// # Errors
-    /// As the question.
+    /// Those of the job, or the thread has ended.
     pub async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut dyn Store) -> Result<T, StoreError> + Send + 'static,

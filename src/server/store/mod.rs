@@ -109,7 +109,7 @@ fn read_summary(game: &str, text: &str) -> Result<Summary, StoreError> {
     serde_json::from_str(text).map_err(damaged)
 }
 
-/// A rule set that an account keeps.
+/// A rule set that an account or a network keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub owner: String,

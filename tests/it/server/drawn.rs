@@ -85,7 +85,8 @@ fn boards_tell_their_lines_ground_and_zones() {
 
 #[test]
 fn every_kind_has_a_diagram_where_it_goes_somewhere() {
-    hosted("diagrams", Config::default(), async |server| {
+    let uploads = Config { uploads: true, ..Config::default() };
+    hosted("diagrams", uploads, async |server| {
         let of = async |game: &str, presets: Value| {
             drawn(server, json!({ "game": game, "presets": presets, "diagrams": true })).await["diagrams"].clone()
         };
@@ -124,6 +125,19 @@ fn every_kind_has_a_diagram_where_it_goes_somewhere() {
         // Ships stand on water: a square is found for them.
         let ships = kind(&of("cotulenh", json!([])).await, "navy");
         assert!(!names(&ships["goes"]).is_empty(), "{ships}");
+        // Whoever begins is drawn.
+        let text = ".meta game \"black-begins\"\n.meta title \"Black begins\"\n.meta family \"chess\"\n\
+                    .meta start \"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1\"\n";
+        let (_, kept) =
+            server.post("/api/v1/rules", "", json!({ "text": text, "keep": true })).await;
+        let game = json!({ "game": "black-begins", "rules": kept["rules"], "diagrams": true });
+        let black = drawn(server, game).await["diagrams"].clone();
+        assert_eq!(black.as_array().unwrap().len(), 6, "{kept}");
+        let pawn = kind(&black, "pawn");
+        assert_eq!(
+            (names(&pawn["goes"]), names(&pawn["captures"])),
+            (vec!["e3"], vec!["d3", "f3"])
+        );
         // Nothing is drawn of a board without squares, nor unless it is asked for.
         assert_eq!(of("nim", json!([])).await, json!([]));
         assert_eq!(drawn(server, json!({ "game": "chess" })).await["diagrams"], Value::Null);

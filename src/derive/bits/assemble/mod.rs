@@ -9,22 +9,25 @@ use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space
 use super::error::PlanError;
 use super::machine::{Chase, Demanded, Inst, Machine, SLOTS, Scan, Skip, Turn};
 use super::planner::{Code, GIVEN};
+use crate::rules::Program;
 use sweeps::{apart, compressed, with_stride};
 
 /// Lowers plans one by one into one machine.
 #[derive(Debug)]
 pub(super) struct Assembler<'c> {
+    program: &'c Program,
     code: &'c Code,
     /// The turns of maintained relations, by relation.
     turns: &'c [Turn],
     pub(super) machine: Machine,
+    /// The rule or reaction that is being lowered.
     owner: u32,
     /// Number of open loops, those of enclosing plans included.
     depth: usize,
     /// A register that is always 0.
     zero: Reg,
-    /// For the plan's registers, the ones that replace them: its tuple stays in the registers where it was
-    /// given.
+    /// For each register of the plan, the one to use instead: a plan about one tuple reads the tuple's values in
+    /// the registers in which they are given.
     alias: [Reg; REGS],
 }
 
@@ -37,13 +40,15 @@ struct Open {
 }
 
 impl<'c> Assembler<'c> {
-    pub(super) fn new(code: &'c Code, turns: &'c [Turn]) -> Self {
+    pub(super) fn new(program: &'c Program, code: &'c Code, turns: &'c [Turn]) -> Self {
         let zero = code.constants.iter().find(|it| it.0 == 0).map_or(0, |it| it.1);
         let alias = std::array::from_fn(|it| it as Reg);
-        Self { code, turns, machine: Machine::default(), owner: 0, depth: 0, zero, alias }
+        let machine = Machine::default();
+        Self { program, code, turns, machine, owner: 0, depth: 0, zero, alias }
     }
 
-    /// Lowers the plans that begin at these instructions, one after the other, and ends them.
+    /// Lowers the plans that begin at these instructions, one after the other, as a stretch; returns where it
+    /// begins.
     pub(super) fn stretch(&mut self, plans: &[u32]) -> Result<u32, PlanError> {
         let start = self.machine.insts.len() as u32;
         for &pc in plans {
@@ -53,7 +58,7 @@ impl<'c> Assembler<'c> {
         Ok(start)
     }
 
-    /// Lowers plans about one tuple, one after the other: the registers that take its values, and
+    /// The same for plans about one tuple. Of each plan it gets the registers that the tuple's values are for, and
     /// where the plan begins.
     pub(super) fn given(&mut self, plans: &[(&[Reg], u32)]) -> Result<u32, PlanError> {
         let start = self.machine.insts.len() as u32;
@@ -103,21 +108,13 @@ impl<'c> Assembler<'c> {
                         fails.push(self.push(Inst::Filter { term, bit, skip: 0 }));
                         pc += 1;
                     }
-                    let spent = match self.code.ops[..end].get(pc) {
-                        Some(Op::Spend { steps }) => Some(*steps),
-                        _ => None,
-                    };
-                    let next = pc + usize::from(spent.is_some());
-                    if let Some(steps) = spent {
-                        self.push(Inst::Spend { steps });
-                    }
-                    if let Some((tests, row)) = self.gathered(next, end, reg)
+                    if let Some((tests, row)) = self.gathered(pc, end, reg)
                         && let Some(()) = self.gather(reg, tests, row, fails)?
                     {
                         break;
                     }
                     let slot = self.slot()?;
-                    if let Some((tests, row, support, terms)) = self.swept(next, end, reg) {
+                    if let Some((tests, row, support, terms)) = self.swept(pc, end, reg) {
                         fails.push(self.push(Inst::Keep { slot, skip: 0 }));
                         self.push(Inst::LoadFirst { n: u16::MAX });
                         let (row, stride) = apart(row, reg);
@@ -213,14 +210,17 @@ impl<'c> Assembler<'c> {
     }
 
     fn skip(&self, by: usize) -> Result<Skip, PlanError> {
-        Skip::try_from(by).map_err(|_| self.too_long())
+        Skip::try_from(by).map_err(|_| self.too_large("a plan that is too long".into()))
     }
 
-    fn too_long(&self) -> PlanError {
-        PlanError::TooLarge {
-            place: format!("rule {}", self.owner),
-            what: "a plan that is too long".into(),
-        }
+    /// The error that what is being lowered is too large.
+    fn too_large(&self, what: String) -> PlanError {
+        let (program, owner) = (self.program, self.owner as usize);
+        let rule = program.rules.get(owner).map(|it| it.span);
+        let reaction = owner.checked_sub(program.rules.len());
+        let reaction = reaction.and_then(|it| program.reactions.get(it)).map(|it| it.span);
+        let place = rule.or(reaction).map(|it| program.place(it));
+        PlanError::TooLarge { place: place.unwrap_or_else(|| "the program".into()), what }
     }
 
     /// Sets the targets of jumps to the current place.
@@ -236,7 +236,7 @@ impl<'c> Assembler<'c> {
 
     fn slot(&mut self) -> Result<u8, PlanError> {
         if self.depth == SLOTS {
-            return Err(self.too_long());
+            return Err(self.too_large(format!("more than {SLOTS} loops within each other")));
         }
         self.depth += 1;
         Ok((self.depth - 1) as u8)
@@ -496,4 +496,32 @@ impl<'c> Assembler<'c> {
 enum Step {
     On,
     End,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::code::{RowSource, RowTerm};
+    use super::*;
+    use crate::rules::{Source, compile};
+
+    #[test]
+    fn entering_a_loop_is_paid_for_once() {
+        let text = ".domain Side { white, black }\n".into();
+        let program = compile(vec![Source { path: "sides.dl".into(), text }]).expect("it compiles");
+        let mut code = Code::new();
+        code.rows.push(RowTerm { negated: false, row: RowSource::All(2) });
+        let rows = Rows { start: 0, len: 1 };
+        code.ops = vec![
+            Op::Loop { reg: 0, rows },
+            Op::Loop { reg: 1, rows },
+            Op::Spend { steps: 1 },
+            Op::Loop { reg: 2, rows },
+            Op::Found,
+        ];
+        code.owner = vec![0; code.ops.len()];
+        let mut assembler = Assembler::new(&program, &code, &[]);
+        assembler.stretch(&[0]).expect("a short plan");
+        let is_paid = |it: &&Inst| matches!(it, Inst::Spend { .. });
+        assert_eq!(assembler.machine.insts.iter().filter(is_paid).count(), 1);
+    }
 }

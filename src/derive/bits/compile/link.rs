@@ -40,7 +40,7 @@ impl<W: Word> Compiler<'_, W> {
         layout.fill_tables(program, code.static_rows());
         shift_frames(&mut code, &mut layout);
         let turns = turns(program, &maintained);
-        let mut assembler = Assembler::new(&code, &turns);
+        let mut assembler = Assembler::new(program, &code, &turns);
         let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
         let again = assemble_rounds(&mut assembler, &modes)?;
         let schedules = schedules(&mut assembler, &modes, &layout.stores, &derive, &needs);

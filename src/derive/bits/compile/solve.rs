@@ -143,7 +143,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         {
             last.again &= !last.in_row;
         }
-        let mut assembler = Assembler::new(&self.planner.code, &[]);
+        let mut assembler = Assembler::new(self.program, &self.planner.code, &[]);
         for plan in &mut plans {
             plan.start = assembler.stretch(&[plan.start])?;
         }
@@ -161,7 +161,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     ) -> Result<Vec<Fixed>, PlanError> {
         self.start_plans();
         let mut fixpoint = self.plan_fixpoint(relations)?;
-        let mut assembler = Assembler::new(&self.planner.code, &[]);
+        let mut assembler = Assembler::new(self.program, &self.planner.code, &[]);
         fixpoint.assemble(&mut assembler)?;
         let machine = assembler.machine;
         let rows = self.lend(machine, |c, state| general::solve(c, state, &fixpoint, spent))?;

@@ -1,10 +1,11 @@
-//! Unfolding: where a reaction asks for rows of its own arguments, it reads the rules of a relation in its stead.
+//! Unfolding: where a reaction asks a relation about a value that is known, it reads the relation's rules instead.
 //!
 //! A relation that is derived on demand is derived whole, for all pieces, when a reaction asks what it says of one. So an
 //! atom whose first argument is known is replaced by the bodies of the relation's rules, one plan for each, with the
-//! atom's terms in place of the head's. Solutions are told apart by what the reaction names, so what the bodies find
-//! besides, or twice, makes no difference. Deliberately absent: negated atoms, which a join cannot say; relations that
-//! are kept up to date, which are rows already; recursion.
+//! atom's terms in place of the head's. Solutions are distinguished by the variables that the reaction names, so it makes
+//! no difference that the bodies bind other variables as well, or find a solution twice. Deliberately absent: negated
+//! atoms, since a join cannot require that no rule holds; relations that are kept up to date, which are rows already;
+//! recursion.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +51,8 @@ impl<W: Word> Compiler<'_, W> {
         done
     }
 
-    /// The bodies that a body comes to by unfolding one of its atoms; none if there is none to unfold.
+    /// The bodies that a body comes to by unfolding one of its atoms; `None` if there is none to unfold, or if one of them
+    /// would be too large.
     fn unfold_one(&self, body: &Body, given: &BTreeSet<VarId>) -> Option<Vec<Body>> {
         let known = known(self.program, &body.literals, given);
         let is_known = |term: &Term| match term {
@@ -86,22 +88,25 @@ impl<W: Word> Compiler<'_, W> {
     }
 }
 
-/// The variables that have a single value, or few, once the parameters have theirs.
+/// The variables that have a single value once the parameters have theirs: inputs say it of entities that are known, and
+/// of the game.
 fn known(program: &Program, body: &[Literal], given: &BTreeSet<VarId>) -> BTreeSet<VarId> {
     let mut known = given.clone();
     loop {
         let before = known.len();
         for literal in body {
             let Literal::Atom(atom) = literal else { continue };
-            let is_told = match program.relation(atom.rel).role {
+            let has_one_row = match program.relation(atom.rel).role {
                 _ if atom.negated => false,
-                Role::Input(Input::Key(_)) => {
-                    atom.args[0].var().is_none_or(|it| known.contains(&it))
-                }
+                Role::Input(Input::Key(_)) => match atom.args[0] {
+                    Term::Var(entity) => known.contains(&entity),
+                    Term::Const(_) => true,
+                    Term::Wild => false,
+                },
                 Role::Input(Input::Game(_)) => true,
                 _ => false,
             };
-            if is_told {
+            if has_one_row {
                 known.extend(atom.args.iter().filter_map(Term::var));
             }
         }
@@ -120,8 +125,8 @@ struct Unfolding<'l> {
 }
 
 impl Unfolding<'_> {
-    /// The body with the rule's in place of the atom: none of them, if the atom is about other constants; `None` if it
-    /// would be too large.
+    /// The body with the rule's in place of the atom. It is left out if the head and the atom have different constants in
+    /// one place, so that it has no solutions; `None` if it would be too large.
     fn unfold(mut self, atom: &Atom) -> Option<Vec<Body>> {
         let rule: &Rule = self.live.rule;
         self.terms = vec![None; rule.vars.len()];
