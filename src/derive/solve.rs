@@ -52,8 +52,8 @@ pub(super) fn term(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
 }
 
 /// The place among `rest` of the literal to try next: tests first, then literals with at most one solution,
-/// then the atom with the fewest new variables. Also returns whether it may have many solutions, so that
-/// looking ahead pays off.
+/// then the atom with the fewest new variables, where a static counts as if it had two more. Also returns
+/// whether it may have many solutions, so that looking ahead pays off.
 pub(super) fn pick(
     program: &Program,
     body: &[Literal],
@@ -86,7 +86,7 @@ fn is_large(program: &Program, rel: RelId) -> bool {
     program.relation(rel).is_static()
 }
 
-/// A positive atom among `rest`, in text order, that has no row for any values of its open variables.
+/// The place among `rest` of the first positive atom that has no row, whatever its unbound variables are.
 pub(super) fn atom_without_rows(
     rows: &dyn Rows,
     body: &[Literal],
@@ -138,7 +138,8 @@ fn is_lookup(program: &Program, atom: &Atom, bindings: &[Option<i64>]) -> bool {
             .is_some_and(|(_, key)| key.iter().all(|&it| term(it, bindings).is_some()))
 }
 
-/// Whether both sides have values, or one does and the other is a variable to bind.
+/// Whether all variables of both sides are bound; or, of an equation, those of one side, and the other side
+/// is a variable.
 fn is_ready(compare: &Compare, bindings: &[Option<i64>]) -> bool {
     match (all_bound(&compare.lhs, bindings), all_bound(&compare.rhs, bindings)) {
         (true, true) => true,
@@ -163,8 +164,8 @@ fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>
     vars.into_iter().all(|it| is_bound(it) || !occurs_beside(body, aggregate, it))
 }
 
-/// Whether the variable occurs in a literal of the body other than the aggregate. (Those that occur in the
-/// head alone are bound from the start.)
+/// Whether the variable occurs in a literal of the body other than the aggregate. If not, it comes from outside
+/// the body, as an argument of an event does, and is bound from the start.
 fn occurs_beside(body: &[Literal], aggregate: &Aggregate, var: VarId) -> bool {
     let is_it = |it: &Literal| matches!(it, Literal::Aggregate(it) if std::ptr::eq(it, aggregate));
     let mut vars = Vec::new();
@@ -264,7 +265,8 @@ fn atom_solutions(
     seen.iter().try_for_each(|row| unify(&atom.args, row, bindings, f))
 }
 
-/// Binds the variables among `terms` to `values` for the time of one call, unless they disagree.
+/// Calls `f` with the variables among `terms` bound to `values`, unless a term has another value already.
+/// What it bound is unbound again afterwards.
 fn unify(
     terms: &[Term],
     values: &[i64],

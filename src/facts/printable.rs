@@ -26,7 +26,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The same text with every invisible character replaced by question marks, which keeps all offsets.
+/// A text of any number of lines with question marks for invisible characters, one for each byte, so that all
+/// byte offsets stay. Line ends and tabs stay, too.
 pub(crate) fn covered(text: &str) -> Cow<'_, str> {
     replaced(text, |letter, out| out.extend(std::iter::repeat_n('?', letter.len_utf8())))
 }
@@ -65,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_stays() {
+    fn visible_text_stays() {
         let text = "Zoë Müller, 王\r\nحافظ\u{200c}\t👩\u{200d}🔬";
         assert!(matches!(printable(text), Cow::Borrowed(it) if it == text));
         assert!(is_printable("Zoë 👩\u{200d}🔬"));
     }
 
     #[test]
-    fn what_is_not_seen_is_told() {
+    fn invisible_characters_are_escaped_or_covered() {
         assert_eq!(printable("a\x1b[2Jb\u{202e}c\0\r"), "a\\u{1b}[2Jb\\u{202e}c\\u{0}\\u{d}");
         for text in ["\n", "\x07", "\u{9b}31m", "\u{2066}x", "x\u{feff}", "\u{e0041}"] {
             assert!(!is_printable(text), "{text:?}");

@@ -10,6 +10,7 @@ use super::source::Span;
 use super::syntax::{Parsed, Parser};
 
 impl<'t> Parser<'t, '_> {
+    /// An expression. Each operator adds to its depth, since operators of a chain group to the left.
     pub(super) fn expr(&mut self) -> Parsed<Expr<'t>> {
         let depth = self.depth;
         let expr = self.sum();

@@ -22,7 +22,7 @@ pub const COLUMNS: usize = 8;
 pub const BODY_ATOMS: usize = 16;
 /// Maximum number of comparisons and aggregates of one body, and effects of one reaction.
 pub const BODY_COMPARISONS: usize = 32;
-/// Maximum number of operators of one expression, and maximum depth of parentheses and braces.
+/// Maximum depth of one expression: each operator adds one, and each parenthesis or brace around it.
 pub const DEPTH: usize = 24;
 /// Maximum number of files, and ranks, of a board.
 pub const BOARD_SIDE: usize = 16;
@@ -66,7 +66,7 @@ pub enum LimitError {
     BodyAtoms(usize),
     #[error("a body may have {BODY_COMPARISONS} comparisons or effects, this one has {0}")]
     BodyComparisons(usize),
-    #[error("an expression may nest {DEPTH} deep")]
+    #[error("an expression may nest {DEPTH} deep, each operator included")]
     Depth,
     #[error("a board may have {BOARD_SIDE} files and {BOARD_SIDE} ranks, at least one of each")]
     Board,

@@ -201,5 +201,8 @@ fn files_are_checked_with_their_neighbours() {
     editor.open(&preset, &mended.replace("lazy", "idle"));
     let wrong = editor.wrong(&game);
     assert!(wrong[0]["message"].as_str().is_some_and(|it| it.contains("lazy")), "{wrong:?}");
+    // Closed without saving: the text on disk counts again.
+    editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri(&preset) } }));
+    assert_eq!(editor.wrong(&game), Vec::<Value>::new());
     editor.leave();
 }

@@ -59,6 +59,8 @@ impl Documents {
     /// Removes a file that was closed, and its diagnostics.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<PublishDiagnosticsParams> {
         let closed = self.open.remove(uri.as_str())?;
+        // For the other files, its text is again the one on disk.
+        self.open.values_mut().for_each(|it| it.changed = true);
         Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
     }
 

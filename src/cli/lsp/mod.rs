@@ -1,7 +1,8 @@
 //! `rulemate lsp`: a language server for rule files (Language Server Protocol).
 //!
-//! Mistakes are those of `rulemate check`, reported as text is typed. A name has its declaration, its
-//! sentence and its rules. Deliberately absent: anything that changes text (formatting, renaming).
+//! Mistakes are those of `rulemate check`, reported as text is typed. For a name, the server shows its columns
+//! and its sentence, and finds its declaration and its rules; it lists the names that could come next.
+//! Deliberately absent: anything that changes text (formatting, renaming).
 
 mod documents;
 mod symbols;
@@ -54,7 +55,7 @@ struct Server {
 }
 
 impl Server {
-    /// Runs until the editor disconnects.
+    /// Runs until the editor disconnects, or asks the server to shut down.
     fn run(&mut self) -> anyhow::Result<()> {
         loop {
             // Changed files are checked when no message is waiting, so that fast typing does not cause a

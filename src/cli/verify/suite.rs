@@ -1,5 +1,5 @@
 //! Reads vector files: `.json` of kind `preset-vectors`, and `.perft` lines; those of kinds `GAME-...` are
-//! read in `game.rs`. Computing the answers is elsewhere.
+//! read in `game.rs` and `requests.rs`. Computing the answers is elsewhere.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,8 @@ use super::{game, requests};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'r> {
     pub(super) trust: Trust,
-    /// The game to use, if not the one that the file names.
+    /// The game that `--game` gives. It replaces the one that the file names only if the suite is
+    /// `of_any_game`.
     pub(super) game: Option<&'r str>,
     pub(super) corrections: &'r Corrections,
 }
@@ -45,7 +46,7 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     }
 }
 
-/// The rows of a file after corrections, with the rows that these have changed.
+/// The suite of a file after corrections; it says which rows have changed, and for which conflicts.
 fn corrected(
     path: &Path,
     text: &str,
@@ -61,8 +62,8 @@ fn corrected(
     let read = |except: Option<&str>| -> anyhow::Result<Suite> {
         let text = corrections.applied(path, text, (&kind, game), except)?;
         parse_json(&text, trust).map_err(|why| {
-            let fix = "correct `expected`: it is no value that such a file has there";
-            trouble(format!("{}, as it is corrected: {}", path.display(), why.reason), fix)
+            let fix = "give `expected` a value that this field can have in such a file";
+            trouble(format!("{}, after corrections: {}", path.display(), why.reason), fix)
         })
     };
     let mut suite = read(None)?;
@@ -138,7 +139,7 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
         return Err(Malformed { line, reason });
     }
     let file: PresetVectors = serde_json::from_str(text).map_err(malformed)?;
-    // A program for which a turn is one move writes its actions with commas.
+    // If the program that made the file takes a whole turn for one move, commas join the turn's actions.
     let has_comma = |it: &String| it.contains(BETWEEN);
     let in_turns = file.legal_moves.iter().any(|it| it.moves.iter().any(has_comma))
         || file.san.iter().any(|it| it.san.keys().any(has_comma));

@@ -20,7 +20,8 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// The same, at the place of the rule that was being planned.
+    /// The same, at the place of the rule that was being planned, even where the whole program exceeds a
+    /// limit: so `what` has to say which of the two is too large.
     pub(super) fn at(self, place: String) -> Self {
         match self {
             Self::TooLarge { what, .. } => Self::TooLarge { place, what },

@@ -10,7 +10,8 @@ use super::weights::{self, UNBOUNDED, chance};
 use super::{Goal, Lit, Others, Planner, mentions, remove_all, vector_of};
 
 impl<'p, W: Word> Planner<'p, W> {
-    /// Opens the loop with the fewest expected iterations and removes the literals that it covers.
+    /// Opens a loop and removes the literals that it covers: over the first variable of `.plan` that is not
+    /// bound, or else the loop with the fewest expected iterations.
     pub(super) fn open_loop(
         &mut self,
         rest: &mut Vec<Lit<'_>>,
@@ -49,7 +50,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(iterations)
     }
 
-    /// Opens a loop, which covers some literals.
+    /// Opens a loop over the AND of the rows, and removes the literals that these stand for.
     fn emit_loop_over(
         &mut self,
         var: VarId,
@@ -100,8 +101,8 @@ impl<'p, W: Word> Planner<'p, W> {
         let members = size(self.program, self.vars.types[usize::from(var.0)])?;
         let all = members as f64 * weights::WHOLE_DOMAIN;
         let (mut used, mut rows, mut iterations) = (Vec::new(), Vec::new(), all);
-        let mut weak: Option<(f64, RowTerm)> = None;
-        let mut supports = Vec::new();
+        let mut superset: Option<(f64, RowTerm)> = None;
+        let mut narrowing = Vec::new();
         for (at, lit) in rest.iter().enumerate().filter(|(_, it)| mentions(it, var)) {
             let others = Others::but(rest, at);
             if let Some(row) = self.row_term(var, lit, others) {
@@ -117,36 +118,37 @@ impl<'p, W: Word> Planner<'p, W> {
                 && let Some(col) = atom.args.iter().position(|it| *it == Term::Var(var))
                 && let Some(row) = self.row_of(atom, *store, col, others, false)
             {
-                // A superset covers no literal; the support of a relation is the better kind.
-                let support =
+                // A superset covers no literal. Those of dense relations (the support, or a row of the
+                // index) are the better ones.
+                let is_dense =
                     matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
-                let factor = if support { weights::SUPPORT } else { weights::SUPERSET };
+                let factor = if is_dense { weights::DENSE_SUPERSET } else { weights::SUPERSET };
                 let term = RowTerm { negated: false, row };
-                if support {
-                    supports.push(term);
+                if is_dense {
+                    narrowing.push(term);
                 }
                 let expected = self.expected_of(var, lit).max(1.0) * factor;
-                if weak.as_ref().is_none_or(|(known, _)| expected < *known) {
-                    weak = Some((expected, term));
+                if superset.as_ref().is_none_or(|(known, _)| expected < *known) {
+                    superset = Some((expected, term));
                 }
             }
         }
         if !rows.iter().any(|it| !it.negated) {
             // Looping over a superset costs its iterations and covers no positive literal.
-            let (expected, row) = weak
+            let (expected, row) = superset
                 .unwrap_or((all, RowTerm { negated: false, row: RowSource::All(members as u16) }));
             rows.insert(0, row);
             iterations = iterations.min(expected);
-        } else if !supports.is_empty() {
+        } else if !narrowing.is_empty() {
             // Covers nothing more, but saves iterations.
             iterations *= weights::NARROWED;
-            rows.extend(supports);
+            rows.extend(narrowing);
         }
         Some((iterations.max(weights::LEAST_LOOP), used, rows))
     }
 
-    /// The positive atom with the fewest expected tuples among those that can be scanned as a whole. Scanning
-    /// one with the head's last column means that the head cannot be computed as a row.
+    /// The positive atom that is cheapest to scan tuple by tuple, if any can be: its expected iterations and its
+    /// place. A dense one that has the variable `vector` costs more: the head then cannot be computed as a row.
     pub(super) fn cheapest_atom(
         &mut self,
         rest: &[Lit<'_>],
@@ -162,8 +164,8 @@ impl<'p, W: Word> Planner<'p, W> {
             let ready = atom.args.iter().filter(|it| self.is_ready(**it)).count() as i32;
             let is_dense = matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
             let iterations = if is_dense && store.is_none() {
-                let whole = vector.is_some_and(|it| atom.args.contains(&Term::Var(it)));
-                let row = if whole { weights::GIVEN_UP_ROW } else { 1.0 };
+                let binds_vector = vector.is_some_and(|it| atom.args.contains(&Term::Var(it)));
+                let row = if binds_vector { weights::GIVEN_UP_ROW } else { 1.0 };
                 total / weights::BY_COLUMN.powi(ready) * row + weights::ENTER_ROWS
             } else if self.list_of(atom.rel, *store).is_none() {
                 continue;

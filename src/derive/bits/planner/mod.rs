@@ -241,7 +241,10 @@ impl<'p, W: Word> Planner<'p, W> {
         if reg <= usize::from(SPARE) {
             return Err(PlanError::TooLarge {
                 place: "the program".into(),
-                what: format!("more than {} different constants", REGS - 1 - usize::from(SPARE)),
+                what: format!(
+                    "more than {} different constants in the rules of the program",
+                    REGS - 1 - usize::from(SPARE)
+                ),
             });
         }
         self.code.constants.push((value, reg as Reg));

@@ -1,4 +1,7 @@
 //! Literals as rows towards one variable, with everything else bound.
+//!
+//! The row of a literal towards a variable has the values of the variable for which the literal holds. So the
+//! AND of such rows has the values for which all the literals hold.
 
 use smallvec::SmallVec;
 
@@ -11,7 +14,8 @@ use super::super::word::Word;
 use super::{Goal, Lit, Others, Planner, depends_on, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
-    /// The literals of the body with these numbers as rows towards one variable, if each has such a row.
+    /// The literals at these places of the body as rows towards one variable, if each is such a row, and not
+    /// all of them are negated.
     pub(super) fn rows_towards(
         &mut self,
         var: VarId,
@@ -25,7 +29,7 @@ impl<'p, W: Word> Planner<'p, W> {
         rows.iter().any(|it| !it.negated).then_some(rows)
     }
 
-    /// A literal as a row towards the variable, with everything else in it bound.
+    /// A literal as a row towards the variable, with everything else in it bound or private to it.
     pub(super) fn row_term(
         &mut self,
         var: VarId,
@@ -110,7 +114,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// A variable that nothing else reads and whose literals are all rows: one test of their AND.
+    /// The literals about an unbound variable that the goal does not need, by place and as rows, if all of them
+    /// are rows: they hold if the AND of the rows is not empty.
     pub(super) fn existential(&mut self, rest: &[Lit<'_>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
         for var in self.unbound_vars(rest) {
             if self.wanted.contains(&var) {

@@ -22,11 +22,12 @@ pub(super) mod chance {
 
 /// Iterations for each member of a domain that is looped over whole.
 pub(super) const WHOLE_DOMAIN: f64 = 8.0;
-/// Factor for looping over a superset instead of the row itself, if it is the support of a relation.
-pub(super) const SUPPORT: f64 = 1.2;
-/// The same, if it is the row of another superset.
+/// Factor for looping over a superset instead of the row itself, if it is the support of a dense relation or a
+/// row of its index.
+pub(super) const DENSE_SUPERSET: f64 = 1.2;
+/// The same, for every other superset.
 pub(super) const SUPERSET: f64 = 8.0;
-/// Factor for a loop's iterations if the supports of other literals narrow it.
+/// Factor for a loop's iterations if supersets from other, dense literals narrow it.
 pub(super) const NARROWED: f64 = 0.6;
 /// Minimum number of iterations of a loop over one variable.
 pub(super) const LEAST_LOOP: f64 = 0.5;
