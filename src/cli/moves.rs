@@ -1,7 +1,8 @@
 //! `rulemate moves`: the legal actions of a position, one per line, sorted.
 //!
-//! Draws by counter, repetition and material do not end the list; every other result does. With
-//! `--turns` each line is a whole turn, its actions joined by commas.
+//! The list is empty where the rules say that the game is over (`terminal`). Other results do not empty it:
+//! draws by counter, repetition and material, resignations, lost time. With `--turns` each line is a whole
+//! turn, its actions joined by commas.
 
 use std::collections::BTreeMap;
 
@@ -109,7 +110,10 @@ fn turns(opened: Opened, json: bool, out: &mut Out) -> anyhow::Result<Verdict> {
     match complete {
         true => Ok(Verdict::Fine),
         false => Err(trouble(
-            format!("there are more than the {MAX_TURNS} turns above, or longer ones"),
+            format!(
+                "the list is not complete: there are more than {MAX_TURNS} turns, or some that are too \
+                 long to be followed to their end"
+            ),
             "leave --turns out: the actions are listed one step deep",
         )),
     }

@@ -13,7 +13,7 @@ pub struct Leaves {
     pub(super) counted: Vec<(ActionId, RelId)>,
     /// If one of these has rows, the rows do not give the count.
     pub(super) odd: Vec<RelId>,
-    /// By action, the batches that it takes, if leaves after it can be counted without taking it.
+    /// By action, its batches of reactions; `None` if leaves after the action are counted only by taking it.
     pub(super) batches: Vec<Option<Range<usize>>>,
     /// By event, whether no reaction reacts to it.
     pub(super) unheard: Vec<bool>,

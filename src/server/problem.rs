@@ -1,5 +1,6 @@
 //! Problems: errors as clients see them, with a status, a stable code and a sentence. A request that is
-//! answered by one has changed nothing.
+//! answered by one has changed nothing, unless it took too long or the server failed at it (`request_timeout`,
+//! `internal`): then part of what it asked for may be done.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -32,8 +33,8 @@ pub struct ProblemBody {
     pub error: String,
     /// The sentence, for people.
     pub message: String,
-    /// Further details: `ply`, `v`, `because`, `diagnostics`; `reason`, the code that the rules declare for
-    /// refusing a move.
+    /// Further details: `ply`, `v`, `because`, `diagnostics`, `retry_after` (seconds); `reason`, the code that the
+    /// rules declare for refusing a move.
     #[serde(flatten)]
     pub more: Option<Value>,
 }
@@ -80,8 +81,7 @@ impl Problem {
     /// The problem of a request that exceeds a rate; it may be repeated after `wait`.
     pub(super) fn too_many(wait: Duration) -> Self {
         let seconds = wait.as_secs() + 1;
-        let message =
-            format!("too many requests of this kind from your address: wait {seconds} seconds");
+        let message = format!("too many requests of this kind from you: wait {seconds} seconds");
         Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message)
             .with(json!({ "retry_after": seconds }))
     }

@@ -1,8 +1,8 @@
-//! Near misses: the smallest number of changes that would give a goal a row.
+//! Near misses: the least cost of the changes that would give a goal a row.
 //!
-//! Refutations choose by it between partial matches that get equally far. Changes have costs: it is more
-//! likely that a piece moves out of the way than that it changes its kind, and statics never change. The
-//! count is only a guide: it is capped, and no explanation shows it.
+//! Refutations choose by it between partial matches that get equally far. A likely change costs little: it is
+//! more likely that a piece moves out of the way than that it changes its kind, and statics never change. The
+//! cost is only a guide: the search for it may be cut short, and no explanation shows it.
 
 use std::ops::ControlFlow;
 
@@ -20,10 +20,10 @@ const OTHERWISE: u32 = 5;
 const FACT: u32 = 20;
 /// A property of an entity would have to differ, or a fact have another value.
 const NATURE: u32 = 40;
-/// Nothing is known: the search was cut short.
+/// Nothing is known: the search was cut short, or the engine supplies the rows.
 const UNKNOWN: u32 = 500;
 
-/// Maximum number of solutions of one literal.
+/// Maximum number of solutions of one literal that are followed.
 const WAYS: usize = 64;
 
 impl Context<'_> {
@@ -84,8 +84,8 @@ impl Context<'_> {
         match self.program.relation(rel).role {
             Role::Static | Role::Builtin(_) => return NEVER,
             Role::Input(_) => {
-                let is_other = self.instead(rel, pattern).is_some();
-                return if is_other { NATURE } else { FACT };
+                let has_other_value = self.instead(rel, pattern).is_some();
+                return if has_other_value { NATURE } else { FACT };
             }
             Role::Given(_) => return UNKNOWN,
             Role::Derived => {}
@@ -106,15 +106,16 @@ impl Context<'_> {
             if let Some(mut bindings) = match_head(rule, pattern, 0) {
                 let rest: Vec<u16> = (0..rule.body.len() as u16).collect();
                 let back = self.recursive_literals(rule);
-                self.least(rule, &rest, &back, &mut bindings, 1, &mut least);
+                self.lower(rule, &rest, &back, &mut bindings, 1, &mut least);
             }
         }
         self.distances.insert(key, least);
         least
     }
 
-    /// The least cost of a rule's body, over the ways to bind its variables that hold so far.
-    fn least(
+    /// Lowers `least` to the least cost of a rule's body that is found: `cost` is that of its literals before,
+    /// and those in `rest` are tried with each binding that they allow.
+    fn lower(
         &mut self,
         rule: &Rule,
         rest: &[u16],
@@ -140,15 +141,16 @@ impl Context<'_> {
         });
         if ways.is_empty() {
             let more = self.literal_cost(rule, literal, bindings);
-            return self.least(rule, &later, back, bindings, cost + more, least);
+            return self.lower(rule, &later, back, bindings, cost + more, least);
         }
         for mut way in ways {
-            self.least(rule, &later, back, &mut way, cost, least);
+            self.lower(rule, &later, back, &mut way, cost, least);
         }
     }
 
-    /// The literal to evaluate next: first a static or comparison that binds nothing; then the one that the
-    /// solver would take, recursive ones last.
+    /// The place in `rest` of the literal to evaluate next: first a static or comparison that binds nothing;
+    /// then what the solver would take of those that bind a variable and are not recursive, then of all that
+    /// are not recursive, then of all.
     fn next_literal(
         &self,
         rule: &Rule,
@@ -157,20 +159,20 @@ impl Context<'_> {
         bindings: &Bindings,
     ) -> Option<usize> {
         let body = &rule.body;
-        let is_static = |it: &u16| match &body[usize::from(*it)] {
+        let is_fixed = |it: &u16| match &body[usize::from(*it)] {
             Literal::Atom(it) => self.program.relation(it.rel).is_static(),
             Literal::Compare(_) => true,
             Literal::Aggregate(_) => false,
         };
         let is_test = |it: &u16| solve::is_test(body, usize::from(*it), bindings);
         let place = |chosen: u16| rest.iter().position(|it| *it == chosen);
-        if let Some(it) = rest.iter().find(|it| is_static(it) && is_test(it)) {
+        if let Some(it) = rest.iter().find(|it| is_fixed(it) && is_test(it)) {
             return place(*it);
         }
         let leads_back = |it: &u16| back.contains(&usize::from(*it));
         let first: Vec<u16> = rest.iter().copied().filter(|it| !leads_back(it)).collect();
-        let open: Vec<u16> = first.iter().copied().filter(|it| !is_test(it)).collect();
-        for some in [open.as_slice(), first.as_slice(), rest] {
+        let binding: Vec<u16> = first.iter().copied().filter(|it| !is_test(it)).collect();
+        for some in [binding.as_slice(), first.as_slice(), rest] {
             if let Some((at, _)) = solve::pick(self.program, body, some, bindings) {
                 return place(some[at]);
             }

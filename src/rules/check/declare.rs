@@ -594,7 +594,7 @@ impl<'t> Checker<'t> {
                 }
             };
             if ty == Type::Text {
-                self.report(mistake::text_outside_static(it.name, it.ty.span));
+                self.report(mistake::text_outside_static(name, it.ty.span));
                 continue;
             }
             if relation.columns.iter().any(|column| column.name == it.name.text) {
@@ -657,10 +657,10 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// Reports that a relation that an action names does not fit the action's columns.
+    /// Reports that a relation that an action or a trial names does not have its columns.
     fn mismatch(
         &mut self,
-        action: RelId,
+        rel: RelId,
         name: Name<'t>,
         named: RelId,
         report: fn(&mistake::ColumnMismatch<'_>) -> Diagnostic,
@@ -668,8 +668,12 @@ impl<'t> Checker<'t> {
         let report = report(&mistake::ColumnMismatch {
             name,
             found: &self.signature(named),
-            wanted: &self.signature(action),
-            action: self.relation(action).span,
+            wanted: &self.signature(rel),
+            by: match self.relation(rel).role {
+                Role::Given(_) => "trial",
+                _ => "action",
+            },
+            by_span: self.relation(rel).span,
             old: self.relation(named).span,
         });
         self.report(report);
@@ -703,9 +707,11 @@ impl<'t> Checker<'t> {
     fn declare_repetition(&mut self, names: &[Name<'t>]) {
         for &name in names {
             let Some(id) = self.find(name) else { continue };
-            if !matches!(self.relation(id).role, Role::Input(_) | Role::Derived) {
-                let report = mistake::static_repetition(name, self.relation(id).span);
-                self.report(report);
+            let (role, span) = (&self.relation(id).role, self.relation(id).span);
+            if let Role::Given(_) = role {
+                self.report(mistake::trial_repetition(name, span));
+            } else if !matches!(role, Role::Input(_) | Role::Derived) {
+                self.report(mistake::static_repetition(name, span));
             } else if let Some(&(_, first)) = self.repetition.iter().find(|it| it.0 == id) {
                 // Independent files may both need it.
                 if first.source == name.span.source {

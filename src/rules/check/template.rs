@@ -138,7 +138,7 @@ impl<'t> Checker<'t> {
         let by = by?;
         let types = &self.info(by).types;
         let &[key, value] = types.as_slice() else {
-            let report = mistake::template_arity(lookup, types.len(), self.relation(by).span);
+            let report = mistake::template_arity(lookup, types.len(), 1, self.relation(by).span);
             self.report(report);
             return None;
         };
@@ -180,7 +180,8 @@ impl<'t> Checker<'t> {
             from += word.len() + 1;
         }
         if types.len() != columns.len() + 1 {
-            let report = mistake::template_arity(lookup, types.len(), self.relation(by).span);
+            let (keys, place) = (columns.len(), self.relation(by).span);
+            let report = mistake::template_arity(lookup, types.len(), keys, place);
             self.report(report);
             return None;
         }

@@ -79,11 +79,15 @@ pub(in super::super) fn input_shape(name: Name<'_>, kind: InputKind, columns: us
         InputKind::List => ("list", "(activation: Entity, Member): an option of a preset"),
     };
     let message = format!("an input with `{word}` has the columns {shape}");
-    Diagnostic::new("E108", message, name.span, format!("has {}", plural(columns, "column")))
+    let label = match kind {
+        InputKind::List => "has others, or the first has another name".to_string(),
+        _ => format!("has {}", plural(columns, "column")),
+    };
+    Diagnostic::new("E108", message, name.span, label)
 }
 
 pub(in super::super) fn effect_on_list(word: &str, name: Name<'_>, declared: Span) -> Diagnostic {
-    let message = format!("`{word}` cannot change `{}`, a list that was chosen", name.text);
+    let message = format!("`{word}` cannot change `{}`: a list stays as it was chosen", name.text);
     Diagnostic::new("E150", message, name.span, "an option")
         .and(declared, "declared here")
         .help("declare what changes in a game as an input of its own")
@@ -126,17 +130,17 @@ pub(in super::super) fn input_of_other(
 }
 
 pub(in super::super) fn no_owners(of: Name<'_>) -> Diagnostic {
-    let message = format!("the members of {} cannot have facts", of.text);
+    let message = format!("no input can be `of {}`", of.text);
     Diagnostic::new("E127", message, of.span, "not a domain of sides, squares or the like")
         .help("facts of entities are `key` or `flag`; those of the game are `game`")
 }
 
 pub(in super::super) fn expiring_and_more(name: Name<'_>, span: Span, lasting: bool) -> Diagnostic {
-    let what = if lasting { "lasts through a rewind" } else { "has a default" };
-    let message = format!("`{}` goes by itself, so it cannot be that it {what}", name.text);
+    let what = if lasting { "last through a rewind" } else { "have a default" };
+    let message = format!("`{}` goes by itself, so it cannot {what}", name.text);
     Diagnostic::new("E129", message, span, "goes by itself").help(match lasting {
         true => "leave `lasting` or `until` out",
-        false => "leave the default out: without a fact, rules say what is so by `!`",
+        false => "leave the default out: rules ask with `!` whether there is no fact",
     })
 }
 
@@ -156,7 +160,7 @@ pub(in super::super) fn owner_clash(
         Some(domain) => format!("of {domain}"),
         None => "of entities or the game".to_string(),
     };
-    let message = format!("the attribute `{}` is declared of two sorts of things", name.text);
+    let message = format!("the attribute `{}` is declared for two sorts of things", name.text);
     Diagnostic::new("E128", message, name.span, format!("{} here", words(of)))
         .and(old, format!("{} here", words(old_of)))
         .help("give one of them another name")
@@ -185,7 +189,7 @@ pub(in super::super) fn reserved_attribute(name: Name<'_>) -> Diagnostic {
 pub(in super::super) fn default_type(span: Span, wanted: &str) -> Diagnostic {
     let it = Diagnostic::new(
         "E113",
-        format!("a default of type {wanted} cannot be this"),
+        format!("this cannot be a default of type {wanted}"),
         span,
         "wrong type",
     );
@@ -197,8 +201,10 @@ pub(in super::super) fn default_type(span: Span, wanted: &str) -> Diagnostic {
 
 pub(in super::super) fn text_outside_static(name: Name<'_>, span: Span) -> Diagnostic {
     let message = format!("`{}` has a text column, but only statics may have one", name.text);
-    Diagnostic::new("E114", message, span, "a text")
-        .help("list a domain of names, or declare it `.static`")
+    Diagnostic::new("E114", message, span, "a text").help(
+        "list the texts as members of a domain; or make the relation `.static`, if no fact \
+             changes it",
+    )
 }
 
 pub(in super::super) fn no_sentence(name: Name<'_>) -> Diagnostic {
@@ -225,22 +231,24 @@ pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str])
     with_help(it, did_you_mean(near).or(Some(known)))
 }
 
-/// A relation that an action names, with its columns and the action's, and where both are declared.
+/// A relation that an action or a trial names, with the columns of both, and where both are declared.
 pub(in super::super) struct ColumnMismatch<'m> {
     pub(in super::super) name: Name<'m>,
     pub(in super::super) found: &'m str,
     pub(in super::super) wanted: &'m str,
-    pub(in super::super) action: Span,
+    /// `action` or `trial`.
+    pub(in super::super) by: &'static str,
+    pub(in super::super) by_span: Span,
     pub(in super::super) old: Span,
 }
 
 impl ColumnMismatch<'_> {
     fn report(&self, code: &'static str, label: &str) -> Diagnostic {
-        let Self { name, found, wanted, .. } = self;
-        let message = format!("`{}` has the columns {found}, its action has {wanted}", name.text);
+        let Self { name, found, wanted, by, .. } = self;
+        let message = format!("`{}` has the columns {found}, its {by} has {wanted}", name.text);
         Diagnostic::new(code, message, name.span, label)
             .and(self.old, "declared here")
-            .and(self.action, "the action")
+            .and(self.by_span, format!("the {by}"))
     }
 }
 
@@ -257,14 +265,23 @@ pub(in super::super) fn refusals_columns(mismatch: &ColumnMismatch<'_>) -> Diagn
 
 pub(in super::super) fn template_parentheses(span: Span) -> Diagnostic {
     Diagnostic::new("E119", "parentheses in the template do not match", span, "here")
-        .help("a piece is `{column}` or `{relation(column)}`")
+        .help("braces hold a column or a relation of columns: `{column}`, `{relation(column)}`")
 }
 
-pub(in super::super) fn template_arity(name: Name<'_>, columns: usize, old: Span) -> Diagnostic {
+/// `keys` is the number of columns that the relation is looked up by.
+pub(in super::super) fn template_arity(
+    name: Name<'_>,
+    columns: usize,
+    keys: usize,
+    old: Span,
+) -> Diagnostic {
     let message =
         format!("`{}` cannot be looked up: it has {}", name.text, plural(columns, "column"));
-    Diagnostic::new("E120", message, name.span, "two are needed: key and value")
-        .and(old, "declared here")
+    let label = match keys {
+        1 => "two are needed: key and value".to_string(),
+        _ => format!("{} are needed: {keys} keys and the value", keys + 1),
+    };
+    Diagnostic::new("E120", message, name.span, label).and(old, "declared here")
 }
 
 pub(in super::super) fn template_type(
@@ -281,6 +298,14 @@ pub(in super::super) fn template_type(
 pub(in super::super) fn static_repetition(name: Name<'_>, old: Span) -> Diagnostic {
     let message = format!("`{}` is static: it cannot tell positions apart", name.text);
     Diagnostic::new("E122", message, name.span, "static").and(old, "declared here")
+}
+
+pub(in super::super) fn trial_repetition(name: Name<'_>, old: Span) -> Diagnostic {
+    let message = format!(
+        "`{}` is a trial: the repetition key is facts and what follows from them",
+        name.text
+    );
+    Diagnostic::new("E122", message, name.span, "a trial").and(old, "declared here")
 }
 
 pub(in super::super) fn repetition_twice(name: Name<'_>) -> Diagnostic {
@@ -382,20 +407,25 @@ pub(in super::super) fn given_from_columns(
     wanted: &str,
     old: Span,
 ) -> Diagnostic {
-    let message = format!("`{}` has the columns {found}, no values of {wanted}", name.text);
+    let message =
+        format!("`{}` has the columns {found}, so it cannot list values of {wanted}", name.text);
     Diagnostic::new("E134", message, name.span, "cannot say what may be given")
         .and(old, "declared here")
-        .help("it has one column for the value, or the columns of the action before it")
+        .help(
+            "it needs the value as its only column, or the columns of the action and then the \
+             value",
+        )
 }
 
 pub(in super::super) fn given_untold(name: Name<'_>, template: Option<Span>) -> Diagnostic {
     let message = format!("the text of the action does not tell `{}`", name.text);
     let it = Diagnostic::new("E135", message, name.span, "may be given").help(format!(
-        "add `{{{}}}` to the template, or `[...{{{}}}]`: it is left out where it is the default",
-        name.text, name.text
+        "add `{{{0}}}` to the template, or `[...{{{0}}}]`: either is left out where `{0}` is the \
+         default",
+        name.text
     ));
     match template {
-        Some(span) => it.and(span, "told by this"),
+        Some(span) => it.and(span, "the template"),
         None => it,
     }
 }
@@ -408,23 +438,27 @@ pub(in super::super) fn lacks_column(
     old: Span,
 ) -> Diagnostic {
     let message = format!("an action that is as `{}` needs its column `{column}: {ty}`", like.text);
-    Diagnostic::new("E137", message, like.span, "has more columns")
-        .and(own, "is as it")
+    Diagnostic::new("E137", message, like.span, "has this column")
+        .and(own, "lacks it")
         .and(old, "declared here")
-        .help(
-            "give the action all columns of the other one, by their names, what is given included",
-        )
+        .help(format!(
+            "give the action each column of `{}`, those that are `given` included, with the same \
+             name and type",
+            like.text
+        ))
 }
 
 pub(in super::super) fn as_itself(like: Name<'_>) -> Diagnostic {
     let message = format!("the action is as `{}`, which is as this one", like.text);
-    Diagnostic::new("E138", message, like.span, "a circle").help("leave one of the two out")
+    Diagnostic::new("E138", message, like.span, "a circle").help("leave out one `as`")
 }
 
 pub(in super::super) fn amended_twice(new: Name<'_>, old: Span) -> Diagnostic {
-    let message = format!("two files say `{}` of one action", new.text);
+    let message =
+        format!("two additions give an action the same part: `{}` is the second", new.text);
     Diagnostic::new("E139", message, new.span, "again here").and(old, "first here").help(
-        "an action has one of these: leave one of the files out, or have one of them say it for both",
+        "only one addition may give an action this part: take it out of the other, or leave that \
+         file out",
     )
 }
 
@@ -435,6 +469,6 @@ pub(in super::super) fn among_outside_san(span: Span) -> Diagnostic {
 }
 
 pub(in super::super) fn many_optional_parts(span: Span, most: usize) -> Diagnostic {
-    let message = format!("a template may have {most} optional parts");
+    let message = format!("a template may have {most} optional parts at most");
     Diagnostic::new("E136", message, span, "has more")
 }

@@ -1,4 +1,5 @@
-//! Extractors for the handlers, which answer with problems instead of plain text when something is missing.
+//! The handlers' extractors: what they cannot read is answered with a problem, where axum's own answer with plain
+//! text.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -53,7 +54,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The seat or account that the token of the request acts for, if it has one: the hash of its token.
+/// The hash of the seats that the token of the request may act for, if the request has a token: see
+/// [`Web::credential`].
 #[derive(Debug)]
 pub(super) struct Token(pub(super) Option<TokenHash>);
 
@@ -77,8 +79,8 @@ impl FromRequestParts<Web> for By {
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
         match bearer(parts) {
-            // A client may send the token of a seat that it has elsewhere.
             None => Ok(Self(None)),
+            // No account, either, if it is the token of a seat: a client may send that of another game.
             Some(token) => Ok(Self(web.account_of(token).await?)),
         }
     }

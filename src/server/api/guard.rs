@@ -9,8 +9,9 @@ use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
+use crate::server::lichess;
 use crate::server::limit::{Cost, Payer};
 use crate::server::net::Net;
 use crate::server::page;
@@ -50,14 +51,15 @@ pub(super) async fn add_security_headers(
 
 /// Lets a request through if it is for this server and within its rate.
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
+    let address = request.uri().clone();
     match refuse(&web, &request) {
-        Err(problem) => problem.into_response(),
-        Ok(()) => typed(next.run(request).await),
+        Err(problem) => lichess::unhandled(address.path(), problem),
+        Ok(()) => typed(address.path(), next.run(request).await),
     }
 }
 
 /// Turns plain-text refusals of the layers below into problems.
-fn typed(response: Response) -> Response {
+fn typed(path: &str, response: Response) -> Response {
     let status = response.status();
     let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let is_plain = kind.is_none_or(|it| it.starts_with("text/plain"));
@@ -71,7 +73,7 @@ fn typed(response: Response) -> Response {
         it if it.is_server_error() => ("internal", "the server has failed at this"),
         _ => ("bad_request", "the request cannot be read"),
     };
-    Problem::new(status, code, message).into_response()
+    lichess::unhandled(path, Problem::new(status, code, message))
 }
 
 fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {

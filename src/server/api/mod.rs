@@ -19,7 +19,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -168,13 +168,11 @@ fn cors(names: &Names) -> CorsLayer {
 async fn no_route(address: axum::http::Uri) -> Response {
     let message = "there is nothing at this address";
     let problem = Problem::new(StatusCode::NOT_FOUND, "no_such_address", message);
-    match lichess::is_of(address.path()) {
-        true => lichess::LichessProblem::from(problem).into_response(),
-        false => problem.into_response(),
-    }
+    lichess::unhandled(address.path(), problem)
 }
 
-async fn no_method() -> Problem {
+async fn no_method(address: axum::http::Uri) -> Response {
     let message = "this address knows no such method";
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+    let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
+    lichess::unhandled(address.path(), problem)
 }

@@ -52,9 +52,18 @@ pub(super) fn routes() -> (Router<Web>, Router<Web>) {
     (router, streams)
 }
 
-/// Whether a path belongs to lichess' API, whose problems have a form of their own.
-pub(super) fn is_of(path: &str) -> bool {
-    path.starts_with("/api/") && !path.starts_with("/api/v1/")
+/// Whether a path is one of lichess' API, whose problems have a form of their own.
+fn is_of(path: &str) -> bool {
+    let is_api = path.starts_with("/api/") && !path.starts_with("/api/v1/");
+    is_api || path.starts_with("/game/export/")
+}
+
+/// The answer to a request that no handler has answered, in the form that clients of its address read.
+pub(super) fn unhandled(path: &str, problem: Problem) -> Response {
+    match is_of(path) {
+        true => LichessProblem(problem).into_response(),
+        false => problem.into_response(),
+    }
 }
 
 /// A problem in the form that lichess' clients read.

@@ -310,6 +310,8 @@ fn every_address_refuses_what_is_wrong_and_nothing_changes() {
         let method = if row.method == "GET" && !is_deleted { "DELETE" } else { "PUT" };
         let answer = scene.server.ask(method, &address, token, "");
         scene.refused("wrong method", row, &answer, &[(405, "method_not_allowed")]);
+        let is_for_lichess = answer.1["code"].is_string();
+        assert_eq!(is_for_lichess, row.path.is_empty(), "{}: the form of its clients", row.address);
     }
     let rules = ROWS.iter().find(|it| it.method == "DELETE").unwrap();
     let answer = scene.server.ask("DELETE", rules.address, "", "");

@@ -27,7 +27,7 @@ use super::chase::Ways;
 use super::flow;
 use super::leaf::Part;
 use super::registers::Registers;
-use super::rows::{Rest, Row};
+use super::rows::{Row, RowVars};
 use crate::rules::Op as Comparison;
 
 /// Bytes of a register, of a word of bits.
@@ -66,8 +66,8 @@ pub(super) struct Lower<'f, 'c, W> {
     ready: Value,
     /// The address that the numbers of rows of the frame count from.
     pub(super) rows_of_frame: Value,
-    pub(super) acc: Rest,
-    pub(super) slots: HashMap<u8, Rest>,
+    pub(super) acc: RowVars,
+    pub(super) slots: HashMap<u8, RowVars>,
     pub(super) constants: HashMap<Reg, i64>,
     /// Registers that hold members of rows and nothing else: they are below the width.
     pub(super) members: HashSet<Reg>,
@@ -104,7 +104,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
-        let acc: Rest = (0..Self::WORDS).map(|_| b.declare_var(I64)).collect();
+        let acc: RowVars = (0..Self::WORDS).map(|_| b.declare_var(I64)).collect();
         let [fault, halted, found] = std::array::from_fn(|_| b.create_block());
         b.set_cold_block(fault);
         let zero = b.ins().iconst(I64, 0);
@@ -511,7 +511,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.ins().load(I64, MemFlagsData::trusted(), self.state, Offset32::new(at))
     }
 
-    pub(super) fn slot(&mut self, slot: u8) -> Rest {
+    pub(super) fn slot(&mut self, slot: u8) -> RowVars {
         if let Some(known) = self.slots.get(&slot) {
             return known.clone();
         }

@@ -14,12 +14,12 @@ use super::super::word::Word;
 use super::lower::{Lower, WORD};
 
 /// Bits of a word, as a power of two.
-const WORD_BITS: i64 = 6;
+pub(super) const WORD_SHIFT: i64 = 6;
 
 /// The words of a row, the lowest members first.
 pub(super) type Row = SmallVec<[Value; 4]>;
-/// The same as variables, where they change.
-pub(super) type Rest = SmallVec<[Variable; 4]>;
+/// A row that changes: a variable for each word.
+pub(super) type RowVars = SmallVec<[Variable; 4]>;
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Words of a row: 1, 2 or 4.
@@ -28,16 +28,16 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) const ROW_SHIFT: i64 = 3 + Self::WORDS.ilog2() as i64;
 
     /// Declares a row of variables.
-    pub(super) fn declare(&mut self) -> Rest {
+    pub(super) fn declare(&mut self) -> RowVars {
         (0..Self::WORDS).map(|_| self.b.declare_var(I64)).collect()
     }
 
-    pub(super) fn values(&mut self, rest: &Rest) -> Row {
-        rest.iter().map(|it| self.b.use_var(*it)).collect()
+    pub(super) fn values(&mut self, vars: &RowVars) -> Row {
+        vars.iter().map(|it| self.b.use_var(*it)).collect()
     }
 
-    pub(super) fn set(&mut self, rest: &Rest, row: &Row) {
-        rest.iter().zip(row).for_each(|(it, word)| self.b.def_var(*it, *word));
+    pub(super) fn set(&mut self, vars: &RowVars, row: &Row) {
+        vars.iter().zip(row).for_each(|(it, word)| self.b.def_var(*it, *word));
     }
 
     pub(super) fn acc(&mut self) -> Row {
@@ -50,7 +50,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.set(&acc, row);
     }
 
-    /// The lowest member of a row that has some, and the others.
+    /// The lowest member of a row that is not empty, and the row without it.
     pub(super) fn pop(&mut self, row: &Row) -> (Value, Row) {
         let lowest: Row = row.iter().map(|it| self.b.ins().ctz(*it)).collect();
         let less: Row = row.iter().map(|it| self.without_lowest(*it)).collect();
@@ -97,15 +97,15 @@ impl<W: Word> Lower<'_, '_, W> {
         row.iter().zip(other).map(|(a, b)| self.b.ins().bxor(*a, *b)).collect()
     }
 
-    /// The number of the word that a bit is in, and the bit within the word.
-    fn place_of(&mut self, bit: Value) -> (Value, Value) {
+    /// The number of the word that a member is in, and a word with only the member's bit.
+    fn place_of(&mut self, member: Value) -> (Value, Value) {
         let one = self.b.ins().iconst(I64, 1);
-        let within = self.b.ins().ishl(one, bit); // by what is left of 64
-        let word = self.b.ins().ushr_imm_u(bit, WORD_BITS);
+        let within = self.b.ins().ishl(one, member); // shifts by the member modulo 64
+        let word = self.b.ins().ushr_imm_u(member, WORD_SHIFT);
         (self.b.ins().band_imm_s(word, Self::WORDS as i64 - 1), within)
     }
 
-    /// The row with only this bit, or empty if `within` is 0.
+    /// The row whose word of that number is `within`; the others are empty.
     pub(super) fn spread(&mut self, word: Value, within: Value) -> Row {
         if Self::WORDS == 1 {
             return Row::from_elem(within, 1);
@@ -118,15 +118,16 @@ impl<W: Word> Lower<'_, '_, W> {
         (0..Self::WORDS).map(|at| here(at, self)).collect()
     }
 
-    /// The address of the word of a row that a bit is in, and the bit within the word.
-    pub(super) fn word_of(&mut self, address: Value, bit: Reg) -> (Value, Value) {
-        let bit = self.reg(bit);
-        self.word_with(address, bit)
+    /// The address of the word that the member in a register is in, and a word with only the member's bit.
+    /// `address` is that of the row.
+    pub(super) fn word_of(&mut self, address: Value, member: Reg) -> (Value, Value) {
+        let member = self.reg(member);
+        self.word_with(address, member)
     }
 
-    /// The same for a value.
-    pub(super) fn word_with(&mut self, address: Value, bit: Value) -> (Value, Value) {
-        let (word, within) = self.place_of(bit);
+    /// As [`Self::word_of`], for a member that is in no register.
+    pub(super) fn word_with(&mut self, address: Value, member: Value) -> (Value, Value) {
+        let (word, within) = self.place_of(member);
         if Self::WORDS == 1 {
             return (address, within);
         }
@@ -175,7 +176,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.spread(word, within)
     }
 
-    /// The first members of a row.
+    /// The row of the first `n` members.
     pub(super) fn first(&mut self, n: u16) -> Row {
         let of = |at: usize| <u64 as Word>::first(usize::from(n).saturating_sub(64 * at));
         (0..Self::WORDS).map(|at| self.b.ins().iconst(I64, of(at) as i64)).collect()

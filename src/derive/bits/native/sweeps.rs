@@ -9,7 +9,7 @@ use super::super::machine::{Demanded, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
 use super::call::{self, Helper};
 use super::lower::{Lower, alone};
-use super::rows::Row;
+use super::rows::{Row, WORD_SHIFT};
 
 /// Rows with a stride, by the address of the first; the row of the last member is in range.
 struct StridedRows {
@@ -213,7 +213,7 @@ impl<W: Word> Lower<'_, '_, W> {
             let some = it.b.ins().icmp_imm_s(IntCC::NotEqual, found, 0);
             let some = it.b.ins().uextend(I64, some);
             let some = it.b.ins().ishl(some, member);
-            let word = it.b.ins().ushr_imm_u(member, 6);
+            let word = it.b.ins().ushr_imm_u(member, WORD_SHIFT);
             let some = it.spread(word, some);
             let all = it.values(&used);
             let all = it.either(&all, &some);

@@ -14,7 +14,7 @@ use super::super::super::word::Word;
 use super::super::chase::Ways;
 use super::super::flow;
 use super::super::lower::Lower;
-use super::super::rows::{Rest, Row};
+use super::super::rows::{Row, RowVars};
 
 /// Maximum number of rows that are held.
 const HELD: u32 = 8;
@@ -24,7 +24,7 @@ pub(in super::super) struct Held {
     base: u32,
     stride: u32,
     support: u32,
-    rows: Vec<Rest>,
+    rows: Vec<RowVars>,
 }
 
 /// The range of a block's rows: the first row, the number of rows, and the support.
@@ -56,7 +56,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         let none = self.b.ins().iconst(I64, 0);
         let empty = Row::from_elem(none, Self::WORDS);
-        let rows: Vec<Rest> = (0..kept.stride).map(|_| self.declare()).collect();
+        let rows: Vec<RowVars> = (0..kept.stride).map(|_| self.declare()).collect();
         rows.iter().for_each(|it| self.set(it, &empty));
         let (base, stride, support) = (kept.base, kept.stride, kept.support);
         self.part().held = Some(Held { base, stride, support, rows });
