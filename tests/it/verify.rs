@@ -185,7 +185,7 @@ fn corrections_are_counted_apart() {
         (entry("/nodes", "99", "14", ""), "empty `reason`"),
         (entry("/depth/3", "null", "14", "no such place"), "the row has no /depth/3"),
         (right().replace("\"told\"", "\"tolt\""), "unknown field `tolt`"),
-        (right().replace("99, \"expected\": 12", "99, \"expected\": \"x\""), "as it is corrected"),
+        (right().replace("99, \"expected\": 12", "99, \"expected\": \"x\""), "after corrections"),
     ] {
         let ran = run("bad.json", &[text], false);
         assert_eq!(ran.code, 2, "{}", ran.out);
