@@ -1,7 +1,8 @@
-//! The relations and attributes that a game reads and writes by name: the one place where rules and this layer meet.
+//! The relations and attributes by which a game is played, found by name.
 //!
-//! The relations of boards and notation are in [`Contract`]; here are those about playing a game. All are
-//! looked up once, when a game's rules are loaded, and their shapes are checked.
+//! The relations of boards and notation are in [`Contract`]; here are those about how a game ends. All are
+//! looked up once, when a game's rules are loaded, and their shapes are checked. Deliberately absent: the
+//! relations that only say how a board is drawn, which `view` finds by name.
 
 use std::sync::Arc;
 
@@ -21,23 +22,25 @@ pub struct Terms {
     pub claimed: Option<AttrId>,
     /// `flagged(side)`: set by [`Game::flag`](super::Game::flag).
     pub flagged: Option<AttrId>,
-    /// The style of the FEN fields that have two forms.
+    /// How a FEN writes the field that has two forms.
     pub style: FenStyle,
 }
 
 impl Terms {
-    /// Finds everything.
+    /// Finds everything. The three inputs may be missing: then nothing can end the game in that way.
     ///
     /// # Errors
-    /// Names every relation that is missing or has another shape.
+    /// Names every relation of the contract that is missing or has another shape; if there is none, every one
+    /// of the three inputs that has another shape.
     pub fn resolve(program: &Program) -> Result<Self, ContractError> {
         let moves = Contract::resolve(program)?;
         let mut faults = Vec::new();
         let reason = program.relation(moves.claim).columns.first().map(|it| it.ty);
         let side = Some(Type::Domain(moves.sides));
-        let resigned = input_of(program, "resigned", side, &mut faults);
-        let claimed = input_of(program, "claimed", reason, &mut faults);
-        let flagged = input_of(program, "flagged", side, &mut faults);
+        let resigned = input_of(program, "resigned", ("a side", side), &mut faults);
+        let claimed =
+            input_of(program, "claimed", ("a reason, as `claim` has it", reason), &mut faults);
+        let flagged = input_of(program, "flagged", ("a side", side), &mut faults);
         if !faults.is_empty() {
             return Err(ContractError { faults });
         }
@@ -46,11 +49,12 @@ impl Terms {
     }
 }
 
-/// The attribute of the game behind a relation of one column, where the rules have it.
+/// The attribute of the game behind an input of one column, where the rules have it. The column is given in words and
+/// by its type.
 fn input_of(
     program: &Program,
     name: &'static str,
-    ty: Option<Type>,
+    (column, ty): (&'static str, Option<Type>),
     faults: &mut Vec<Fault>,
 ) -> Option<AttrId> {
     let rel: RelId = program.relation_named(name)?;
@@ -60,11 +64,10 @@ fn input_of(
             Some(attr)
         }
         _ => {
-            let expected = "an attribute of the game with the column that results have".into();
             faults.push(Fault::Shape {
                 relation: name.to_owned(),
-                expected,
-                found: "something else".into(),
+                expected: format!("an input of the game whose one column is {column}"),
+                found: "a relation of another shape".into(),
             });
             None
         }

@@ -50,7 +50,12 @@ impl Checker {
                         .map_err(|it| it.within(&name, at + 1))?;
                 }
             }
-            _ => return Err(Fault::new(&name, "a row of this relation is not founded so".into())),
+            _ => {
+                return Err(Fault::new(
+                    &name,
+                    "a row of this relation is not proved in this way".into(),
+                ));
+            }
         }
         self.check_size()?;
         Ok((rel, row))
@@ -186,8 +191,8 @@ impl Checker {
         }
     }
 
-    /// Values by variable, from the bindings as they are stated: in the order of the variables,
-    /// all of them if `complete`.
+    /// Values by variable, from the bindings that the proof states. They must be in the order of the rule's
+    /// variables, without those that only an aggregate has; none may be left out if `complete`.
     pub(super) fn bindings(
         &self,
         rule: &Rule,
@@ -284,16 +289,16 @@ impl Checker {
             return Err(format!("{} comes to something else", stated.text));
         }
         let gives = |values: Row| {
-            let known = |(term, value): (&Term, &i64)| {
+            let agrees = |(term, value): (&Term, &i64)| {
                 self::term(*term, bindings).is_none_or(|it| it == *value)
             };
-            aggregate.results.iter().zip(&values).all(known)
+            aggregate.results.iter().zip(&values).all(agrees)
         };
         Ok(value.is_some_and(gives))
     }
 }
 
-/// Whether the variable belongs to an aggregate of the rule alone.
+/// Whether the variable occurs within an aggregate of the rule and nowhere else.
 fn is_local(rule: &Rule, var: usize) -> bool {
     rule.body.iter().any(|it| match it {
         Literal::Aggregate(it) => it.locals.iter().any(|it| usize::from(it.0) == var),

@@ -33,7 +33,8 @@ use crate::rules::{Program, RelId};
 pub struct Report {
     /// Number of rows proved and goals refuted.
     pub steps: usize,
-    /// Number of negations decided by the model.
+    /// Number of negated literals and of goals refuted, which the model decides: a negated literal with a
+    /// refutation counts as both.
     pub absent: usize,
     pub comparisons: usize,
     /// Number of aggregates computed again.

@@ -56,7 +56,7 @@ impl Checker {
                 }
                 path.pop();
             }
-            _ => return Err(fault("a goal of this relation is not refuted so")),
+            _ => return Err(fault("a goal of this relation is not refuted in this way")),
         }
         self.check_size()
     }
@@ -157,7 +157,7 @@ impl Checker {
         };
         match rule.body.iter().any(&mut asks) {
             true => Ok(()),
-            false => Err(Fault::new(&goal.relation, "no literal lacks a row so".into())),
+            false => Err(Fault::new(&goal.relation, "no literal lacks a row in this way".into())),
         }
     }
 

@@ -1,6 +1,7 @@
-//! Limits on rule text. Presets may be untrusted: text beyond a limit is an error with a name, never a crash.
+//! Limits on rule text. Presets may be untrusted: text beyond a limit is an error with a code, never a crash.
 //!
-//! Deliberately absent: the cost of running rules, which the evaluators budget.
+//! Of what rules do when they run, here is only how many events an action may raise, since all that runs
+//! reactions has to agree on it. Deliberately absent: the cost of running rules, which the evaluators budget.
 
 use thiserror::Error;
 
@@ -8,7 +9,8 @@ use thiserror::Error;
 pub const FILES: usize = 256;
 /// Maximum size of one file, in bytes.
 pub const FILE_BYTES: usize = 64 * 1024;
-/// Maximum number of clauses with a body, and reactions, of one program.
+/// Maximum number of clauses with a body, trials and reactions of one program, together. A reaction to an action counts
+/// once more for each action that is `as` it.
 pub const RULES: usize = 4096;
 /// Maximum number of clauses without a body, of one program.
 pub const FACTS: usize = 8192;
@@ -20,9 +22,11 @@ pub const DOMAINS: usize = 128;
 pub const COLUMNS: usize = 8;
 /// Maximum number of atoms of one body, those inside aggregates included.
 pub const BODY_ATOMS: usize = 16;
-/// Maximum number of comparisons and aggregates of one body, and effects of one reaction.
+/// Maximum number of comparisons of one body, aggregates and the comparisons inside them included; and of effects of
+/// one reaction.
 pub const BODY_COMPARISONS: usize = 32;
-/// Maximum depth of one expression: each operator adds one, and each parenthesis or brace around it.
+/// Maximum depth of one expression: each operator adds one, and each parenthesis or brace around it. Also the maximum
+/// depth to which look-ups in a template nest.
 pub const DEPTH: usize = 24;
 /// Maximum number of files, and ranks, of a board.
 pub const BOARD_SIDE: usize = 16;
@@ -32,7 +36,7 @@ pub const ENTITIES: usize = 128;
 pub const MEMBERS: usize = 256;
 /// Maximum number of stages of one program.
 pub const STAGES: usize = 64;
-/// Maximum number of events that one program declares.
+/// Maximum number of events that one program declares. Each trial is one, too.
 pub const EVENTS: usize = 128;
 /// Maximum number of trials of one program.
 pub const TRIALS: usize = 32;
@@ -42,7 +46,7 @@ pub const RAISED_DEEP: usize = 32;
 pub const RAISED: usize = 1024;
 /// Maximum number of mistakes that are reported; the rest is only counted.
 pub const DIAGNOSTICS: usize = 200;
-/// Maximum size of mistakes that are shown with their lines, in bytes; the rest is only counted.
+/// Size of the mistakes that are shown with their lines, in bytes: once it is exceeded, the rest is only counted.
 pub const RENDERED: usize = 256 * 1024;
 
 /// A limit that rule text exceeds.
@@ -64,7 +68,9 @@ pub enum LimitError {
     Columns(usize),
     #[error("a body may have {BODY_ATOMS} atoms, this one has {0}")]
     BodyAtoms(usize),
-    #[error("a body may have {BODY_COMPARISONS} comparisons or effects, this one has {0}")]
+    #[error(
+        "a body may have {BODY_COMPARISONS} comparisons, a reaction as many effects; here are {0}"
+    )]
     BodyComparisons(usize),
     #[error("an expression may nest {DEPTH} deep, each operator included")]
     Depth,
@@ -76,7 +82,7 @@ pub enum LimitError {
     Members(usize),
     #[error("a program may have {STAGES} stages, this one has {0}")]
     Stages(usize),
-    #[error("a program may have {EVENTS} events, this one has {0}")]
+    #[error("a program may have {EVENTS} events, trials included, this one has {0}")]
     Events(usize),
     #[error("a program may have {TRIALS} trials, this one has {0}")]
     Trials(usize),

@@ -10,11 +10,11 @@ use super::names::Names;
 /// The state that every handler can use.
 #[derive(Debug, Clone)]
 pub struct Web {
-    /// The games.
+    /// The games, with the rules that they are made of, the store and the configuration.
     pub host: Arc<Host>,
-    /// The rate limits of clients.
+    /// The limits of clients: how often they may send requests, and how many sockets and streams they may have open.
     pub limits: Arc<Limits>,
-    /// Challenges, and their listeners.
+    /// Open challenges of lichess' API, and the event streams that report them.
     pub challenges: Arc<Challenges>,
     /// The host names that the server answers to, and the origins whose pages may use it.
     pub names: Arc<Names>,

@@ -168,7 +168,7 @@ fn what_is_left_open_holds_all_the_same() {
         &walk,
         "/ground",
         json!("static"),
-        "walk(a, d): a row of this relation is not founded so",
+        "walk(a, d): a row of this relation is not proved in this way",
     );
     let mut open = walk.clone();
     open["ground"] = json!("deeper");
@@ -181,14 +181,14 @@ fn what_is_left_open_holds_all_the_same() {
         &road,
         "/ground",
         json!("deeper"),
-        "road(c, d): a row of this relation is not founded so",
+        "road(c, d): a row of this relation is not proved in this way",
     );
     let at = said.proof("at 2 c");
     said.forge(
         &at,
         "/ground",
         json!("static"),
-        "at(#2, c): a row of this relation is not founded so",
+        "at(#2, c): a row of this relation is not proved in this way",
     );
 }
 
@@ -359,7 +359,7 @@ fn attempts_are_at_the_goal() {
         &walk,
         "/lack",
         json!({ "fact": { "instead": null } }),
-        "not walk: a goal of this relation is not refuted so",
+        "not walk: a goal of this relation is not refuted in this way",
     );
     // A goal that is another relation's, or another one of this relation.
     for goal in ["street d a", "road _ a", "at _ b"] {
@@ -435,7 +435,7 @@ fn what_blocks_a_rule_is_in_the_rule() {
 
     let ring = said.refutation("ring");
     assert!(ring.pointer(&format!("{blocked}/apart")).is_some(), "{ring}");
-    let lacks = |it: &str| format!("not ring, premise 1: {it}: no literal lacks a row so");
+    let lacks = |it: &str| format!("not ring, premise 1: {it}: no literal lacks a row in this way");
     let road = json!({ "apart": { "relation": "road", "args": [null, null] } });
     said.forge(&ring, blocked, road, &lacks("road"));
     let d = json!({ "raw": 3, "name": "d" });

@@ -229,6 +229,26 @@ fn a_rule_with_too_many_loops_is_named() {
     }
 }
 
+#[test]
+fn a_reaction_with_too_many_constants_is_named() {
+    let effects = |line: i64| {
+        let sets: Vec<String> =
+            (0..30).map(|it| format!("set life(t, {})", 100 * line + it)).collect();
+        format!("on rest(t) do {}.\n", sets.join(", "))
+    };
+    let text = ".domain Thing entities 8\n\
+        .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
+        .action rest(thing: Thing) \"{thing} rests\"\nrest(t) :- life(t, _).\n"
+        .to_string()
+        + &(1..=4).map(effects).collect::<String>();
+    let line = text.lines().count();
+    let source = Source { path: "many.dl".into(), text: text.into() };
+    let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+    let error = Plan::compile(Arc::new(program)).err().map(|it| it.to_string());
+    let what = "more than 96 different constants in the rules of the program";
+    assert_eq!(error, Some(format!("many.dl:{line}: {what}")));
+}
+
 /// More actions than may be listed.
 const CROWD: &str = r#"
 .domain Many grid 16 16

@@ -634,6 +634,16 @@ fn large_programs_meet_their_limits() {
     let domains = many(limits::DOMAINS + 1, &|it| format!(".domain D{it} {{ a }}\n"));
     assert!(code_of(vec![source(0, domains)]).contains("L006"));
 
+    // Facts are no rules where reactions are copied, either; the copies count.
+    let rest = ".domain Thing entities 8\n\
+        .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
+        .action rest(thing: Thing) \"{thing} rests\"\nrest(t) :- life(t, _).\n\
+        .action doze(thing: Thing) as rest \"{thing} dozes\"\ndoze(t) :- life(t, _).\n";
+    let facts = many(limits::RULES + 1, &|it| format!("p({it}).\n"));
+    compiled(vec![source(0, rest.to_string() + p + "on rest(t) do remove t.\n" + &facts)]);
+    let reactions = many(limits::RULES / 2, &|_| "on rest(t) do remove t.\n".into());
+    assert!(code_of(vec![source(0, rest.to_string() + &reactions)]).contains("L003"));
+
     let links = limits::RULES.min(limits::RELATIONS - 2);
     let chain = many(limits::RELATIONS - 1, &|it| format!(".static r{it}(n: Int) open\n"))
         + &many(links, &|it| format!("r{it}(n) :- r{}(n).\n", it + 1));

@@ -308,7 +308,7 @@ pub(super) enum EffectCode {
         args: Vec<ExprId>,
     },
     /// A rarer effect, such as a veto, a note or a call: the effect of that number in the reaction.
-    Say {
+    Rarer {
         effect: usize,
     },
     Rewind {

@@ -109,7 +109,7 @@ impl<W: Word> State<W> {
             EffectCode::Emit { event, args } => {
                 Other::Emit { event: *event, args: self.exprs(c, args)? }
             }
-            EffectCode::Say { effect } => self.rarer(c, code.reaction, *effect)?,
+            EffectCode::Rarer { effect } => self.rarer(c, code.reaction, *effect)?,
             EffectCode::Rewind { turns } => Other::Rewind { turns: self.value_of(c, *turns)? },
         })
     }

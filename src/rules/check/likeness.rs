@@ -96,11 +96,13 @@ impl<'t> Checker<'t> {
         false
     }
 
-    /// Copies the reactions to an action for each action that is `as` it, right after them.
-    pub(super) fn copy_reactions(&mut self) {
+    /// Copies the reactions to an action for each action that is `as` it, right after them. `rules` is the number of
+    /// rules and reactions without the copies.
+    pub(super) fn copy_reactions(&mut self, rules: usize) {
         if self.actions.iter().all(|it| it.like.is_none()) {
             return;
         }
+        let written = self.reactions.len();
         let mut all = Vec::new();
         for reaction in std::mem::take(&mut self.reactions) {
             let Event::Action(of) = reaction.event else {
@@ -113,10 +115,10 @@ impl<'t> Checker<'t> {
             all.push(reaction);
             all.extend(copied);
         }
-        if self.rules.len() + all.len() > limits::RULES {
-            let count = LimitError::Rules(self.rules.len() + all.len());
+        let rules = rules + all.len() - written;
+        if rules > limits::RULES {
             let span = all.last().map(|it| it.span).unwrap_or_default();
-            self.report(mistake::limit(count, span));
+            self.report(mistake::limit(LimitError::Rules(rules), span));
         }
         self.reactions = all;
     }

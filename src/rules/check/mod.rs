@@ -316,7 +316,7 @@ impl<'t> Checker<'t> {
                 return self.report(mistake::limit(LimitError::Facts(self.facts), span));
             }
         }
-        self.copy_reactions();
+        self.copy_reactions(rules);
         self.check_concluded();
         self.check_exports();
         self.check_aliases();

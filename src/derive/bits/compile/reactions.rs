@@ -1,8 +1,6 @@
 //! Plans of reactions: bodies and effects.
 
-use std::collections::BTreeSet;
-
-use crate::rules::{Effect, Expr, Input, Literal, Reaction, Type, VarId, relations_of};
+use crate::rules::{Effect, Expr, Input, Literal, Reaction, Type, relations_of};
 
 use super::super::code::{EffectCode, ExprId, ReactionCode, Reg};
 use super::super::error::PlanError;
@@ -12,10 +10,13 @@ use super::unfold::Body;
 use super::{Compiler, ReactionPlan, input_of, reaction_owner};
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// The plan of each reaction; `None` for those that can never have an effect.
+    /// The plan of each reaction; `None` for those whose body asks for a row of a relation that is known to be empty.
     pub(super) fn plan_reactions(&mut self) -> Result<Vec<Option<ReactionPlan>>, PlanError> {
         let reactions = self.program.reactions.iter().enumerate();
-        reactions.map(|(at, it)| self.plan_reaction(at, it)).collect()
+        let plans = reactions.map(|(at, it)| {
+            self.plan_reaction(at, it).map_err(|error| error.at(self.program.place(it.span)))
+        });
+        plans.collect()
     }
 
     fn plan_reaction(
@@ -36,22 +37,22 @@ impl<'p, W: Word> Compiler<'p, W> {
         let code = self.planner.code.effects.len() as u32;
         let regs = named.iter().map(|it| it.0 as Reg).collect();
         self.planner.code.effects.push(ReactionCode { reaction: at, named: regs, effects });
-        let needs: BTreeSet<VarId> = named.into_iter().collect();
-        let goal = Goal::React { reaction: code, needs: needs.into_iter().collect() };
+        let goal = Goal::React { reaction: code, needs: named };
         let columns = self.program.event_columns(reaction.event);
-        let (mut plans, mut needs) = (Vec::new(), Vec::new());
+        let (mut plans, mut relations) = (Vec::new(), Vec::new());
         for Body { types, literals } in self.unfolded(reaction, &body) {
             self.planner.begin(&types, owner);
             let pc = self.planner.code.ops.len() as u32;
             plans.push((self.bind_tuple(&reaction.params, columns)?, pc));
-            let body_plan = self.planner.plan(literals.iter().map(lit).collect(), &goal);
-            body_plan.map_err(|it| it.at(self.program.place(reaction.span)))?;
-            needs.extend(relations_of(&literals));
+            self.planner.plan(literals.iter().map(lit).collect(), &goal)?;
+            relations.extend(relations_of(&literals));
         }
-        Ok(Some(ReactionPlan { plans, pc: 0, code, needs }))
+        // `link` sets `pc`, and puts what these relations need in their place.
+        Ok(Some(ReactionPlan { plans, pc: 0, code, needs: relations }))
     }
 
-    pub(super) fn prune_body(&self, body: &[&'p Literal]) -> Option<Vec<&'p Literal>> {
+    /// A body without the literals that hold because a relation is known to be empty; `None` if one fails for that.
+    fn prune_body(&self, body: &[&'p Literal]) -> Option<Vec<&'p Literal>> {
         let mut kept = Vec::new();
         for literal in body {
             match literal {
@@ -66,6 +67,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     fn effect(&mut self, number: usize, effect: &Effect) -> Result<EffectCode, PlanError> {
         let game = Expr::Const(0);
         let truth = Expr::Const(1);
+        // The checker refuses effects on lists.
         let (entity, value, rel) = match effect {
             Effect::Set { rel, args } => match input_of(self.program, *rel) {
                 Input::Key(_) => (args[0].clone(), Some(args[1].clone()), *rel),
@@ -94,7 +96,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             | Effect::Veto { .. }
             | Effect::Note { .. }
             | Effect::Call { .. } => {
-                return Ok(EffectCode::Say { effect: number });
+                return Ok(EffectCode::Rarer { effect: number });
             }
             Effect::Rewind { turns } => {
                 return Ok(EffectCode::Rewind { turns: self.planner.expr(turns)? });

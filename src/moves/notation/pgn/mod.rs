@@ -111,7 +111,7 @@ pub enum PgnResult {
 impl PgnResult {
     /// Reads a result as PGN writes it, `1/2` and `½-½` among them.
     pub fn parse(text: &str) -> Option<Self> {
-        token::whole_result(text.trim())
+        token::result_alone(text.trim())
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) enum Token<'a> {
     Tag(&'a str, String),
     Comment(&'a str),
     Nag(u8),
-    /// `12...`: the number and the dots after it.
+    /// `12...`: the number, and how many dots follow it.
     Number(u32, usize),
     Move(Cow<'a, str>),
     Result(PgnResult),
@@ -37,7 +37,7 @@ pub(super) enum Token<'a> {
 pub(super) enum BareNumbers {
     #[default]
     All,
-    /// The number that is due here, if any.
+    /// Only the number that is due here, if any.
     Due(Option<u32>),
 }
 
@@ -51,16 +51,16 @@ pub(super) fn token<'a>(input: &mut &'a str, bare: BareNumbers) -> Result<Token<
     };
     match first {
         '[' => tag(input),
-        '{' => whole(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
-        ';' => Ok(whole(line_comment, input).map_or(Token::Nothing, Token::Comment)),
-        '$' => whole(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
+        '{' => attempt(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
+        ';' => Ok(attempt(line_comment, input).map_or(Token::Nothing, Token::Comment)),
+        '$' => attempt(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
         '(' if stack_length(input) > 0 => word(input, first, bare),
         '"' => quoted(input),
         '(' => Ok(skip(input, Token::OpenVariation)),
         ')' => Ok(skip(input, Token::CloseVariation)),
         '}' | ']' => Err(PgnFault::StrayClose { found: first }),
-        '!' | '?' => whole(glyph, input).map(Token::Nag).ok_or(PgnFault::Nag),
-        '.' => Ok(whole(dots, input).map_or(Token::Nothing, |_| Token::Nothing)),
+        '!' | '?' => attempt(glyph, input).map(Token::Nag).ok_or(PgnFault::Nag),
+        '.' => Ok(attempt(dots, input).map_or(Token::Nothing, |_| Token::Nothing)),
         _ => word(input, first, bare),
     }
 }
@@ -86,22 +86,22 @@ fn quoted<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
 }
 
 fn word<'a>(input: &mut &'a str, first: char, bare: BareNumbers) -> Result<Token<'a>, PgnFault> {
-    if let Some(result) = whole(result, input) {
+    if let Some(result) = attempt(result, input) {
         return Ok(Token::Result(result));
     }
     if let Some(length) = comment_on_passing(input) {
         *input = &input[length..];
         return Ok(Token::Nothing);
     }
-    if let Some(pass) = whole(pass, input) {
+    if let Some(pass) = attempt(pass, input) {
         return Ok(Token::Move(pass.into()));
     }
     let is_zeros = begins_with_zeros(input);
     if first.is_ascii_digit() && !is_zeros && !is_move(input, bare) {
-        let numbered = whole(number, input);
+        let numbered = attempt(number, input);
         return numbered.map(|it| Token::Number(it.0, it.1)).ok_or(PgnFault::Number);
     }
-    // A letter of several characters: `+R`.
+    // A piece's letter may have a sign before it: `+R`.
     let is_signed = first.is_ascii_punctuation()
         && !".-=%<>".contains(first)
         && input[1..].starts_with(|it: char| it.is_ascii_uppercase());
@@ -111,14 +111,14 @@ fn word<'a>(input: &mut &'a str, first: char, bare: BareNumbers) -> Result<Token
         || is_signed
         || input.starts_with("--")
     {
-        let symbol = whole(symbol, input).map(|it| Token::Move(it.into()));
+        let symbol = attempt(symbol, input).map(|it| Token::Move(it.into()));
         return symbol.ok_or(PgnFault::Unexpected { found: first });
     }
     Err(PgnFault::Unexpected { found: first })
 }
 
-/// Runs a parser that leaves the input alone when it fails.
-fn whole<'a, T>(
+/// Runs a parser. If it fails, the input is left as it was.
+fn attempt<'a, T>(
     mut parser: impl FnMut(&mut &'a str) -> Parsed<T>,
     input: &mut &'a str,
 ) -> Option<T> {
@@ -166,13 +166,14 @@ fn dots<'a>(input: &mut &'a str) -> Parsed<&'a str> {
 fn number(input: &mut &str) -> Parsed<(u32, usize)> {
     let digits = take_while(1..=9, '0'..='9').parse_to();
     let (number, dots): (u32, &str) = (digits, take_while(0.., '.')).parse_next(input)?;
-    match input.starts_with(|it: char| it.is_ascii_digit()) {
+    // After dots a move may begin with a digit: `4.0-0`.
+    match dots.is_empty() && input.starts_with(|it: char| it.is_ascii_digit()) {
         true => Err(EmptyError),
         false => Ok((number, dots.len())),
     }
 }
 
-/// Whether a word that begins with a digit is a move, and no number before one.
+/// Whether a word that begins with a digit is a move, and not the number of one.
 fn is_move(text: &str, bare: BareNumbers) -> bool {
     let BareNumbers::Due(due) = bare else { return false };
     let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
@@ -181,7 +182,7 @@ fn is_move(text: &str, bare: BareNumbers) -> bool {
         return false;
     }
     let mut rest = text;
-    let word = whole(symbol, &mut rest).unwrap_or(text);
+    let word = attempt(symbol, &mut rest).unwrap_or(text);
     due.is_none_or(|it| word != it.to_string())
 }
 
@@ -195,8 +196,8 @@ fn pass<'a>(input: &mut &'a str) -> Parsed<&'a str> {
 }
 
 /// Reads a text that is a result and nothing else.
-pub(super) fn whole_result(mut text: &str) -> Option<PgnResult> {
-    whole(result, &mut text).filter(|_| text.is_empty())
+pub(super) fn result_alone(mut text: &str) -> Option<PgnResult> {
+    attempt(result, &mut text).filter(|_| text.is_empty())
 }
 
 fn result(input: &mut &str) -> Parsed<PgnResult> {
@@ -219,14 +220,14 @@ fn result(input: &mut &str) -> Parsed<PgnResult> {
 /// A move: anything up to a space or another special character; `(Q)` right after it and the signs of check
 /// after that belong to it, and so do the pieces of a stack, `(FT)e5xe7`, anywhere in it.
 fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
-    let whole = *input;
+    let text = *input;
     let mut length = 0;
     loop {
-        let rest = &whole[length..];
-        let is_sign = |it: char| !it.is_whitespace() && !"{}()[];$!?*\"".contains(it);
+        let rest = &text[length..];
+        let is_ordinary = |it: char| !it.is_whitespace() && !"{}()[];$!?*\"".contains(it);
         let step = match rest.chars().next() {
-            Some(it) if is_sign(it) => it.len_utf8(),
-            Some('*') if drops(&whole[..length], rest) => 1,
+            Some(it) if is_ordinary(it) => it.len_utf8(),
+            Some('*') if drops(&text[..length], rest) => 1,
             _ => stack_length(rest),
         };
         if step == 0 {
@@ -237,27 +238,27 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     if length == 0 {
         return Err(EmptyError);
     }
-    *input = &whole[length..];
+    *input = &text[length..];
     let becomes = ('(', one_of('A'..='Z'), ')', take_while(0.., ['+', '#']));
     let after: &str = opt(becomes).take().parse_next(input)?;
-    Ok(&whole[..length + after.len()])
+    Ok(&text[..length + after.len()])
 }
 
-/// A capital before it and a square after it make `*` a part of the move, as in shogi: `P*43`. Otherwise it
-/// is a result.
+/// Whether `*` is a part of the move, since a capital precedes it and a digit follows it, as in shogi: `P*43`. Otherwise
+/// it is a result.
 fn drops(before: &str, rest: &str) -> bool {
     let is_piece = before.ends_with(|it: char| it.is_ascii_uppercase());
     is_piece && rest[1..].starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// Maximum number of characters of a stack.
-const MOST_CROWD: usize = 32;
+/// Maximum number of characters of a stack, its parentheses included.
+const MAX_STACK: usize = 32;
 
-/// The length of the stack that a text begins with, 0 if there is none. Its pieces are capitals, each with a
-/// `+` before it or not, and the move goes on right after it: `(+TI)`. (A variation has lower-case letters,
-/// or nothing right after it.)
+/// The length of the stack that a text begins with, 0 if there is none. A stack is two capitals or more, each with a
+/// `+` before it or not, in parentheses, and the move goes on right after it: `(+TI)e5`. (A variation has
+/// lower-case letters within, or nothing right after it.)
 fn stack_length(text: &str) -> usize {
-    let close = text.bytes().take(MOST_CROWD).position(|it| it == b')');
+    let close = text.bytes().take(MAX_STACK).position(|it| it == b')');
     let Some(close) = close.filter(|_| text.starts_with('(')) else { return 0 };
     let inside = &text[1..close];
     let pieces = inside.bytes().filter(u8::is_ascii_uppercase).count();
@@ -271,13 +272,13 @@ fn stack_length(text: &str) -> usize {
 fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
     let fault = |expected| PgnFault::Tag { expected };
     let expect = |input: &mut &'a str, mut mark: char, expected| {
-        whole(|it| mark.parse_next(it), input).ok_or(fault(expected))
+        attempt(|it| mark.parse_next(it), input).ok_or(fault(expected))
     };
     expect(input, '[', "[")?;
     space(input);
     let name = take_while(1.., |it: char| it.is_alphanumeric() || it == '_');
     let mut name = name.map(|it: &str| it);
-    let name = whole(|it| name.parse_next(it), input).ok_or(fault("a name"))?;
+    let name = attempt(|it| name.parse_next(it), input).ok_or(fault("a name"))?;
     space(input);
     expect(input, '"', "a value in quotes")?;
     let value = value(input);
@@ -291,7 +292,7 @@ fn space(input: &mut &str) {
     *input = input.trim_start();
 }
 
-/// A tag's value up to its closing quote or the end of the line; `\"` and `\\` are escapes.
+/// What is in quotes, of a tag or a move: up to the closing quote or the end of the line; `\"` and `\\` are escapes.
 fn value(input: &mut &str) -> String {
     let mut value = String::new();
     let mut chars = input.char_indices();
