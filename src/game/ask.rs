@@ -528,6 +528,7 @@ impl Because {
         let mut squares = squares_in_sentence(&text, board);
         squares.sort();
         squares.dedup();
+        let squares = squares.into_iter().map(str::to_owned).collect();
         let (place, remark) = match source {
             Source::None => (None, None),
             Source::Place(it) => (Some(it), None),

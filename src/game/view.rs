@@ -563,8 +563,8 @@ impl Game {
         for (uci, mv) in texts {
             let refused = refusal(self.world_mut(), &contract, &mv).map(|it| it.to_string());
             let mut squares = squares_in(&uci, board);
-            let to = squares.pop();
-            let from = squares.into_iter().next();
+            let to = squares.pop().map(str::to_owned);
+            let from = squares.first().map(|it| (*it).to_owned());
             let action = program.relation(program.action(mv.action).rel);
             let about = || action.columns.iter().map(|it| it.ty).zip(mv.args.iter().copied());
             let piece = about().find(|it| Some(it.0) == entities);
@@ -614,20 +614,20 @@ fn letter(world: &mut World, rel: RelId, kind: i64) -> String {
 
 /// The names of squares in a text, in its order: a letter with the digits after it, or the longest name of a
 /// point.
-pub(super) fn squares_in(text: &str, board: &Domain) -> Vec<String> {
+pub(super) fn squares_in<'t>(text: &'t str, board: &Domain) -> Vec<&'t str> {
     let Shape::Members(names) = &board.shape else { return squares_of_grid(text, board) };
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         let begins = names.iter().filter(|it| !it.is_empty() && rest.starts_with(it.as_str()));
-        let name = begins.max_by_key(|it| it.len());
-        found.extend(name.cloned());
-        rest = &rest[name.map_or(letter.len_utf8(), String::len)..];
+        let name = begins.map(|it| it.len()).max();
+        found.extend(name.map(|it| &rest[..it]));
+        rest = &rest[name.unwrap_or(letter.len_utf8())..];
     }
     found
 }
 
-fn squares_of_grid(text: &str, board: &Domain) -> Vec<String> {
+fn squares_of_grid<'t>(text: &'t str, board: &Domain) -> Vec<&'t str> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -636,7 +636,7 @@ fn squares_of_grid(text: &str, board: &Domain) -> Vec<String> {
         let end = at + 1 + digits;
         match text.get(at..end).filter(|it| digits > 0 && board.member(it).is_some()) {
             Some(name) => {
-                found.push(name.to_owned());
+                found.push(name);
                 at = end;
             }
             None => at += 1,
@@ -646,8 +646,8 @@ fn squares_of_grid(text: &str, board: &Domain) -> Vec<String> {
 }
 
 /// The names of squares in a sentence: names of points only where they are whole words.
-pub(super) fn squares_in_sentence(text: &str, board: &Domain) -> Vec<String> {
+pub(super) fn squares_in_sentence<'t>(text: &'t str, board: &Domain) -> Vec<&'t str> {
     let Shape::Members(_) = &board.shape else { return squares_of_grid(text, board) };
     let words = text.split(|it: char| !(it.is_alphanumeric() || "_-".contains(it)));
-    words.filter(|it| board.member(it).is_some()).map(str::to_owned).collect()
+    words.filter(|it| board.member(it).is_some()).collect()
 }

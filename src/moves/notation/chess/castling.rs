@@ -241,38 +241,24 @@ fn right(
     let wing = wing_of(world, roles, from, corner)?;
     let board = contract.board;
     let distance = |square: i64| (board.file(square) - board.file(from)).abs();
-    let inner = rooks_of(world, contract, roles, side, rook)
-        .into_iter()
-        .filter(|&it| distance(it) > distance(corner))
-        .filter(|&it| wing_of(world, roles, from, it) == Some(wing))
-        .count();
+    let facts = world.facts();
+    // The side's pieces further from the castling piece; few positions have any.
+    let others = facts.entities_with(contract.at.attr).filter_map(|it| {
+        let square = facts.get_raw(it, contract.at.attr)?;
+        let is_further = distance(square) > distance(corner);
+        let is_own = || facts.get_raw(it, contract.color.attr) == Some(side);
+        let kind = (is_further && is_own()).then(|| facts.get_raw(it, contract.kind.attr))??;
+        Some((kind, square))
+    });
+    let others: Vec<(i64, i64)> = others.collect();
+    let is_rook = |&(kind, square): &(i64, i64)| {
+        world.contains(roles.castling_rook, &[kind])
+            && wing_of(world, roles, from, square) == Some(wing)
+    };
+    let inner = others.iter().copied().filter(is_rook).count();
     Some(Written { side, wing, inner, file: board.file(corner) })
 }
 
 fn wing_of(world: &mut World, roles: &Castling, from: i64, rook: i64) -> Option<i64> {
     world.first(roles.wing, &[Some(from), Some(rook), None]).map(|it| it[2])
-}
-
-/// The squares of a side's other castling rooks.
-fn rooks_of(
-    world: &mut World,
-    contract: &Contract,
-    roles: &Castling,
-    side: i64,
-    except: EntityId,
-) -> Vec<i64> {
-    let facts = world.facts();
-    let others: Vec<(i64, i64)> = facts
-        .entities_with(contract.at.attr)
-        .filter(|&it| it != except && facts.get_raw(it, contract.color.attr) == Some(side))
-        .filter_map(|it| {
-            let kind = facts.get_raw(it, contract.kind.attr)?;
-            Some((kind, facts.get_raw(it, contract.at.attr)?))
-        })
-        .collect();
-    others
-        .into_iter()
-        .filter(|&(kind, _)| world.contains(roles.castling_rook, &[kind]))
-        .map(|(_, square)| square)
-        .collect()
 }

@@ -25,22 +25,18 @@ pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> O
     Some(pieces)
 }
 
-/// The pieces of each square, in the order in which they are written: by the numbers that the rules give to
-/// their kinds, equal ones by side and entity.
-pub(super) type PiecesBySquare = BTreeMap<i64, Vec<EntityId>>;
-
-pub(super) fn pieces_by_square(world: &mut World, contract: &Contract) -> PiecesBySquare {
+/// The pieces on the board, each after its square: by square, and on each in the order in which they are written,
+/// by the numbers that the rules give to their kinds, equal ones by side and entity.
+pub(super) fn pieces_by_square(world: &mut World, contract: &Contract) -> Vec<(i64, EntityId)> {
     let rows = contract.stack.map(|it| world.tuples(it)).unwrap_or_default();
     let numbers: BTreeMap<i64, i64> = rows.iter().map(|row| (row[0], row[1])).collect();
     let facts = world.facts();
-    let mut by_square = PiecesBySquare::new();
-    for piece in facts.entities_with(contract.at.attr) {
-        if let Some(square) = facts.get_raw(piece, contract.at.attr) {
-            by_square.entry(square).or_default().push(piece);
-        }
-    }
+    let on_board = facts.entities_with(contract.at.attr);
+    let mut pieces: Vec<(i64, EntityId)> =
+        on_board.filter_map(|it| Some((facts.get_raw(it, contract.at.attr)?, it))).collect();
     let number = |it: EntityId| numbers.get(&facts.get_raw(it, contract.kind.attr)?);
-    let place = |it: &EntityId| (number(*it), facts.get_raw(*it, contract.color.attr), *it);
-    by_square.values_mut().for_each(|it| it.sort_by_key(place));
-    by_square
+    pieces.sort_by_cached_key(|&(square, it)| {
+        (square, number(it), facts.get_raw(it, contract.color.attr), it)
+    });
+    pieces
 }

@@ -1,17 +1,19 @@
 //! Writes a position as FEN.
 
+use std::sync::Arc;
+
 use crate::derive::World;
 use crate::facts::{EntityId, GAME, Session};
 use crate::rules::Program;
 
 use super::super::super::contract::Contract;
-use super::super::super::finder::{About, Fact, Field, Mark};
+use super::super::super::finder::{About, Fact, Field, Walls};
 use super::super::chess::FenStyle;
 use super::super::letters::{Letters, side_signs};
 use super::super::read_letters::letters_of;
 use super::counters;
 use super::points;
-use super::stack::{self, PiecesBySquare};
+use super::stack;
 
 /// The position as FEN, with the fields that the rules declare. The en passant square is written only if a
 /// capture there is legal.
@@ -22,7 +24,11 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     fields.extend(contract.notation.write(world, contract, &program, style));
     fields.extend(counters::write(world, contract, false));
     fields.extend(contract.notation.write_clock(world));
-    let by_square = stack::pieces_by_square(world, contract);
+    let has_fields_of_pieces = contract.fields.iter().any(|it| it.about == About::Pieces);
+    let by_square = match has_fields_of_pieces {
+        true => stack::pieces_by_square(world, contract),
+        false => Vec::new(),
+    };
     let facts = world.facts();
     let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
@@ -39,7 +45,7 @@ fn further(
     program: &Program,
     contract: &Contract,
     facts: &Session,
-    by_square: &PiecesBySquare,
+    by_square: &[(i64, EntityId)],
     field: &Field,
 ) -> Option<String> {
     let attr = field.fact.attr;
@@ -62,9 +68,7 @@ fn further(
         }
         return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
     }
-    let of_pieces = |(square, pieces): (&i64, &Vec<EntityId>)| -> Vec<(i64, Option<i64>)> {
-        pieces.iter().map(|it| (*square, facts.get_raw(*it, attr))).collect()
-    };
+    let of_piece = |it: &(i64, EntityId)| (it.0, facts.get_raw(it.1, attr));
     let of_member = |it| (i64::from(it), facts.get_raw(EntityId(it), attr));
     let (places, values): (_, Vec<(i64, Option<i64>)>) = match field.about {
         About::Members(domain) => {
@@ -72,7 +76,7 @@ fn further(
             (domain, members.map(of_member).collect())
         }
         About::Pieces | About::Game => {
-            (contract.board.domain, by_square.iter().flat_map(of_pieces).collect())
+            (contract.board.domain, by_square.iter().map(of_piece).collect())
         }
     };
     let is_about_members = matches!(field.about, About::Members(_));
@@ -95,47 +99,114 @@ fn further(
 
 /// The board in FEN order, last rank first: for each square the letter of the piece there, with its signs.
 pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
-    let letters = letters_of(world, contract);
-    let board = contract.board;
-    let by_square = stack::pieces_by_square(world, contract);
-    let facts = world.facts();
-    let mut squares = vec![None; usize::from(board.files) * usize::from(board.ranks)];
-    for (square, pieces) in by_square {
-        let letter = |it: &EntityId| letter_of(facts, contract, &letters, *it);
-        let Some(cell) = usize::try_from(square).ok().and_then(|it| squares.get_mut(it)) else {
-            continue;
-        };
-        *cell = match (contract.stack, pieces.as_slice()) {
-            (Some(_), [_, _, ..]) => {
-                let letters: String = pieces.iter().map(letter).collect();
-                Some(format!("{}{letters}{}", stack::OPEN, stack::CLOSE))
-            }
-            (_, pieces) => pieces.last().map(letter),
-        };
+    let cells = Cells::new(world, contract);
+    let cell = |square: i64| {
+        let mut text = String::new();
+        cells.push(square, cells.from(square), &mut text);
+        (!text.is_empty()).then_some(text)
+    };
+    let files = i64::from(contract.board.files);
+    let ranks = (0..i64::from(contract.board.ranks)).rev();
+    ranks.map(|rank| (rank * files..(rank + 1) * files).map(cell).collect()).collect()
+}
+
+/// What a FEN says of each square.
+struct Cells<'a> {
+    contract: &'a Contract,
+    facts: &'a Session,
+    letters: Arc<Letters>,
+    by_square: Vec<(i64, EntityId)>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(world: &'a mut World, contract: &'a Contract) -> Self {
+        let letters = letters_of(world, contract);
+        let by_square = stack::pieces_by_square(world, contract);
+        Self { contract, facts: world.facts(), letters, by_square }
     }
-    for wall in contract.walls.iter() {
-        let is_walled = |square: usize| {
-            let member = u32::try_from(square).map(EntityId);
-            member.is_ok_and(|it| facts.get_raw(it, wall.fact.attr) == Some(1))
-        };
-        for (_, cell) in squares.iter_mut().enumerate().filter(|it| is_walled(it.0)) {
-            *cell = Some(wall.sign.to_string());
+
+    /// The pieces on a square and on those after it.
+    fn from(&self, square: i64) -> &[(i64, EntityId)] {
+        &self.by_square[self.by_square.partition_point(|it| it.0 < square)..]
+    }
+
+    /// Writes what is on a square: nothing if it is empty. `pieces` begins with those on it. Returns the pieces on
+    /// the squares after it.
+    fn push<'p>(
+        &self,
+        square: i64,
+        pieces: &'p [(i64, EntityId)],
+        text: &mut String,
+    ) -> &'p [(i64, EntityId)] {
+        let count = pieces.iter().take_while(|it| it.0 == square).count();
+        let (here, after) = pieces.split_at(count);
+        if let Some(wall) = self.contract.walls.as_ref().filter(|it| self.is_walled(it, square)) {
+            text.push(wall.sign);
+        } else if self.contract.stack.is_some() && here.len() > 1 {
+            text.push(stack::OPEN);
+            here.iter().for_each(|it| self.push_piece(it.1, text));
+            text.push(stack::CLOSE);
+        } else if let Some((_, piece)) = here.last() {
+            self.push_piece(*piece, text);
         }
+        after
     }
-    let mut squares = squares.into_iter();
-    let rank = |_| squares.by_ref().take(usize::from(board.files)).collect();
-    let mut ranks: Vec<Vec<_>> = (0..board.ranks).map(rank).collect();
-    ranks.reverse();
-    ranks
+
+    fn is_walled(&self, wall: &Walls, square: i64) -> bool {
+        let member = u32::try_from(square).map(EntityId);
+        member.is_ok_and(|it| self.facts.get_raw(it, wall.fact.attr) == Some(1))
+    }
+
+    /// The letter of a piece with the signs that belong to it; `?` for a kind that the rules give no letter.
+    fn push_piece(&self, piece: EntityId, text: &mut String) {
+        let raw = |it: Fact| self.facts.get_raw(piece, it.attr);
+        let signs = |before: bool| {
+            let marks = self.contract.marks.iter().filter(move |it| it.before == before);
+            marks.filter(|it| raw(it.fact) == Some(1)).map(|it| it.sign)
+        };
+        text.extend(signs(true));
+        let (kind, side) = (raw(self.contract.kind), raw(self.contract.color));
+        match kind.zip(side).and_then(|(kind, side)| self.letters.letter(kind, side)) {
+            Some((sign, letter)) => text.extend([sign, letter]),
+            None => text.push('?'),
+        }
+        text.extend(signs(false));
+    }
+
+    /// The first field of a FEN for a board of squares.
+    fn rows(&self) -> String {
+        let (files, ranks) = (self.contract.board.files, self.contract.board.ranks);
+        let mut text = String::new();
+        for rank in (0..i64::from(ranks)).rev() {
+            let first = rank * i64::from(files);
+            let (mut pieces, mut empty) = (self.from(first), 0);
+            let mut cell = String::new();
+            for square in first..first + i64::from(files) {
+                pieces = self.push(square, pieces, &mut cell);
+                if cell.is_empty() {
+                    empty += 1;
+                } else {
+                    push_run(&mut text, &mut empty);
+                    text.push_str(&cell);
+                    cell.clear();
+                }
+            }
+            push_run(&mut text, &mut empty);
+            if rank > 0 {
+                text.push('/');
+            }
+        }
+        text
+    }
 }
 
 fn placement(world: &mut World, contract: &Contract) -> String {
-    let cells = cells(world, contract);
-    let rows: Vec<String> = match contract.board.is_grid {
-        true => cells.iter().map(|it| row(it)).collect(),
-        false => vec![points::write(world.program(), contract, &cells.concat())],
+    let mut text = match contract.board.is_grid {
+        true => Cells::new(world, contract).rows(),
+        false => {
+            points::write(&world.program().clone(), contract, &cells(world, contract).concat())
+        }
     };
-    let mut text = rows.join("/");
     if contract.pocket {
         let letters = letters_of(world, contract);
         text += &in_hand(world.facts(), contract, &letters);
@@ -161,40 +232,6 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
     };
     let all: String = pieces.iter().flat_map(letter).collect();
     format!("[{all}]")
-}
-
-/// The letter of a piece with the signs that follow it; `?` for a kind that the rules give no letter.
-fn letter_of(facts: &Session, contract: &Contract, letters: &Letters, piece: EntityId) -> String {
-    let kind = facts.get_raw(piece, contract.kind.attr);
-    let side = facts.get_raw(piece, contract.color.attr);
-    let is_set = |it: &&Mark| facts.get_raw(piece, it.fact.attr) == Some(1);
-    let signs = |before: bool| {
-        let marks = contract.marks.iter().filter(move |it| it.before == before).filter(is_set);
-        marks.map(|it| it.sign)
-    };
-    let mut text: String = signs(true).collect();
-    match kind.zip(side).and_then(|(kind, side)| letters.letter(kind, side)) {
-        Some((sign, letter)) => text.extend([sign, letter]),
-        None => text.push('?'),
-    }
-    text.extend(signs(false));
-    text
-}
-
-fn row(squares: &[Option<String>]) -> String {
-    let mut text = String::new();
-    let mut empty = 0;
-    for square in squares {
-        match square {
-            None => empty += 1,
-            Some(letter) => {
-                push_run(&mut text, &mut empty);
-                text.push_str(letter);
-            }
-        }
-    }
-    push_run(&mut text, &mut empty);
-    text
 }
 
 fn push_run(text: &mut String, empty: &mut usize) {
