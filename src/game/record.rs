@@ -22,7 +22,7 @@ pub struct Record {
     pub side: i64,
     /// Whether the same side goes on: the turn has further actions.
     pub turn_goes_on: bool,
-    /// The key of the position after it: equal for equal positions.
+    /// The key of the position after it: equal where the rules call a position a repetition of another.
     pub key: u64,
     /// The facts that it changed.
     #[doc(hidden)]
@@ -48,6 +48,13 @@ pub struct Switch {
     pub(super) period: u32,
 }
 
+impl Switch {
+    fn heap_bytes(&self) -> usize {
+        let names: usize = self.names.iter().map(|it| it.len() + size_of::<String>()).sum();
+        names + self.facts.own_bytes()
+    }
+}
+
 /// The parts of a record that only few actions have.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Extra {
@@ -70,7 +77,8 @@ impl Extra {
 
     fn heap_bytes(&self) -> usize {
         let notes: usize = self.notes.iter().map(|it| it.len() + size_of::<Box<str>>()).sum();
-        let switches = self.switches.capacity() * size_of::<Switch>();
+        let switches = self.switches.capacity() * size_of::<Switch>()
+            + self.switches.iter().map(Switch::heap_bytes).sum::<usize>();
         size_of::<Self>() + notes + switches + self.trace.as_ref().map_or(0, |it| it.heap_bytes())
     }
 }
@@ -81,14 +89,14 @@ impl Record {
         self.extra.as_ref().map_or(&[], |it| &it.notes)
     }
 
-    /// The trace of its reactions, if they did more than change facts: events, effects to be shown, anything
-    /// that a preset does.
+    /// The trace of its reactions, if it tells more than changes of facts by the core and the game: events, effects
+    /// to be shown, reactions of presets, facts that expired.
     #[doc(hidden)]
     pub fn trace(&self) -> Option<&Trace> {
         self.extra.as_ref()?.trace.as_deref()
     }
 
-    /// If the action ended in a rewind, the number of actions that the position goes back to.
+    /// If the action ended in a rewind, the number of actions that led to the position that it brought back.
     pub fn rewound_to(&self) -> Option<usize> {
         self.extra.as_ref()?.rewound_to
     }

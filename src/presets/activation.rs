@@ -1,8 +1,9 @@
 //! Activations: which presets are active, for which sides and with which options, as text and as facts.
 //!
-//! `P[:scope][:opt=val,...]` becomes one entity with the attributes `preset`, `scope` and one
-//! `P.opt` for each option of the preset. A preset's options are the inputs of its file whose first
-//! column is called `activation`; defaults are those of the schema.
+//! `P[:scope][:opt=val,...]` becomes one entity with the attributes `preset`, `scope`, `order` (its place
+//! among the requests), `turns_remaining` if it ends, and for each option of the preset `P.opt`, or `P.opt.MEMBER`
+//! for each chosen member of a list. A preset's options are the inputs that read attributes of such names and
+//! whose first column is called `activation`; defaults are those of the schema.
 //! Deliberately absent: what may be combined with what (`combine`).
 
 use std::fmt;
@@ -51,8 +52,8 @@ pub enum ActivationError {
     Preset { name: String, near: Option<String> },
     #[error("preset {preset} has no scope {scope}: a scope is {}", one_of(.known))]
     Scope { preset: String, scope: String, known: Vec<String> },
-    #[error("preset {preset} has no option {option}: {}", options(.known))]
-    Option { preset: String, option: String, known: Vec<String> },
+    #[error("preset {preset} has no option {option}{}", instead(.near, .known))]
+    Option { preset: String, option: String, near: Option<String>, known: Vec<String> },
     #[error("option {option} of preset {preset} is {expected}, not {value:?}")]
     Value { preset: String, option: String, value: String, expected: String },
     #[error("preset {preset} is activated twice for {scope}")]
@@ -65,10 +66,13 @@ pub(super) fn meant(near: &Option<String>) -> String {
     near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
 }
 
-fn options(known: &[String]) -> String {
-    match known {
-        [] => "it has none".into(),
-        _ => format!("its options are {}", known.join(", ")),
+/// The option that may have been meant, or else all that there are.
+fn instead(near: &Option<String>, known: &[String]) -> String {
+    match (near, known) {
+        (Some(_), _) => meant(near),
+        (None, []) => ": it has none".into(),
+        (None, [one]) => format!(": its only option is {one}"),
+        (None, _) => format!(": its options are {}", known.join(", ")),
     }
 }
 
@@ -151,7 +155,7 @@ impl Activation {
             activation.turns = Some(turns);
         }
         let known = known_options(program, &request.preset);
-        check_options(request, &known)?;
+        check_options(schema, request, &known)?;
         for (name, option_facts) in known {
             let facts = match request.options.iter().find(|it| it.0 == name) {
                 Some((_, text)) => {
@@ -184,13 +188,22 @@ impl Activation {
         Ok(entity)
     }
 
-    /// States the activation's facts about an existing entity.
+    /// States the activation's facts about an existing entity; options that it had before do not stay.
     pub(super) fn restate(
         &self,
         world: &mut World,
         entity: EntityId,
         number: usize,
     ) -> Result<(), FactError> {
+        let program = world.program().clone();
+        for (_, option_facts) in known_options(&program, &self.preset) {
+            // Members of a list that were chosen before.
+            for (_, attr) in option_facts.attrs(&program.schema) {
+                if !self.facts.iter().any(|it| it.0 == attr) {
+                    world.retract(entity, attr);
+                }
+            }
+        }
         for (attr, value) in &self.facts {
             world.insert(entity, *attr, value.clone())?;
         }
@@ -262,7 +275,7 @@ fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
     let read = |text: &str| {
         let (name, range) = text.split_once(':')?;
         let (least, most) = range.trim().split_once("..")?;
-        (name.trim() == option).then_some((least.parse().ok()?, most.parse().ok()?))
+        (name.trim() == option).then_some((least.trim().parse().ok()?, most.trim().parse().ok()?))
     };
     ranges.filter_map(read).next()
 }
@@ -340,7 +353,7 @@ pub enum OptionType {
     Bool,
     /// A number, in a range if the preset's file declares one.
     Int(Option<(i64, i64)>),
-    /// One of these words.
+    /// One of these words; for a member of a board, such as a square, a single description of them.
     Word(Vec<String>),
     /// Some members of a domain, joined by `+`: `d4+e4`.
     List(String),
@@ -365,7 +378,8 @@ pub(super) fn scope_names(program: &Program) -> Vec<String> {
     attr.map(|it| names_of(&program.schema, it)).unwrap_or_default()
 }
 
-/// The options of a preset that a program knows, in the order of their declaration.
+/// The options of a preset that a program knows, in the order of their declaration, without what its file says
+/// that they do.
 pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
     let schema = &*program.schema;
     let entry = |(name, option_facts): (String, OptionFacts)| {
@@ -409,7 +423,7 @@ fn known_options(program: &Program, preset: &str) -> Vec<(String, OptionFacts)> 
     known
 }
 
-/// The domain of a list in older rule files.
+/// The domain of an option that an older rule file declares a list by `.meta list "NAME: DOMAIN = ..."`.
 fn bits_of(program: &Program, preset: &str, option: &str) -> Option<DomainId> {
     let read = |text: &str| {
         let (name, rest) = text.split_once(':')?;
@@ -430,19 +444,21 @@ fn option_name<'p>(schema: &'p Schema, input: Input, preset: &str) -> Option<&'p
 }
 
 fn check_options(
+    schema: &Schema,
     request: &Request,
     known: &[(String, OptionFacts)],
 ) -> Result<(), ActivationError> {
     match request.options.iter().find(|it| known.iter().all(|known| known.0 != it.0)) {
         None => Ok(()),
         Some((option, _)) => {
-            let names = || known.iter().map(|it| it.0.as_str());
-            // Only the likely one, if there is one.
-            let near = nearest(option, names()).map(|it| vec![it.to_string()]);
+            // Every preset has it, unless the rules count no turns.
+            let turns = schema.attribute_named("turns_remaining").map(|_| TURNS);
+            let names = || known.iter().map(|it| it.0.as_str()).chain(turns);
             Err(ActivationError::Option {
                 preset: request.preset.clone(),
                 option: option.clone(),
-                known: near.unwrap_or_else(|| names().map(String::from).collect()),
+                near: nearest(option, names()).map(String::from),
+                known: names().map(String::from).collect(),
             })
         }
     }

@@ -118,11 +118,16 @@ fn wrong_activations_say_what_there_is() {
     let cases = [
         ("coregall", "there is no preset coregall; did you mean coregal?"),
         ("coregal:red", "preset coregal has no scope red: a scope is white, black or both"),
-        ("knight-immunity:a=1", "preset knight-immunity has no option a: it has none"),
+        ("knight-immunity:a=1", "preset knight-immunity has no option a: its only option is turns"),
+        ("coregal:tuns=1", "preset coregal has no option tuns; did you mean turns?"),
+        (
+            "suicide-chess:castlin=true",
+            "preset suicide-chess has no option castlin; did you mean castling?",
+        ),
         (
             "suicide-chess:castle=true",
             "preset suicide-chess has no option castle: its options are castling, \
-             promote_to_king, stalemate, opposite_bishops",
+             promote_to_king, stalemate, opposite_bishops, turns",
         ),
         (
             "suicide-chess:castling=yes",
@@ -134,6 +139,19 @@ fn wrong_activations_say_what_there_is() {
     }
     let twice = refusal("chess", &["coregal", "coregal:both"]);
     assert_eq!(twice, "preset coregal is activated twice for both");
+}
+
+#[test]
+fn a_range_may_be_written_with_spaces() {
+    let text = ".meta preset \"wide\"\n.meta range \"size: 1 .. 9\"\n.domain Preset += { wide }\n\
+                .input wide_size(activation: Entity, n: Int) key attr \"wide.size\" = 3 \
+                \"{activation} has the size {n}\"\n";
+    let mut catalogue = catalogue();
+    catalogue.add(Source { path: "mine/wide.dl".into(), text: text.into() }).expect("well formed");
+    catalogue.load("chess", &["wide:both:size=9"]).expect("in range");
+    let error = catalogue.load("chess", &["wide:both:size=10"]).map(|_| ()).expect_err("too large");
+    let error = error.to_string();
+    assert!(error.ends_with("is a number from 1 to 9, not \"10\""), "{error}");
 }
 
 #[test]

@@ -83,6 +83,19 @@ fn presets_come_and_go() {
     play(&mut game, "b1c3");
 }
 
+/// An activation that stays takes its options anew: a list is what is chosen now, without what was before.
+#[test]
+fn options_are_replaced() {
+    let catalogue = catalogue();
+    let (mut rules, mut game) = start(&catalogue, &["piece-hp", "poisoned-squares"], None);
+    assert_eq!(active(&game)[1], "poisoned-squares:both:squares=d4+e4+d5+e5");
+    for now in ["poisoned-squares:both:squares=a1+h8", "poisoned-squares:both:squares=h8"] {
+        switch(&catalogue, &mut rules, &mut game, &["piece-hp:both:hp=3", now]);
+        assert_eq!(active(&game), ["piece-hp:both:hp=3", now]);
+        play(&mut game, "g1f3 g8f6 f3g1 f6g8");
+    }
+}
+
 /// Who joins in the middle of a game puts at stake what there is; a game that is entered from a
 /// position, what its layout has.
 #[test]

@@ -104,8 +104,8 @@ fn san_and_winners_are_compared() {
     );
     let ran = rulemate(&["verify", &path]);
     assert!(ran.out.contains("missing: none\n  extra: e3d3 Kd3 e3d4 Kd4 "), "{}", ran.out);
-    assert!(ran.out.contains("winner: expected draw, found white\n"), "{}", ran.out);
-    assert!(ran.out.contains("winner: expected black, found none\n"), "{}", ran.out);
+    assert!(ran.out.contains("result: expected draw, found white\n"), "{}", ran.out);
+    assert!(ran.out.contains("result: expected black, found none\n"), "{}", ran.out);
     assert!(ran.out.ends_with("marks.json: 2 passed, 3 failed, 0 skipped\n"), "{}", ran.out);
 }
 

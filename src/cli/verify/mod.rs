@@ -1,7 +1,7 @@
 //! `rulemate verify`: runs vector files and counts what passes.
 //!
-//! The rows of a file are distributed over threads, the largest first and in parts. Draws by counter,
-//! repetition and material are ignored, as the vectors expect; every other result ends the tree.
+//! The rows of a file are distributed over threads, the largest first and in parts. Trees are counted beyond
+//! draws by counter, repetition and material, as the vectors expect, but not beyond any other end of the game.
 
 mod combine;
 mod corrections;
@@ -39,7 +39,7 @@ struct Tally {
     file: String,
     game: String,
     passed: usize,
-    /// Number of rows that pass because of a correction: in all, and by conflict.
+    /// Number of rows that pass because of a correction, which `passed` leaves out: in all, and by conflict.
     corrected: usize,
     corrections: BTreeMap<String, usize>,
     failed: usize,
@@ -78,7 +78,8 @@ enum Fault {
         expected: String,
         found: String,
     },
-    /// The position could not be set up.
+    /// There is no answer: the position could not be set up, an action of the row is not legal, a limit was
+    /// exceeded.
     Setup {
         reason: String,
     },
@@ -123,12 +124,12 @@ fn verify(
     let trust = if args.recorded { Trust::Recorded } else { Trust::Corrected };
     let reading = Reading { trust, game: args.game.as_deref(), corrections };
     let suite = suite::read(path, reading)?;
-    // There may be a variant of the game with the deviations of the program that made the file.
-    let follower = suite.oracle.as_ref().and_then(|oracle| {
+    // There may be a game that deviates from the usual rules as the program that made the file does.
+    let imitation = suite.oracle.as_ref().and_then(|oracle| {
         let mut games = library.catalogue().games().iter();
         games.find(|it| it.oracles.contains(oracle)).map(|it| it.name.clone())
     });
-    let (asked, named) = (args.game.as_deref(), follower.as_deref().or(suite.game.as_deref()));
+    let (asked, named) = (args.game.as_deref(), imitation.as_deref().or(suite.game.as_deref()));
     let game = if suite.of_any_game { asked.or(named) } else { named.or(asked) };
     let Some(game) = game else {
         let cause = format!("{}: the file does not say which game it is about", path.display());
@@ -219,7 +220,7 @@ struct Task {
     size: u64,
 }
 
-/// Rows with more nodes than this are split by their first actions.
+/// Rows with this many nodes or more are split by their first actions.
 const LARGE: u64 = 1_000_000;
 
 /// The tasks that the rows are split into, the largest first.
@@ -331,6 +332,7 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             Found::Fen(played.then(|| game.fen()))
         }
         (Ask::UnderWay { path, .. }, _) => turns::under_way(rules, &mut game, path),
+        // They are answered above.
         (Ask::Fen { .. } | Ask::Script(_), _) => Found::Fen(None),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
@@ -373,7 +375,7 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
             Found::Fen(found),
         ) => {
             let refused = found.is_none() && !strict;
-            let text = |it: Option<&String>| it.map_or("it is refused".into(), String::clone);
+            let text = |it: Option<&String>| it.map_or("a refusal".into(), String::clone);
             (found != *reads && !refused).then(|| Fault::Differs {
                 what: "FEN",
                 expected: text(reads.as_ref()),
@@ -419,7 +421,7 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
                 out.line(format_args!("  extra: {}", list(extra)))?;
             }
             Fault::End { expected, found } => {
-                out.line(format_args!("  winner: expected {expected}, found {found}"))?;
+                out.line(format_args!("  result: expected {expected}, found {found}"))?;
             }
             Fault::Differs { what, expected, found } => {
                 out.line(format_args!("  {what}: expected {expected}, found {found}"))?;

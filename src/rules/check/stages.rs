@@ -37,7 +37,7 @@ impl<'t> Checker<'t> {
         let only = [Name { text: ONLY, span: Span { line: 1, ..Span::default() } }];
         for &name in list.map_or(&only[..], |it| &it.names) {
             match self.stage_ids.share(name.text, order.names.len()) {
-                Err(old) => self.report(mistake::stages_twice(name.span, order.names[old].span)),
+                Err(old) => self.report(mistake::stage_twice(name, order.names[old].span)),
                 Ok(()) => order.append(name),
             }
         }
@@ -64,7 +64,8 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Adds a stage, which several files may do: a shared or exported stage of the same name is the same one.
+    /// Adds a stage, which several files may do: they mean the same one if all share its name, or if all presets
+    /// export it. A preset that keeps the name for itself has a stage of its own.
     fn name_stage(&mut self, order: &mut Order<'t>, name: Name<'t>) {
         let found = self.stage_ids.find(&self.scopes, name);
         if let Some((exported, 2)) = found.filter(|_| self.scopes.private(name).is_none()) {

@@ -215,6 +215,11 @@ pub(in super::super) fn stage_cycle(cycle: &[&str], span: Span) -> Diagnostic {
     Diagnostic::new("E611", message, span, "closes the cycle")
 }
 
+pub(in super::super) fn stage_twice(name: Name<'_>, old: Span) -> Diagnostic {
+    let message = format!("the stage `{}` is listed twice", name.text);
+    Diagnostic::new("E612", message, name.span, "again here").and(old, "first here")
+}
+
 pub(in super::super) fn stages_twice(span: Span, old: Span) -> Diagnostic {
     Diagnostic::new("E612", "the stages are listed twice", span, "again here")
         .and(old, "listed here")

@@ -1,10 +1,10 @@
 //! Tournaments of accounts: arenas and Swisses, whose games are games like any other.
 //!
 //! `pairs` finds opponents, `table` computes how time and results change a tournament; both are pure. `records`
-//! has the table in the store, `task` its games at the host. A table is one record, changed by
-//! compare-and-swap: so a result counts once and a round is drawn once, whichever node does it; a game has
-//! its id before it is created, and a node that finds it missing creates it. Deliberately absent: teams,
-//! knock-outs, guests, uploaded rules.
+//! reads and writes the table in the store, `task` creates its games at the host and counts those that are over. A
+//! table is one record, changed by compare-and-swap: so a result counts once and a round is paired once, whichever
+//! node does it. The id of a game is in the table before the game is created; a node that finds no game of that id
+//! creates it. Deliberately absent: teams, knock-outs, guests, uploaded rules.
 
 pub mod pairs;
 mod records;

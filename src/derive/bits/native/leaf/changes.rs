@@ -14,8 +14,8 @@ use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
-/// Number of words that a write saves for each relation that reads it: the value, two rows of the inverse,
-/// and the row of entities that have a value.
+/// Maximum number of words that writing an attribute saves for each input that reads it: the value, one of each of
+/// two rows of the inverse, and one of the row of entities that have a value.
 const SAVES: u32 = 4;
 
 /// The readers to be notified.
@@ -67,7 +67,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.end(Self::share_top);
     }
 
-    /// A value of an entity, with the rows that go with it, or of the game.
+    /// Writes the value of an entity, with its `rows` (of entities that have a value, and the inverse), or of the
+    /// game, which has no such rows.
     fn write_value(
         &mut self,
         rel: RelId,
@@ -108,7 +109,7 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             it.when(has, |it| {
                 // As in the interpreter: those that do not depend on the value were notified when the old one
-                // was removed.
+                // was removed. Of the game all are notified: the value is all of its tuple.
                 if rows.is_none() {
                     return it.notify(rel, &tuple(new), Notified::All);
                 }
@@ -129,8 +130,8 @@ impl<W: Word> Lower<'_, '_, W> {
         let address = self.row_at(Space::Maintained, alone(base));
         let (address, within) = self.word_with(address, member);
         let old = self.load_word(address, 0);
-        let has = self.b.ins().band(old, within);
-        let had = self.b.ins().icmp_imm_s(IntCC::NotEqual, has, 0);
+        let bit = self.b.ins().band(old, within);
+        let had = self.b.ins().icmp_imm_s(IntCC::NotEqual, bit, 0);
         let will = self.b.ins().icmp_imm_s(IntCC::Equal, new, 1);
         let differs = self.b.ins().icmp(IntCC::NotEqual, had, will);
         let word = self.b.ins().bxor(old, within);
@@ -177,17 +178,17 @@ impl<W: Word> Lower<'_, '_, W> {
         readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, blocks, guards));
     }
 
-    /// Marks a block as changed if all its guards contain it.
-    fn dirty_if(&mut self, turn: Turn, block: &Row, guards: &Guards) {
+    /// Marks those of these blocks of a relation that all guards contain as perhaps changed.
+    fn dirty_if(&mut self, turn: Turn, blocks: &Row, guards: &Guards) {
         if !self.part().kept[usize::from(turn)] {
             return;
         }
-        let mut block = block.clone();
+        let mut blocks = blocks.clone();
         for &guard in guards {
             let row = self.row_at(Space::Maintained, alone(guard));
             let row = self.load_row(row);
-            block = self.both(&block, &row);
+            blocks = self.both(&blocks, &row);
         }
-        self.note_dirty(turn, &block);
+        self.note_dirty(turn, &blocks);
     }
 }
