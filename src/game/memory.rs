@@ -3,14 +3,15 @@
 use super::play::Game;
 use super::record::Record;
 
-/// Bytes of one game. What all games of a rule set share (program, plan, schema) is not in it.
+/// Bytes of one game, as an estimate: of snapshots what they do not share with others, and nothing of what all
+/// games of a rule set share (program, plan, schema).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
-    /// The facts on the board, their journal included.
+    /// The facts as they are now, their journal included.
     pub facts: usize,
     /// Rows derived from them, and the state that maintains these.
     pub derived: usize,
-    /// Records and snapshots of what was played.
+    /// The start, the records of what was played, and their snapshots.
     pub history: usize,
 }
 

@@ -26,7 +26,8 @@ pub(super) struct Model {
     tables: Vec<Option<Rc<Table>>>,
     /// The facts before the action under way, for reactions that read them.
     origin: Option<Rc<Session>>,
-    /// A relation that was too large to compute.
+    /// A relation that was too large to compute, or one that is computed together with it. It stays set when the
+    /// facts change, since they do so in the middle of an action, too.
     pub(super) too_large: Option<RelId>,
 }
 
@@ -42,8 +43,8 @@ impl Model {
         }
     }
 
-    /// A model of other facts, which keeps what depends only on statics.
-    pub(super) fn of_others(&self, facts: &Session) -> Self {
+    /// A new model of these facts, under the same rules, which keeps what depends only on statics.
+    pub(super) fn with_facts(&self, facts: &Session) -> Self {
         let mut other = Self::new(&self.program, facts);
         for (at, relation) in self.program.relations.iter().enumerate() {
             if relation.is_static() {
@@ -53,8 +54,8 @@ impl Model {
         other
     }
 
-    /// Sets the facts before the action under way; `None` if it is over.
-    pub(super) fn begin(&mut self, facts: Option<&Session>) {
+    /// Sets the facts before the action under way; `None` when it is over.
+    pub(super) fn set_origin(&mut self, facts: Option<&Session>) {
         self.origin = facts.map(|it| Rc::new(it.clone()));
         for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
             if let Role::Given(Given::Before(_)) = relation.role {
@@ -63,7 +64,8 @@ impl Model {
         }
     }
 
-    /// Changes the facts under the same rules; what depends only on statics is kept.
+    /// Changes the facts under the same rules. What depends only on statics is kept, and so is what was before the
+    /// action under way.
     pub(super) fn change(&mut self, facts: &Session) {
         self.facts = facts.clone();
         for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
@@ -83,7 +85,7 @@ impl Model {
     /// The rows of a relation.
     pub(super) fn table(&mut self, rel: RelId) -> Rc<Table> {
         self.ensure(rel);
-        self.finished(rel)
+        self.table_so_far(rel)
     }
 
     /// The members of an aggregate under bindings, and its value.
@@ -95,7 +97,7 @@ impl Model {
         aggregate.body.iter().for_each(|it| self.ensure_all(it));
         let bound = (0..bindings.len()).filter(|&at| bindings[at].is_some());
         let bound = bound.map(|it| VarId(it as u16)).collect();
-        let tables = |rel| self.finished(rel);
+        let tables = |rel| self.table_so_far(rel);
         let inner = Join::new(&self.program, &tables, aggregate.body.iter(), &bound);
         fold(aggregate, &inner, bindings)
     }
@@ -110,14 +112,15 @@ impl Model {
         body.iter().for_each(|it| self.ensure_all(it));
         let bound = (0..given.len()).filter(|&at| given[at].is_some());
         let bound = bound.map(|it| VarId(it as u16)).collect();
-        let join = Join::new(&self.program, &|rel| self.finished(rel), body.iter(), &bound);
+        let join = Join::new(&self.program, &|rel| self.table_so_far(rel), body.iter(), &bound);
         join.run(&mut given.clone(), &mut |solution| {
             f(solution);
             true
         });
     }
 
-    fn finished(&self, rel: RelId) -> Rc<Table> {
+    /// The known rows of a relation: all of them, unless its stratum is being computed.
+    fn table_so_far(&self, rel: RelId) -> Rc<Table> {
         self.tables[usize::from(rel.0)].clone().unwrap_or_default()
     }
 
@@ -147,7 +150,7 @@ impl Model {
     /// The rows that a relation had before the action under way.
     fn rows_before(&mut self, of: RelId) -> Vec<Row> {
         let Some(origin) = self.origin.clone() else { return Vec::new() };
-        let mut then = self.of_others(&origin);
+        let mut then = self.with_facts(&origin);
         let rows = then.table(of).rows().to_vec();
         self.too_large = self.too_large.or(then.too_large);
         rows
@@ -167,7 +170,7 @@ impl Model {
         let relations = stratum.map(|it| it.relations.clone()).unwrap_or_else(|| vec![rel]);
         let rules = relations.iter().flat_map(|&it| &program.relation(it).rules);
         let rules: Vec<&Rule> = rules.map(|&it| program.rule(it)).collect();
-        // The relations of this stratum exist from now on, empty, so that the recursion ends.
+        // The relations of this stratum exist from now on, empty, so that `ensure` does not come back here.
         relations.iter().for_each(|&it| self.set(it, Vec::new()));
         for rule in &rules {
             rule.body.iter().for_each(|it| self.ensure_all(it));
@@ -220,7 +223,7 @@ impl Model {
         bound: &BTreeSet<VarId>,
     ) -> Join<'r> {
         let body = rule.body.iter().enumerate().filter(|(at, _)| Some(*at) != without);
-        Join::new(program, &|rel| self.finished(rel), body.map(|(_, it)| it), bound)
+        Join::new(program, &|rel| self.table_so_far(rel), body.map(|(_, it)| it), bound)
     }
 
     /// Adds rows and returns those that are new.

@@ -159,7 +159,7 @@ impl<'m> Transaction<'m> {
                 self.expire(&[it.before]);
             }
             self.refresh();
-            self.model.begin(None);
+            self.model.set_origin(None);
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ impl<'m> Transaction<'m> {
         for it in &program.was {
             self.expire(&[it.before]);
         }
-        self.model.begin(Some(&self.facts));
+        self.model.set_origin(Some(&self.facts));
         for it in &program.was {
             let owners: Vec<EntityId> = self.facts.entities_with(it.of).collect();
             for owner in owners {
@@ -532,7 +532,7 @@ impl Model {
     pub(super) fn tried(&mut self, trial: &TrialRelation) -> Vec<Row> {
         let program = Arc::clone(&self.program);
         let action = program.action(trial.action);
-        let mut now = self.of_others(self.facts());
+        let mut now = self.with_facts(self.facts());
         let candidates = now.table(action.candidates());
         let from = trial.from.map(|it| now.table(it));
         let mut rows = Vec::new();
@@ -540,7 +540,7 @@ impl Model {
             if from.as_ref().is_some_and(|it| !it.contains(row)) {
                 continue;
             }
-            let mut then = now.of_others(self.facts());
+            let mut then = now.with_facts(self.facts());
             if Transaction::new(&program, &mut then).survives(trial, row) {
                 rows.push(row.clone());
             }

@@ -99,17 +99,28 @@ impl<'t> Parser<'t, '_> {
         Err(Abandoned)
     }
 
-    /// Abandons the item because something else is expected here.
+    /// Abandons the item because something else is expected here. If the next token is on another line, the item
+    /// seems to have ended before it.
     pub(super) fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+        let token = self.peek();
+        match token.kind == Kind::End || token.first {
+            true => self.abandon(mistake::ends_early(what, self.tokens.last().span)),
+            false => self.unexpected(what),
+        }
+    }
+
+    /// Abandons the item because of its next token.
+    fn unexpected<T>(&mut self, what: &str) -> Parsed<T> {
+        let span = self.peek().span;
+        self.abandon(mistake::expected(what, self.tokens.text_of(span), span))
+    }
+
+    /// Abandons the item at the next token; text that is none has been reported.
+    fn abandon<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
         let token = self.peek();
         if token.kind == Kind::Bad {
             return Err(Abandoned);
         }
-        let diagnostic = if token.kind == Kind::End || token.first {
-            mistake::ends_early(what, self.tokens.last().span)
-        } else {
-            mistake::expected(what, self.tokens.text_of(token.span), token.span)
-        };
         let diagnostic = if self.tokens.remainder_line() == Some(token.span.line) {
             mistake::after_remainder(diagnostic)
         } else {
@@ -283,7 +294,7 @@ impl<'t> Parser<'t, '_> {
         let value = if negative { format!("-{digits}").parse() } else { digits.parse() };
         match value {
             Ok(value) if value != i64::MIN => Ok(Number { value, span }),
-            _ => self.fail(mistake::number_too_large(digits, span)),
+            _ => self.fail(mistake::number_out_of_range(self.tokens.text_of(span), span)),
         }
     }
 
@@ -541,7 +552,7 @@ impl<'t> Parser<'t, '_> {
             return self.fail(mistake::negated_head(start));
         }
         if !is_name(self.peek()) {
-            return self.expected("a directive, a rule or a reaction");
+            return self.unexpected("a directive, a rule or a reaction");
         }
         self.subject = Some(self.tokens.text_of(self.peek().span));
         let head = self.atom("a rule")?;
@@ -705,7 +716,14 @@ impl<'t> Parser<'t, '_> {
             if self.is_was() {
                 return Ok(Literal::Atom { atom: self.was()?, negated: true });
             }
-            if !is_name(self.peek()) || self.tokens.second().kind != Kind::Open {
+            let (next, second) = (self.peek(), self.tokens.second().kind);
+            if is_name(next)
+                && matches!(second, Kind::Comma | Kind::Dot | Kind::CloseBrace | Kind::Ident)
+            {
+                let name = self.tokens.text_of(next.span);
+                return self.fail(mistake::no_parentheses(name, next.span));
+            }
+            if !is_name(next) || second != Kind::Open {
                 return self.fail(mistake::negated_expression(token.span));
             }
             let atom = self.atom("a relation")?;

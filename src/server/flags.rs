@@ -13,6 +13,8 @@ use super::parked::{Due, Running};
 
 /// Maximum time between two checks whether an idle game is to be evicted.
 const LOOK: Duration = Duration::from_secs(5);
+/// The minimum: a game that somebody watches stays, however often it is checked.
+const SHORTEST_LOOK: Duration = Duration::from_millis(10);
 
 impl Host {
     /// Remembers the clocks of a game that leaves memory, and makes sure that its flag falls in time.
@@ -26,7 +28,8 @@ impl Host {
         self.parked.changed.notify_one();
     }
 
-    /// How long an idle game stays in memory: the fuller the memory, the shorter.
+    /// How long an idle game stays in memory: as configured while memory holds at most half of the games that it may
+    /// hold, and less and less the more it holds beyond that.
     pub(super) fn idle_time(&self) -> Duration {
         let (live, most) = (self.live_games(), self.config.live.max(1));
         match live <= most / 2 {
@@ -37,11 +40,15 @@ impl Host {
 
     /// The time until an idle game checks again whether it is to be evicted.
     pub(super) fn next_look(&self) -> Duration {
-        self.config.idle.min(LOOK)
+        time_between_looks(self.config.idle)
     }
 }
 
-/// Waits for flags to fall, as long as there are any and the server runs.
+fn time_between_looks(idle: Duration) -> Duration {
+    idle.clamp(SHORTEST_LOOK, LOOK)
+}
+
+/// Has the flags of games out of memory fall in time, as long as there are such games and the server runs.
 async fn watch(host: Weak<Host>) {
     loop {
         let Some(host) = host.upgrade().filter(|it| !it.is_draining()) else { return };
@@ -61,7 +68,11 @@ async fn watch(host: Weak<Host>) {
                     looks.spawn(async move {
                         let looked = host.step(&id, Input::Tick).await;
                         if let Err(problem) = &looked {
-                            tracing::warn!(game = id, problem.message, "a flag does not fall yet");
+                            tracing::warn!(
+                                game = id,
+                                problem.message,
+                                "a flag that is due did not fall; it is tried again"
+                            );
                         }
                         host.parked.checked(&id, now, looked.is_ok());
                     });
@@ -69,5 +80,18 @@ async fn watch(host: Weak<Host>) {
                 while looks.join_next().await.is_some() {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without the minimum, games that are watched would be checked without a pause.
+    #[test]
+    fn idle_games_are_checked_now_and_then() {
+        assert_eq!(time_between_looks(Duration::ZERO), SHORTEST_LOOK);
+        assert_eq!(time_between_looks(Duration::from_secs(1)), Duration::from_secs(1));
+        assert_eq!(time_between_looks(Duration::from_secs(60)), LOOK);
     }
 }

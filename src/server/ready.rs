@@ -1,5 +1,5 @@
-//! Readiness of the store, found by writing something small durably at intervals. (A full disk can still be
-//! read.)
+//! Readiness of the store, found on request by writing something small durably, since a full disk can still be
+//! read.
 
 use std::time::{Duration, Instant};
 

@@ -396,7 +396,7 @@ fn loadouts_that_cannot_be_are_refused_with_their_reason() {
     for (field, reason) in [
         ("do-over=-,b1:-1", "less than no copy of Do-Over"),
         ("tailwind=-,e4:true", "expected a square that a piece stands on"),
-        ("slow=0,white:7", "slowed by less than no step, or by more than two"),
+        ("slow=0,white:7", "slowed by fewer than 0 steps, or by more than 2"),
         ("steps=2", "no piece has begun the turn"),
         ("acting=false,b1:true steps=-2", "less than no step is left"),
         ("acting=false,b1:true,c1:true", "two pieces are that of the turn"),

@@ -64,8 +64,8 @@ pub(crate) fn document(program: &Program) -> String {
 
 fn write_file(out: &mut String, program: &Program, path: &str, text: &str, list: &[&Relation]) {
     let _ = write!(out, "\n## {path}\n\n");
-    if let Some(about) = text.lines().next().and_then(|it| it.strip_prefix('%')) {
-        let about = about.split_once('—').map_or(about, |it| it.1);
+    if let Some(about) = head(text) {
+        let about = about.split_once('—').map_or(&*about, |it| it.1);
         let _ = write!(out, "{}\n\n", sentence_case(about.trim()));
     }
     out.push_str("| relation | kind | meaning |\n|---|---|---|\n");
@@ -74,6 +74,19 @@ fn write_file(out: &mut String, program: &Program, path: &str, text: &str, list:
         let kind = kind(program, relation);
         let _ = writeln!(out, "| `{signature}` | {kind} | {} |", meaning(&relation.sentence));
     }
+}
+
+/// The comment that a file begins with, up to the first line that ends with a sentence.
+fn head(text: &str) -> Option<String> {
+    let mut lines = text.lines().map_while(|it| it.strip_prefix('%')).map(str::trim);
+    let mut head = lines.next()?.to_owned();
+    for line in lines.take_while(|it| !it.is_empty()) {
+        if head.ends_with('.') {
+            break;
+        }
+        head = format!("{head} {line}");
+    }
+    Some(head)
 }
 
 fn sentence_case(text: &str) -> String {

@@ -1,12 +1,11 @@
 //! Refutations: how far each rule of a relation gets toward a goal that no row matches.
 //!
-//! For each rule the body is searched as the solver does it, but with negated literals last; the first match
-//! that satisfies the most literals is kept. So if all positive literals of a rule hold, its failure is
-//! explained by the row that forbids it.
+//! For each rule the body is searched as the solver does it, but with negated literals last. Of the partial
+//! matches that satisfy the most literals, the one is kept whose other literals would need the cheapest changes
+//! (`near`). So if everything else in a rule holds, its failure is explained by the row that forbids it.
 //!
-//! A recursive rule is followed from the goal back: its other literals are evaluated before the recursive
-//! one. Of several rows that the goal might come from, the one that needs the fewest changes is shown
-//! (`near`).
+//! A recursive rule is followed from the goal back: a recursive literal that binds a variable is evaluated after
+//! the others. So the rows that the goal might come from are what the matches differ in.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +16,8 @@ use crate::rules::{Literal, RelId, Role, Rule};
 
 /// A partial match, and the literal at which it ends.
 struct Failure {
-    matched: usize,
+    /// Number of literals that the match satisfies before it.
+    before: usize,
     literal: usize,
     bindings: Bindings,
 }
@@ -25,8 +25,8 @@ struct Failure {
 /// The failures that got furthest so far, and how many more partial matches may be tried.
 struct Search {
     furthest: Vec<Failure>,
-    matches: usize,
-    /// The literals that are recursive with the head.
+    matches_left: usize,
+    /// The literals on relations that are recursive with the head's.
     back: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Context<'_> {
             Role::Input(_) => Lack::Fact { instead: self.instead(rel, pattern) },
             Role::Static | Role::Builtin(_) => Lack::Static { instead: self.instead(rel, pattern) },
             Role::Given(_) => Lack::Tried,
-            Role::Derived if self.is_open(rel, pattern) => Lack::Circular,
+            Role::Derived if self.is_being_refuted(rel, pattern) => Lack::Circular,
             Role::Derived if depth == 0 || self.goals == 0 => Lack::Deeper,
             Role::Derived => {
                 self.goals -= 1;
@@ -63,7 +63,7 @@ impl Context<'_> {
         Refutation { goal: self.goal(rel, pattern), lack }
     }
 
-    /// The refutation of a negated premise: one level, or `None` for facts and statics.
+    /// The refutation of the goal that a negated premise denies: one level, or `None` unless it is derived.
     pub(super) fn shallow_refutation(
         &mut self,
         rel: RelId,
@@ -77,8 +77,8 @@ impl Context<'_> {
         refutation
     }
 
-    fn is_open(&self, rel: RelId, pattern: &[Option<i64>]) -> bool {
-        self.path.iter().any(|(open, wanted)| *open == rel && wanted == pattern)
+    fn is_being_refuted(&self, rel: RelId, pattern: &[Option<i64>]) -> bool {
+        self.path.iter().any(|(goal, wanted)| *goal == rel && wanted == pattern)
     }
 
     /// The last column's value for the goal's key, where the relation is functional.
@@ -108,10 +108,10 @@ impl Context<'_> {
             };
         };
         let back = self.recursive_literals(rule);
-        let mut search = Search { furthest: Vec::new(), matches: self.limits.matches, back };
+        let mut search = Search { furthest: Vec::new(), matches_left: self.limits.matches, back };
         let rest: Vec<u16> = (0..total as u16).collect();
         self.reach(&rule.body, &rest, &mut bindings.clone(), &mut search);
-        // If the tree ends here, which failure is kept does not matter.
+        // What fails on the last level is not refuted any further, so the first failure will do.
         let furthest = match depth {
             0 => search.furthest.into_iter().next(),
             _ => self.nearest(rule, search.furthest),
@@ -121,6 +121,7 @@ impl Context<'_> {
                 let matched = self.satisfied(&rule.body, &it.bindings);
                 (matched, self.blocked(rule, &it, depth), it.bindings)
             }
+            // Only when the steps ran out: then there is an error instead of this answer.
             None => (0, Blocked::Head, bindings),
         };
         let bindings = self.bindings(&rule.vars, &bindings);
@@ -165,9 +166,9 @@ impl Context<'_> {
         if depth == 0 { 0 } else { self.limits.proof }
     }
 
-    /// Searches the body on from a partial match and keeps the furthest failure.
+    /// Continues the search of the body from a partial match, and keeps the failures that get furthest.
     fn reach(&self, body: &[Literal], rest: &[u16], bindings: &mut Bindings, search: &mut Search) {
-        search.matches = search.matches.saturating_sub(1);
+        search.matches_left = search.matches_left.saturating_sub(1);
         let Some(at) = self.next(body, rest, bindings, &search.back) else { return };
         let literal = usize::from(rest[at]);
         let later = [&rest[..at], &rest[at + 1..]].concat();
@@ -175,26 +176,26 @@ impl Context<'_> {
         let _ = solve::literal_solutions(self.rows, &body[literal], bindings, &mut |bindings| {
             any = true;
             self.reach(body, &later, bindings, search);
-            match search.matches {
+            match search.matches_left {
                 0 => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),
             }
         });
-        let matched = body.len() - rest.len();
-        let known = search.furthest.first().map(|it| it.matched);
-        if any || known.is_some_and(|it| it > matched) {
+        let before = body.len() - rest.len();
+        let known = search.furthest.first().map(|it| it.before);
+        if any || known.is_some_and(|it| it > before) {
             return;
         }
-        if known.is_some_and(|it| it < matched) {
+        if known.is_some_and(|it| it < before) {
             search.furthest.clear();
         }
         if search.furthest.len() < RIVALS {
             let bindings = bindings.clone();
-            search.furthest.push(Failure { matched, literal, bindings });
+            search.furthest.push(Failure { before, literal, bindings });
         }
     }
 
-    /// Of equally far failures the one that needs the fewest changes; the first of equal ones.
+    /// Of equally far failures the one that needs the cheapest changes; the first of equal ones.
     fn nearest(&mut self, rule: &Rule, mut rivals: Vec<Failure>) -> Option<Failure> {
         if rivals.len() < 2 {
             return rivals.pop();
@@ -204,10 +205,11 @@ impl Context<'_> {
         Some(rivals.swap_remove(least))
     }
 
-    /// The literal to try next: a positive one that needs no new variable, in text order; or else
-    /// what the solver would take, unless another cannot be satisfied in any case. Negated literals and
-    /// aggregates come last, since it is most informative that everything else holds; before them come the
-    /// recursive ones (`back`).
+    /// The place in `rest` of the literal to try next: first a positive atom or a comparison that binds no
+    /// variable, in text order; then what the solver would take, but if that may have many solutions, an atom that
+    /// has no row whatever its unbound variables are. Of these, recursive ones (`back`) come after the others.
+    /// Negated literals, and aggregates that bind no variable, come last, since it is most informative that
+    /// everything else holds.
     fn next(
         &self,
         body: &[Literal],

@@ -1,6 +1,6 @@
 //! `E0xx`: text that cannot be read.
 //!
-//! Deliberately absent: everything that needs names.
+//! Deliberately absent: what is wrong with the meaning of names (`declaration`, `body`).
 
 use super::super::source::Span;
 use super::{Diagnostic, did_you_mean, with_help};
@@ -10,7 +10,7 @@ pub(in super::super) fn strange_text(span: Span, text: &str) -> Diagnostic {
     let found = text.get(span.start as usize..span.end as usize).unwrap_or("");
     let it = Diagnostic::new("E001", "this is not rule text", span, "not a word, number or sign");
     if found.starts_with('\'') {
-        return it.help("a constant is an apostrophe and a name, without a closing one: `'white`");
+        return it.help("a constant begins with an apostrophe and ends without one: `'white`");
     }
     it
 }
@@ -41,13 +41,14 @@ pub(in super::super) fn unknown_option(found: &str, known: &[&str], span: Span) 
     let it = Diagnostic::new("E006", format!("`{found}` means nothing here"), span, "unknown");
     match near {
         Some(near) => it.help(format!("did you mean `{near}`?")),
-        None => it.help(format!("here may stand: {}", known.join(", "))),
+        None => it.help(format!("possible here: {}", known.join(", "))),
     }
 }
 
-pub(in super::super) fn number_too_large(digits: &str, span: Span) -> Diagnostic {
-    let message = format!("the number {digits} is too large");
-    Diagnostic::new("E007", message, span, "numbers have 64 bits")
+pub(in super::super) fn number_out_of_range(number: &str, span: Span) -> Diagnostic {
+    let message = format!("the number {number} is out of range");
+    let label = format!("numbers go from -{0} to {0}", i64::MAX);
+    Diagnostic::new("E007", message, span, label)
 }
 
 pub(in super::super) fn quoted_member(found: &str, span: Span) -> Diagnostic {
@@ -72,13 +73,9 @@ pub(in super::super) fn second_if(span: Span) -> Diagnostic {
 }
 
 pub(in super::super) fn no_parentheses(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(
-        "E011",
-        format!("`{name}` stands alone"),
-        span,
-        "neither an atom nor a comparison",
-    )
-    .help(format!("a relation is written with parentheses, also without columns: `{name}()`"))
+    let message = format!("`{name}` lacks its parentheses");
+    Diagnostic::new("E011", message, span, "no `(` after this")
+        .help(format!("write `{name}(...)`, or `{name}()` if nothing stands between them"))
 }
 
 pub(in super::super) fn negated_expression(span: Span) -> Diagnostic {
@@ -109,13 +106,14 @@ pub(in super::super) fn unknown_effect(name: &str, known: &[&str], span: Span) -
 }
 
 pub(in super::super) fn stray_plan(span: Span) -> Diagnostic {
-    let it = Diagnostic::new("E016", "`.plan` follows a rule", span, "there is no rule before it");
+    let it =
+        Diagnostic::new("E016", "`.plan` must follow a rule", span, "no rule right before this");
     it.help(
         "put it behind the rule whose variables it names: `a(x, y) :- b(x), c(x, y). .plan x, y`",
     )
 }
 
-/// The reader may have meant a comment.
+/// Adds that the author may have meant a comment.
 pub(in super::super) fn after_remainder(it: Diagnostic) -> Diagnostic {
     it.note("a `%` right after a value is the remainder; put the comment on a line of its own")
 }

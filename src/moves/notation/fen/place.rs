@@ -1,5 +1,5 @@
-//! States a position that was read as facts: pieces, rights and attributes of the game; and what had to be
-//! dropped.
+//! Turns a position that was read into facts: pieces, walls, attributes of the game, and what its family adds.
+//! Tells what had to be dropped, or is odd.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::{FenError, FenField, counters};
 /// A part of a position that cannot be a fact, or that is odd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
-    /// A warning about a field of one family.
+    /// A warning about what only some families have.
     Family(Oddity),
     /// Move numbers start from 1; 0 is read as 1.
     MoveNumberZero,
@@ -41,7 +41,7 @@ pub(super) fn place(
     clear(world, contract);
     let pieces = pieces(world, contract, position)?;
     let mut warnings = Vec::new();
-    game(world, contract, position, &pieces, &mut warnings);
+    attributes(world, contract, position, &pieces, &mut warnings);
     counters::place(world, contract, position.counters.as_ref());
     walls(world, contract, &position.walls);
     let odd = contract.notation.place(world, contract, &pieces, &position.family, position.turn);
@@ -124,7 +124,7 @@ fn pieces(
     Ok(pieces)
 }
 
-/// Takes squares out of the board, and all others back in.
+/// Takes squares out of the board, and puts all others back.
 fn walls(world: &mut World, contract: &Contract, walled: &[i64]) {
     let Some(walls) = contract.walls else { return };
     let start = world.program().schema.attribute(walls.fact.attr).default;
@@ -135,7 +135,9 @@ fn walls(world: &mut World, contract: &Contract, walled: &[i64]) {
     }
 }
 
-fn game(
+/// Sets the side to move, the counters of all games, and the further fields, but for those of pieces, which they
+/// have got already.
+fn attributes(
     world: &mut World,
     contract: &Contract,
     position: &Position,
