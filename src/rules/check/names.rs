@@ -222,7 +222,9 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
     /// game.
     pub(super) fn find(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(T, u8)> {
         let scope = scopes.at(name.span);
-        let Some((of, text)) = name.text.split_once(SEPARATOR) else {
+        // Few names have a colon at all, and looking for one character is fast.
+        let scoped = name.text.contains(':').then(|| name.text.split_once(SEPARATOR));
+        let Some((of, text)) = scoped.flatten() else {
             let own = scope.and_then(|it| self.own.get(&(it, name.text)));
             let shared = || {
                 let renamed = || self.shared.get(scopes.renamed(name.text)?);

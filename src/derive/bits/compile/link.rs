@@ -3,8 +3,9 @@
 //!
 //! Deliberately absent: planning (the other parts of `compile`), and the instructions (`assemble`).
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::super::assemble::Assembler;
 use super::super::code::{Address, Op, Reg, RowSource, Space};
@@ -250,11 +251,7 @@ fn schedules<'n>(
     let mut known: HashMap<&'n [RelId], u32> = HashMap::new();
     let mut schedule = |at: usize, all: &'n [RelId]| {
         let starts: Vec<u32> = all.iter().map(start).collect::<Option<_>>()?;
-        let start = match known.get(all) {
-            Some(&start) => start,
-            None => assembler.chain(&starts),
-        };
-        known.insert(all, start);
+        let start = *known.entry(all).or_insert_with(|| assembler.chain(&starts));
         let mut before = vec![0; needs.len().div_ceil(64)];
         for rel in all.iter().filter(|it| usize::from(it.0) != at) {
             before[usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
