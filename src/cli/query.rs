@@ -1,5 +1,6 @@
 //! `rulemate query`: ad-hoc questions about a position, or about every position of a game.
 
+use anyhow::Context;
 use serde::Serialize;
 
 use super::Verdict;
@@ -9,6 +10,7 @@ use super::output::{OrFix, Out, open_games, trouble};
 use super::setup::{self, Library, Word};
 use crate::derive::{Abbreviation, Query};
 use crate::game::Game;
+use crate::moves::notation::{PgnError, PgnGame};
 
 /// An answer in words.
 #[derive(Debug, Serialize)]
@@ -16,9 +18,9 @@ struct Found {
     /// The game of a file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     game: Option<usize>,
-    /// Number of half-moves before it.
+    /// Number of actions that were played before.
     ply: usize,
-    /// The move that led there.
+    /// The last of them, with its number, if each position is asked about.
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
     mv: Option<String>,
     values: Vec<String>,
@@ -28,13 +30,21 @@ struct Found {
 #[derive(Debug, Serialize)]
 struct Answers {
     query: String,
+    /// The same in all positions, whatever the rules are there.
     variables: Vec<String>,
     answers: Vec<Found>,
+    /// Whether the variables are known.
+    #[serde(skip)]
+    is_compiled: bool,
 }
 
 pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut answers =
-        Answers { query: args.query.clone(), variables: Vec::new(), answers: Vec::new() };
+    let mut answers = Answers {
+        query: args.query.clone(),
+        variables: Vec::new(),
+        answers: Vec::new(),
+        is_compiled: false,
+    };
     let PositionArgs { game: name, from } = &args.position;
     let mut library = Library::new(&from.rules)?;
     match &args.pgn {
@@ -46,16 +56,8 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         Some(path) => {
             let (games, bar) = open_games(path, "query")?;
             for (at, pgn) in games.enumerate() {
-                let wrong = |why: String| {
-                    let name = format!("{}#{}", path.display(), at + 1);
-                    trouble(format!("{name}: {why}"), "`rulemate referee` says more about a file")
-                };
-                let pgn = pgn.map_err(|it| wrong(it.fault.to_string()))?;
-                let variant = pgn.tag("Variant").unwrap_or(name);
-                let rules = library.load(variant, &from.presets)?;
-                let mut game = setup::start_recorded_with_warnings(&rules, &pgn)?;
-                let moves = pgn.moves.iter().map(|it| Word::of_move(&it.text));
-                follow(&mut game, moves, args, Some(at + 1), &mut answers)?;
+                follow_recorded(pgn, &mut library, args, at + 1, &mut answers)
+                    .with_context(|| format!("{}#{}", path.display(), at + 1))?;
             }
             bar.finish_and_clear();
         }
@@ -68,7 +70,24 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::of(!found))
 }
 
-/// Plays moves and runs the query at the end, or after each.
+/// Plays a game of a file, by the rules that it names, and runs the query.
+fn follow_recorded(
+    pgn: Result<PgnGame, PgnError>,
+    library: &mut Library,
+    args: &QueryArgs,
+    number: usize,
+    answers: &mut Answers,
+) -> anyhow::Result<()> {
+    let PositionArgs { game: name, from } = &args.position;
+    let pgn = pgn.map_err(|it| trouble(it.fault, "`rulemate referee` says more about a file"))?;
+    let rules = library.load(pgn.tag("Variant").unwrap_or(name), &from.presets)?;
+    let mut game = setup::start_recorded_with_warnings(&rules, &pgn)?;
+    let moves = pgn.moves.iter().map(|it| Word::of_move(&it.text));
+    follow(&mut game, moves, args, Some(number), answers)
+}
+
+/// Plays moves and runs the query at the end; or before the first move of the game, those in its history included, and
+/// after each.
 fn follow<'t>(
     game: &mut Game,
     moves: impl IntoIterator<Item = Word<'t>>,
@@ -76,14 +95,13 @@ fn follow<'t>(
     number: Option<usize>,
     answers: &mut Answers,
 ) -> anyhow::Result<()> {
-    let query = compile(game, &args.query)?;
-    answers.variables = query.columns().into_iter().map(|it| it.0).collect();
+    let query = compile(game, answers)?;
     if args.each_ply {
         let mut led = None;
         for (ply, record) in game.history().iter().enumerate() {
             let Some(mut before) = game.branch(ply) else { break };
             // The rules may have been different then.
-            let query = compile(&before, &args.query)?;
+            let query = compile(&before, answers)?;
             ask(&mut before, &query, number, led, answers)?;
             led = Some(names::numbered(&before, &record.san));
         }
@@ -107,13 +125,28 @@ fn follow<'t>(
     Ok(())
 }
 
-fn compile(game: &Game, text: &str) -> anyhow::Result<Query> {
+/// Compiles the query under the rules of a game.
+fn compile(game: &Game, answers: &mut Answers) -> anyhow::Result<Query> {
     let contract = game.contract();
     let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };
-    Query::compile(game.program(), text, Some(short)).map_err(|it| {
+    let query = Query::compile(game.program(), &answers.query, Some(short)).map_err(|it| {
         let help = it.help.clone();
         trouble(it, help.unwrap_or_else(|| "docs/relations.md lists what can be asked".to_owned()))
-    })
+    })?;
+    let variables: Vec<String> = query.columns().into_iter().map(|it| it.0).collect();
+    // A name may be a value under some rules, and a variable under others.
+    if answers.is_compiled && variables != answers.variables {
+        let [before, here] = [&answers.variables, &variables].map(|it| match it.as_slice() {
+            [] => "no variables".to_owned(),
+            [only] => format!("the variable {only}"),
+            all => format!("the variables {}", all.join(", ")),
+        });
+        let cause =
+            format!("the query has {here} under these rules, and {before} under those before");
+        return Err(trouble(cause, "write ?NAME for what is to be a variable under all rules"));
+    }
+    (answers.variables, answers.is_compiled) = (variables, true);
+    Ok(query)
 }
 
 fn ask(
@@ -135,7 +168,8 @@ fn ask(
     Ok(())
 }
 
-/// Prints a table: the ply if there are several, then a column per variable.
+/// Prints a table: the game if they are those of a file, the ply and the move if each position is asked about, then a
+/// column per variable. Without any column, yes or no.
 fn print(answers: &Answers, args: &QueryArgs, out: &mut Out) -> anyhow::Result<()> {
     let mut head: Vec<String> = Vec::new();
     if args.pgn.is_some() {

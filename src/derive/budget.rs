@@ -1,29 +1,30 @@
 //! Limits on work and rows in evaluators, since rule text may be untrusted.
 //!
-//! A query (the work of one read, one action or one mark) and a load (all statics of a program) each have the
-//! same budget, and a request has one for all its work (`allowance`). Running out is a value, [`Exhausted`];
-//! the rows are then incomplete and must not be relied on. Time is not measured here, so the same program
-//! runs out at the same place on every machine; a server may also stop a request.
+//! A query (the work of one read, of one batch of reactions or of one mark) and a load (all statics of a program)
+//! each have the same budget, and a request has one for all its work (`allowance`). Running out is a value,
+//! [`Exhausted`]; the rows are then incomplete and must not be relied on. Time is not measured here, so the same
+//! program runs out at the same place on every machine; a server may also stop a request.
 
 use std::fmt;
 
 use crate::rules::{Program, RelId, RuleId};
 
-/// Join steps of a query, and of a load: entries into inner loops, by the width of the loop, and
-/// tuples of lists.
+/// Join steps of a query, and of a load: one for each tuple that is added to a list or read from one, and for
+/// entering a loop within two others, one for every 16 members that it may have.
 pub(super) const STEPS: u64 = 1 << 24;
-/// Steps of the reference evaluator: one for each row that it creates.
+/// Steps of a query of the reference evaluator: one for each row that it creates, and a few for each round of a
+/// rule; in the bodies of reactions, one for each lookup, and one for each row found.
 pub(super) const REFERENCE_STEPS: u64 = 1 << 22;
 /// Steps of one explanation or question: one for each lookup, and one for each row found.
 pub(super) const SEARCH_STEPS: u64 = 1 << 22;
-/// Steps of a request: of all its queries, events, trials, loads and played-out actions together.
+/// Steps of a request: of all its queries, loads and explanations together.
 pub(super) const REQUEST_STEPS: u64 = 1 << 26;
-/// The charge for a query, besides its steps.
+/// Number of steps that each query costs its request beside its own, so that many small queries run out, too.
 pub(super) const QUERY: i64 = 64;
 /// The number of rows of the reference evaluator that count as one step of a request: it derives all rows
 /// again after each write, while the other evaluator maintains them.
 pub(super) const REFERENCE_SHARE: u64 = 16;
-/// Maximum number of pseudo-legal actions of a position, and of rows of a relation that is listed as a whole.
+/// Maximum number of rows of a relation that is listed as a whole, such as the pseudo-legal rows of one action.
 pub(super) const ACTIONS: usize = 1 << 14;
 /// Maximum number of rows of one list.
 pub(super) const ROWS: usize = 1 << 19;
@@ -31,11 +32,11 @@ pub(super) const ROWS: usize = 1 << 19;
 pub(super) const LIST_ROWS: usize = 4 * ROWS;
 /// Maximum number of rows of all statics of a program.
 pub(super) const STATIC_ROWS: usize = 1 << 17;
-/// Maximum size of a program's tables of statics in bytes: bit rows, and tuples in other orders.
+/// Maximum size in bytes of the bit rows of a program's statics, and as much again of their tuples in other orders.
 pub(super) const TABLE_BYTES: usize = 1 << 24;
 /// Maximum size of the rows of one session in bytes, without the frames that marks add.
 pub(super) const SESSION_BYTES: usize = 1 << 23;
-/// Maximum number of bit rows of one session, and of a program's tables of statics.
+/// Maximum number of bit rows of one session, and of values in a program's tables of functional statics.
 pub(super) const BIT_ROWS: usize = 1 << 20;
 
 /// The resource that ran out.
@@ -45,11 +46,11 @@ pub enum Resource {
     Steps,
     /// Derived rows.
     Rows,
-    /// A legal action could not be taken, for lack of entity ids or because of endless events.
+    /// A legal action could not be taken, for example for lack of entity ids or because of endless events.
     Action,
     /// The request was stopped from outside.
     Time,
-    /// Too many possible actions.
+    /// Too many possible actions, or other rows that are listed as a whole.
     Actions,
 }
 
@@ -58,12 +59,13 @@ pub enum Resource {
 pub struct Exhausted {
     /// The resource that ran out.
     pub resource: Resource,
-    /// The rule that spent most; `None` for a reaction or an action.
+    /// The rule that spent most, or whose rows were too many; `None` if it is no rule, see `place`.
     #[doc(hidden)]
     pub rule: Option<RuleId>,
-    /// The file and line of that rule or reaction; the text of the action.
+    /// The file and line of that rule, of a reaction, or of the relation that has too many rows; or the text of the
+    /// action. "the program" if nothing in particular is to blame.
     pub place: String,
-    /// Its text, white space folded; why the action was refused.
+    /// The text of what stands there, white space folded; or why the action was refused.
     pub text: String,
 }
 
@@ -78,8 +80,8 @@ impl fmt::Display for Exhausted {
                 return write!(f, "{place} is legal, but cannot be played: {text}");
             }
             Resource::Actions => {
-                let most = "the rules make too many actions possible at a time";
-                return write!(f, "{place}: {most}, {ACTIONS} are the most: {text}");
+                let many = "this has too many rows to list (possible actions, for example)";
+                return write!(f, "{place}: {many}; {ACTIONS} are the most: {text}");
             }
         };
         write!(f, "{place}: evaluating the rules {much}")?;
@@ -104,7 +106,7 @@ impl Exhausted {
         Self { resource: Resource::Actions, rule: None, place, text }
     }
 
-    /// `owner` counts rules, then reactions.
+    /// `owner` is the number of a rule, or after all rules that of a reaction; any other is nobody.
     pub(super) fn new(program: &Program, resource: Resource, owner: usize) -> Self {
         let rule = program.rules.get(owner);
         let reaction = program.reactions.get(owner.wrapping_sub(program.rules.len()));

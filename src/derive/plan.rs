@@ -16,13 +16,14 @@ use crate::rules::{Dependencies, Event, Program};
 pub struct Plan {
     program: Arc<Program>,
     bits: BitPlan,
+    /// The merged schedule of reactions, for the bit evaluator.
     pub(super) schedule: Schedule,
-    /// The unmerged schedule of reactions, for the reference evaluator.
-    letter: Arc<Schedule>,
-    /// The supplied relations, and the trials that batches read: for the merged and the unmerged schedule.
+    /// The unmerged schedule, for the reference evaluator.
+    unmerged: Arc<Schedule>,
     given_relations: GivenRelations,
+    /// For the merged and the unmerged schedule, see [`Plan::trials_of`].
     trials: [Vec<u64>; 2],
-    /// The reference evaluator, which plans and computes its statics on first use.
+    /// The plans and statics of the reference evaluator, made on first use.
     frog: Arc<Statics>,
     /// The code that reactions call.
     calls: Option<Arc<dyn Calls>>,
@@ -57,13 +58,13 @@ impl Plan {
         let _span = tracing::debug_span!("plan", relations, rules).entered();
         let depends = Dependencies::of(&program);
         let schedule = Schedule::merged(&program, &depends);
-        let letter = Schedule::by_the_letter(&program);
+        let unmerged = Schedule::by_the_letter(&program);
         let bits = BitPlan::compile(&program, &schedule, &depends, width, memo)?;
         let frog = Arc::new(Statics::later(&program));
         let given_relations = GivenRelations::of(&program);
-        let trials = [&schedule, &letter].map(|it| given_relations.of_batches(&program, it));
-        let letter = Arc::new(letter);
-        Ok(Self { program, bits, schedule, letter, given_relations, trials, frog, calls: None })
+        let trials = [&schedule, &unmerged].map(|it| given_relations.of_batches(&program, it));
+        let unmerged = Arc::new(unmerged);
+        Ok(Self { program, bits, schedule, unmerged, given_relations, trials, frog, calls: None })
     }
 
     /// The same, with the code that reactions call.
@@ -75,7 +76,7 @@ impl Plan {
         self.calls.as_ref()
     }
 
-    /// Makes machine code for the rules now, without waiting for a busy session. False if that is not
+    /// Makes machine code for the rules now, rather than when a session has set many marks. False if that is not
     /// possible: the processor is not supported, or the feature `native` is off.
     pub fn make_native(&self) -> bool {
         self.bits.make_native()
@@ -88,7 +89,7 @@ impl Plan {
         self.bits.heap_bytes() + 4 * text
     }
 
-    /// Number of batches of reactions of each action.
+    /// Number of batches of reactions of each action, under the bit evaluator.
     pub fn batches(&self) -> Vec<usize> {
         let actions = self.program.actions.iter();
         actions.map(|it| self.schedule.of(Event::Action(it.id)).len()).collect()
@@ -107,7 +108,7 @@ impl Plan {
         match backend {
             Backend::Bits => self.bits.session(),
             Backend::Frog => {
-                Box::new(Reference::new(Arc::clone(&self.frog), Arc::clone(&self.letter)))
+                Box::new(Reference::new(Arc::clone(&self.frog), Arc::clone(&self.unmerged)))
             }
         }
     }
@@ -117,11 +118,11 @@ impl Plan {
     pub(super) fn schedule_of(&self, backend: Backend) -> &Schedule {
         match backend {
             Backend::Bits => &self.schedule,
-            Backend::Frog => &self.letter,
+            Backend::Frog => &self.unmerged,
         }
     }
 
-    /// The trials that each batch of that schedule reads.
+    /// The trials that each batch of that evaluator's schedule depends on, one bit each; empty without trials.
     pub(super) fn trials_of(&self, backend: Backend) -> &[u64] {
         match backend {
             Backend::Bits => &self.trials[0],

@@ -479,7 +479,7 @@ impl World {
         &mut self.given_rows
     }
 
-    /// The trials that batches read.
+    /// The trials that each batch depends on, one bit each; empty without trials.
     pub(super) fn batch_trials(&self) -> &[u64] {
         self.plan.trials_of(self.backend())
     }

@@ -16,7 +16,7 @@ pub const BETWEEN: char = ',';
 /// Whole turns, and whether the list is complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Turns {
-    /// The text of each turn, with its actions; in the order of the texts of the actions.
+    /// The text of each turn, with its actions; sorted by the text of the first action, then of the second, and so on.
     pub turns: Vec<(String, Vec<Move>)>,
     /// Whether no turn was left out.
     pub complete: bool,
@@ -82,7 +82,7 @@ impl Search<'_> {
     }
 }
 
-/// The texts of consecutive actions, in UCI.
+/// The texts of consecutive actions, in UCI, up to the first that cannot be taken, inclusive.
 pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
     let mark = world.mark();
     let mut texts = Vec::new();
@@ -156,25 +156,26 @@ fn parse_first(
         match parse_either(world, contract, text.trim()) {
             Ok(mv) => return Ok((mv, taken)),
             Err(error) => {
-                let is_text = !matches!(error.reason, MoveFault::Malformed { .. });
-                // The fault of a text that has the form of an action is more informative.
+                // The first fault; but that of a text that has the form of an action is more informative.
+                let has_form = !matches!(error.reason, MoveFault::Malformed { .. });
                 let is_better = refused
                     .as_ref()
-                    .is_none_or(|it| is_text && matches!(it.reason, MoveFault::Malformed { .. }));
+                    .is_none_or(|it| has_form && matches!(it.reason, MoveFault::Malformed { .. }));
                 if is_better {
                     refused = Some(error);
                 }
             }
         }
     }
-    let empty = || MoveError { text: String::new(), reason: MoveFault::NoSuchPiece };
-    Err(refused.unwrap_or_else(empty))
+    // Never: there is at least one part.
+    let no_parts = || MoveError { text: String::new(), reason: MoveFault::NoSuchPiece };
+    Err(refused.unwrap_or_else(no_parts))
 }
 
 /// The legal move that a text means in UCI or SAN.
 ///
 /// # Errors
-/// There is none; the fault is that of the format that the text has.
+/// No legal move is meant. The fault is that of UCI if the text has its form, else that of SAN.
 pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     let uci = match parse_uci(world, contract, text) {
         Ok(mv) => return Ok(mv),
@@ -184,21 +185,21 @@ pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Resul
         Ok(mv) => return Ok(mv),
         Err(error) => error,
     };
-    let is_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
-    Err(if is_uci { uci } else { san })
+    let has_form_of_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
+    Err(if has_form_of_uci { uci } else { san })
 }
 
-/// The word for a turn that begins here, if the rules have one and it is unambiguous.
+/// The word for a turn, whose actions begin here, if the rules have one and it means no turn that ends otherwise.
 pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Option<String> {
     let words = contract.turn_words.as_ref()?;
     let (last, first) = actions.split_last()?;
     let start = world.mark();
-    // A turn with an action of which the templates write nothing has no word.
-    let is_played = first.iter().all(|it| {
+    // A turn has no word if the templates still have nothing to write after one of its actions, the last aside.
+    let has_word = first.iter().all(|it| {
         world.fire(it.action, &it.args).is_ok()
             && turn_texts(world, words).iter().any(Option::is_some)
     });
-    let called = is_played.then(|| {
+    let called = has_word.then(|| {
         let before = turn_texts(world, words);
         let called = texts_with_last(world, words, last, &before);
         world.fire(last.action, &last.args).ok().map(|()| (called, world.facts().hash()))

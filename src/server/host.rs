@@ -1,8 +1,9 @@
 //! The host: the state that all live games share, and the games in memory.
 //!
-//! A game is loaded from its log at the first request for it, and evicted when there are no more of them. At any time
-//! there is at most one owner of a game here, and the store refuses a second. Deliberately absent: how a game is asked
-//! (`registry`), made (`new_game`) and loaded (`loader`), where its rules come from (`compiler`), and other nodes (`nodes`).
+//! A game is loaded from the store at the first request for it, and evicted when none has come for a while. At any time
+//! at most one task here owns a game, and the store refuses what a second owner would write. Deliberately absent: how a
+//! game is asked (`registry`), made (`new_game`) and loaded (`loader`), where its rules come from (`compiler`), and other
+//! nodes (`nodes`).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,16 +27,18 @@ use super::webhooks::WebhookQueues;
 
 /// Capacity of the channel that announces ends of games.
 const ENDINGS: usize = 1_024;
+
 /// The options of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How long a game stays in memory without a request for it.
+    /// How long a game stays in memory without a request for it or a client that watches it; less while more than half
+    /// of `live` games are there.
     pub idle: Duration,
     /// How long an answer waits for an event that the request names.
     pub wait: Duration,
     /// Maximum number of games in memory.
     pub live: usize,
-    /// Whether uploaded rules are compiled and played.
+    /// Whether rules may be uploaded. Those that are in the store already are played in any case.
     pub uploads: bool,
     /// Milliseconds without an event after which an unfinished game is no longer listed.
     pub abandoned: u64,
@@ -64,7 +67,7 @@ impl Default for Config {
 /// The state of a server.
 #[derive(Debug)]
 pub struct Host {
-    /// The rules that games are made of.
+    /// The rules that games are played by.
     pub library: Arc<Library>,
     #[doc(hidden)]
     pub clock: Clock,
@@ -92,7 +95,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// A server on a store: the host, and the journal to finish when it is gone.
+    /// Starts a server on a store, with one connection that writes and one that reads. Returns the host, and the
+    /// journal, which must be finished when the host is gone.
     ///
     /// # Errors
     /// The store cannot be reached, or the machine is out of threads.
@@ -187,13 +191,14 @@ impl Host {
         running: Option<Running>,
     ) -> bool {
         let mut live = lock(&self.live);
-        let ours = live.get(id).is_some_and(|it| !it.is_closed());
+        // An open inbox is taken for this one, since nobody else owns the game. After `drain` there is none.
+        let is_listed = live.get(id).is_some_and(|it| !it.is_closed());
         if !inbox.is_empty() {
             return false;
         }
         inbox.close();
         running.into_iter().for_each(|it| self.park(id, it));
-        if ours {
+        if is_listed {
             live.remove(id);
         }
         true

@@ -304,7 +304,8 @@ pub(super) fn spent(resource: Resource) -> Problem {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "rules_too_slow", message)
         }
         Resource::Actions => {
-            let message = "the rules of this game make too many actions possible at a time";
+            let message =
+                "the rules of this game have too many rows to list (possible actions, for example)";
             Problem::unprocessable("rules_exhausted", message)
         }
         Resource::Steps | Resource::Rows | Resource::Action => {

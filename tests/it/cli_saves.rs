@@ -139,6 +139,26 @@ fn questions_are_answered() {
     assert!(wrong.err.contains("at(p)"), "{}", wrong.err);
 }
 
+/// A name may be a square of one game of a file and a variable in another; and what is wrong is said of its game.
+#[test]
+fn questions_are_asked_of_games_by_several_rules() {
+    let file = scratch("several.pgn");
+    let games = "[Variant \"xiangqi\"]\n\n1. b3e3 *\n\n[Variant \"chess\"]\n\n1. e4 e5 *\n";
+    std::fs::write(&file, games).expect("scratch is writable");
+    let asked = |query: &str| rulemate(&["query", "--pgn", shown(&file), query]);
+    let told = asked("at(p, i10)");
+    assert_eq!((told.code, told.out.as_str()), (2, ""), "{}", told.err);
+    let cause = "several.pgn#2: the query has the variables p, i10 under these rules, and the variable p under";
+    assert!(told.err.contains(cause), "{}", told.err);
+    let told = asked("at(p, ?i10)");
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert!(told.out.starts_with("game  p "), "{}", told.out);
+    std::fs::write(&file, "1. e4 e5 *\n\n1. e4 Ke7 *\n").expect("scratch is writable");
+    let told = asked("at(p, e4)");
+    assert_eq!(told.code, 2);
+    assert!(told.err.contains("several.pgn#2: move 2 (Ke7): "), "{}", told.err);
+}
+
 #[test]
 fn rules_are_profiled() {
     let ran = rulemate(&["profile", "--moves", "e4 e5 Nf3", "--json"]);

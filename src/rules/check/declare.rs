@@ -59,7 +59,7 @@ impl<'t> Checker<'t> {
                     ..
                 }) => {
                     if let Some(rel) = self.known(*name) {
-                        let template = self.template(rel, *text, For::Uci);
+                        let template = self.template(rel, *text, For::Other);
                         self.row_texts.insert(rel, template);
                     }
                 }
@@ -536,11 +536,11 @@ impl<'t> Checker<'t> {
         let until = decl.until.and_then(|it| self.find_stage(it));
         let unlisted = self.unlisted(rel, &decl.given);
         let uci = match decl.uci {
-            Some(text) => self.template(rel, text, For::Uci),
+            Some(text) => self.template(rel, text, For::Other),
             None => self.default_template(rel),
         };
         let san = decl.san.map(|it| self.template(rel, it, For::San));
-        let also = decl.also.iter().map(|it| self.template(rel, *it, For::Uci)).collect();
+        let also = decl.also.iter().map(|it| self.template(rel, *it, For::Other)).collect();
         let columns = self.subject(Subject::Whole(rel)).relation.columns.clone();
         let listed = columns.len() - unlisted.len();
         for (at, it) in decl.given.iter().enumerate().take(unlisted.len()) {

@@ -13,14 +13,16 @@ use super::rule::Subject;
 /// Maximum number of optional parts of a template, which is read with and without each.
 const OPTIONAL: usize = 6;
 
-/// The word in a template of SAN between a square and the common values of the actions that it disambiguates.
+/// In a template of SAN, the word between a square and the values that actions must share for the square to tell
+/// them apart.
 const AMONG: &str = " among ";
 
-/// The purpose of a template.
+/// The purpose of a template, which decides whether it may have [`AMONG`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum For {
-    Uci,
     San,
+    /// Everything else: UCI, further texts of actions, texts of rows.
+    Other,
 }
 
 impl<'t> Checker<'t> {
@@ -33,17 +35,17 @@ impl<'t> Checker<'t> {
                 let end = rest.find('[').unwrap_or(rest.len());
                 let plain = Name { text: &rest[..end], span: span_in(text, at, at + end) };
                 let plain = self.parts(rel, plain, purpose);
-                parts.extend(plain.into_iter().map(|it| self.optional_alone(rel, it)));
+                parts.extend(plain.into_iter().map(|it| self.optional_if_unlisted(rel, it)));
                 at += end;
                 continue;
             }
             let Some(close) = rest.find(']') else {
-                self.report(mistake::stray_brace("template", span_in(text, at, at + 1)));
+                self.report(mistake::stray_bracket(span_in(text, at, at + 1)));
                 break;
             };
             let inner = Name { text: &rest[1..close], span: span_in(text, at + 1, at + close) };
-            // An optional part may not contain a disambiguation.
-            parts.push(TemplatePart::Optional(self.parts(rel, inner, For::Uci)));
+            // An optional part may not contain `among`.
+            parts.push(TemplatePart::Optional(self.parts(rel, inner, For::Other)));
             at += close + 1;
         }
         if parts.iter().filter(|it| matches!(it, TemplatePart::Optional(_))).count() > OPTIONAL {
@@ -52,8 +54,8 @@ impl<'t> Checker<'t> {
         Template(parts)
     }
 
-    /// A part with an unlisted argument is left out if it is the default.
-    fn optional_alone(&self, rel: RelId, part: TemplatePart) -> TemplatePart {
+    /// Makes a part optional if it mentions an unlisted argument: it is left out where the argument is the default.
+    fn optional_if_unlisted(&self, rel: RelId, part: TemplatePart) -> TemplatePart {
         let listed = self.relation(rel).columns.len();
         let whole = self.subject(Subject::Whole(rel)).relation.columns.len();
         match (listed..whole).any(|it| mentions(&part, it)) {
@@ -74,9 +76,13 @@ impl<'t> Checker<'t> {
                 at += plain;
                 continue;
             }
-            let close = rest.find('}').filter(|&it| it > 0 && rest.starts_with('{'));
+            let close = rest.find('}').filter(|_| rest.starts_with('{'));
             let Some(close) = close else {
-                self.report(mistake::stray_brace("template", span_in(text, at, at + 1)));
+                let place = span_in(text, at, at + 1);
+                self.report(match rest.starts_with(['[', ']']) {
+                    true => mistake::stray_bracket(place),
+                    false => mistake::stray_brace("template", place),
+                });
                 break;
             };
             let inner = Name { text: &rest[1..close], span: span_in(text, at + 1, at + close) };
@@ -86,7 +92,8 @@ impl<'t> Checker<'t> {
         parts
     }
 
-    /// Parses the content of braces: a column, or a square `among` others.
+    /// Parses the content of braces: a part, or a square, `among`, and the parts whose values actions must share for
+    /// the square to tell them apart.
     fn braced(&mut self, rel: RelId, text: Name<'t>, purpose: For) -> Option<TemplatePart> {
         let Some(at) = text.text.find(AMONG) else {
             return self.part(rel, text, 0).map(|it| it.0);
@@ -108,7 +115,8 @@ impl<'t> Checker<'t> {
         Some(TemplatePart::Among(Box::new(square), keys))
     }
 
-    /// Parses a column, or a relation looked up by an inner part; returns it with the type of its value.
+    /// Parses a column, or a relation that is looked up with an inner part or with several columns; returns it with the
+    /// type of its value.
     fn part(
         &mut self,
         rel: RelId,
@@ -130,15 +138,15 @@ impl<'t> Checker<'t> {
         };
         let lookup = Name { text: &name.text[..open], span: span_in(name, 0, open) };
         let inner = Name { text: inner, span: span_in(name, open + 1, open + 1 + inner.len()) };
-        let by = self.find(lookup);
-        if inner.text.contains(',') && !inner.text.contains('(') {
-            return self.row(rel, lookup, by?, inner);
+        let table = self.find(lookup);
+        if has_outer_comma(inner.text) {
+            return self.row(rel, lookup, table?, inner);
         }
         let (part, ty) = self.part(rel, inner, depth + 1)?;
-        let by = by?;
-        let types = &self.info(by).types;
+        let table = table?;
+        let (types, place) = (&self.info(table).types, self.relation(table).span);
         let &[key, value] = types.as_slice() else {
-            let report = mistake::template_arity(lookup, types.len(), 1, self.relation(by).span);
+            let report = mistake::template_arity(lookup, types.len(), 1, place);
             self.report(report);
             return None;
         };
@@ -146,47 +154,55 @@ impl<'t> Checker<'t> {
             && key != ty
         {
             let (wanted, found) = (self.type_name(key), self.type_name(ty));
-            let report =
-                mistake::template_type(inner.span, wanted, found, lookup, self.relation(by).span);
-            self.report(report);
+            self.report(mistake::template_type(inner.span, wanted, found, lookup, place));
         }
-        Some((TemplatePart::Lookup(by, Box::new(part)), value))
+        Some((TemplatePart::Lookup(table, Box::new(part)), value))
     }
 
-    /// A relation looked up by several columns.
+    /// Parses the columns that a relation is looked up with. These are columns only, no look-ups.
     fn row(
         &mut self,
         rel: RelId,
         lookup: Name<'t>,
-        by: RelId,
+        table: RelId,
         inner: Name<'t>,
     ) -> Option<(TemplatePart, Option<Type>)> {
-        let types = self.info(by).types.clone();
+        let (types, place) = (self.info(table).types.clone(), self.relation(table).span);
         let mut from = 0;
         let mut columns = Vec::new();
         for word in inner.text.split(',') {
             let start = from + word.len() - word.trim_start().len();
             let name = Name { text: word.trim(), span: span_in(inner, start, from + word.len()) };
+            if name.text.contains(['(', ')']) {
+                self.report(mistake::nested_key(inner.span));
+                return None;
+            }
             let column = self.template_column(rel, name)?;
             let ty = self.subject(Subject::Whole(rel)).types[column];
             if let (Some(Some(key)), Some(ty)) = (types.get(columns.len()), ty)
                 && *key != ty
             {
                 let (wanted, found) = (self.type_name(*key), self.type_name(ty));
-                let place = self.relation(by).span;
                 self.report(mistake::template_type(name.span, wanted, found, lookup, place));
             }
             columns.push(column);
             from += word.len() + 1;
         }
         if types.len() != columns.len() + 1 {
-            let (keys, place) = (columns.len(), self.relation(by).span);
-            let report = mistake::template_arity(lookup, types.len(), keys, place);
-            self.report(report);
+            self.report(mistake::template_arity(lookup, types.len(), columns.len(), place));
             return None;
         }
-        Some((TemplatePart::Row(by, columns), types.last().copied().flatten()))
+        Some((TemplatePart::Row(table, columns), types.last().copied().flatten()))
     }
+}
+
+/// Whether a text has a comma outside of parentheses.
+fn has_outer_comma(text: &str) -> bool {
+    let mut depth = 0;
+    text.chars().any(|it| {
+        depth += i32::from(it == '(') - i32::from(it == ')');
+        it == ',' && depth == 0
+    })
 }
 
 /// The place of a part of a name's text.
@@ -195,7 +211,8 @@ fn span_in(name: Name<'_>, from: usize, to: usize) -> Span {
     Span { start, end: name.span.start + to as u32, ..name.span }
 }
 
-/// Whether a part contains a column.
+/// Whether a part writes the value of a column, or one that is looked up with it. What stands behind `among` is not
+/// written.
 pub(super) fn mentions(part: &TemplatePart, column: usize) -> bool {
     match part {
         TemplatePart::Text(_) => false,

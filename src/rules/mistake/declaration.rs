@@ -220,6 +220,12 @@ pub(in super::super) fn stray_brace(what: &str, span: Span) -> Diagnostic {
     Diagnostic::new("E116", message, span, "alone")
 }
 
+pub(in super::super) fn stray_bracket(span: Span) -> Diagnostic {
+    let message = "a bracket of the template has no partner".to_string();
+    Diagnostic::new("E116", message, span, "alone")
+        .help("a part in brackets has no other brackets in it")
+}
+
 pub(in super::super) fn unknown_column(name: &str, span: Span, columns: &[&str]) -> Diagnostic {
     let near = nearest(name, columns.iter().copied());
     let it = Diagnostic::new("E117", format!("there is no column `{name}`"), span, "unknown");
@@ -266,6 +272,12 @@ pub(in super::super) fn refusals_columns(mismatch: &ColumnMismatch<'_>) -> Diagn
 pub(in super::super) fn template_parentheses(span: Span) -> Diagnostic {
     Diagnostic::new("E119", "parentheses in the template do not match", span, "here")
         .help("braces hold a column or a relation of columns: `{column}`, `{relation(column)}`")
+}
+
+pub(in super::super) fn nested_key(span: Span) -> Diagnostic {
+    let message = "a relation is looked up by several columns, or by one look-up";
+    Diagnostic::new("E119", message, span, "both")
+        .help("declare a relation whose keys are the columns, with the value as its last column")
 }
 
 /// `keys` is the number of columns that the relation is looked up by.
@@ -465,7 +477,7 @@ pub(in super::super) fn amended_twice(new: Name<'_>, old: Span) -> Diagnostic {
 pub(in super::super) fn among_outside_san(span: Span) -> Diagnostic {
     let message = "`among` is for `san \"...\"`, outside of brackets";
     Diagnostic::new("E147", message, span, "tells an action from the others that are legal")
-        .help("UCI tells each action in full: write the square without `among`")
+        .help("write the square without `among`: every other text tells an action in full")
 }
 
 pub(in super::super) fn many_optional_parts(span: Span, most: usize) -> Diagnostic {

@@ -250,7 +250,7 @@ pub trait Store: Send {
     /// that are not over, and in which nothing has happened since `stale`, are left out.
     ///
     /// # Errors
-    /// The store cannot be reached.
+    /// The store cannot be reached, or a summary is not what was written.
     fn list(
         &mut self,
         state: Option<GameState>,

@@ -265,7 +265,7 @@ impl Store for Postgres {
     ) -> Result<Vec<Summary>, StoreError> {
         let (state, limit) = (state.map(GameState::word), int(limit as u64));
         let stale = int(stale);
-        let sql = "SELECT summary FROM games
+        let sql = "SELECT id, summary FROM games
                    WHERE listed AND seq > 0 AND ($1::TEXT IS NULL OR state = $1)
                      AND (state = 'over' OR updated >= $4)
                    AND ($3::TEXT IS NULL
@@ -273,9 +273,7 @@ impl Store for Postgres {
                    ORDER BY updated DESC, id DESC LIMIT $2";
         let rows =
             self.with(|it| Ok(it.client.query(sql, &[&state, &limit, &before, &stale])?))?;
-        let read = |it: &postgres::Row| serde_json::from_str(it.get(0));
-        let read: Result<_, serde_json::Error> = rows.iter().map(read).collect();
-        read.map_err(|it| StoreError::Unavailable(it.to_string()))
+        rows.iter().map(|it| read_summary(it.get(0), it.get(1))).collect()
     }
 
     fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError> {

@@ -12,7 +12,8 @@ use super::{
     Upload, Whole, after_all, chain, prune, read_summary,
 };
 
-/// Raised when the tables change; a store of another format is refused.
+/// Raised when there are new tables. A store of an earlier format gets them when it is opened; one of a later format is
+/// refused.
 const FORMAT: i64 = 5;
 
 const TABLES: &str = "
@@ -74,10 +75,10 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl Sqlite {
-    /// Opens the file, or creates it.
+    /// Opens the file, or creates it. A store of an earlier format gets the tables that it lacks.
     ///
     /// # Errors
-    /// The file is not a store, or has another format, or cannot be created.
+    /// The file is not a store, or has a later format, or cannot be created.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
@@ -85,7 +86,7 @@ impl Sqlite {
         connection.pragma_update(None, "synchronous", "FULL")?;
         let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if found > FORMAT {
-            let fault = format!("its format is {found}, this program knows {FORMAT}");
+            let fault = format!("its format is {found}, this program knows those up to {FORMAT}");
             return Err(StoreError::Url { url: path.display().to_string(), fault });
         }
         if found < FORMAT {
@@ -103,29 +104,29 @@ impl Store for Sqlite {
         for append in batch {
             done.push(append_one(&transaction, append)?);
         }
-        let mut made = Tally::default();
+        let mut games = Tally::default();
         for (append, done) in batch.iter().zip(&done) {
             if append.expected == 0 && done.is_ok() {
-                made.add_game(&append.game);
+                games.add_game(&append.game);
             }
         }
-        tally(&transaction, GAMES, &made)?;
-        let mut marked = Tally::default();
+        tally(&transaction, GAMES, &games)?;
+        let mut records = Tally::default();
         for (append, _) in batch.iter().zip(&done).filter(|it| it.1.is_ok()) {
             for key in &append.empty_records {
                 let sql = "INSERT INTO records (key, value) VALUES (?1, '') ON CONFLICT DO NOTHING";
                 if transaction.prepare_cached(sql)?.execute([key])? > 0 {
-                    marked.add_record(key, "");
+                    records.add_record(key, "");
                 }
             }
         }
-        tally(&transaction, RECORDS, &marked)?;
+        tally(&transaction, RECORDS, &records)?;
         transaction.commit()?;
         Ok(done)
     }
 
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
-        // One snapshot for the head and the events, so that they belong together.
+        // One transaction for the head and the events, so that they belong together.
         let transaction = self.connection.transaction()?;
         let Some(last) = head(&transaction, game)? else { return Ok(None) };
         let mut rows = rows(&transaction, game)?;
@@ -177,19 +178,20 @@ impl Store for Sqlite {
         stale: u64,
     ) -> Result<Vec<Summary>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT summary FROM games WHERE listed = 1 AND (?1 IS NULL OR state = ?1)
+            "SELECT id, summary FROM games WHERE listed = 1 AND (?1 IS NULL OR state = ?1)
              AND (state = 'over' OR updated >= ?4)
              AND (?3 IS NULL OR (updated, id) < (SELECT updated, id FROM games WHERE id = ?3))
              ORDER BY updated DESC, id DESC LIMIT ?2",
         )?;
         let state = state.map(GameState::word);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let texts = statement
-            .query_map(params![state, limit, before, int(stale)], |row| row.get::<_, String>(0))?;
+        let texts = statement.query_map(params![state, limit, before, int(stale)], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
         let mut summaries = Vec::new();
-        for text in texts {
-            let read = serde_json::from_str(&text?);
-            summaries.push(read.map_err(|it| StoreError::Unavailable(it.to_string()))?);
+        for found in texts {
+            let (game, text) = found?;
+            summaries.push(read_summary(&game, &text)?);
         }
         Ok(summaries)
     }
@@ -356,7 +358,8 @@ impl Store for Sqlite {
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), StoreError> {
-        let to = to.to_str().ok_or_else(|| StoreError::Unavailable("no such file name".into()))?;
+        let not_text = || StoreError::Unavailable("the name of a copy must be UTF-8".into());
+        let to = to.to_str().ok_or_else(not_text)?;
         self.connection.execute("VACUUM INTO ?1", [to])?;
         Ok(())
     }
@@ -374,7 +377,7 @@ impl Store for Sqlite {
     }
 
     fn check(&mut self) -> Result<Health, StoreError> {
-        // One consistent snapshot of all tables, whatever a server writes meanwhile.
+        // All tables as they are at one moment, whatever a server writes meanwhile.
         let transaction = self.connection.transaction()?;
         let mut check = Check::default();
         let sound: String =
@@ -390,7 +393,7 @@ impl Store for Sqlite {
     }
 }
 
-/// Creates the tables, and the tallies of their rows.
+/// Creates the tables that are missing, and counts the tallies of all of them anew.
 fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -482,7 +485,7 @@ fn upload(row: &rusqlite::Row<'_>) -> rusqlite::Result<Upload> {
     Ok(Upload { owner: row.get(0)?, rules: row.get(1)?, name: row.get(2)?, at })
 }
 
-/// Stores texts; false, and nothing stored, if another text has one of their keys.
+/// Stores texts. False if another text has one of their keys: then the transaction must not be committed.
 fn put_texts(transaction: &Transaction<'_>, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
     let mut change = Tally::default();
     for (key, text) in texts {

@@ -263,6 +263,18 @@ fn sqlite_conforms() {
     conforms(store.as_mut(), &|| open(&folder.url()).unwrap());
 }
 
+#[test]
+fn a_list_names_the_game_whose_summary_is_damaged() {
+    let folder = Folder::new("summary");
+    let mut store = open(&folder.url()).unwrap();
+    let group = [append("a", 0, &["one"]), append("b", 0, &["first"])];
+    assert_eq!(store.append(&group).unwrap(), [Ok(()), Ok(())]);
+    let file = rusqlite::Connection::open(folder.0.join("games.db")).unwrap();
+    assert_eq!(file.execute("UPDATE games SET summary = '{' WHERE id = 'b'", []), Ok(1));
+    let listed = store.list(None, None, 9, 0);
+    assert!(matches!(&listed, Err(StoreError::Damaged { game, .. }) if game == "b"), "{listed:?}");
+}
+
 /// A schema of the database for tests, `RULEMATE_TEST_POSTGRES=postgres://...`. Tests that need it are
 /// ignored unless they are asked for, as `.ci/run` does where there is one.
 pub(super) fn test_database(schema: &str) -> String {

@@ -45,8 +45,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.def_var(top, above);
     }
 
-    /// Saves the old values of the words of a row that differ, without a jump, since it would be hard to
-    /// predict.
+    /// Saves the old values of those words of a row that differ. Every word is stored, and the place advances if
+    /// it differs: a jump would be hard to predict.
     pub(super) fn save_row(&mut self, address: Value, old: &Row, differ: &Row) {
         for (at, (&word, &differs)) in (0i64..).zip(old.iter().zip(differ)) {
             let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
@@ -58,7 +58,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Stores a word at the next place; the place advances.
+    /// Stores a word with its address at the next place, which it returns. The caller lets the place advance.
     fn put_saved(&mut self, address: Value, old: Value) -> Value {
         let top = self.part().top;
         let top = self.b.use_var(top);
@@ -68,7 +68,8 @@ impl<W: Word> Lower<'_, '_, W> {
         top
     }
 
-    /// Restores the old values of words.
+    /// Restores all words that were saved from `UNDO_START` on, the last one first: a word may have been saved
+    /// several times.
     pub(super) fn take_back(&mut self) {
         let top = self.part().top;
         let start = self.shared(Context::UNDO_START);
