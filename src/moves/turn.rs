@@ -1,8 +1,8 @@
 //! Turns of several actions: whether one goes on, whether it may stop, and whether the side to move has a
 //! turn.
 //!
-//! The rules say after each action whether the turn goes on: the side to move then goes on. Where they say
-//! that a turn may not stop (`unfinished()`), a sequence of actions that ends there is no turn.
+//! A turn goes on after an action if the same side is to move and the game is not over. Where the rules say
+//! that it may not stop (`unfinished()`), a sequence of actions that ends there is no turn.
 
 use std::collections::HashSet;
 
@@ -19,8 +19,8 @@ pub(crate) fn may_stop(world: &mut World, contract: &Contract) -> bool {
     !contract.unfinished.iter().any(|&it| world.any(it))
 }
 
-/// Whether the side to move has a turn that it can finish. Always true if the rules let every turn stop, and
-/// in the middle of a turn that may not stop, which the side may take back.
+/// Whether the side to move has a turn that it can finish. True without a search if the rules let every turn
+/// stop, and where a turn may not stop now: the side is in the middle of it then, and may take it back.
 pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;
@@ -62,11 +62,11 @@ pub(super) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>
 }
 
 /// Whether the side to move has no legal action, or no turn that it can finish, although the rules alone do
-/// not show it. Nothing is played out in games whose rules decide everything.
+/// not show it. Nothing is played out in games whose rules decide everything and let every turn stop.
 pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
-    let played = !LegalityMode::Declared.is_counted(contract);
+    let undecided = !LegalityMode::Declared.is_counted(contract);
     if is_over(world, contract) {
         return false;
     }
-    played && !has_move(world, contract) || !has_turn(world, contract)
+    undecided && !has_move(world, contract) || !has_turn(world, contract)
 }

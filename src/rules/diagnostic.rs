@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use ariadne::{CharSet, Config, IndexType, Label as Mark, Report, ReportKind, sources};
+use ariadne::{CharSet, Config, IndexType, Label as ReportLabel, Report, ReportKind, sources};
 use serde::Serialize;
 
 use super::limits;
@@ -67,7 +67,8 @@ impl Diagnostic {
     }
 }
 
-/// All mistakes of a program, in text order, with the text they are about.
+/// The mistakes of a program, in text order, with the texts that they are about. Beyond a maximum number they
+/// are only counted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.render(false))]
 pub struct Diagnostics {
@@ -182,7 +183,7 @@ impl Diagnostics {
         let mut cache = sources(texts);
         let mut dropped = self.dropped;
         for (at, diagnostic) in self.list.iter().enumerate() {
-            // Each shows its line, which may be a whole file.
+            // Each mistake is shown with its line, and one line may be as long as a file.
             if out.len() > limits::RENDERED {
                 dropped += self.list.len() - at;
                 break;
@@ -214,11 +215,12 @@ impl Diagnostics {
             .with_message(printable(&diagnostic.message));
         let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();
         let home = diagnostic.span().source;
-        // In text order, so that one file is shown once.
+        // The file of the mistake comes first. A file whose labels are not in text order is shown in several parts.
         labels.sort_by_key(|it| (it.span.source != home, it.span.source, it.span.start));
         for label in labels {
-            report = report
-                .with_label(Mark::new(self.range(label.span)).with_message(printable(&label.text)));
+            report = report.with_label(
+                ReportLabel::new(self.range(label.span)).with_message(printable(&label.text)),
+            );
         }
         for note in &diagnostic.notes {
             report = report.with_note(printable(note));

@@ -1,6 +1,6 @@
-//! Verifies what is derived from the logs of a store. The store itself compares every row with its hash and its
-//! table's tally. Here every game's summary is compared with its log, its rules are looked up, and every
-//! snapshot is compared with a new one, made by playing the game again up to there.
+//! Verifies what is derived from the logs of a store. Whether the rows are those that were written is checked by
+//! the store (`Store::check`). Here every game's summary is compared with its log, its rules are looked up, and
+//! every snapshot is compared with a new one, made by playing the game again up to there.
 
 use std::collections::HashMap;
 
@@ -35,14 +35,22 @@ impl Verified {
 /// The store cannot be reached.
 pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
-    let mut known = HashMap::new();
+    // Whether there are the rules of a hash. They need not be in memory when a summary is verified.
+    let mut exist: HashMap<String, bool> = HashMap::new();
     for game in store.games()? {
         let Some(whole) = store.whole(&game)? else { continue };
         let found = match log(&game, &whole.rows) {
-            Ok((log, setup)) => match learn(store, library, &mut known, &setup.rules)? {
-                true => summary_of(&game, &whole, &log, setup),
-                false => Err(format!("there are no rules {}", setup.rules)),
-            },
+            Ok((log, setup)) => {
+                let there = match exist.get(&setup.rules) {
+                    Some(&it) => it,
+                    None => learn(store, library, &setup.rules)?,
+                };
+                exist.insert(setup.rules.clone(), there);
+                match there {
+                    true => summary_of(&game, &whole, &log, setup),
+                    false => Err(no_rules(&setup.rules)),
+                }
+            }
             Err(fault) => Err(fault),
         };
         verified.add("summary", &game, found);
@@ -59,7 +67,7 @@ fn log(game: &str, rows: &[StoredEvent]) -> Result<(Vec<LogEntry>, Setup), Strin
 
 fn summary_of(game: &str, whole: &Whole, log: &[LogEntry], setup: Setup) -> Result<(), String> {
     let sides = Unplayed(setup.sides.len());
-    // Every event is known already: none is played.
+    // As if the rules had seen all events: they are recorded, and none is played.
     let room = Room::replay_after(u64::MAX, sides, setup, log);
     let room = room.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
     let expected = summary(game, &room);
@@ -120,21 +128,16 @@ fn unplayed() -> Refused {
 /// The store cannot be reached.
 pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
-    let mut known = HashMap::new();
     for game in store.games_with_snapshot()? {
-        let found = one(store, library, &mut known, &game)?;
+        let found = snapshot_of(store, library, &game)?;
         verified.add("snapshot", &game, found);
     }
     Ok(verified)
 }
 
-/// Whether the texts of a hash are known.
-type Known = HashMap<String, bool>;
-
-fn one(
+fn snapshot_of(
     store: &mut dyn Store,
     library: &Library,
-    known: &mut Known,
     game: &str,
 ) -> Result<Result<(), String>, StoreError> {
     let Some((seen, kept)) = store.snapshot(game)? else {
@@ -149,19 +152,19 @@ fn one(
         Ok(found) => found,
         Err(fault) => return Ok(Err(fault)),
     };
-    if !learn(store, library, known, &setup.rules)? {
-        return Ok(Err(format!("there are no rules {}", setup.rules)));
+    if !learn(store, library, &setup.rules)? {
+        return Ok(Err(no_rules(&setup.rules)));
     }
     let until = log.iter().take_while(|it| it.v <= seen).count();
     let again = || -> Result<String, String> {
         let ruleset = library.load(&setup.rules, &setup.game, &setup.presets);
         let ruleset = ruleset.map_err(|it| it.to_string())?;
-        let catalogue = library.catalogue(&setup.rules).ok_or("there are no such rules")?;
+        let catalogue = library.catalogue(&setup.rules).ok_or_else(|| no_rules(&setup.rules))?;
         let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref());
         let board = board.map_err(|it| it.message)?;
         let room = Room::replay(board, setup.clone(), &log[..until]);
         let room = room.map_err(|(v, why)| format!("event {v}: {}", why.sentence))?;
-        room.rules().snapshot().ok_or_else(|| "the game cannot be kept".to_owned())
+        room.rules().snapshot().ok_or_else(|| "no snapshot can be taken of this game".to_owned())
     };
     Ok(match again() {
         Ok(text) if text == kept => Ok(()),
@@ -170,29 +173,23 @@ fn one(
     })
 }
 
-/// Makes the rules of a hash known, and those that they build on. False if the store lacks some.
-fn learn(
-    store: &mut dyn Store,
-    library: &Library,
-    known: &mut Known,
-    hash: &str,
-) -> Result<bool, StoreError> {
-    if let Some(&it) = known.get(hash) {
-        return Ok(it);
+fn no_rules(hash: &str) -> String {
+    format!("its rules {hash} are not in the store, or are damaged")
+}
+
+/// Makes the rules of a hash known to the library, and those that they build on. False if the store lacks some,
+/// or if they cannot be read.
+fn learn(store: &mut dyn Store, library: &Library, hash: &str) -> Result<bool, StoreError> {
+    // Asked each time: the library forgets rules when it has too many.
+    if library.catalogue(hash).is_some() {
+        return Ok(true);
     }
-    let is_known = library.catalogue(hash).is_some() || {
-        let text = store.text(hash)?;
-        match text.and_then(|it| serde_json::from_str::<Texts>(&it).ok()) {
-            None => false,
-            Some(texts) => {
-                let has_base = match texts.base.as_deref() {
-                    Some(base) => learn(store, library, known, base)?,
-                    None => true,
-                };
-                has_base && library.add(&texts).is_ok()
-            }
-        }
+    let texts = store.text(hash)?.and_then(|it| serde_json::from_str::<Texts>(&it).ok());
+    // Damaged texts have another hash; they might even build on themselves.
+    let Some(texts) = texts.filter(|it| it.stored().0 == hash) else { return Ok(false) };
+    let has_base = match texts.base.as_deref() {
+        Some(base) => learn(store, library, base)?,
+        None => true,
     };
-    known.insert(hash.to_owned(), is_known);
-    Ok(is_known)
+    Ok(has_base && library.add(&texts).is_ok())
 }

@@ -115,6 +115,23 @@ fn moves_that_xiangqi_does_not_play_out_are_safe() {
     }
 }
 
+/// A pawn that becomes a royal queen on a8 may end a cannon's attack on that square by leaving its line, or begin it.
+#[test]
+fn a_pawn_becomes_royal_only_where_no_cannon_captures() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("coregal", &["cannon"]).unwrap_or_else(|it| panic!("{it}"));
+    for (fen, is_safe) in [
+        ("7k/P7/8/8/8/8/8/c3K3 w - - 0 1", true),
+        ("7k/P7/8/8/N7/8/8/c3K3 w - - 0 1", false),
+        ("7k/P7/N7/8/N7/8/8/c3K3 w - - 0 1", true),
+        ("1r5k/P7/8/8/8/8/8/c3K3 w - - 0 1", false),
+    ] {
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        agreed(&mut game);
+        assert_eq!(game.find_move("a7a8q").is_ok(), is_safe, "{fen}");
+    }
+}
+
 /// A preset by which a pawn on e2 vanishes when a bishop of its side moves, so that what it shields is
 /// attacked. The reaction and what the file says of safety, if anything, are put in.
 fn betrayal(reaction: &str, said: &str) -> Game {

@@ -133,6 +133,29 @@ fn positions_that_cannot_be_set_up_fail() {
     assert!(ran.out.contains("failed nonsense w - -\n  "), "{}", ran.out);
 }
 
+#[test]
+fn requests_of_a_kind_that_the_rules_lack_are_shown_as_missing() {
+    let step =
+        |to: &str, kind: &str| format!(r#"{{"kind": "{kind}", "from": "h1", "to": "{to}"}}"#);
+    let legal = [step("g1", "segment"), step("g2", "segment"), step("h2", "segment")].join(", ");
+    let file = |legal: &str, slow: &str| {
+        format!(
+            r#"{{"kind": "ability-legal", "profile": "rules002", "scenarios": [{{"id": "X1", "position":
+                {{"pieces": [{{"sq": "h1", "color": "white", "type": "K", "abilities": []}},
+                             {{"sq": "h8", "color": "black", "type": "K", "abilities": []}}],
+                  "turn": "white", "castling": "-", "ep": "-"{slow}}}, "legal": [{legal}]}}]}}"#
+        )
+    };
+    let ran = rulemate(&["verify", &scratch("kinds.json", &file(&legal, ""))]);
+    assert!(ran.out.ends_with("kinds.json: 1 passed, 0 failed, 0 skipped\n"), "{}", ran.out);
+    let more = format!("{legal}, {}", step("h2", "hop"));
+    let ran = rulemate(&["verify", &scratch("hop.json", &file(&more, ""))]);
+    let missing = ran.out.lines().find(|it| it.starts_with("  missing: "));
+    assert!(missing.is_some_and(|it| it.contains(r#""kind":"hop""#)), "{}", ran.out);
+    let ran = rulemate(&["verify", &scratch("slow.json", &file(&legal, r#", "slow": 3"#))]);
+    assert!(ran.out.contains("  slow needs a value for each side\n"), "{}", ran.out);
+}
+
 /// Corrections are counted apart, under their conflicts; one that fits no more is refused.
 #[test]
 fn corrections_are_counted_apart() {

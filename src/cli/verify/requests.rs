@@ -3,8 +3,8 @@
 //! results, lists of requests and counts of their sequences.
 //!
 //! Nothing here knows a game. The rules declare the text of a request by `.meta request "KIND TEMPLATE"`; a
-//! key of the file is an attribute of that name. Deliberately absent: the rows of other files (`suite`,
-//! `game`).
+//! request without a kind has the kind `?`. Keys of the file are attributes, and so are the names in lists
+//! ([`stated`]). Deliberately absent: the rows of other files (`suite`, `game`).
 
 use std::collections::BTreeSet;
 
@@ -133,8 +133,9 @@ impl Position {
         }
         for (key, of_sides) in &self.sides {
             let Value::Object(of_sides) = of_sides else {
-                return Err(format!("{key} is of no side"));
+                return Err(format!("{key} needs a value for each side"));
             };
+            // The names in the list `side_abilities` are attributes that begin with `side_`.
             let prefix = key.split('_').next().unwrap_or_default();
             for (side, value) in of_sides {
                 let side = side_named(rules, side)?;
@@ -152,8 +153,9 @@ fn side_named(rules: &Ruleset, name: &str) -> Result<EntityId, String> {
     at.map(|it| EntityId(it as u32)).ok_or_else(|| format!("there is no side {name}"))
 }
 
-/// The facts that a key and its value state. Each name in a list is an attribute, whose value is the number
-/// of its occurrences; any other value belongs to the attribute that the key names.
+/// The facts that a key and its value state. Each name in a list is an attribute (with the prefix), whose value is
+/// the number of its occurrences, or true if it is a flag. Any other value belongs to the attribute that the key
+/// names; null and `None` state nothing.
 fn stated(
     program: &Program,
     prefix: &str,
@@ -193,7 +195,7 @@ fn raw(program: &Program, attr: AttrId, value: &Value) -> Option<i64> {
         (AttrType::Int, it) => it.as_i64(),
         (AttrType::Member(BOOL), it) => it.as_bool().map(i64::from),
         (AttrType::Member(of), Value::String(name)) => {
-            program.schema.domain(of).member(&snake(name).replace('_', ""))
+            program.schema.domain(of).member(&name.to_lowercase())
         }
         _ => None,
     }
@@ -252,7 +254,7 @@ impl<'p> Dialect<'p> {
         (0..1 << optional.len()).map(text).collect()
     }
 
-    /// The text of a listed action without the parts that a request may leave out.
+    /// The text of a listed action up to the first sign with which an optional part of a template begins.
     fn bare<'t>(&self, text: &'t str) -> &'t str {
         let signs = self.kinds.iter().filter_map(|it| it.1.split_once('[')?.1.chars().next());
         let signs: Vec<char> =
@@ -260,6 +262,8 @@ impl<'p> Dialect<'p> {
         text.split_once(signs.as_slice()).map_or(text, |it| it.0)
     }
 
+    /// Whether this is the whole text of some kind of request, optional parts aside: it names nothing on the
+    /// board, so it ends the turn.
     fn ends_turn(&self, text: &str) -> bool {
         self.kinds.iter().any(|it| it.1.split('[').next() == Some(text))
     }
@@ -299,7 +303,7 @@ fn play(
     Err(first.unwrap_or_else(|| format!("no kind of request is called {}", kind.unwrap_or("?"))))
 }
 
-/// The code that the rules declare for a refusal.
+/// The code that the rules declare for a refusal, or else its sentence.
 fn code(game: &mut Game, why: &PlayError) -> String {
     game.code_of(why).unwrap_or_else(|| why.to_string())
 }
@@ -309,18 +313,24 @@ fn code(game: &mut Game, why: &PlayError) -> String {
 /// Runs a script. Returns the first fault.
 pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, String> {
     let mut game = script.position.start(rules)?;
+    let fault = ask(rules, &mut game, &script.questions)?;
+    game.check().map_err(|limit| limit.to_string())?;
+    Ok(fault)
+}
+
+fn ask(rules: &Ruleset, game: &mut Game, questions: &Questions) -> Result<Option<Fault>, String> {
     let program = game.program().clone();
     let dialect = Dialect::of(&program);
-    match &script.questions {
+    match questions {
         Questions::Steps { initial, steps } => {
-            let mut status = status(&mut game);
+            let mut status = status(game);
             if let Some(initial) = initial
-                && let Some(fault) = compare(rules, &mut game, &dialect, &status, initial)
+                && let Some(fault) = compare(rules, game, &dialect, &status, initial)
             {
                 return Ok(Some(found_at("at first", fault)));
             }
             for (number, step) in steps.iter().enumerate() {
-                if let Some(fault) = self::step(rules, &mut game, &dialect, &mut status, step) {
+                if let Some(fault) = self::step(rules, game, &dialect, &mut status, step) {
                     let request = Value::Object(step.request.clone()).to_string();
                     return Ok(Some(found_at(&format!("{}. {request}", number + 1), fault)));
                 }
@@ -329,13 +339,15 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
         }
         Questions::Legal { requests, legal } => {
             for request in requests {
-                play(&mut game, &dialect, request)?;
+                play(game, &dialect, request)?;
             }
+            // A request of a kind that the rules do not have is missing as the file has it.
             let text = |it: &Map<String, Value>| {
                 let kind = it.get("kind").and_then(Value::as_str).unwrap_or("?");
-                dialect.texts(kind, it).into_iter().next()
+                let first = dialect.texts(kind, it).into_iter().next();
+                first.unwrap_or_else(|| Value::Object(it.clone()).to_string())
             };
-            let mut expected: Vec<String> = legal.iter().filter_map(text).collect();
+            let mut expected: Vec<String> = legal.iter().map(text).collect();
             expected.sort();
             let found: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
             let lacking = |all: &[String], from: &[String]| -> Vec<String> {
@@ -358,7 +370,7 @@ pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, Str
     }
 }
 
-/// The fault, with the step at which it was found.
+/// The fault of a value, with the step at which it was found.
 fn found_at(place: &str, fault: Fault) -> Fault {
     match fault {
         Fault::Differs { what, expected, found } => {
@@ -448,7 +460,8 @@ fn status(game: &mut Game) -> String {
     if in_check { "check".into() } else { "ongoing".into() }
 }
 
-/// The first key whose value is not the expected one: a part of the position, or the attribute of that name.
+/// The first key whose value is not the expected one: a part of the position, its status, the number of legal
+/// requests (those that end the turn are not counted), or the attribute of that name.
 fn compare(
     rules: &Ruleset,
     game: &mut Game,
@@ -495,7 +508,8 @@ fn listing_of(game: &mut Game) -> Vec<String> {
     listing(game.world_mut(), &contract).into_iter().map(|it| it.0).collect()
 }
 
-/// The value of an attribute of the game, or of each side if the file has a value for each.
+/// The value of the attribute that a key names, or that the input of that name reads: of the game, or of each side
+/// if the file has a value for each.
 fn fact(rules: &Ruleset, game: &Game, key: &str, like: &Value) -> Value {
     let program = game.program();
     let input = program.relation_named(key).and_then(|it| match program.relation(it).role {

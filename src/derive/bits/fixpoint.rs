@@ -16,10 +16,12 @@ pub(super) struct Member {
     pub(super) space: Option<Vec<u32>>,
 }
 
-/// One plan of a rule. `first`: whether it reads nothing of the stratum and runs once.
+/// One plan of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct Variant {
+    /// Where the plan begins: in the planner's code, and after [`Fixpoint::assemble`] in the machine.
     pub(super) pc: u32,
+    /// Whether it reads nothing of the stratum, and so runs in the first round only.
     pub(super) first: bool,
 }
 
@@ -30,7 +32,7 @@ pub(super) struct Fixpoint {
 }
 
 impl Fixpoint {
-    /// Lowers the plans, which are replaced by places in the machine.
+    /// Lowers the plans: they begin in the machine from then on.
     pub(super) fn assemble(&mut self, assembler: &mut Assembler<'_>) -> Result<(), PlanError> {
         for variant in &mut self.variants {
             variant.pc = assembler.stretch(&[variant.pc])?;
@@ -39,6 +41,6 @@ impl Fixpoint {
     }
 }
 
-/// Relations with more possible tuples than this are not kept as bits: allocating the bits would cost more
-/// than most strata have tuples.
+/// Maximum number of possible tuples of a relation for which those found are noted as bits, one for each
+/// possible tuple. Beyond it a hash set costs less, since most strata have few tuples.
 pub(super) const SPACE: usize = 1 << 17;

@@ -230,6 +230,19 @@ fn what_is_gone_without_a_trace_is_missed_by_the_tallies() {
     }
 }
 
+/// Rules that are not those of their hash are not the rules of a game.
+#[test]
+fn games_whose_rules_were_changed_are_named() {
+    let folder = Folder::new("changed");
+    let file = full_store(&folder);
+    let library = Library::new().unwrap();
+    let change = "UPDATE texts SET text = replace(text, 'p0', 'p9') WHERE text LIKE '%\"p0%';";
+    Connection::open(&file).unwrap().execute_batch(change).unwrap();
+    let looked = summaries(&mut Sqlite::open(&file).unwrap(), &library).unwrap();
+    let [fault] = &looked.faults[..] else { panic!("{:#?}", looked.faults) };
+    assert!(fault.ends_with(" are not in the store, or are damaged"), "{fault}");
+}
+
 /// A store of before has no tallies: they are made when it is opened.
 #[test]
 fn an_older_store_gets_its_tallies() {

@@ -1,6 +1,6 @@
 //! Addresses of rows and values in machine code.
 //!
-//! An index is checked against the length, unless it is known to be in range from its registers.
+//! An index is checked against a bound, unless the values that its registers can have keep it in range.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
@@ -40,24 +40,26 @@ impl<W: Word> Lower<'_, '_, W> {
         self.address(start, index, n, Self::ROW_SHIFT)
     }
 
-    /// The address of the rows of a space, and their number.
+    /// The address that the rows of a space are counted from, and the bound of their indices.
     fn rows_in(&mut self, space: Space) -> (Value, u64) {
         let start = match space {
             Space::Static => self.b.ins().iconst(I64, self.c.statics.rows.as_ptr() as i64),
             Space::Maintained => self.rows,
             Space::Frame => self.rows_of_frame,
         };
-        (start, self.number_of_rows(space))
+        (start, self.bound_of_rows(space))
     }
 
-    pub(super) fn number_of_rows(&self, space: Space) -> u64 {
+    /// The bound of the indices of rows of a space. Maintained rows and those of the frame are counted together,
+    /// so either has the bound of both.
+    pub(super) fn bound_of_rows(&self, space: Space) -> u64 {
         match space {
             Space::Static => self.c.statics.rows.len() as u64,
             Space::Maintained | Space::Frame => self.in_frame(),
         }
     }
 
-    /// The address of an element of an array with a power-of-two stride, with a bounds check.
+    /// The address of an element of an array, with a bounds check. An element takes `1 << shift` bytes.
     fn address(&mut self, start: Value, index: Value, n: u64, shift: i64) -> Value {
         let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, index, n as i64);
         self.or_fault(inside);
@@ -74,8 +76,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.place(start, at, n, Self::ROW_SHIFT)
     }
 
-    /// The address of a place in an array. It is checked against the length, unless its registers are known
-    /// to hold members of rows, or constants, for which no place is out of range.
+    /// The address of a place in an array of `n` elements. It is checked against `n`, unless its registers hold
+    /// members of rows or constants, and the highest index that these allow is in range.
     pub(super) fn place(&mut self, start: Value, at: Place, n: u64, shift: i64) -> Value {
         let index = self.index(at);
         match self.highest(at) {

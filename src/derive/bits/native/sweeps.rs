@@ -151,7 +151,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let (index, highest) = (self.index(first), self.highest(first));
         let most = highest.map(|it| it + u64::from(stride) * (W::WIDTH as u64 - 1));
         let first = self.row_at(space, first);
-        if stride > 0 && most.is_none_or(|it| it >= self.number_of_rows(space)) {
+        if stride > 0 && most.is_none_or(|it| it >= self.bound_of_rows(space)) {
             let last = self.last(members);
             let offset = self.b.ins().imul_imm_s(last, i64::from(stride));
             let index = self.b.ins().iadd(index, offset);
