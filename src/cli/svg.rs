@@ -1,5 +1,5 @@
-//! The board of an explanation as SVG: the squares that its proofs or refutations mention are
-//! marked, most strongly those of the row in question.
+//! A board as SVG, for explanations and for pages of presets: the squares that an explanation's proofs or
+//! refutations mention are marked, most strongly those of the row in question.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,10 +14,10 @@ use crate::rules::{Program, Type};
 
 const SIDE: usize = 48;
 const MARGIN: usize = 20;
-/// Maximum distance, in steps, at which a point is drawn.
+/// Points that lie further than this to the right, or down, are drawn at this distance, in steps.
 const FURTHEST: usize = 64;
 
-/// For each square, the depth in the tree at which it is first mentioned.
+/// For each square, the least depth in the tree at which it is mentioned.
 type Marks = BTreeMap<i64, usize>;
 
 /// The picture.
@@ -48,8 +48,8 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
             let (x, y) = (MARGIN + file * SIDE, MARGIN + (ranks - 1 - rank) * SIDE);
             let shade = if (file + rank) % 2 == 0 { "#c9b79c" } else { "#f0e9dc" };
             rect(&mut svg, x, y, shade, 1.0);
-            if let Some(distance) = marks.get(&square) {
-                let strength = 0.75 / (1.0 + *distance as f64 / 3.0);
+            if let Some(depth) = marks.get(&square) {
+                let strength = 0.75 / (1.0 + *depth as f64 / 3.0);
                 rect(&mut svg, x, y, "#c2410c", strength);
             }
             let piece = pieces.get(ranks - 1 - rank).and_then(|it| it.get(file)?.as_ref());
@@ -66,7 +66,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     svg + "</svg>"
 }
 
-/// A board of points: a ring for each, with its name below, and lines where the rules have `adjacent` ones.
+/// A board of points: a disc for each, with its name below, and lines between those that are `adjacent` by the rules.
 fn draw_points(game: &mut Game, marks: &Marks) -> String {
     let points = game.points();
     let pieces = game.cells().concat();
@@ -193,11 +193,11 @@ impl SquareReader<'_> {
 
     fn trial(&mut self, trial: &Trial) {
         self.goal(&trial.action, 0);
-        let board = self.game.contract().at.attr;
-        let board = self.game.program().schema.attribute(board).name.clone();
+        let place = self.game.contract().at.attr;
+        let place = self.game.program().schema.attribute(place).name.clone();
         for effect in trial.steps.iter().flat_map(|it| &it.effects) {
             if let Effect::Changed { attribute, old, new, .. } = effect
-                && *attribute == board
+                && *attribute == place
             {
                 for square in [old, new].into_iter().flatten() {
                     self.marks.entry(square.raw).or_insert(1);
@@ -212,7 +212,7 @@ impl SquareReader<'_> {
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
         self.goal(&refutation.goal, depth);
         let Lack::Rules(attempts) = &refutation.lack else { return };
-        // Only the attempts that matched furthest: the others are about other cases.
+        // Only the attempts that lack the fewest literals: the others are about other cases.
         let missing = |it: &Attempt| it.total - it.matched;
         let tried = || attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
         let fewest = tried().map(missing).min();

@@ -1,4 +1,4 @@
-//! Facts as they are typed: `attacks(e4, d5)`, read into rows of a relation.
+//! Facts as they are typed, rows of any relation: `attacks(e4, d5)`.
 //!
 //! A square instead of a piece means every piece that stands there; `_` means anything.
 
@@ -10,8 +10,8 @@ use crate::rules::{Column, Program, RelId, Type};
 use super::play::Game;
 use super::refusal::PlayError;
 
-/// A question about a relation: patterns of rows (`None` matches anything), any of which may hold. The list
-/// is empty if a square was given for a piece and is empty.
+/// A question about a relation: patterns of rows (`None` matches anything), any of which may hold. There are
+/// none if a square was given for a piece and nothing stands on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) rel: RelId,
@@ -27,13 +27,13 @@ const LISTED: usize = 12;
 pub enum QuestionError {
     #[error("{0}")]
     Move(#[from] MoveError),
-    #[error("of a turn only the last action may be illegal: {0}")]
+    #[error("an action before the last one cannot be taken: {0}")]
     Before(Box<PlayError>),
     #[error("`{0}` is not a fact")]
     Fact(String),
     #[error("no relation `{name}` in the rules of this game{}", meant(.near))]
     Relation { name: String, near: Option<String> },
-    #[error("{relation} has {} columns, not {given}: {relation}({})", columns.len(), columns.join(", "))]
+    #[error("{relation} has {}, not {given}: {relation}({})", counted(columns.len()), columns.join(", "))]
     Columns { relation: String, columns: Vec<String>, given: usize },
     #[error("`{value}` is no value of the column `{column}`")]
     Value { column: String, value: String, expected: String },
@@ -41,6 +41,13 @@ pub enum QuestionError {
     Square(String),
     #[error(transparent)]
     Limit(#[from] Exhausted),
+}
+
+fn counted(columns: usize) -> String {
+    match columns {
+        1 => "1 column".to_owned(),
+        _ => format!("{columns} columns"),
+    }
 }
 
 fn meant(near: &Option<String>) -> String {
@@ -52,11 +59,16 @@ impl QuestionError {
     pub fn help(&self) -> String {
         match self {
             Self::Move(_) => "write a move in UCI (e2e4) or SAN (e4)".into(),
-            Self::Before(_) => "write the actions of one turn, with commas between them".into(),
+            Self::Before(_) => {
+                "write the actions of one turn, with commas between them: the last is explained"
+                    .into()
+            }
             Self::Fact(_) => "write RELATION(ARG, ...), as in attacks(e4, d5)".into(),
-            Self::Relation { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            Self::Relation { near: None, .. } => {
+            Self::Relation { .. } => {
                 "relations are declared in rules/*.dl by .decl, .input, .static and .action".into()
+            }
+            Self::Columns { relation, columns, .. } if columns.is_empty() => {
+                format!("write {relation}()")
             }
             Self::Columns { relation, columns, .. } => {
                 format!("write {relation}({}), with _ for anything", columns.join(", "))
@@ -71,7 +83,7 @@ impl QuestionError {
 }
 
 impl Game {
-    /// Reads a fact.
+    /// Reads a fact as it is typed.
     ///
     /// # Errors
     /// The text is not a fact of this program: there is no such relation, it has other columns, or there is
@@ -108,8 +120,8 @@ impl Game {
             return Ok(vec![None]);
         }
         let contract = self.contract().clone();
-        if Some(column.ty) == contract.entity_type(program)
-            && let Some(square) = program.schema.domain(contract.board.domain).member(arg)
+        let is_entity = Some(column.ty) == contract.entity_type(program);
+        if is_entity && let Some(square) = program.schema.domain(contract.board.domain).member(arg)
         {
             let rows = self.world_mut().matching(contract.at.rel, &[None, Some(square)]);
             return Ok(rows.iter().map(|row| row.first().copied()).collect());
@@ -123,7 +135,12 @@ impl Game {
         let none = || QuestionError::Value {
             column: column.name.clone(),
             value: arg.into(),
-            expected: expected(program, column.ty),
+            expected: match is_entity {
+                true => {
+                    "a square, for what stands on it, or the number of an entity, as in #1".into()
+                }
+                false => expected(program, column.ty),
+            },
         };
         Ok(vec![Some(raw.ok_or_else(none)?)])
     }
@@ -140,7 +157,7 @@ pub(super) fn relation_meant(program: &Program, name: &str) -> Result<RelId, Que
     })
 }
 
-/// The relation's name and the arguments, trimmed. A flag may be written without brackets.
+/// The relation's name and the arguments, trimmed. Without columns, parentheses may be left out.
 fn split(text: &str) -> Option<(&str, Vec<&str>)> {
     let text = text.trim().trim_end_matches('.');
     let Some((name, rest)) = text.split_once('(') else {
@@ -149,9 +166,15 @@ fn split(text: &str) -> Option<(&str, Vec<&str>)> {
         return is_name.then(|| (text, Vec::new()));
     };
     let inner = rest.trim_end().strip_suffix(')')?.trim();
+    // A text in quotes may have commas in it.
+    let mut is_quoted = false;
+    let separates = |it: char| {
+        is_quoted ^= it == '"';
+        it == ',' && !is_quoted
+    };
     let args = match inner {
         "" => Vec::new(),
-        _ => inner.split(',').map(str::trim).collect(),
+        _ => inner.split(separates).map(str::trim).collect(),
     };
     Some((name.trim(), args))
 }
@@ -179,6 +202,7 @@ mod tests {
         assert_eq!(split("attacks( e4 ,d5)."), Some(("attacks", vec!["e4", "d5"])));
         assert_eq!(split("calm()"), Some(("calm", vec![])));
         assert_eq!(split("calm"), Some(("calm", vec![])));
+        assert_eq!(split("named(e4, \"a, b\")"), Some(("named", vec!["e4", "\"a, b\""])));
         assert_eq!(split("attacks(e4"), None);
         assert_eq!(split("e4 e5"), None);
     }

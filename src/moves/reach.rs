@@ -16,7 +16,7 @@ use crate::rules::{
 };
 
 /// The room in which a legal action can certainly be taken. `None` if it may fail anyway, since its events
-/// may be too many, or it calls code.
+/// may be too many or nest too deep, or it calls code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
     /// The number of free entities that is always enough.
@@ -107,7 +107,7 @@ impl<'p> Bounds<'p> {
         let own: Vec<&Reaction> = program.reactions.iter().filter(concerns).collect();
         let mut reach = Reach::default();
         for reaction in &own {
-            // The facts are unchanged if no earlier batch moves anything.
+            // They still stand apart if no earlier batch moves anything; other facts do not matter.
             let before = |it: &&&Reaction| (it.stage, it.owner) < (reaction.stage, reaction.owner);
             self.apart = apart && !own.iter().filter(before).any(|it| self.may_move(it));
             self.add_reaction(reaction, &mut reach);
@@ -356,7 +356,7 @@ fn is_known(expr: &Expr, known: &[bool]) -> bool {
     vars.iter().all(|it| known[usize::from(it.0)])
 }
 
-/// Whether all variables that an aggregate shares with the rest of its body are known.
+/// Whether all variables that an aggregate shares with the body around it are known, so that it has one result.
 fn is_grouped(aggregate: &Aggregate, known: &[bool]) -> bool {
     aggregate.shared_vars().iter().all(|it| known[usize::from(it.0)])
 }
@@ -414,7 +414,7 @@ go(p, t) :- at(p, _), at(_, t).
                 "on go(p, _) when at(p, s), load(p, n), m = n + 1 do raise hit(p), set load(p, m), note \"{s}\".",
                 (1, 1, 0),
             ),
-            // Men, squares, squares that are near, two rules of one row each.
+            // The bounds, in this order: all men, all squares, all squares again, two rules of one row each.
             ("on go(_, t) when at(q, t) do raise hit(q).", (6, 1, 0)),
             ("on go(p, _) when near(s, _) do raise hit(p), note \"{s}\".", (4, 1, 0)),
             ("on go(p, t) when near(t, s) do raise hit(p), note \"{s}\".", (4, 1, 0)),
@@ -453,7 +453,7 @@ go(p, t) :- at(p, _), at(_, t).
         assert_eq!(events("on go(p, t) in second do set at(p, t)."), 1);
         assert_eq!(events("on go(p, t) in first do set at(p, t)."), 6);
         assert_eq!(events("on go(p, t) in first do set load(p, 1)."), 1);
-        // By way of an event; what an event itself asks for is asked later.
+        // An event may move somebody, too. Reactions to events are solved when somebody may have moved already.
         let moved =
             "on go(p, _) in first do raise gone(p).\non gone(p) when at(_, t) do set at(p, t).";
         assert_eq!(events(moved), 7);

@@ -2,9 +2,9 @@
 //! runs on the runtime's threads: a few threads are reserved for that, with bounded queues, and every job has
 //! a deadline.
 //!
-//! There are four lanes, so that short jobs do not wait for long ones: moves and views of games by the package's own
-//! rules; longer jobs by these rules (compiling, explaining, games from elsewhere); everything about uploaded
-//! rules; and the computer's moves. A job has one allowance of steps. It ends when the allowance is used up,
+//! There are four lanes, so that short jobs do not wait for long ones: moves and views of games under the package's own
+//! rules; longer jobs under these rules (compiling, explaining, games from elsewhere); everything about uploaded
+//! rules; and the computer's moves. A job has one allowance of steps. Its rules end when the allowance is used up,
 //! when its deadline has passed, or when its client no longer waits. Deliberately absent: what the jobs do.
 
 use std::collections::VecDeque;
@@ -23,11 +23,11 @@ use crate::game::{Allowance, Resource, Stop};
 /// The kinds of jobs: each has a queue and threads of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// Moves and views by the package's own rules.
+    /// Moves and views under the package's own rules.
     Play,
-    /// Longer jobs by the package's own rules.
+    /// Longer jobs under the package's own rules.
     Work,
-    /// All jobs by uploaded rules.
+    /// All jobs under uploaded rules.
     Foreign,
     /// The computer's moves.
     Think,
@@ -51,7 +51,7 @@ impl Lane {
             Self::Play => Duration::from_secs(5),
             Self::Work => Duration::from_secs(10),
             Self::Foreign => Duration::from_secs(2),
-            // The longest thought, and lessons before it.
+            // The longest thought, and before it the time to learn what pieces are worth in a new game.
             Self::Think => Duration::from_secs(8),
         }
     }
@@ -65,13 +65,18 @@ impl Lane {
             Self::Foreign | Self::Think => (cores / 4).clamp(1, 4),
         }
     }
+
+    /// Whether jobs that have begun go on when the server stops.
+    fn is_finished(self) -> bool {
+        self == Self::Play
+    }
 }
 
-/// Maximum time that a job waits for its turn.
+/// A job that has waited longer than this is refused when its turn comes.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Interval at which deadlines are checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// Maximum budget of one job, as a number of requests: replaying a game counts as many.
+/// Maximum budget of one job, as a number of requests: replaying a game counts as one for each action.
 const REQUESTS: u64 = 1024;
 
 /// Why a job was not done.
@@ -82,7 +87,7 @@ enum Undone {
 }
 
 struct Job {
-    /// The job. It is passed an error if it must not run any more, and answers its caller.
+    /// Runs the job and answers its caller; given an error, it only passes that on.
     work: Box<dyn FnOnce(Result<(), Undone>) + Send>,
     stop: Stop,
     since: Instant,
@@ -117,16 +122,19 @@ impl Queue {
         }
     }
 
-    /// Runs jobs until the queue is closed and empty.
+    /// Runs jobs until the queue is closed; those that still wait then are refused.
     fn serve(&self, thread: usize) {
         while let Some(Job { work, stop, since }) = self.next() {
-            let can = match since.elapsed() <= PATIENCE {
-                _ if lock(&self.waiting).is_closed => Err(Undone::Stopping),
-                true => Ok(()),
-                false => Err(Undone::Waited),
-            };
+            // Before the queue is looked at: who closes it stops what is listed here.
             let until = Instant::now() + self.lane.time();
             lock(&self.running)[thread] = Some((until, stop));
+            let can = if self.is_closed() {
+                Err(Undone::Stopping)
+            } else if since.elapsed() > PATIENCE {
+                Err(Undone::Waited)
+            } else {
+                Ok(())
+            };
             if catch_unwind(AssertUnwindSafe(|| work(can))).is_err() {
                 tracing::error!(lane = ?self.lane, "a job has failed");
             }
@@ -134,10 +142,27 @@ impl Queue {
         }
     }
 
+    /// The problem of a job that ran out of something, or was stopped because the queue is closed.
+    fn problem(&self, ran_out: Resource) -> Problem {
+        match ran_out {
+            Resource::Time if self.is_closed() && !self.lane.is_finished() => stopping(),
+            _ => spent(ran_out),
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        lock(&self.waiting).is_closed
+    }
+
+    /// Whether jobs run, or may still come.
+    fn is_watched(&self) -> bool {
+        !self.is_closed() || lock(&self.running).iter().any(Option::is_some)
+    }
+
     fn stop_late(&self, now: Instant) {
         for (until, stop) in lock(&self.running).iter().flatten() {
             if *until <= now && !stop.is_stopped() {
-                tracing::warn!(lane = ?self.lane, "a job takes too long, and is ended");
+                tracing::warn!(lane = ?self.lane, "a job takes too long: its rules are stopped");
                 stop.stop();
             }
         }
@@ -184,7 +209,7 @@ impl Pool {
                 let (now, mut is_left) = (Instant::now(), false);
                 for queue in watched.iter().filter_map(std::sync::Weak::upgrade) {
                     queue.stop_late(now);
-                    is_left |= !lock(&queue.waiting).is_closed;
+                    is_left |= queue.is_watched();
                 }
                 if !is_left {
                     return;
@@ -203,12 +228,12 @@ impl Pool {
         lock(&self.queue(lane).waiting).jobs.len()
     }
 
-    /// Accepts no more jobs, and stops those under way, except moves and views.
+    /// Accepts no more jobs, refuses those that wait, and stops those under way, except moves and views.
     pub(super) fn close(&self) {
         for queue in &self.0 {
             lock(&queue.waiting).is_closed = true;
             queue.arrival.notify_all();
-            if queue.lane != Lane::Play {
+            if !queue.lane.is_finished() {
                 lock(&queue.running).iter().flatten().for_each(|it| it.1.stop());
             }
         }
@@ -217,7 +242,7 @@ impl Pool {
     /// Runs a job with the steps of one request, and returns its result.
     ///
     /// # Errors
-    /// Too many jobs wait already, the deadline has passed, or the steps were used up.
+    /// As [`Pool::run_all`]; or the deadline has passed, or the steps were used up.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -231,10 +256,10 @@ impl Pool {
     }
 
     /// [`Pool::run`] for a job with the budget of several requests. Its result is returned even if the steps
-    /// were used up, together with that problem.
+    /// were used up or it was stopped, together with that problem.
     ///
     /// # Errors
-    /// Too many jobs wait already.
+    /// Too many jobs wait already, this one has waited too long, the server is about to stop, or the job has panicked.
     pub(super) async fn run_all<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -252,7 +277,7 @@ impl Pool {
             let done = can.map(|()| {
                 let allowance = Allowance::of_many(requests, own);
                 let done = work();
-                let ran_out = Allowance::exhausted().map(spent);
+                let ran_out = Allowance::exhausted();
                 drop(allowance);
                 (done, ran_out)
             });
@@ -273,7 +298,7 @@ impl Pool {
         queue.arrival.notify_one();
         let _wanted = Wanted(stop);
         match answer.await {
-            Ok(Ok(done)) => Ok(done),
+            Ok(Ok((done, ran_out))) => Ok((done, ran_out.map(|it| queue.problem(it)))),
             Ok(Err(Undone::Waited)) => Err(busy()),
             Ok(Err(Undone::Stopping)) => Err(stopping()),
             Err(_) => Err(failed()),
@@ -339,7 +364,7 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
     }
 
-    /// A job that occupies the one thread of a lane until it is told to end, or is stopped.
+    /// A job that occupies one of the threads for uploaded rules until what is returned is dropped.
     fn occupy(pool: &Arc<Pool>, at: &tokio::runtime::Runtime) -> mpsc::Sender<()> {
         let (begun, began) = mpsc::channel();
         let (end, ended) = mpsc::channel::<()>();
@@ -433,8 +458,34 @@ mod tests {
             let running = lock(&pool.queue(Lane::Work).running).clone();
             assert!(running.iter().flatten().all(|it| it.1.is_stopped()));
             let ended = asking.await.unwrap();
-            assert_eq!(ended, Ok(((), Some(spent(Resource::Time)))));
+            assert_eq!(ended, Ok(((), Some(stopping()))));
             assert_eq!(pool.run(Lane::Play, || 1).await, Err(stopping()));
+        });
+    }
+
+    /// Moves and views are finished when the server stops, but not without end.
+    #[test]
+    fn a_move_under_way_has_its_deadline_while_the_server_stops() {
+        let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
+        runtime.block_on(async {
+            let (sender, receiver) = mpsc::channel();
+            let asking = tokio::spawn({
+                let pool = Arc::clone(&pool);
+                let endless = move || {
+                    sender.send(()).unwrap();
+                    while Allowance::exhausted().is_none() {
+                        thread::sleep(LOOK);
+                        Allowance::spend(1 << 14);
+                    }
+                };
+                async move { pool.run_all(Lane::Play, usize::MAX, endless).await }
+            });
+            while receiver.try_recv().is_err() {
+                tokio::task::yield_now().await;
+            }
+            pool.close();
+            let ended = tokio::time::timeout(Lane::Play.time() * 3, asking).await;
+            assert_eq!(ended.unwrap().unwrap(), Ok(((), Some(spent(Resource::Time)))));
         });
     }
 

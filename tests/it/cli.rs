@@ -440,6 +440,12 @@ fn errors_name_cause_and_fix() {
     check(&["explain", "--fact", "attackz(b1,c3)"], &["did you mean `attacks`?"]);
     check(&["explain", "--fact", "attacks(b1)"], &["2 columns, not 1", "attacks(piece, to)"]);
     check(&["explain", "--fact", "attacks(b1,z9)"], &["`z9` is no value", "a1, b1"]);
+    check(
+        &["explain", "--fact", "attacks(z9,b1)"],
+        &["`z9` is no value", "help: write a square, "],
+    );
+    check(&["explain", "--fact", "turn(white,b1)"], &["turn has 1 column, not 2: turn(side)"]);
+    check(&["explain", "e2e5,e7e5"], &["an action before the last one cannot be taken: e2e5: "]);
     check(&["perft"], &["--depth"]);
     check(&["moves", "--depth", "3"], &["--depth", "Usage"]);
 }

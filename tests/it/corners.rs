@@ -62,6 +62,21 @@ ahead('e, 'f). ahead('f, 'g). ahead('g, 'h). ahead('h, 'a).
 .action go(e: E, d: D) "{e} goes to {d}"
 "#;
 
+/// A body that is read in place of its head has a variable twice: whoever asks for any value asks for one.
+#[test]
+fn a_wildcard_is_one_value_wherever_a_body_has_it() {
+    let text = "
+.decl pair(e: E, f: E, d: D)
+pair(e, f, d) :- at(e, c), at(f, d), c != d.
+.decl same(e: E, d: D)
+same(e, d) :- pair(e, e, d).
+.decl seen(d: D)
+seen(d) :- same(_, d).
+go(e, d) :- at(e, d).
+";
+    follows(&format!("{RING}{text}"), &["pair", "same", "seen", "go"]);
+}
+
 /// A slider may take two steps at a time: each of them counts.
 #[test]
 fn a_row_may_be_followed_by_several_functions() {

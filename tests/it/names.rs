@@ -114,7 +114,8 @@ fn presets_of_two_authors_go_together_though_they_use_the_same_names() {
     assert_eq!(unclear.message, "`hand` is a relation of 2 presets");
     assert_eq!(unclear.help.as_deref(), Some("write `alpha::hand` or `beta-2::hand`"));
     let unclear = game.explain_fact("rich(white)", Default::default()).expect_err("two have it");
-    assert_eq!(unclear.help(), "did you mean `alpha::rich` or `beta-2::rich`?");
+    let told = "no relation `rich` in the rules of this game; did you mean `alpha::rich` or `beta-2::rich`?";
+    assert_eq!(unclear.to_string(), told);
     for question in ["beta-2::hand(p, 9)", "alpha::hand(p, 6)"] {
         let query = Query::compile(&program, question, None).unwrap_or_else(|it| panic!("{it}"));
         let answer = query.answer(&game.world_mut().materialised()).expect("steps enough");

@@ -387,6 +387,13 @@ fn the_first_of_two_overriding_presets_wins() {
     switch(&catalogue, &mut rules, &mut game, &["askew", "straight"]);
     assert!(!has(&mut game, "b1b3") && has(&mut game, "b1d3"));
     assert_eq!(Catalogue::conflicts(&mut game).len(), 1);
+    // A preset may be activated for each side by itself: it does not overrule itself, nor do two overrule each other.
+    switch(&catalogue, &mut rules, &mut game, &["straight:white", "straight:black"]);
+    assert!(has(&mut game, "b1b3"));
+    assert_eq!(Catalogue::conflicts(&mut game).len(), 0);
+    switch(&catalogue, &mut rules, &mut game, &["straight:black", "askew", "straight:white"]);
+    assert!(has(&mut game, "b1b3") && !has(&mut game, "b1d3"));
+    assert_eq!(Catalogue::conflicts(&mut game).len(), 1);
 }
 
 /// Entities keep their ids, and new ones get theirs as ever.

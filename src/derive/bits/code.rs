@@ -80,7 +80,7 @@ impl Rows {
     }
 }
 
-/// A store of tuples, see `store.rs`.
+/// A list of tuples, see `lists.rs`.
 pub(super) type StoreId = u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

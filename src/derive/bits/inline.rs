@@ -1,17 +1,18 @@
-//! Inlining: a relation with one simple rule is replaced by its body where it is read, and not stored.
+//! Inlining: a relation with one simple rule is replaced by the rule's body where other rules read it.
 //!
-//! A relation with one rule, whose body consists of atoms over the head's own variables, is replaced by that
-//! body in positive literals: `legal(p, t) :- goes(p, t), !unsafe(p, t).` costs its readers one more row in
-//! an AND instead of a table. It can still be read by itself. The datafrog evaluator does not inline.
+//! A relation of two columns or more with one rule, whose body consists of atoms over the head's own variables, is
+//! replaced by that body in positive literals: `legal(p, t) :- goes(p, t), !unsafe(p, t).` costs its readers one more
+//! row in an AND instead of a table. Negated literals, aggregates, reactions and queries still read the relation
+//! itself, which is derived for them. The datafrog evaluator does not inline.
 
 use std::borrow::Cow;
 
 use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, RuleId, Term, Var, VarId};
 
-/// Bodies longer than this are not made.
+/// No literal is replaced by a body that would make the rule's own longer than this, what follows the literal aside.
 const MAX_BODY: usize = 24;
 
-/// The rules of a program, by number.
+/// The rules of a program after inlining, by number.
 #[derive(Debug)]
 pub(super) struct Rules<'p> {
     program: &'p Program,
@@ -24,7 +25,7 @@ impl Rules<'_> {
     }
 }
 
-/// The rules of the program with such relations replaced in their bodies.
+/// The rules of the program with simple rules inlined in their bodies.
 pub(super) fn inlined(program: &Program) -> Rules<'_> {
     let rules = program.rules.iter().map(Cow::Borrowed).collect();
     let mut result = Rules { program, rules };
@@ -43,11 +44,11 @@ pub(super) fn inlined(program: &Program) -> Rules<'_> {
 
 /// The rule with inlined literals; `None` if there is nothing to inline.
 fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
-    let narrows = |literal: &Literal| match literal {
-        Literal::Atom(atom) => !atom.negated && narrowing(rules, atom.rel).is_some(),
+    let is_simple = |literal: &Literal| match literal {
+        Literal::Atom(atom) => !atom.negated && simple_rule(rules, atom.rel).is_some(),
         _ => false,
     };
-    if !rule.body.iter().any(narrows) {
+    if !rule.body.iter().any(is_simple) {
         return None;
     }
     let mut rule = rule.clone();
@@ -55,7 +56,7 @@ fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
     for literal in body {
         match &literal {
             Literal::Atom(atom) if !atom.negated && atom.rel != rule.head => {
-                match narrowing(rules, atom.rel) {
+                match simple_rule(rules, atom.rel) {
                     // A chain of such relations could double the body at every step.
                     Some(inner) if rule.body.len() + inner.body.len() <= MAX_BODY => {
                         replace(rules.program, &mut rule, atom, inner)
@@ -69,21 +70,21 @@ fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
     Some(rule)
 }
 
-/// The relation's only rule, if its body is atoms over the head's variables.
-fn narrowing<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
+/// The relation's only rule, if its head is distinct variables and its body atoms over these.
+fn simple_rule<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
     let relation = rules.program.relation(rel);
     let [only] = relation.rules.as_slice() else { return None };
     let rule = rules.rule(*only);
-    let mut heads: Vec<Term> = rule.args.clone();
-    heads.sort_by_key(|it| if let Term::Var(var) = it { var.0 } else { u16::MAX });
-    heads.dedup();
+    let mut distinct: Vec<Term> = rule.args.clone();
+    distinct.sort_by_key(|it| if let Term::Var(var) = it { var.0 } else { u16::MAX });
+    distinct.dedup();
     let plain = |literal: &Literal| match literal {
         Literal::Atom(atom) => atom.rel != rel && atom.args.iter().all(|it| rule.args.contains(it)),
         _ => false,
     };
     (relation.role == Role::Derived
         && rule.args.len() >= 2
-        && heads.len() == rule.args.len()
+        && distinct.len() == rule.args.len()
         && rule.args.iter().all(|it| matches!(it, Term::Var(_)))
         && !rule.body.is_empty()
         && rule.body.iter().all(plain))
@@ -92,9 +93,14 @@ fn narrowing<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
 
 fn replace(program: &Program, rule: &mut Rule, atom: &Atom, inner: &Rule) {
     let mut args = atom.args.clone();
+    let is_twice = |atom: &Atom, term: Term| atom.args.iter().filter(|it| **it == term).count() > 1;
+    let needs_variable = |term: Term| match inner.body.as_slice() {
+        [Literal::Atom(only)] => is_twice(only, term),
+        _ => true,
+    };
     for (at, arg) in args.iter_mut().enumerate() {
-        // A wildcard stays open if the body is a single atom.
-        if *arg == Term::Wild && inner.body.len() > 1 {
+        // A wildcard stays one only if it is written once: two of them need not have the same value.
+        if *arg == Term::Wild && needs_variable(inner.args[at]) {
             let ty = program.relation(atom.rel).columns[at].ty;
             rule.vars.push(Var { name: format!("_inlined{}", rule.vars.len()), ty });
             *arg = Term::Var(VarId((rule.vars.len() - 1) as u16));

@@ -2,7 +2,7 @@
 //!
 //! `compile` turns a program into plans (`planner`) over stores (`layout`); `live` keeps the rows
 //! of one session up to date by running them (`run`); `engine` is the interface. `general` is the slow path
-//! for relations that do not fit rows. Nothing here is specific to chess.
+//! for recursion that is mutual or leaves its row. Nothing here is specific to chess.
 
 mod word;
 mod fuel;
@@ -58,6 +58,7 @@ enum Widths {
 }
 
 impl BitPlan {
+    /// Rows have room for `at_least` members, whatever the domains need.
     pub(super) fn compile(
         program: &Arc<Program>,
         schedule: &Schedule,
@@ -77,7 +78,7 @@ impl BitPlan {
             larger => {
                 return Err(PlanError::TooLarge {
                     place: "the program".into(),
-                    what: format!("a domain with {larger} members; rows hold 256"),
+                    what: format!("rows of {larger} members; they have 256 at most"),
                 });
             }
         };
@@ -102,7 +103,7 @@ impl BitPlan {
         }
     }
 
-    /// The rows of a new, empty session.
+    /// The evaluator of a new session, which has no facts yet.
     pub(super) fn session(&self) -> Box<dyn Evaluator> {
         fn engine<W: Word>(compiled: &Arc<Compiled<W>>) -> Box<dyn Evaluator> {
             Box::new(engine::Engine::new(Arc::clone(compiled)))

@@ -1,7 +1,8 @@
 //! Join planning: the body of a rule becomes a list of instructions.
 //!
-//! Greedy, one literal at a time: tests that are ready, then function values, then the loop with the
-//! fewest expected iterations; ties go to the text's order. The last column of the head is not looped
+//! Greedy, one step at a time: tests that are ready, then function values, then aggregates, then literals about a
+//! variable that nothing else needs, as one test, then a loop: over the next variable of `.plan`, or else the one
+//! with the fewest expected iterations. Ties go to the text's order. The last column of the head is not looped
 //! over where the rest of the body can be read as rows: it is the AND of those rows. All choices
 //! rest on estimates that are exact for statics and guessed for the rest, so plans can be printed
 //! (`dump.rs`) and operation counts are asserted in tests.
@@ -36,7 +37,8 @@ pub(super) struct Code {
     pub(super) effects: Vec<ReactionCode>,
     /// Constants and the registers that hold them, from the top down.
     pub(super) constants: Vec<(i64, Reg)>,
-    /// For each instruction, the rule or reaction it belongs to (for counts and dumps).
+    /// For each instruction, the number of the rule or reaction that it belongs to: for counts and dumps, and to name
+    /// who used up the budget.
     pub(super) owner: Vec<u32>,
 }
 
@@ -46,7 +48,8 @@ impl Code {
         Self { constants: vec![(0, (REGS - 1) as Reg)], ..Self::default() }
     }
 
-    /// The first rows of the tables of statics that the instructions read.
+    /// Rows that the instructions read in tables of statics: of a table, the first one or, where a key is a
+    /// constant, one further on.
     pub(super) fn static_rows(&self) -> impl Iterator<Item = u32> {
         let tests = self.ops.iter().filter_map(|it| match it {
             Op::TestBit { row, .. } => Some((row.space, row.base)),
@@ -61,7 +64,7 @@ impl Code {
     }
 }
 
-/// The action of a plan for each solution.
+/// What a plan does with each solution.
 #[derive(Debug, Clone)]
 pub(super) enum Goal<'a> {
     /// Adds the tuple to the dense relation.
@@ -104,15 +107,16 @@ pub(super) enum Lit<'a> {
         store: Option<StoreId>,
     },
     Compare(&'a Compare),
-    /// `var op var` that the planner itself added.
+    /// `var = var`, added by the planner itself.
     Same(VarId, VarId),
     Aggregate(&'a Aggregate),
 }
 
-/// The other literals of a body.
+/// The literals of a body that are not planned yet, all or but one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Others<'r, 'p> {
     rest: &'r [Lit<'p>],
+    /// The place of the one left out; `usize::MAX` for none.
     but: usize,
 }
 
@@ -137,10 +141,12 @@ pub(super) struct Planner<'p, W> {
     pub(super) code: Code,
     /// Expected number of tuples by relation.
     pub(super) estimates: Vec<f64>,
-    /// Whether inverse rows, from last to first column, may be used (by plans that run when facts change).
+    /// Whether plans may use an index of a maintained relation: rows from its last column to its first. Only those that
+    /// run when facts change may; inverse rows of inputs with a key are there for all.
     pub(super) may_index: bool,
     pub(super) owner: u32,
-    /// Whether to prefer a function value to a row with one member, also for the head's last column.
+    /// Whether the head's last column, too, is fetched where it is the value of a function, instead of being taken as a
+    /// row with one member.
     pub(super) fetch_first: bool,
     vars: VarTable,
     /// The variables that loops are opened over first, see `.plan`.
@@ -198,8 +204,8 @@ impl<'p, W: Word> Planner<'p, W> {
         self.loops = 0;
     }
 
-    /// Opens a loop. Two loops within each other are a few thousand iterations at most; from the third level
-    /// on each entry is charged, by the width of the loop.
+    /// Opens a loop. Two loops within each other have 65,536 iterations at most (on boards of 64 squares 4,096); from
+    /// the third level on each entry is charged, by the width of the loop.
     pub(super) fn emit_loop(&mut self, var: VarId, rows: Rows) {
         if self.loops >= FREE_LOOPS {
             let ty = self.vars.types[usize::from(var.0)];
@@ -282,8 +288,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// Gives every wildcard of a positive atom, and every second occurrence of a variable within an
-    /// atom, a variable of its own.
+    /// Gives every wildcard of a positive atom, and every occurrence of a variable in it after the first, a
+    /// variable of its own.
     fn normalise<'l>(&mut self, body: Vec<Lit<'l>>) -> Result<Vec<Lit<'l>>, PlanError> {
         let mut result = Vec::new();
         for lit in body {
