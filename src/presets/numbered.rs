@@ -2,9 +2,9 @@
 //!
 //! `.meta number "position=518"` names the option and its default, `.meta pattern` is the position
 //! with `{rank}` and `{RANK}` for the rank in lower and in upper case. Each `.meta place "LETTERS
-//! at CHOICE ..."` puts pieces on the rank and takes one digit of the number, the first line the
-//! lowest. A choice has a character for each letter: a letter is a file, a digit counts the files that are
-//! still free, from the left. Deliberately absent: what the letters mean.
+//! at CHOICE ..."` puts pieces on the rank: the number modulo the count of its choices picks the choice, and the
+//! quotient goes on to the next line. A choice has a file for each letter: `a` to `p` name it, `1` to `9` count the
+//! files that were free before this line, from the left. Deliberately absent: what the letters mean.
 
 /// The start positions of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,19 +26,25 @@ struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spot {
     File(usize),
-    /// Counted from 1.
+    /// One of the files that no earlier line took, counted from 1.
     Free(usize),
 }
 
-/// Invalid `.meta` lines of numbered start positions.
+/// Invalid `.meta` lines of numbered start positions, or a number that none of them has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum PlaceError {
     #[error("{text:?} is not OPTION=NUMBER")]
     Number { text: String },
-    #[error("{text:?} is not LETTERS at CHOICE ..., with a place for each letter in each choice")]
+    #[error(
+        "{text:?} is not LETTERS at CHOICE ..., with a file (a-p) or the number of a free file (1-9) for each letter"
+    )]
     Place { text: String },
-    #[error("number {number} puts two pieces on one file, or one beside the board")]
+    #[error("the choices make more than {max} start positions", max = u32::MAX)]
+    Count,
+    #[error(
+        "number {number} puts two pieces on one file, or one beside the rank, which has a file for each letter"
+    )]
     Clash { number: u32 },
     #[error("there are start positions 0 to {last}, not {number}")]
     Range { number: u32, last: u32 },
@@ -48,12 +54,17 @@ impl Numbered {
     /// Reads the values of the `.meta` lines.
     ///
     /// # Errors
-    /// The first malformed line.
+    /// The first malformed line, or more start positions than can be numbered.
     pub(super) fn parse(number: &str, pattern: &str, places: &[&str]) -> Result<Self, PlaceError> {
         let fault = || PlaceError::Number { text: number.into() };
         let (option, default) = number.split_once('=').ok_or_else(fault)?;
         let default = default.parse().map_err(|_| fault())?;
-        let steps = places.iter().map(|it| Step::parse(it)).collect::<Result<_, _>>()?;
+        let steps: Vec<Step> = places.iter().map(|it| Step::parse(it)).collect::<Result<_, _>>()?;
+        let mut count = 1u32;
+        for step in &steps {
+            let choices = u32::try_from(step.choices.len()).ok();
+            count = choices.and_then(|it| count.checked_mul(it)).ok_or(PlaceError::Count)?;
+        }
         Ok(Self { option: option.into(), default, pattern: pattern.into(), steps })
     }
 
@@ -87,8 +98,8 @@ impl Numbered {
     /// As [`Numbered::rank`].
     pub fn start(&self, number: u32) -> Result<String, PlaceError> {
         let rank = self.rank(number)?;
-        let upper = rank.to_uppercase();
-        Ok(self.pattern.replace("{rank}", &rank).replace("{RANK}", &upper))
+        let (lower, upper) = (rank.to_lowercase(), rank.to_uppercase());
+        Ok(self.pattern.replace("{rank}", &lower).replace("{RANK}", &upper))
     }
 }
 

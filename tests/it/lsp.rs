@@ -185,6 +185,40 @@ fn editors_are_told_of_mistakes_meanings_and_places() {
     editor.leave();
 }
 
+/// A member is not taken for the relation of its name; stages of presets and earlier names of relations have a meaning.
+#[test]
+fn editors_are_told_of_members_stages_and_earlier_names() {
+    let folder = folder("lsp-names");
+    let preset = folder.join("lazy.dl");
+    let text = ".meta preset \"lazy\"\n.domain Preset += { lazy }\n.meta family \"chess\"\n\
+        .stage doze after capture before wound\n\
+        .decl queen(piece: Entity) \"{piece} is a lazy queen\"\n\
+        queen(p) :- kind(p, 'queen), active('lazy, _), no_marcher(p).\n\
+        .input dozes(piece: Entity) flag attr lazy_dozes \"{piece} dozes\"\n\
+        on any in doze when queen(p) do set dozes(p).\n";
+    std::fs::write(&preset, text).expect("scratch");
+    let mut editor = Editor::start(&folder);
+    assert_eq!(editor.open(&preset, text), Vec::<Value>::new());
+    for (line, at, expected) in [
+        (5, "queen(p)", "a lazy queen"),
+        (5, "queen)", "`queen`: a member of `Kind`"),
+        (5, "no_marcher", "not_pawn_like(piece: Entity)"),
+        (7, "doze when", "`doze`: a stage of reactions"),
+    ] {
+        let character = text.lines().nth(line).and_then(|it| it.find(at)).expect("in the text");
+        let hover = editor.about("hover", &preset, line as u32, character as u32);
+        let hover = hover["contents"]["value"].as_str().unwrap_or_default();
+        assert!(hover.contains(expected), "{at}: {hover}");
+    }
+    let names = editor.about("completion", &preset, 7, 10);
+    let names = names.as_array().expect("a list");
+    for stage in ["doze", "wound"] {
+        let is_it = |it: &Value| it["label"] == stage && it["detail"] == "stage";
+        assert!(names.iter().any(is_it), "{stage}");
+    }
+    editor.leave();
+}
+
 /// A file is checked with those that are open beside it, as they are in the editor.
 #[test]
 fn files_are_checked_with_their_neighbours() {

@@ -242,17 +242,35 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
         ),
         (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 11\"",
-            "t.dl:2: number 0 puts two pieces on one file, or one beside the board",
+            "t.dl:2: number 0 puts two pieces on one file, or one beside the rank, which has a file for each letter",
         ),
         (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 21\"",
             "t.dl:2: number 0 is ba",
+        ),
+        (
+            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}{RANK}\"\n.meta place \"Ab at 12\"",
+            "t.dl:2: number 0 is abAB",
+        ),
+        (
+            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 1x\"",
+            "t.dl:3: \"ab at 1x\" is not LETTERS at CHOICE ..., with a file (a-p) or the number of a free file (1-9) for each letter",
         ),
     ];
     for (text, message) in cases {
         let source = Source { path: "t.dl".into(), text: text.into() };
         assert_eq!(catalogue().add(source).expect_err(text).to_string(), message);
     }
+}
+
+/// More start positions than can be counted are an error, not a panic.
+#[test]
+fn too_many_numbered_starts_are_refused() {
+    let place = ".meta place \"a at 1 2 3 4 5 6 7 8\"\n".repeat(11);
+    let text = format!(".meta game \"x\"\n.meta start \"a\"\n.meta number \"n=0\"\n{place}");
+    let source = Source { path: "t.dl".into(), text: text.into() };
+    let message = "t.dl:3: the choices make more than 4294967295 start positions";
+    assert_eq!(catalogue().add(source).expect_err("too many").to_string(), message);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Process CPU time and memory, read from `/proc`; where there is none, wall time and no memory.
 //!
-//! CPU time is what the kernel counted for every thread of the process, so other processes on the machine
-//! disturb it less than wall time.
+//! CPU time is what the kernel counted for the threads of the process, so other processes on the machine disturb it
+//! less than wall time. Threads that end while it is measured are left out.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -40,11 +40,11 @@ impl Meter {
 }
 
 /// The quantity that [`Meter`] measures here, for the head of a table.
-pub(crate) fn unit() -> &'static str {
+pub(crate) fn quantity() -> &'static str {
     if cpu_time("self").is_some() { "process CPU time" } else { "wall time" }
 }
 
-/// The nanoseconds on a CPU of every live thread of a process.
+/// The time on a CPU of all live threads of a process, together.
 fn cpu_time(process: &str) -> Option<Duration> {
     let mut nanos = 0;
     for thread in fs::read_dir(format!("/proc/{process}/task")).ok()? {

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut peers: Vec<Peer> = args.peer.iter().filter_map(|it| Peer::start(it)).collect();
     let answer = Answer {
         processor: meter::processor(),
-        measure: meter::unit(),
+        measure: meter::quantity(),
         tables: measure(args, &mut library, &mut peers)?,
         peers: peers.iter().map(|it| it.name.clone()).collect(),
     };

@@ -15,15 +15,21 @@ pub(super) struct Symbol {
 }
 
 impl Symbol {
-    /// The meaning of a name in a file of a program.
+    /// The meaning in a file of a program: of a member, if the name has its apostrophe; else of a relation, an event, a
+    /// stage, or a member as declarations name it.
     pub(super) fn find(program: &Program, source: u16, name: &str) -> Option<Self> {
-        if let Some(rel) = program.relation_in(source, name) {
+        if let Some(member) = name.strip_prefix('\'') {
+            return Self::of_member(program, member);
+        }
+        // A relation may be called by an earlier name.
+        let relation = program.relation_in(source, name).or_else(|| program.relation_known(name));
+        if let Some(rel) = relation {
             let relation = program.relation(rel);
             let head = signature(program, &relation.name, &relation.columns);
             let mut about = format!("```\n{head}\n```\n{}", kind(program, relation));
-            for (sentence, so) in [(&relation.sentence, ""), (&relation.denial, "else: ")] {
+            for (sentence, prefix) in [(&relation.sentence, ""), (&relation.denial, "else: ")] {
                 if !sentence.is_empty() {
-                    about.push_str(&format!("\n\n{so}{}", meaning(sentence)));
+                    about.push_str(&format!("\n\n{prefix}{}", meaning(sentence)));
                 }
             }
             let rules = relation.rules.iter().map(|&it| program.rule(it).span).collect();
@@ -35,10 +41,17 @@ impl Symbol {
             let about = format!("```\n{head}\n```\nevent\n\n{}", meaning(&event.sentence));
             return Some(Self { about, declared: Some(event.span), rules: Vec::new() });
         }
-        if let Some(stage) = program.stages.iter().find(|it| it.name == name) {
+        let stages = program.stages.iter();
+        let stages = stages.filter(|it| program.name_in(source, &it.name) == Some(name));
+        // Of two, the preset's or game's own one has the longer full name.
+        if let Some(stage) = stages.max_by_key(|it| it.name.len()) {
             let about = format!("`{name}`: a stage of reactions");
             return Some(Self { about, declared: Some(stage.span), rules: Vec::new() });
         }
+        Self::of_member(program, name)
+    }
+
+    fn of_member(program: &Program, name: &str) -> Option<Self> {
         let domains: Vec<String> = program
             .schema
             .domains()
@@ -53,7 +66,8 @@ impl Symbol {
     }
 }
 
-/// All names that may be typed in a file: those of other presets only if they are exported.
+/// The names of relations, events, stages, domains and members that a file may use: those of other presets only if
+/// they are exported.
 pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem> {
     let item = |label: &str, kind, detail: String, sentence: &str| CompletionItem {
         label: label.to_owned(),
@@ -73,7 +87,11 @@ pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem>
         let head = signature(program, name, &it.columns);
         Some(item(name, CompletionItemKind::EVENT, head, &it.sentence))
     });
-    let mut items: Vec<CompletionItem> = relations.chain(events).collect();
+    let stages = program.stages.iter().filter_map(|it| {
+        let name = program.name_in(source, &it.name)?;
+        Some(item(name, CompletionItemKind::CONSTANT, "stage".into(), ""))
+    });
+    let mut items: Vec<CompletionItem> = relations.chain(events).chain(stages).collect();
     for domain in program.schema.domains() {
         let Some(name) = program.name_in(source, &domain.name) else { continue };
         items.push(item(name, CompletionItemKind::ENUM, "domain".into(), ""));
@@ -86,12 +104,12 @@ pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem>
     items
 }
 
-/// The name at a place in a text, or right before it.
+/// The name at a place in a text, or right before it; a member's with the apostrophe.
 pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
-    let member = around(text, at, |it| is_part(it) || it == '-' || it == '\'')?;
-    match member.strip_prefix('\'') {
-        Some(member) if !member.contains('\'') => Some(member),
+    let whole = around(text, at, |it| is_part(it) || it == '-' || it == '\'')?;
+    match whole.strip_prefix('\'') {
+        Some(member) if !member.contains('\'') => Some(whole),
         _ => around(text, at, is_part),
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 
 /// A set of small numbers with the operations for joins.
+///
+/// Members are below [`Word::WIDTH`]. `has` and `one` do not check that: they take a larger number for a lower one.
 pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'static {
     /// Maximum number of members of a row.
     const WIDTH: usize;
@@ -16,7 +18,7 @@ pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'stati
     fn count(self) -> u32;
     fn has(self, member: usize) -> bool;
     fn one(member: usize) -> Self;
-    /// Removes the lowest member.
+    /// Removes and returns the lowest member.
     fn pop(&mut self) -> Option<usize>;
     /// The first `n` members.
     fn first(n: usize) -> Self;

@@ -1,7 +1,8 @@
-//! The mistakes that rule text can contain: one constructor for each kind, with its stable code.
+//! The mistakes that rule text can contain: constructors, each with the stable code of its kind.
 //!
 //! `E0xx` syntax, `E1xx` declarations, `E2xx` names and types, `E3xx` variables, `E4xx` aggregates,
-//! `E5xx` the program as a whole, `E6xx` reactions, `L0xx` limits. Codes are never reused.
+//! `E5xx` the program as a whole, `E6xx` reactions, `L0xx` limits. Variants of one kind share a code. A code that is no
+//! longer in use is never given to another kind.
 //! Deliberately absent: finding the mistakes, and showing them.
 
 mod body;
@@ -37,5 +38,10 @@ fn plural(count: usize, noun: &str) -> String {
 }
 
 pub(super) fn limit(error: LimitError, span: Span) -> Diagnostic {
-    Diagnostic::new(error.code(), error.to_string(), span, "this is too much")
+    let label = match error {
+        // These have a minimum, too.
+        LimitError::Board | LimitError::Entities => "out of range",
+        _ => "this is too much",
+    };
+    Diagnostic::new(error.code(), error.to_string(), span, label)
 }

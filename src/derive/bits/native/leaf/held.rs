@@ -1,8 +1,8 @@
 //! Rows of a block that are held in values instead of memory while the block is derived.
 //!
-//! A block of few rows is derived by code without loops over its keys: a mask for each row selects the keys
-//! of a sweep. Memory has the old rows until the new ones are known to differ. Deliberately absent: blocks
-//! whose rules read what they derive by other means than a chase, which are derived in memory.
+//! The block has few rows, so a sweep over them is no loop: the code computes each row, and a mask leaves out those
+//! whose keys are not among the members. Memory has the old rows until the new ones are known to differ. Deliberately
+//! absent: blocks whose rules read what they derive by other means than a chase, which are derived in memory.
 
 use cranelift_codegen::ir::{InstBuilder, types::I64};
 
@@ -27,31 +27,31 @@ pub(in super::super) struct Held {
     rows: Vec<RowVars>,
 }
 
-/// The range of a block's rows: the first row, the number of rows, and the support.
-struct Range {
+/// The rows of a whole relation, of all its blocks: the first row, their maximum number, and the row of its support.
+struct Extent {
     base: u32,
     rows: u32,
     support: u32,
 }
 
-impl Range {
-    /// Whether rows that begin there may be rows of a block: a place begins within its relation.
+impl Extent {
+    /// Whether a place with this base may be in the relation: the base of a place is a row of its own relation.
     fn has(&self, base: u32) -> bool {
         base == self.support || (self.base..self.base + self.rows).contains(&base)
     }
 }
 
-/// Whether the place is the first row of the block.
-fn is_block(at: Place, base: u32, stride: u32) -> bool {
+/// Whether the place is the first row of the block that is being derived.
+fn is_first_row(at: Place, base: u32, stride: u32) -> bool {
     let strides = at.strides.map(u32::from);
     let is_second_unused = strides[1] == 0;
     at.base == base && strides[0] == stride && at.keys[0] == GIVEN[0] && is_second_unused
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Begins to hold the rows of a block, if all code that derives it supports that.
+    /// Begins to hold the rows of a block, if all code that derives it supports that. Returns whether it does.
     pub(super) fn hold(&mut self, kept: &Maintained) -> bool {
-        if !is_held(self.c, self.ways, kept) {
+        if !can_be_held(self.c, self.ways, kept) {
             return false;
         }
         let none = self.b.ins().iconst(I64, 0);
@@ -79,15 +79,16 @@ impl<W: Word> Lower<'_, '_, W> {
                 let acc = self.acc();
                 self.grow_held(0, &acc);
             }
+            // The support is set when the rows are stored (`derive_block`).
             Inst::NoteK { base: row, .. } if row == support => {}
-            Inst::GrowK { at, skip } if is_block(at, base, stride) => {
+            Inst::GrowK { at, skip } if is_first_row(at, base, stride) => {
                 self.some(pc, skip);
                 let acc = self.acc();
                 self.grow_held(0, &acc);
             }
             Inst::Sweep { sweep, slot } => {
                 let sweep = &self.c.machine.sweeps[sweep as usize];
-                if sweep.frame || !is_block(sweep.row, base, stride) {
+                if sweep.frame || !is_first_row(sweep.row, base, stride) {
                     return false;
                 }
                 let members = self.slot(slot);
@@ -107,15 +108,20 @@ impl<W: Word> Lower<'_, '_, W> {
         self.set(&row, &new);
     }
 
-    /// A sweep whose members are the keys of the rows, or whose result is one row: neither needs a loop.
+    /// Sweeps into the first row, in a loop over the members; or, without a loop, into the rows whose keys they are.
     fn sweep_held(&mut self, sweep: &Sweep, members: &Row) {
         let fixed = self.acc();
-        let sides = self.sides(sweep.terms, members);
         if sweep.stride == 0 {
+            let sides = self.sides(sweep.terms, members);
             let all = self.union_of(members, |it, member| it.found(&sides, member, &fixed));
             return self.grow_held(0, &all);
         }
         let n = self.part().held.as_ref().map_or(0, |it| it.stride);
+        // Rows of all keys are loaded, so all have to be in range, not only those of members.
+        let none = self.b.ins().iconst(I64, 0);
+        let mut keys = Row::from_elem(none, Self::WORDS);
+        keys[0] = self.b.ins().iconst(I64, (1i64 << n) - 1);
+        let sides = self.sides(sweep.terms, &keys);
         for at in 0..n {
             let member = self.b.ins().iconst(I64, i64::from(at));
             let found = self.found(&sides, member, &fixed);
@@ -144,21 +150,21 @@ impl<W: Word> Lower<'_, '_, W> {
 
 /// Whether a block can be derived this way: each instruction either cannot be about its rows, or is supported
 /// here.
-fn is_held<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained) -> bool {
+fn can_be_held<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained) -> bool {
     if kept.stride > HELD || kept.again.is_some() {
         return false;
     }
     let rows = kept.stride * W::WIDTH as u32;
-    let range = Range { base: kept.base, rows, support: kept.support };
+    let relation = Extent { base: kept.base, rows, support: kept.support };
     let (start, end) = (kept.derive as usize, flow::end(&c.machine, kept.derive));
-    c.machine.insts[start..=end].iter().all(|inst| fits(c, ways, kept, &range, *inst))
+    c.machine.insts[start..=end].iter().all(|inst| fits(c, ways, kept, &relation, *inst))
 }
 
 fn fits<W: Word>(
     c: &Compiled<W>,
     ways: &Ways<W>,
     kept: &Maintained,
-    range: &Range,
+    relation: &Extent,
     inst: Inst,
 ) -> bool {
     let is_given = |key| key == GIVEN[0];
@@ -189,8 +195,8 @@ fn fits<W: Word>(
         Inst::LoadK1 { base, .. }
         | Inst::AndK1 { base, .. }
         | Inst::DropK1 { base, .. }
-        | Inst::InK1 { base, .. } => !range.has(base),
-        Inst::LoadK { at } | Inst::AndK { at } | Inst::DropK { at } => !range.has(at.base),
+        | Inst::InK1 { base, .. } => !relation.has(base),
+        Inst::LoadK { at } | Inst::AndK { at } | Inst::DropK { at } => !relation.has(at.base),
         Inst::GrowK1 { base, key, support, bit, .. } => {
             kept.stride == 1
                 && base == kept.base
@@ -198,14 +204,14 @@ fn fits<W: Word>(
                 && is_given(key)
                 && is_given(bit)
         }
-        Inst::GrowK { at, .. } => is_block(at, kept.base, kept.stride),
+        Inst::GrowK { at, .. } => is_first_row(at, kept.base, kept.stride),
         Inst::NoteK { base, bit } => base == kept.support && is_given(bit),
         Inst::Sweep { sweep, .. } => {
             let sweep = &c.machine.sweeps[sweep as usize];
             let terms = sweep.terms.iter().chain(sweep.tests.iter().flatten());
             let reads_it = terms
                 .into_iter()
-                .any(|it| it.space == Space::Maintained && range.has(it.place.base));
+                .any(|it| it.space == Space::Maintained && relation.has(it.place.base));
             let notes = match sweep.support {
                 None => true,
                 Some((row, Noted::Register(bit))) => row == kept.support && is_given(bit),
@@ -217,14 +223,14 @@ fn fits<W: Word>(
                 && !reads_it
                 && notes
                 && is_along
-                && is_block(sweep.row, kept.base, kept.stride)
+                && is_first_row(sweep.row, kept.base, kept.stride)
         }
         Inst::Chase { chase } => {
             let it = &c.machine.chases[chase as usize];
             !it.frame
                 && it.stride == 1
                 && u32::from(it.size) == kept.stride
-                && is_block(it.row, kept.base, kept.stride)
+                && is_first_row(it.row, kept.base, kept.stride)
                 && ways.of_chase(chase).is_some()
         }
         _ => false,
