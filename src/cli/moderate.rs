@@ -7,7 +7,7 @@ use super::output::{OrFix, Out, trouble};
 use super::serve::{STORE_HELP, store_url};
 use super::server_args::{ModerateArgs, PruneArgs};
 use crate::server::store::{self, Store};
-use crate::server::{DAY, close_account, end_tournament, read_reports, reports, wall_clock};
+use crate::server::{DAY, close_account, end_tournament, forget_reports, reports, wall_clock};
 
 /// Number of games that are removed in one transaction.
 const AT_ONCE: usize = 200;
@@ -45,7 +45,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
     }
     let mut done = 0;
     for game in &args.done {
-        done += read_reports(store.as_mut(), game).or_fix(away)?;
+        done += forget_reports(store.as_mut(), game).or_fix(away)?;
     }
     let found = reports(store.as_mut()).or_fix(away)?;
     if args.json {

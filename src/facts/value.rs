@@ -1,4 +1,4 @@
-//! The typed form of a fact's value, as callers and saves see it.
+//! The typed form of a fact's value, as callers see it; saves have members by name.
 
 #![warn(missing_docs)]
 
@@ -15,9 +15,9 @@ pub enum Value {
     Bool(bool),
     /// Any text.
     Text(Arc<str>),
-    /// Another entity.
+    /// An entity.
     Entity(EntityId),
-    /// A member of the attribute's domain, by index.
+    /// A member of a domain, by index.
     Member(u16),
 }
 
@@ -39,7 +39,8 @@ impl From<EntityId> for Value {
     }
 }
 
-/// A text, or the name of a member where one is expected.
+/// A text. As an argument of an event it may also name a member; a fact takes the name of a member only by
+/// `Moment::set_word`.
 impl From<&str> for Value {
     fn from(it: &str) -> Self {
         Self::Text(it.into())

@@ -2,7 +2,7 @@
 //!
 //! [`Catalogue`] lists them, from the `.meta` lines of rule files alone; [`Ruleset`] is one
 //! game with its presets, compiled and ready to start. Every name of a game or a preset is data
-//! from `rules/`: this layer must not know any of them either.
+//! from `rules/`: this layer must not know any of them, as the layers below it must not.
 
 mod activation;
 mod catalogue;

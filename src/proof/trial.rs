@@ -9,7 +9,8 @@ use crate::rules::{Action, Event, Input, Program, RelId, Role};
 
 type Checked<T = ()> = Result<T, Fault>;
 
-/// The relation of sides that may not leave the position as it is, and its name in older rules.
+/// The relation of sides that may not leave the position as it is. In rules of earlier saves, which have no
+/// `untenable`, it is `exposed`.
 const UNTENABLE: [&str; 2] = ["untenable", "exposed"];
 /// The input for the side that takes an action.
 const MOVER: &str = "turn";
@@ -45,7 +46,7 @@ impl Checker {
         let mut report = Report::default();
         let before = self.model.facts().clone();
         let checked = self.try_out(trial, &before, &mut report);
-        self.change(&before);
+        self.restore(&before);
         checked.map(|()| report)
     }
 
@@ -58,8 +59,14 @@ impl Checker {
         let mut report = self.trial(&turning.trial)?;
         let before = self.model.facts().clone();
         let checked = self.turn_end(turning, &mut report);
-        self.change(&before);
+        self.restore(&before);
         checked.map(|()| report)
+    }
+
+    /// Restores the facts after an action. None is under way then, even if it has failed.
+    fn restore(&mut self, facts: &Session) {
+        self.model.set_origin(None);
+        self.change(facts);
     }
 
     fn turn_end(&mut self, turning: &Turning, report: &mut Report) -> Checked {
@@ -71,12 +78,19 @@ impl Checker {
         let mut transaction = Transaction::new(&program, &mut self.model);
         transaction.watch(turning.steps);
         let done = transaction.run(Event::Action(action.id), &args);
+        let checked = transaction.steps.len();
         let watched = transaction.watched();
-        if done.is_err() {
-            return Err(fault("the action does not happen"));
+        self.model.set_origin(None);
+        match done {
+            Ok(()) => {}
+            // What code does is not in the rules: only what comes before it can be checked.
+            Err(Stop::Code) if watched.is_none() && turning.steps >= checked => return Ok(()),
+            Err(Stop::Code) => {}
+            Err(Stop::Refused | Stop::Endless) => return Err(fault("the action does not happen")),
         }
         let Some((facts, _)) = watched.filter(|(_, batch)| batch.iter().any(asks)) else {
-            return Err(fault("it is not asked for after so many steps"));
+            let step = turning.steps.saturating_add(1);
+            return Err(fault(&format!("no reaction asks for it at step {step}")));
         };
         self.change(&facts);
         match &turning.end {
@@ -95,20 +109,20 @@ impl Checker {
         let program = self.program.clone();
         let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
         let (action, args) = self.action(&program, &trial.action)?;
-        self.founded(trial, action, &args, report)?;
+        self.check_grounds(trial, action, &args, report)?;
         let mut transaction = Transaction::new(&program, &mut self.model);
         let done = transaction.run(Event::Action(action.id), &args);
         let Transaction { steps, expired, decided, .. } = transaction;
         self.check_size()?;
         if expired != trial.expired {
-            return Err(fault("what goes as it begins is not what is said"));
+            return Err(fault("other facts expire as it begins than are stated"));
         }
-        let calls = done == Err(Stop::Code);
-        if calls {
+        let calls_code = done == Err(Stop::Code);
+        if calls_code {
             // Up to the step that calls code, everything must agree with the rules.
             let whole = steps.len().saturating_sub(1);
             if trial.steps.get(..whole) != steps.get(..whole) {
-                return Err(fault("a step before it calls code is not what happens"));
+                return Err(fault("a step before the call of code is not what happens"));
             }
             report.code += 1;
             let is_complete =
@@ -121,7 +135,7 @@ impl Checker {
         report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
         report.steps += steps.len();
         let same = steps.iter().zip(&trial.steps).take_while(|(a, b)| a == b).count();
-        if !calls && same < steps.len().max(trial.steps.len()) {
+        if !calls_code && same < steps.len().max(trial.steps.len()) {
             let reaction = trial.steps.get(same).or(steps.get(same));
             let place = reaction.map_or("", |it| it.reaction.place.as_str());
             let reason = format!("step {} ({place}) is not what happens", same + 1);
@@ -129,12 +143,13 @@ impl Checker {
         }
         let (facts, decided) = decided.map_or((None, None), |(facts, it)| (Some(facts), Some(it)));
         if decided != trial.decided {
-            return Err(fault("it is decided after other steps"));
+            return Err(fault("it is decided after another number of steps"));
         }
         if let Some(facts) = facts {
             self.change(&facts);
         }
-        // The decision stands, unless a later stage refuses the action.
+        // Once decided, an untenable position stays so whatever later stages do, and a tenable one unless they
+        // refuse the action.
         let done = match (done, &trial.outcome) {
             (Err(_), Outcome::Untenable(_)) | (Err(Stop::Endless | Stop::Code), _)
                 if trial.decided.is_some() =>
@@ -148,20 +163,20 @@ impl Checker {
             | (Outcome::Endless { .. }, Err(Stop::Endless)) => Ok(()),
             (Outcome::Untenable(proof), Ok(())) => {
                 let (rel, row) = self.prove(proof, report)?;
-                match Some((rel, row.to_vec())) == question(&program, before) {
+                match Some((rel, row.to_vec())) == forbidden_row(&program, before) {
                     true => Ok(()),
-                    false => Err(fault("it is not asked whether that holds")),
+                    false => Err(fault("this row does not decide it")),
                 }
             }
             (Outcome::Tenable { goal, refutation }, Ok(())) => {
                 let (rel, row) = self.goal(goal)?;
                 let row: Vec<i64> = row.into_iter().flatten().collect();
-                if Some((rel, row.clone())) != question(&program, before) {
-                    return Err(fault("it is not asked whether that holds"));
+                if Some((rel, row.clone())) != forbidden_row(&program, before) {
+                    return Err(fault("this row does not decide it"));
                 }
                 report.absent += 1;
                 if self.model.table(rel).contains(&row) {
-                    return Err(fault("what it comes to may not be left so"));
+                    return Err(fault("the mover may not leave the position as it is then"));
                 }
                 match refutation {
                     None => Ok(()),
@@ -174,8 +189,8 @@ impl Checker {
         }
     }
 
-    /// The action of a goal, with its arguments: unlisted ones only if one of them is not the default, and
-    /// then allowed values.
+    /// The action of a goal, with its arguments. A goal may have the unlisted ones only if one of them is not
+    /// the default; each that is not must be an allowed value.
     fn action<'p>(&mut self, program: &'p Program, goal: &Goal) -> Checked<(&'p Action, Vec<i64>)> {
         let fault = |reason: &str| Fault::new(&goal.relation, reason.to_owned());
         let rel = program.relation_named(&goal.relation);
@@ -187,12 +202,12 @@ impl Checker {
         let mut args = Vec::new();
         for (column, datum) in action.columns.iter().zip(&goal.args) {
             let datum =
-                datum.as_ref().ok_or_else(|| fault("the action has arguments left open"))?;
+                datum.as_ref().ok_or_else(|| fault("an argument of the action is left open"))?;
             self.datum(column.ty, datum).map_err(|it| fault(&it))?;
             args.push(datum.raw);
         }
         if action.shortest(&args) != args {
-            return Err(fault("arguments are told that need not be"));
+            return Err(fault("unlisted arguments are stated that are all defaults"));
         }
         for (value, it) in action.given(&args).iter().zip(&action.unlisted) {
             let Some(from) = it.from.filter(|_| *value != it.default) else { continue };
@@ -206,8 +221,8 @@ impl Checker {
         Ok((action, args))
     }
 
-    /// Checks that the action is pseudo-legal, and is played out for the stated reason.
-    fn founded(
+    /// Checks that the action is pseudo-legal, and is played out for the stated reason, if one is stated.
+    fn check_grounds(
         &mut self,
         trial: &Trial,
         action: &Action,
@@ -216,23 +231,23 @@ impl Checker {
     ) -> Checked {
         let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
         let candidates = action.candidates();
-        let mut founded = |rel: RelId, proof| -> Checked<bool> {
+        let mut proves = |rel: RelId, proof| -> Checked<bool> {
             let (found, row) = self.prove(proof, report)?;
             Ok(found == rel && row[..] == *action.row(args))
         };
-        if !founded(candidates, &trial.tried)? {
-            return Err(fault("that it may be tried is not what is proved"));
+        if !proves(candidates, &trial.tried)? {
+            return Err(fault("what is proved is not that it is pseudo-legal"));
         }
         match (&trial.because, action.simulates) {
             (None, _) => Ok(()),
-            (Some(proof), Some(rel)) if founded(rel, proof)? => Ok(()),
-            (Some(_), _) => Err(fault("that it is played out has another reason")),
+            (Some(proof), Some(rel)) if proves(rel, proof)? => Ok(()),
+            (Some(_), _) => Err(fault("what is proved is not why it is played out")),
         }
     }
 }
 
-/// The row that must not hold after an action.
-fn question(program: &Program, before: &Session) -> Option<(RelId, Vec<i64>)> {
+/// The row that must not hold after an action: the mover, in the relation of [`UNTENABLE`].
+fn forbidden_row(program: &Program, before: &Session) -> Option<(RelId, Vec<i64>)> {
     let rel = UNTENABLE.iter().find_map(|it| program.relation_named(it))?;
     let Role::Input(Input::Game(mover)) = program.relation(program.relation_named(MOVER)?).role
     else {

@@ -11,7 +11,7 @@ pub fn signature(program: &Program, name: &str, columns: &[Column]) -> String {
     format!("{name}({})", columns.join(", "))
 }
 
-/// The kind of a relation, as Markdown.
+/// The kind of a relation, how long its facts last, and whether it is open or has a key, as Markdown.
 pub fn kind(program: &Program, relation: &Relation) -> String {
     let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
     let mut kind = match &relation.role {
@@ -54,7 +54,7 @@ pub fn kind(program: &Program, relation: &Relation) -> String {
     kind
 }
 
-/// The sentence with its placeholders as variables of prose.
+/// The sentence as Markdown that may stand in a table: its placeholders in italics.
 pub fn meaning(sentence: &str) -> String {
     sentence.replace(['{', '}'], "*").replace('|', "\\|")
 }
@@ -67,7 +67,8 @@ fn type_name(program: &Program, ty: Type) -> &str {
     }
 }
 
-/// The name of the attribute that an input reads; for a list, the common part of its attributes' names.
+/// The name of the attribute that an input reads; for a list, the part that the names of its attributes have in
+/// common, and `.…` for the rest.
 pub fn attribute_name(program: &Program, input: Input) -> String {
     let name = &program.schema.attribute(input.attr()).name;
     match (input, name.rsplit_once('.')) {

@@ -68,7 +68,7 @@ pub use lichess::Challenges;
 pub use limit::{Cost, Limits, Payer, Rate};
 pub use live::{Feed, Lines};
 pub use metrics::Metrics;
-pub use moderation::{Report, read_reports, reports};
+pub use moderation::{Report, forget_reports, reports};
 pub use names::{NameError, Names};
 pub use net::Net;
 pub use options::GameOptions;

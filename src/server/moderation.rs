@@ -1,7 +1,7 @@
-//! Moderation: players report games to the operator and block each other; the operator closes accounts.
-//! Players can switch the chat of a game off themselves, by a request to the game.
+//! Moderation: players report games to the operator, and block each other.
 //!
-//! Deliberately absent: deciding anything. Reports are kept for a person to read, with `rulemate moderate`.
+//! Deliberately absent: deciding anything, as reports are kept for a person to read, with `rulemate moderate`;
+//! closing accounts (`accounts`); and switching the chat of a game off, which is a request to the game.
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Report {
 
 const KEY: &str = "report ";
 
-/// The unread reports, by game.
+/// The unread reports, in the order of the ids of their games. Those that cannot be read are left out.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -45,11 +45,11 @@ pub fn reports(store: &mut dyn Store) -> Result<Vec<Report>, StoreError> {
     Ok(found.into_iter().filter_map(read).collect())
 }
 
-/// Removes the reports of a game, which were read. Returns their number.
+/// Removes all reports of a game, once the operator has read them. Returns their number.
 ///
 /// # Errors
 /// The store cannot be reached.
-pub fn read_reports(store: &mut dyn Store, game: &str) -> Result<usize, StoreError> {
+pub fn forget_reports(store: &mut dyn Store, game: &str) -> Result<usize, StoreError> {
     let mut count = 0;
     for (key, text) in store.records(&format!("{KEY}{game} "), "", REPORTS)? {
         count += usize::from(store.change(&[Change { key, from: Some(text), to: None }])?);
@@ -58,7 +58,7 @@ pub fn read_reports(store: &mut dyn Store, game: &str) -> Result<usize, StoreErr
 }
 
 fn block_key(id: &str, other: &str) -> String {
-    format!("{}{other}", blocks_of(id))
+    format!("{}{other}", block_prefix(id))
 }
 
 fn blocks(store: &mut dyn Store, id: &str, other: &str) -> Result<bool, StoreError> {
@@ -74,13 +74,13 @@ pub(super) fn is_blocked(
     Ok(blocks(store, one, other)? || blocks(store, other, one)?)
 }
 
-fn blocks_of(id: &str) -> String {
+fn block_prefix(id: &str) -> String {
     format!("block {id} ")
 }
 
 /// The ids of the accounts that an account blocks.
 pub(super) fn blocked_by(store: &mut dyn Store, id: &str) -> Result<Vec<String>, StoreError> {
-    let prefix = blocks_of(id);
+    let prefix = block_prefix(id);
     let found = store.records(&prefix, "", BLOCKS)?;
     Ok(found.into_iter().map(|it| it.0[prefix.len()..].to_owned()).collect())
 }
@@ -89,7 +89,7 @@ impl Web {
     /// Stores a report; for each reporter of a game, only the last one is kept.
     ///
     /// # Errors
-    /// There is no such game, the text is empty, or there are too many unread reports.
+    /// There is no such game, the text is empty or too long, or there are too many unread reports.
     pub(super) async fn report(
         &self,
         game: &str,
@@ -97,12 +97,13 @@ impl Web {
         from: &str,
         text: &str,
     ) -> Result<(), Problem> {
-        let text: String = text.trim().chars().filter(|it| !it.is_control()).collect();
+        // Lines become one, without their words becoming one.
+        let text = text.trim().replace(char::is_control, " ");
         if text.is_empty() || text.chars().count() > REPORT {
             let message = format!("a report says what is wrong, in {REPORT} characters at most");
             return Err(Problem::bad("bad_report", message));
         }
-        // Guests are distinguished by their address, which is not stored.
+        // Guests are distinguished by a hash of the game and their address; the address itself is not stored.
         let who = by.clone().unwrap_or_else(|| {
             let hash = blake3::hash(format!("{game} {from}").as_bytes()).to_hex();
             format!("~{}", &hash.as_str()[..12])
@@ -156,9 +157,9 @@ impl Web {
             let from = store.record(&key)?;
             if is_on
                 && from.is_none()
-                && store.records(&blocks_of(&id), "", BLOCKS)?.len() >= BLOCKS
+                && store.records(&block_prefix(&id), "", BLOCKS)?.len() >= BLOCKS
             {
-                let message = format!("you block {BLOCKS} accounts already: let one go first");
+                let message = format!("you block {BLOCKS} accounts already: unblock one first");
                 return Ok(Err(Problem::new(StatusCode::CONFLICT, "too_many_blocks", message)));
             }
             let to = is_on.then(String::new);
@@ -183,15 +184,15 @@ impl Web {
         let look = move |store: &mut dyn Store| {
             for other in others {
                 if blocks(store, &other, &id)? {
-                    return Ok(true);
+                    return Ok(Some(other));
                 }
             }
-            Ok(false)
+            Ok(None)
         };
         match self.host.reads().ask(look).await? {
-            false => Ok(()),
-            true => {
-                let message = "this player does not want to play with you";
+            None => Ok(()),
+            Some(other) => {
+                let message = format!("{other} does not want to play with you");
                 Err(Problem::new(StatusCode::FORBIDDEN, "blocked", message))
             }
         }

@@ -146,16 +146,16 @@ fn trials_rest_on_what_is_proved_of_them() {
     let place = |it: &str| member(world.program(), "Place", it);
     let (b, c, d) = (place("b"), place("c"), place("d"));
     let trial = json!(tried(&mut world, "go", &[1, b]));
-    let tries = "go: that it may be tried is not what is proved";
+    let tries = "go: what is proved is not that it is pseudo-legal";
     let (row, other) = (proof(&mut world, "also", &[1, b]), proof(&mut world, "may", &[1, c]));
     forge_trial(&world, &trial, "/tried", row, tries);
     forge_trial(&world, &trial, "/tried", other, tries);
-    let because = "go: that it is played out has another reason";
+    let because = "go: what is proved is not why it is played out";
     let (row, other) = (proof(&mut world, "may", &[1, b]), proof(&mut world, "doubted", &[1, d]));
     forge_trial(&world, &trial, "/because", row, because);
     forge_trial(&world, &trial, "/because", other, because);
     // What may not be: of the mover, and by that relation.
-    let asked = "go: it is not asked whether that holds";
+    let asked = "go: this row does not decide it";
     let black = json!([{ "raw": 1, "name": "black" }]);
     forge_trial(&world, &trial, "/outcome/tenable/goal/args", black, asked);
     forge_trial(&world, &trial, "/outcome/tenable/goal/relation", json!("cornered"), asked);
@@ -171,7 +171,13 @@ fn trials_rest_on_what_is_proved_of_them() {
     assert!(untenable["outcome"].get("untenable").is_some(), "{untenable}");
     let mut cornered = untenable["outcome"]["untenable"].clone();
     let left = json!({ "tenable": { "goal": goal, "refutation": null } });
-    forge_trial(&world, &untenable, "/outcome", left, "go: what it comes to may not be left so");
+    forge_trial(
+        &world,
+        &untenable,
+        "/outcome",
+        left,
+        "go: the mover may not leave the position as it is then",
+    );
     cornered["relation"] = json!("turn");
     cornered["ground"] = json!({ "fact": { "entity": 0, "attribute": "turn" } });
     forge_trial(&world, &untenable, "/outcome/untenable", cornered, asked);

@@ -518,5 +518,24 @@ fn what_is_decided_before_code_is_called_is_checked() {
     let goal = serde_json::json!({ "relation": goal["relation"], "args": goal["tuple"] });
     forged["outcome"] = serde_json::json!({ "tenable": { "goal": goal, "refutation": null } });
     let refused = check(&forged).map(|_| ()).expect_err("c1 is swamp");
-    assert!(refused.contains("may not be left so"), "{refused}");
+    assert!(refused.contains("may not leave the position as it is then"), "{refused}");
+}
+
+/// Code may be called before or after reactions ask whether the turn goes on: the answer is checked in the second
+/// case, and taken as it is in the first one.
+#[test]
+fn turns_of_actions_that_call_code_are_checked_up_to_the_call() {
+    for (catalogue, preset, is_checked) in
+        [(with(Clerk), "clerk", true), (with(Chronicle), "chronicle", false)]
+    {
+        let (_, game) = start(&catalogue, &[preset], None);
+        let explained = game.clone().explain_turn(Some("e2e4"), Limits::default()).expect("a move");
+        let Finding::Turned(turning) = explained.finding else { panic!("{}", explained.summary) };
+        let mut checker = Checker::new(game.program(), game.facts());
+        let report = checker.turning(&turning).unwrap_or_else(|it| panic!("{preset}: {it}"));
+        assert!(report.code > 0, "{preset}: {report:?}");
+        let mut forged = turning;
+        forged.steps += 1;
+        assert_eq!(checker.turning(&forged).is_err(), is_checked, "{preset}");
+    }
 }

@@ -46,6 +46,7 @@ pub(crate) fn document(program: &Program) -> String {
     out.push_str("* **board**: comes with the board's domain\n");
     out.push_str("* **derived**: follows from the facts at every moment\n");
     out.push_str("* **action**: derived, and each row is something a player may do\n");
+    out.push_str("* **trial**: its rows are found by playing the action out and taking it back\n");
     out.push_str(
         "* *open*: other files may add rules; *key*: the last column follows from the others\n",
     );

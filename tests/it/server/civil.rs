@@ -97,8 +97,8 @@ fn reports_are_read_by_the_operator_who_closes_accounts() {
         }
         let none = server.post("/api/v1/games/none/report", "", json!({ "text": "x" })).await;
         refused(&none, 404, "no_such_game");
-        // The last report of each counts.
-        for (token, text) in [(&ann[..], "rude"), ("", "a guest is rude"), (&ann, "very rude")] {
+        // The last report of each counts, and is one line.
+        for (token, text) in [(&ann[..], "rude"), ("", "a guest is rude"), (&ann, "very\nrude")] {
             let answer = server.post(&report, token, json!({ "text": text })).await;
             assert_eq!(answer, (StatusCode::OK, json!({ "ok": true })));
         }

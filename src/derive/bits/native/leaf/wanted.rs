@@ -13,7 +13,7 @@ use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role, relations_of};
 
-/// The requirements on the functions.
+/// What the functions of one ply have to do.
 pub(super) struct Wanted {
     /// The attributes whose writes matter.
     pub(super) attrs: Vec<AttrId>,
@@ -25,16 +25,16 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// The requirements of a ply.
+    /// What the functions of a ply have to do; `Err` says why code cannot be made for it.
     pub(super) fn of<W: Word>(
         c: &Compiled<W>,
         leaves: &Leaves,
         ply: Ply,
         lists: &Tables,
     ) -> Result<Self, String> {
-        let is_straight = |start: u32| self::is_straight(c, lists, false, start);
-        // Lists of the session are empty when leaves are counted, or the count gives up.
-        let is_straight_but_for_lists = |start: u32| self::is_straight(c, lists, true, start);
+        let straight = |start: u32| check_straight(c, lists, false, start);
+        // Lists of the session are empty here: code that would add a tuple to one gives up instead.
+        let straight_but_for_lists = |start: u32| check_straight(c, lists, true, start);
         let reads = reads(c, leaves, ply);
         let is_read = |rel: RelId| reads[usize::from(rel.0)];
         let name = |rel: RelId| &c.program.relation(rel).name;
@@ -44,10 +44,10 @@ impl Wanted {
                 continue;
             }
             if kept.stride > UNROLLED {
-                return Err(format!("{} is kept in too many rows", name(kept.rel)));
+                return Err(format!("{} has blocks of too many rows", name(kept.rel)));
             }
-            kept.again.map_or(Ok(()), is_straight)?;
-            is_straight(kept.derive)?;
+            kept.again.map_or(Ok(()), straight)?;
+            straight(kept.derive)?;
             turns.push(turn);
         }
         for (at, mode) in c.modes.iter().enumerate() {
@@ -58,9 +58,9 @@ impl Wanted {
             match (mode, &c.stores[at]) {
                 (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
                 (Mode::Scratch { .. }, Store::Dense(_) | Store::Sparse(_)) => {
-                    is_straight_but_for_lists(c.derive[at])?;
+                    straight_but_for_lists(c.derive[at])?;
                 }
-                _ => return Err(format!("{} is a list", name(rel))),
+                _ => return Err(format!("{} is derived by a fixpoint", name(rel))),
             }
             if let Role::Given(_) = c.program.relation(rel).role {
                 return Err(format!("{} is supplied by the engine", name(rel)));
@@ -68,22 +68,22 @@ impl Wanted {
         }
         let of = |it: &ReactionCode| it.effects.iter().any(|it| does_more(leaves, it));
         let does_more: Vec<bool> = c.code.effects.iter().map(of).collect();
-        let attrs = attrs(c, leaves, &reads, &does_more, &is_straight)?;
+        let attrs = attrs(c, leaves, &reads, &does_more, &straight)?;
         for &attr in &attrs {
             for &(rel, _) in &c.inputs[usize::from(attr.0)] {
-                readers(c, rel).try_for_each(is_straight)?;
+                readers(c, rel).try_for_each(straight)?;
             }
         }
         for &turn in &turns {
-            readers(c, c.maintained[usize::from(turn)].rel).try_for_each(is_straight)?;
+            readers(c, c.maintained[usize::from(turn)].rel).try_for_each(straight)?;
         }
         for rel in asked_for(leaves) {
             match c.stores[usize::from(rel.0)] {
                 Store::Dense(_) => {}
-                // It never has a row.
+                // One that is known to be empty.
                 Store::Static
                     if c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0) => {}
-                _ => return Err(format!("{} is not rows", name(rel))),
+                _ => return Err(format!("{} is not kept as rows", name(rel))),
             }
         }
         Ok(Self { attrs, turns, does_more })
@@ -100,12 +100,12 @@ fn asked_for(leaves: &Leaves) -> impl Iterator<Item = RelId> {
 /// batch as well, since actions follow.
 fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
     let mut open: Vec<RelId> = asked_for(leaves).collect();
-    let first = match ply {
+    let skipped = match ply {
         Ply::Last => 1,
         Ply::Above => 0,
     };
     for batches in leaves.batches.iter().flatten() {
-        for plan in c.batches[batches.clone()].iter().skip(first).flatten() {
+        for plan in c.batches[batches.clone()].iter().skip(skipped).flatten() {
             let reaction = c.code.effects[plan.code as usize].reaction;
             open.extend(relations_of(&c.program.reactions[reaction].body));
         }
@@ -121,19 +121,19 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
     reads
 }
 
-/// The attributes that reactions write and that the relations read depend on.
+/// The attributes that reactions write and whose inputs are read.
 fn attrs<W: Word>(
     c: &Compiled<W>,
     leaves: &Leaves,
     reads: &[bool],
     does_more: &[bool],
-    is_straight: &dyn Fn(u32) -> Result<(), String>,
+    straight: &dyn Fn(u32) -> Result<(), String>,
 ) -> Result<Vec<AttrId>, String> {
     let mut found: Vec<AttrId> = Vec::new();
     let all = || (0..c.inputs.len() as u16).map(AttrId).collect::<Vec<_>>();
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
-            is_straight(plan.pc)?;
+            straight(plan.pc)?;
             if !does_more[plan.code as usize] {
                 found.extend(written(c, plan).unwrap_or_else(all));
             }
@@ -152,7 +152,7 @@ fn attrs<W: Word>(
     Ok(found)
 }
 
-/// Whether an effect is more than a write; an event to which nothing reacts is not.
+/// Whether an effect is more than a write. Raising an event to which nothing reacts is not.
 fn does_more(leaves: &Leaves, effect: &EffectCode) -> bool {
     match effect {
         EffectCode::Raise { event, .. } => !leaves.unheard[usize::from(event.0)],
@@ -166,34 +166,37 @@ fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
     readers.once.into_iter().chain(readers.each)
 }
 
-/// Whether a stretch needs none of the interpreter's own methods.
-fn is_straight<W: Word>(
+/// Checks that straight-line code can be made for a stretch: it has no instruction that only the interpreter
+/// carries out. With `allows_lists` it may read and add to lists of the session.
+fn check_straight<W: Word>(
     c: &Compiled<W>,
     lists: &Tables,
-    knows_lists: bool,
+    allows_lists: bool,
     start: u32,
 ) -> Result<(), String> {
     let (start, end) = (start as usize, flow::end(&c.machine, start));
-    let is_called = |inst: &Inst| match inst {
+    let is_interpreted = |inst: &Inst| match inst {
         Inst::Fold { .. }
         | Inst::Fix { .. }
         | Inst::FixFrame { .. }
         | Inst::Value { .. }
         | Inst::Collect { .. }
         | Inst::Args { .. } => true,
-        Inst::EmitTuple { .. } => !knows_lists,
+        Inst::EmitTuple { .. } => !allows_lists,
         Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => {
             let store = c.machine.scans[*scan as usize].store as usize;
-            !lists.knows(*scan) && (c.list_is_static[store] || !knows_lists)
+            !lists.knows(*scan) && (c.list_is_static[store] || !allows_lists)
         }
         _ => false,
     };
-    let Some(at) = (start..end).find(|it| is_called(&c.machine.insts[*it])) else { return Ok(()) };
+    let Some(at) = (start..end).find(|it| is_interpreted(&c.machine.insts[*it])) else {
+        return Ok(());
+    };
     let (inst, owner) = (c.machine.insts[at], c.machine.owner[at] as usize);
     let rules = &c.program.rules;
     let span = match rules.get(owner) {
         Some(rule) => rule.span,
         None => c.program.reactions[owner - rules.len()].span,
     };
-    Err(format!("{}: {inst:?} is the interpreter's", c.program.place(span)))
+    Err(format!("{}: only the interpreter carries out {inst:?}", c.program.place(span)))
 }
