@@ -1,5 +1,6 @@
 //! Small random programs: datafrog, the bit evaluator and a naive fixpoint over the solver must
-//! derive the same rows, and every row must have a proof that nothing in it contradicts.
+//! derive the same rows, and every row must have a proof that nothing in it contradicts. `RULEMATE_FULL=1` makes a
+//! hundred times as many.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -653,7 +654,10 @@ pub(crate) fn compare(seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if crate::fixture::is_full() { 50_000 } else { 500 })
+    })]
 
     #[test]
     fn evaluators_agree_on_random_programs(seed in any::<u64>()) {
