@@ -52,7 +52,7 @@ struct RulePeriod {
 }
 
 impl Game {
-    /// The game, which starts in the middle of a turn, with the position that the turn began from.
+    /// The game with the position that its first turn began from, if it starts in the middle of that turn.
     #[must_use]
     #[doc(hidden)]
     pub fn with_turn_start(mut self, start: Option<Snapshot>) -> Self {
@@ -65,8 +65,8 @@ impl Game {
         self.turn_start.is_some()
     }
 
-    /// The last position without a turn under way, if it is known and was played by these rules. A turn of
-    /// several actions may end one such part and begin another.
+    /// The last position without a text of a turn under way, if it is known and all actions since were played by
+    /// these rules. Where the rules have no text for a part of a turn, it is within the turn.
     fn turn_start(&mut self) -> Option<Snapshot> {
         let terms = Arc::clone(&self.terms);
         for at in self.line().collect::<Vec<_>>() {
@@ -190,11 +190,12 @@ impl Game {
         &self.world
     }
 
-    /// Goes on under other rules, from the facts of a world of these rules. Earlier positions are kept with
-    /// the rules of their time. The names of the new rules are kept for questions.
+    /// Goes on under other rules, in a world of the new ones with the facts to go on from. Earlier positions are
+    /// kept with the rules of their time. The names of the new rules are kept for questions.
     ///
     /// # Errors
-    /// The game has changed its rules too often, or the new ones exceed a budget here. Nothing has changed.
+    /// The game has changed its rules too often or had too many sets of them, or the new ones exceed a budget here.
+    /// Nothing has changed.
     #[doc(hidden)]
     pub fn switch(
         &mut self,
@@ -275,7 +276,8 @@ impl Game {
         (world, terms)
     }
 
-    /// The programs that the game was played by, in order of their time. One may come again.
+    /// The programs that the game was played by, in the order of their first use. One that was compiled again is
+    /// there twice.
     #[doc(hidden)]
     pub fn programs(&self) -> impl Iterator<Item = &Arc<Program>> {
         self.periods.iter().map(|it| it.plan.program())
@@ -310,7 +312,7 @@ impl Game {
         cells(&mut self.world, &self.terms.moves)
     }
 
-    /// The facts as a save. What was played before is not in it.
+    /// The facts as JSON, without what was played before: not a save.
     pub fn to_json(&self) -> String {
         to_json(self.world.facts())
     }
@@ -372,11 +374,11 @@ impl Game {
         Ok(found?)
     }
 
-    /// Plays the move that a text means, or the actions of one turn with commas between them: all or none. The record
-    /// is that of the last.
+    /// Plays the move that a text means, or the actions of one turn, with commas between them or as one word if the
+    /// rules have words for turns: all or none. The record is that of the last.
     ///
     /// # Errors
-    /// As [`Game::find_move`]. Nothing has changed.
+    /// As [`Game::find_move`] and [`Game::play`]. Nothing has changed.
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
         let _allowance = Allowance::open();
         if !text.contains(BETWEEN) {
@@ -536,7 +538,8 @@ impl Game {
     }
 
     /// Restores the facts of that many whole turns ago, the turn under way included, except those that
-    /// persist. Returns how many actions had been taken then.
+    /// persist; at most those at the start, or after the last change of the rules. Returns how many actions had been
+    /// taken then.
     fn rewind(&mut self, turns: i64) -> usize {
         let line = self.line_by_these_rules();
         let mut left = turns;
@@ -582,18 +585,15 @@ impl Game {
         })
     }
 
-    /// Those of these actions since the rules were last changed: earlier ones cannot be taken back.
+    /// Those of these actions since the rules were last changed: a rewind does not take back earlier ones.
     fn line_by_these_rules(&self) -> Vec<usize> {
-        let mut line = Vec::new();
-        let mut switched = !self.switches.is_empty();
-        for at in self.line() {
-            if switched {
-                break;
-            }
-            line.push(at);
-            switched = !self.history[at].switches().is_empty();
-        }
-        line
+        // What was rewound counts, too: the rules may have been changed before an action that is no more in the line.
+        let switched = |it: &Record| !it.switches().is_empty();
+        let since = match self.switches.is_empty() {
+            true => self.history.iter().rposition(switched).unwrap_or(0),
+            false => self.history.len(),
+        };
+        self.line().take_while(|it| *it >= since).collect()
     }
 
     /// States how often the position on the board has occurred, this time included.
@@ -606,7 +606,7 @@ impl Game {
         self.world.set_raw(GAME, occurrences.attr, Some(count));
     }
 
-    /// Takes the last action back, with whatever was stated after it (a resignation, a claim).
+    /// Takes the last action back, with whatever came after it (a resignation, a claim, a change of the rules).
     pub fn takeback(&mut self) -> Option<Record> {
         let record = self.history.pop()?;
         let was_switched = !self.switches.is_empty();
@@ -633,7 +633,7 @@ impl Game {
         true
     }
 
-    /// A copy of the game that goes on from the position after the first `plies` actions.
+    /// A copy of the game that goes on from the position after the first `plies` actions; `None` if there are fewer.
     pub fn branch(&self, plies: usize) -> Option<Self> {
         if plies > self.history.len() {
             return None;
@@ -671,8 +671,8 @@ impl Game {
         self.result = self.result_before();
     }
 
-    /// The result of a position from which the game went on: `None`, unless later rules call it over. `None`
-    /// also if finding it exceeds a budget.
+    /// The result of a position from which the game went on: `None`, unless the game was over there and went on
+    /// because its rules were changed. `None` also if finding it exceeds a budget.
     fn result_before(&mut self) -> Option<GameResult> {
         let result = GameResult::read(&mut self.world, &self.terms);
         result.filter(|_| !self.world.has_run_out())
@@ -719,6 +719,9 @@ impl Game {
     /// The game is over, or there is no such claim.
     pub fn claim_draw(&mut self, reason: Option<&str>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();
+        if let Some(result) = &self.result {
+            return Err(EndError::Over { result: result.clone() });
+        }
         let rows = self.claim_rows();
         self.check()?;
         let fits = |it: &&(i64, String)| reason.is_none_or(|wanted| wanted == it.1);

@@ -20,7 +20,7 @@ use crate::rules::{
 
 /// Why an action fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum Failure {
     /// The last step vetoes it.
     Refused,
     /// It is endless, or there is no room for an entity that it makes.
@@ -45,8 +45,8 @@ pub(super) struct Transaction<'m> {
     rewinds: bool,
     /// Ids that a fact has mentioned since the action began, and those that were assigned.
     known: BTreeSet<i64>,
-    /// The step at which the facts are requested; and once it is reached, the facts when its batch began,
-    /// with the reactions of that batch that fired.
+    /// The number of steps after which the facts are requested; and the facts when a batch began after exactly so
+    /// many, with the reactions of that batch that fired.
     watch: Option<usize>,
     watched: Option<(Session, Vec<usize>)>,
     /// The facts and the number of steps at the end of the stages that are played out, if the action goes on
@@ -56,7 +56,8 @@ pub(super) struct Transaction<'m> {
     only_tries: bool,
 }
 
-/// The decisions of a batch about the event that it reacts to.
+/// What a batch decides beside facts: the events that it raises, and for the event that it reacts to, whether it
+/// stops and what its arguments are for later batches.
 #[derive(Default)]
 struct Flow {
     raised: VecDeque<(EventId, Row)>,
@@ -97,12 +98,12 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Requests the facts as they are when the batch of that step begins.
-    pub(super) fn watch(&mut self, step: usize) {
-        self.watch = Some(step);
+    /// Requests the facts as they are when a batch in which something fires begins after exactly that many steps.
+    pub(super) fn watch(&mut self, steps: usize) {
+        self.watch = Some(steps);
     }
 
-    /// Those facts, and the reactions of that batch that fired.
+    /// Those facts, and the reactions of that batch that fired; `None` if no batch began there.
     pub(super) fn watched(self) -> Option<(Session, Vec<usize>)> {
         self.watched
     }
@@ -111,7 +112,7 @@ impl<'m> Transaction<'m> {
     ///
     /// # Errors
     /// It fails; the facts are then meaningless.
-    pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Stop> {
+    pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Failure> {
         let mut args = match event {
             Event::Action(id) => Row::from_slice(&self.program.action(id).whole(args)),
             Event::Any | Event::Raised(_) => Row::from_slice(args),
@@ -164,8 +165,8 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Whether an action can be played out, and a trial's condition holds then. The model has those facts
-    /// when this is over.
+    /// Whether an action can be played out, and a trial's condition holds then. The model's facts are meaningless
+    /// afterwards.
     pub(super) fn survives(mut self, trial: &TrialRelation, args: &[i64]) -> bool {
         self.only_tries = true;
         if self.run(Event::Action(trial.action), args).is_err() {
@@ -187,7 +188,7 @@ impl<'m> Transaction<'m> {
     /// Records what reactions may read from before the action.
     fn remember(&mut self) {
         let program = Arc::clone(&self.program);
-        // An action that is played out in the middle of another one has its own state before it.
+        // If this action is played out in the middle of another one, what held before that one is forgotten.
         for it in &program.was {
             self.expire(&[it.before]);
         }
@@ -202,11 +203,11 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    fn raise(&mut self, event: EventId, args: &[i64]) -> Result<(), Stop> {
+    fn raise(&mut self, event: EventId, args: &[i64]) -> Result<(), Failure> {
         self.events += 1;
         self.depth += 1;
         if self.events > limits::RAISED || self.depth > limits::RAISED_DEEP {
-            return Err(Stop::Endless);
+            return Err(Failure::Endless);
         }
         self.run(Event::Raised(event), args)?;
         self.depth -= 1;
@@ -276,7 +277,7 @@ impl<'m> Transaction<'m> {
         args: &[i64],
         solution: Solution,
         flow: &mut Flow,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Failure> {
         let program = Arc::clone(&self.program);
         let reaction = &program.reactions[solution.reaction];
         let named = reaction.named();
@@ -313,7 +314,7 @@ impl<'m> Transaction<'m> {
         effect: &rules::Effect,
         bindings: &Bindings,
         flow: &mut Flow,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Failure> {
         use rules::Effect as E;
         match effect {
             E::Set { .. } | E::Retract { .. } | E::Remove { .. } => self.state(effect, bindings),
@@ -341,13 +342,13 @@ impl<'m> Transaction<'m> {
             E::Veto { message } => {
                 let said = message_text(&self.program, reaction, &message.0, bindings);
                 self.note(Effect::Vetoed { said });
-                return Err(Stop::Refused);
+                return Err(Failure::Refused);
             }
             E::Note { message } => {
                 let said = message_text(&self.program, reaction, &message.0, bindings);
                 self.note(Effect::Noted { said });
             }
-            E::Call { .. } => return Err(Stop::Code),
+            E::Call { .. } => return Err(Failure::Code),
             E::Rewind { turns } => {
                 if let Some(turns) = value(turns, bindings) {
                     self.note(Effect::Rewound { turns });
@@ -428,9 +429,9 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    fn spawn(&mut self, id: i64) -> Result<(), Stop> {
+    fn spawn(&mut self, id: i64) -> Result<(), Failure> {
         if id >= i64::from(self.facts.schema().entity_cap()) {
-            return Err(Stop::Endless);
+            return Err(Failure::Endless);
         }
         self.note(Effect::Spawned { entity: id as u32 });
         let counter = self.facts.get_raw(GAME, NEXT_ENTITY).unwrap_or(1);
@@ -440,7 +441,8 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Carries out an effect that raises an event, or passes the current one on with other arguments.
+    /// Carries out an effect that raises an event, passes the current one on with other arguments, or shows one
+    /// to displays.
     fn carry_out_event(
         &mut self,
         event: Event,

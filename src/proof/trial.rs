@@ -1,7 +1,7 @@
 //! Checks trials: the action is carried out again by the letter of the rules, and each step, and what is
 //! stated about the facts after it, must agree.
 
-use super::transact::{Stop, Transaction};
+use super::transact::{Failure, Transaction};
 use super::{Checker, Fault, Report};
 use crate::facts::{GAME, Session};
 use crate::rules::tree::{Finding, Goal, Outcome, Trial, TurnEnd, Turning};
@@ -84,9 +84,11 @@ impl Checker {
         match done {
             Ok(()) => {}
             // What code does is not in the rules: only what comes before it can be checked.
-            Err(Stop::Code) if watched.is_none() && turning.steps >= checked => return Ok(()),
-            Err(Stop::Code) => {}
-            Err(Stop::Refused | Stop::Endless) => return Err(fault("the action does not happen")),
+            Err(Failure::Code) if watched.is_none() && turning.steps >= checked => return Ok(()),
+            Err(Failure::Code) => {}
+            Err(Failure::Refused | Failure::Endless) => {
+                return Err(fault("the action does not happen"));
+            }
         }
         let Some((facts, _)) = watched.filter(|(_, batch)| batch.iter().any(asks)) else {
             let step = turning.steps.saturating_add(1);
@@ -117,7 +119,7 @@ impl Checker {
         if expired != trial.expired {
             return Err(fault("other facts expire as it begins than are stated"));
         }
-        let calls_code = done == Err(Stop::Code);
+        let calls_code = done == Err(Failure::Code);
         if calls_code {
             // Up to the step that calls code, everything must agree with the rules.
             let whole = steps.len().saturating_sub(1);
@@ -151,7 +153,7 @@ impl Checker {
         // Once decided, an untenable position stays so whatever later stages do, and a tenable one unless they
         // refuse the action.
         let done = match (done, &trial.outcome) {
-            (Err(_), Outcome::Untenable(_)) | (Err(Stop::Endless | Stop::Code), _)
+            (Err(_), Outcome::Untenable(_)) | (Err(Failure::Endless | Failure::Code), _)
                 if trial.decided.is_some() =>
             {
                 Ok(())
@@ -159,8 +161,8 @@ impl Checker {
             (done, _) => done,
         };
         match (&trial.outcome, done) {
-            (Outcome::Refused, Err(Stop::Refused))
-            | (Outcome::Endless { .. }, Err(Stop::Endless)) => Ok(()),
+            (Outcome::Refused, Err(Failure::Refused))
+            | (Outcome::Endless { .. }, Err(Failure::Endless)) => Ok(()),
             (Outcome::Untenable(proof), Ok(())) => {
                 let (rel, row) = self.prove(proof, report)?;
                 match Some((rel, row.to_vec())) == forbidden_row(&program, before) {

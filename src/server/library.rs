@@ -11,18 +11,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
-/// Maximum size of the caches of compiled rule sets and of catalogues, in bytes. A game in play keeps its own
-/// alive.
+/// Maximum size of the caches of compiled rule sets and of catalogues, in bytes. The rules of games in play stay
+/// in memory beyond that.
 const COMPILED: usize = 96 << 20;
 const CATALOGUES: usize = 32 << 20;
-/// Bytes of a catalogue besides its texts: everything except the texts of the catalogue below it is copied.
+/// An estimate of the bytes of a catalogue besides its own texts. It is a copy of the one that it builds on, and
+/// shares only the texts with it.
 const ENTRIES: usize = 256 << 10;
 
 /// A cache of limited size in bytes, which evicts the least recently used entries.
 #[derive(Debug)]
 struct Cache<K, V> {
     entries: HashMap<K, Cached<V>>,
-    asked: u64,
+    /// Number of uses so far: the time of the cache.
+    uses: u64,
     bytes: usize,
     limit: usize,
 }
@@ -31,29 +33,29 @@ struct Cache<K, V> {
 struct Cached<V> {
     value: V,
     bytes: usize,
-    asked: u64,
+    used_at: u64,
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
     fn new(limit: usize) -> Self {
-        Self { entries: HashMap::new(), asked: 0, bytes: 0, limit }
+        Self { entries: HashMap::new(), uses: 0, bytes: 0, limit }
     }
 
     fn get(&mut self, key: &K) -> Option<V> {
-        self.asked += 1;
+        self.uses += 1;
         let entry = self.entries.get_mut(key)?;
-        entry.asked = self.asked;
+        entry.used_at = self.uses;
         Some(entry.value.clone())
     }
 
     fn put(&mut self, key: K, value: V, bytes: usize) {
-        self.asked += 1;
-        let entry = Cached { value, bytes, asked: self.asked };
+        self.uses += 1;
+        let entry = Cached { value, bytes, used_at: self.uses };
         let before = self.entries.insert(key.clone(), entry).map_or(0, |it| it.bytes);
         self.bytes = self.bytes + bytes - before;
         while self.bytes > self.limit {
             let others = self.entries.iter().filter(|it| *it.0 != key);
-            let Some(oldest) = others.min_by_key(|it| it.1.asked).map(|it| it.0.clone()) else {
+            let Some(oldest) = others.min_by_key(|it| it.1.used_at).map(|it| it.0.clone()) else {
                 return;
             };
             self.bytes -= self.entries.remove(&oldest).map_or(0, |it| it.bytes);
@@ -68,7 +70,8 @@ pub struct Texts {
     pub base: Option<String>,
     /// Paths and texts.
     pub files: Vec<(String, String)>,
-    /// Whether they come from a folder of this machine, not from an upload.
+    /// Whether they come from a folder of this machine, not from an upload. False for a package's own, which are
+    /// known by having no base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trusted: bool,
 }
@@ -117,13 +120,13 @@ pub struct Library {
 }
 
 impl Library {
-    /// Bytes of all programs that are in use or kept.
+    /// Bytes of the programs, in use or cached, of this package's catalogue and of those that build on it.
     #[doc(hidden)]
     pub fn program_bytes(&self) -> usize {
         self.package.catalogue.program_bytes()
     }
 
-    /// The rules of this package.
+    /// A library that offers the rules of this package.
     ///
     /// # Errors
     /// Never, as a test checks.
@@ -175,11 +178,13 @@ impl Library {
     /// Offers other rules from now on. Games go on by those that they began with.
     #[doc(hidden)]
     pub fn offer(&self, offer: Arc<Offer>) {
-        let before = std::mem::replace(&mut *lock(&self.own), offer);
-        if before.texts.base.is_some() {
-            let known = (Arc::clone(&before.catalogue), false);
-            lock(&self.catalogues).put(before.hash.clone(), known, before.texts.bytes());
+        let mut own = lock(&self.own);
+        // The earlier ones are in the cache before they are replaced, so that they are always found.
+        if own.texts.base.is_some() {
+            let known = (Arc::clone(&own.catalogue), false);
+            lock(&self.catalogues).put(own.hash.clone(), known, own.texts.bytes());
         }
+        *own = offer;
     }
 
     /// The games and presets of texts that are known.
@@ -193,8 +198,8 @@ impl Library {
         }
     }
 
-    /// Whether rules were uploaded, rather than part of this package or an earlier one. Unknown rules count
-    /// as uploaded.
+    /// Whether rules were uploaded, rather than part of this package, of an earlier one or of a folder of this
+    /// machine. Unknown rules count as uploaded.
     #[doc(hidden)]
     pub fn is_foreign(&self, hash: &str) -> bool {
         hash != self.package.hash
@@ -202,10 +207,10 @@ impl Library {
             && lock(&self.catalogues).get(&hash.to_owned()).is_none_or(|it| it.1)
     }
 
-    /// Makes texts known; those that they build on must be known already.
+    /// Makes texts known.
     ///
     /// # Errors
-    /// Metadata that is not valid.
+    /// Metadata that is not valid, or the texts that they build on are not known.
     #[doc(hidden)]
     pub fn add(&self, texts: &Texts) -> Result<(String, Arc<Catalogue>), CatalogueError> {
         let (hash, _) = texts.stored();
@@ -222,24 +227,25 @@ impl Library {
     /// The games and presets of texts, without making them known.
     ///
     /// # Errors
-    /// Metadata that is not valid.
+    /// Metadata that is not valid, or the texts that they build on are not known.
     #[doc(hidden)]
     pub fn catalogue_with(&self, texts: &Texts) -> Result<Catalogue, CatalogueError> {
         let files = texts
             .files
             .iter()
             .map(|(path, text)| Source { path: path.clone(), text: text.as_str().into() });
-        match texts.base.as_ref().and_then(|it| self.catalogue(it)) {
-            None => Catalogue::new(files.collect()),
-            Some(base) => {
-                let mut catalogue = (*base).clone();
-                files.into_iter().try_for_each(|it| catalogue.add(it))?;
-                Ok(catalogue)
-            }
-        }
+        let Some(base) = &texts.base else { return Catalogue::new(files.collect()) };
+        let unknown = || {
+            let path = texts.files.first().map(|it| it.0.clone()).unwrap_or_default();
+            let fault = format!("the rules {base}, which this builds on, are not known");
+            CatalogueError { path, line: 1, fault }
+        };
+        let mut catalogue = (*self.catalogue(base).ok_or_else(unknown)?).clone();
+        files.into_iter().try_for_each(|it| catalogue.add(it))?;
+        Ok(catalogue)
     }
 
-    /// A game with presets, if it was compiled already.
+    /// A game with presets, if it is compiled and still in the cache.
     #[doc(hidden)]
     pub fn known(&self, rules: &str, game: &str, presets: &[String]) -> Option<Arc<Ruleset>> {
         let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
@@ -249,7 +255,7 @@ impl Library {
     /// A game with presets, compiled. Takes some milliseconds the first time.
     ///
     /// # Errors
-    /// The texts are not known, or the game cannot be loaded.
+    /// The game cannot be loaded; if the texts are not known, it counts as a game that there is not.
     pub fn load(
         &self,
         rules: &str,

@@ -333,6 +333,8 @@ fn a_draw_is_claimed_only_when_there_is_one() {
     );
     game.claim_draw(None).expect("threefold");
     assert_eq!(ended(&game), "draw by threefold repetition");
+    let error = game.claim_draw(Some("fifty_moves")).expect_err("it is over");
+    assert_eq!(error.to_string(), "the game is over: draw by threefold repetition");
 }
 
 /// A preset of this test: White has two actions a turn.

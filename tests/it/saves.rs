@@ -342,6 +342,25 @@ fn rewinds_and_takebacks_are_audited() {
     assert!(why.starts_with("the end: ") && why.contains("charges 2"), "{why}");
 }
 
+/// A rewind stops at a change of the rules, also if the action after that change has been rewound itself.
+#[test]
+fn a_rewind_does_not_reach_behind_a_change_of_rules() {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let (path, text) = ("rules/presets/again.dl".to_owned(), AGAIN.into());
+    catalogue.add(rulemate::internals::rules::Source { path, text }).expect("a preset");
+    let rules = catalogue.load("chess", &["again"]).expect("it loads");
+    let mut game = played(&rules, "e4 d5 a3");
+    catalogue.set_active(&rules, &mut game, &["again", "coregal"]).expect("they go together");
+    let switched = game.fen();
+    for (mv, to) in [("h6", None), ("exd5", Some(3)), ("dxe4", Some(5))] {
+        let record = game.play_text(mv).unwrap_or_else(|it| panic!("{mv}: {it}"));
+        assert_eq!(record.rewound_to(), to, "{mv}");
+    }
+    assert_eq!(game.fen(), switched);
+    while game.takeback().is_some() {}
+    assert_eq!(game.hash(), rules.start(None).expect("it starts").hash());
+}
+
 /// A game whose presets were changed on the way: before the first move, twice between two moves, and
 /// after the last one, with durations, state that is left and a takeback.
 fn switched() -> (Ruleset, Game) {

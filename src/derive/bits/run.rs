@@ -19,8 +19,7 @@ use super::super::rows::Tuple;
 /// The rows of one session and the machine's registers.
 #[derive(Debug, Clone)]
 pub(super) struct State<W> {
-    /// Inputs and maintained relations, then the frames of relations derived on demand: one frame
-    /// per mark.
+    /// Inputs and maintained relations, then the frames of relations derived on demand (`frames.rs`).
     pub(super) rows: Vec<W>,
     /// Values of input functions.
     pub(super) funs: Vec<i64>,
@@ -40,8 +39,8 @@ pub(super) struct State<W> {
     pub(super) passed: W,
     /// The arguments of the action whose reactions run.
     pub(super) args: Tuple,
-    /// The tuples or blocks of each maintained relation that may have changed, by turn. Relations with any
-    /// have a bit in `due`.
+    /// By turn: the tuples (`suspects`) or blocks (`dirty`) of each maintained relation that may have changed.
+    /// Relations with any have a bit in `due`.
     pub(super) suspects: Vec<Vec<[i64; GIVEN.len()]>>,
     pub(super) dirty: Vec<W>,
     pub(super) due: Vec<u64>,
@@ -50,13 +49,14 @@ pub(super) struct State<W> {
     pub(super) solved: usize,
     /// The ids of entities that effects make.
     pub(super) ids: Ids,
-    /// Whether effects name the solution that they belong to.
+    /// Whether each solution is told before its effects, for traces.
     pub(super) traced: bool,
     collected: Vec<Vec<i64>>,
     /// Whether an expression of the current fold had no value.
     lacks_value: bool,
     pub(super) fuel: Fuel,
-    /// Number of instructions run, by owner; counted only on request.
+    /// Number of instructions run, by owner, where one that goes over members counts once more for each; counted
+    /// only on request.
     pub(super) counts: Option<Vec<u64>>,
 }
 
@@ -110,7 +110,7 @@ impl<W: Word> State<W> {
         base as usize + self.reg(key) as usize
     }
 
-    /// The value of one of these expressions.
+    /// The value of one of these expressions; `None` if its arithmetic has none.
     #[inline]
     pub(super) fn expr(&self, exprs: &[ExprNode], expr: ExprId) -> Option<i64> {
         match exprs[expr.0 as usize] {
@@ -164,7 +164,7 @@ impl<W: Word> State<W> {
 
     fn run<const COUNT: bool>(&mut self, c: &Compiled<W>, mut pc: usize) -> bool {
         let insts = c.machine.insts.as_slice();
-        let still = c.statics.rows.as_slice();
+        let statics = c.statics.rows.as_slice();
         let frame = self.frame;
         let mut acc = W::default();
         /// Goes on if the condition holds, else jumps as the instruction says.
@@ -182,7 +182,7 @@ impl<W: Word> State<W> {
             }
             match &insts[pc] {
                 Inst::LoadS1 { base, key, skip } => {
-                    acc = still[self.near(*base, *key)];
+                    acc = statics[self.near(*base, *key)];
                     check!(!acc.is_empty(), skip);
                 }
                 Inst::LoadK1 { base, key, skip } => {
@@ -194,7 +194,7 @@ impl<W: Word> State<W> {
                     check!(!acc.is_empty(), skip);
                 }
                 Inst::AndS1 { base, key, skip } => {
-                    acc = acc.and(still[self.near(*base, *key)]);
+                    acc = acc.and(statics[self.near(*base, *key)]);
                     check!(!acc.is_empty(), skip);
                 }
                 Inst::AndK1 { base, key, skip } => {
@@ -206,7 +206,7 @@ impl<W: Word> State<W> {
                     check!(!acc.is_empty(), skip);
                 }
                 Inst::DropS1 { base, key, skip } => {
-                    acc = acc.and_not(still[self.near(*base, *key)]);
+                    acc = acc.and_not(statics[self.near(*base, *key)]);
                     check!(!acc.is_empty(), skip);
                 }
                 Inst::DropK1 { base, key, skip } => {
@@ -217,13 +217,13 @@ impl<W: Word> State<W> {
                     acc = acc.and_not(self.rows[self.near(*base, *key) + frame]);
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::LoadS { at } => acc = still[self.at(at)],
+                Inst::LoadS { at } => acc = statics[self.at(at)],
                 Inst::LoadK { at } => acc = self.rows[self.at(at)],
                 Inst::LoadF { at } => acc = self.rows[self.at(at) + frame],
-                Inst::AndS { at } => acc = acc.and(still[self.at(at)]),
+                Inst::AndS { at } => acc = acc.and(statics[self.at(at)]),
                 Inst::AndK { at } => acc = acc.and(self.rows[self.at(at)]),
                 Inst::AndF { at } => acc = acc.and(self.rows[self.at(at) + frame]),
-                Inst::DropS { at } => acc = acc.and_not(still[self.at(at)]),
+                Inst::DropS { at } => acc = acc.and_not(statics[self.at(at)]),
                 Inst::DropK { at } => acc = acc.and_not(self.rows[self.at(at)]),
                 Inst::DropF { at } => acc = acc.and_not(self.rows[self.at(at) + frame]),
                 Inst::LoadOne { key } => acc = W::one(self.reg(*key) as usize),
@@ -286,14 +286,14 @@ impl<W: Word> State<W> {
                     if COUNT && let Some(counts) = &mut self.counts {
                         counts[c.machine.owner[pc] as usize] += u64::from(members.count());
                     }
-                    self.sweep(still, &c.machine.sweeps[*sweep as usize], members, acc);
+                    self.sweep(statics, &c.machine.sweeps[*sweep as usize], members, acc);
                 }
                 Inst::Filter { term, bit, skip } => {
                     if COUNT && let Some(counts) = &mut self.counts {
                         counts[c.machine.owner[pc] as usize] += u64::from(acc.count());
                     }
                     let bit = self.reg(*bit) as usize;
-                    acc = self.filter(still, &c.machine.terms[*term as usize], acc, bit);
+                    acc = self.filter(statics, &c.machine.terms[*term as usize], acc, bit);
                     check!(!acc.is_empty(), skip);
                 }
                 Inst::Gather { sweep, slot } => {
@@ -302,7 +302,7 @@ impl<W: Word> State<W> {
                         counts[c.machine.owner[pc] as usize] += u64::from(members.count());
                     }
                     let sweep = &c.machine.sweeps[*sweep as usize];
-                    let found = self.common(still, sweep.terms, members, acc);
+                    let found = self.common(statics, sweep.terms, members, acc);
                     let at = self.at(&sweep.row) + if sweep.frame { frame } else { 0 };
                     self.rows[at] = self.rows[at].or(found);
                 }
@@ -338,7 +338,7 @@ impl<W: Word> State<W> {
                 Inst::LacksK { at, skip } => check!(self.funs[self.at(at)] == NONE, skip),
                 Inst::LacksS { at, skip } => check!(c.statics.funs[self.at(at)] == NONE, skip),
                 Inst::InS { at, bit, skip } => {
-                    check!(still[self.at(at)].has(self.reg(*bit) as usize), skip);
+                    check!(statics[self.at(at)].has(self.reg(*bit) as usize), skip);
                 }
                 Inst::InK { at, bit, skip } => {
                     check!(self.rows[self.at(at)].has(self.reg(*bit) as usize), skip);
@@ -347,7 +347,7 @@ impl<W: Word> State<W> {
                     check!(self.rows[self.at(at) + frame].has(self.reg(*bit) as usize), skip);
                 }
                 Inst::OutS { at, bit, skip } => {
-                    check!(!still[self.at(at)].has(self.reg(*bit) as usize), skip);
+                    check!(!statics[self.at(at)].has(self.reg(*bit) as usize), skip);
                 }
                 Inst::OutK { at, bit, skip } => {
                     check!(!self.rows[self.at(at)].has(self.reg(*bit) as usize), skip);
@@ -439,8 +439,8 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// Runs one of the complex instructions, which machine code leaves to the interpreter. Returns whether it
-    /// holds, or found something.
+    /// Runs one of the instructions that take more than a few steps. Machine code calls this for most of them.
+    /// Returns whether a test holds or there is a value, and of a scan, whether a `Found` stopped it.
     pub(super) fn step(&mut self, c: &Compiled<W>, pc: usize) -> bool {
         let (body, exprs) = (pc as u32 + 1, c.machine.exprs.as_slice());
         match c.machine.insts[pc] {
@@ -529,13 +529,13 @@ impl<W: Word> State<W> {
 
     /// Runs a sweep over parallel rows of the members.
     #[inline(never)]
-    fn sweep(&mut self, still: &[W], sweep: &Sweep, mut members: W, fixed: W) {
+    fn sweep(&mut self, statics: &[W], sweep: &Sweep, mut members: W, fixed: W) {
         let frame = if sweep.frame { self.frame } else { 0 };
         let start = self.at(&sweep.row) + frame;
         let stride = sweep.stride as usize;
         let [(first, by, flip), (second, by2, flip2)] = sweep.terms.map(|it| self.side(&it));
         if let Some(tests) = sweep.tests {
-            members = self.common(still, tests, members, W::splat(true));
+            members = self.common(statics, tests, members, W::splat(true));
         }
         let rows = self.rows.as_mut_slice();
         let mut used = W::default();
@@ -553,7 +553,7 @@ impl<W: Word> State<W> {
             rows[start] = rows[start].or(all.and(fixed));
         } else if let Some(of) = sweep.is_static() {
             while let Some(member) = members.pop() {
-                let with = |at: usize, is: bool| if is { still[at] } else { rows[at] };
+                let with = |at: usize, is: bool| if is { statics[at] } else { rows[at] };
                 let one = with(first + member * by, of[0]).xor(flip);
                 let row = one.and(with(second + member * by2, of[1]).xor(flip2)).and(fixed);
                 if !row.is_empty() {
@@ -595,12 +595,12 @@ impl<W: Word> State<W> {
 
     /// The members for which the AND of the terms and the fixed row is not empty.
     #[inline(never)]
-    fn common(&self, still: &[W], terms: [SweepTerm; 2], mut members: W, fixed: W) -> W {
+    fn common(&self, statics: &[W], terms: [SweepTerm; 2], mut members: W, fixed: W) -> W {
         let [(first, by, flip), (second, by2, flip2)] = terms.map(|it| self.side(&it));
         let of = terms.map(|it| it.space == Space::Static);
         let mut used = W::default();
         while let Some(member) = members.pop() {
-            let with = |at: usize, is: bool| if is { still[at] } else { self.rows[at] };
+            let with = |at: usize, is: bool| if is { statics[at] } else { self.rows[at] };
             let one = with(first + member * by, of[0]).xor(flip);
             let row = one.and(with(second + member * by2, of[1]).xor(flip2)).and(fixed);
             if !row.is_empty() {
@@ -612,9 +612,9 @@ impl<W: Word> State<W> {
 
     /// The members whose row has the bit.
     #[inline(never)]
-    fn filter(&self, still: &[W], term: &SweepTerm, mut members: W, bit: usize) -> W {
+    fn filter(&self, statics: &[W], term: &SweepTerm, mut members: W, bit: usize) -> W {
         let (first, by, _) = self.side(term);
-        let rows = if term.space == Space::Static { still } else { &self.rows };
+        let rows = if term.space == Space::Static { statics } else { &self.rows };
         let mut found = W::default();
         while let Some(member) = members.pop() {
             if rows[first + member * by].has(bit) != term.negated {
@@ -671,17 +671,18 @@ impl<W: Word> State<W> {
         self.mark_due(turn);
     }
 
-    /// Charges one more row of a list of `rows` rows.
+    /// Charges one more row of a list that has `len` rows. False if the list is full or the budget used up.
     #[inline]
-    fn has_room(&mut self, c: &Compiled<W>, pc: usize, rows: usize) -> bool {
+    fn has_room(&mut self, c: &Compiled<W>, pc: usize, len: usize) -> bool {
         let owner = c.machine.owner[pc];
-        if rows >= ROWS {
+        if len >= ROWS {
             self.fuel.run_out(Resource::Rows, owner);
         }
         self.fuel.spend(1, owner)
     }
 
-    /// Follows a function from each member of the rows while it is on a passable one.
+    /// Adds to each row what a function leads to from its members: it is applied again and again, as long as the
+    /// member that it has come to is passable.
     #[inline(never)]
     pub(super) fn chase(&mut self, c: &Compiled<W>, chase: &Chase, passable: W) {
         let mut at = self.at(&chase.row) + if chase.frame { self.frame } else { 0 };
@@ -752,7 +753,7 @@ impl<W: Word> State<W> {
         true
     }
 
-    /// One more solution of a reaction's body.
+    /// One more solution of a reaction's body. The limit is on the values of all of them.
     #[inline]
     pub(super) fn react(&mut self, c: &Compiled<W>, pc: usize, named: u32) {
         if !self.has_room(c, pc, self.solutions.len()) {

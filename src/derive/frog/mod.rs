@@ -1,8 +1,8 @@
 //! The slow, obvious evaluator: every relation of a checked program on the `datafrog` crate, from
 //! scratch each time.
 //!
-//! It is the reference that the fast evaluator is compared with, and shares no code with it, nor with the tuple-at-a-time
-//! solver; statics are its own work too. A relation is computed on first use, with those that it depends on.
+//! It is the reference that the fast evaluator is compared with, and shares no code that evaluates with it, nor with the
+//! tuple-at-a-time solver; statics are its own work too. A relation is computed on first use, with those that it depends on.
 //! Deliberately absent: anything incremental.
 
 mod plan;
@@ -71,7 +71,8 @@ impl Statics {
         let program = &self.program;
         let plans = match self.planned() {
             Ok(plans) => plans,
-            // The checks at load refuse such rules. If there is one all the same, it has no rows.
+            // The checks at load refuse such rules. If there is one all the same, nothing is derived, and it is
+            // reported as having run out of steps.
             Err(Stuck { rule }) => {
                 let tables = vec![OnceLock::new(); program.relations.len()];
                 let exhausted = Some((Resource::Steps, usize::from(rule.0)));

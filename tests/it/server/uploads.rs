@@ -110,3 +110,14 @@ fn compiled_rule_sets_are_kept_up_to_a_number_of_bytes() {
     }
     assert!(made > 256 * MB && most < 128 * MB, "{most} bytes of {made} are kept");
 }
+
+/// Texts are not taken for whole rules if those that they build on are missing.
+#[test]
+fn texts_whose_base_is_not_known_are_refused() {
+    let library = Library::new().unwrap();
+    let files = vec![("rules/presets/alone.dl".to_owned(), ".meta preset \"alone\"\n".to_owned())];
+    let texts = Texts { base: Some("0".repeat(64)), files, trusted: false };
+    let why = library.add(&texts).expect_err("there is nothing below it").to_string();
+    assert!(why.starts_with("rules/presets/alone.dl:1: the rules 0000"), "{why}");
+    assert!(library.catalogue(&texts.stored().0).is_none());
+}
