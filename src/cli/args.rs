@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Presets(PresetsArgs),
     /// List the layouts: start positions of games
     Layouts(ListArgs),
-    /// Play a game in the terminal, against a second person or a random mover
+    /// Play a game in the terminal, against a second person, the computer or a random mover
     Play(PlayArgs),
     /// List the legal actions of a position, one per line, sorted
     Moves(MovesArgs),
@@ -100,7 +100,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  printf 'uci\nposition startpos\ngo perft 3\nquit\n' | rulemate uci
+  printf 'uci\\nposition startpos\\ngo perft 3\\nquit\\n' | rulemate uci
   xboard -fcp 'rulemate xboard' -variant knightmate")]
 pub(crate) struct ProtocolArgs {
     /// Game to begin with, by name or alias (see `rulemate games`)
@@ -229,7 +229,7 @@ pub(crate) struct MovesArgs {
 pub(crate) struct PerftArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// Half-moves to look ahead
+    /// Half-moves to look ahead (with --turns, turns)
     #[arg(long, short, value_name = "N")]
     pub(crate) depth: u32,
     /// Count whole turns: the depth is a number of turns, whatever their number of actions
@@ -282,14 +282,13 @@ pub(crate) struct PlayArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "One line per game: `FILE#N ok RESULT`, or `FILE#N refused at move 3. Nf3: REASON`
-with the proof below. Without --game each game's own Variant tag decides.
+#[command(after_help = "Per game: `FILE#N ok RESULT` with a note on the result below, or
+`FILE#N refused at move 3. Nf3: REASON` with the refutation below.
+Without --game each game's own Variant tag decides.
 
 Examples:
   rulemate referee tests/data/games/*.pgn
-  rulemate referee --game antichess my-games.pgn"
-)]
+  rulemate referee --game antichess my-games.pgn")]
 pub(crate) struct RefereeArgs {
     /// PGN files (`-` is standard input)
     #[arg(value_name = "FILE.pgn", required = true)]
@@ -308,7 +307,8 @@ pub(crate) struct RefereeArgs {
 #[command(
     after_help = "A move is written in UCI (e2e4) or SAN (e4). In a fact, a square instead of a
 piece means every piece that stands there. Exit code 1 means that the answer is no:
-the MOVE is not legal, the move of --why-not is, the fact does not hold.
+the MOVE is not legal, the move of --why-not is, the fact does not hold, the game is not over,
+the turn passes, the preset cannot be activated.
 
 Examples:
   rulemate explain e2e4
@@ -339,7 +339,7 @@ pub(crate) struct ExplainArgs {
     /// Prove that the game is over, or refute it
     #[arg(long, conflicts_with_all = ["legal", "why_not", "fact", "effects"])]
     pub(crate) result: bool,
-    /// Prove that the side to move keeps the turn after MOVE, or refute it; without MOVE, after any action
+    /// Prove that the side to move keeps the turn after MOVE, or refute it; without MOVE, after each legal action
     #[arg(long, conflicts_with_all = ["why_not", "fact", "effects", "result"])]
     pub(crate) turn: bool,
     /// Print whether a preset can be activated here, and what prevents it
@@ -512,7 +512,7 @@ pub(crate) struct ProfileArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A file is checked with the rules of this package that it depends on; one in rules/
-replaces the embedded file of that path. A complete program is checked alone.
+replaces the embedded file of that path. A file that does not build on these rules is checked alone.
 
 Examples:
   rulemate check rules/chess/attack.dl
@@ -584,10 +584,10 @@ pub(crate) struct TestArgs {
     /// Further presets to activate, as PRESET[:SCOPE][:OPTION=VALUE,...]
     #[arg(long = "preset", short = 'p', value_name = "PRESET")]
     pub(crate) presets: Vec<String>,
-    /// Number of games
+    /// Times to play each game, and each preset
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) games: u64,
-    /// Play further games until N positions were tested
+    /// Play further games until N positions of each were tested
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) positions: usize,
     /// Maximum number of actions of a game
@@ -620,10 +620,10 @@ pub(crate) struct VerifyArgs {
     /// Vector files: .json (by their `kind`) or .perft
     #[arg(value_name = "FILE", required_unless_present = "pairs")]
     pub(crate) files: Vec<PathBuf>,
-    /// Play all pairs of presets at random, and compare both evaluators
+    /// Play pairs of presets at random, and compare both evaluators: a sample of the pairs, unless --full
     #[arg(long)]
     pub(crate) pairs: bool,
-    /// Play each pair in all nine pairs of scopes, 40 half-moves each (without: one, and 10)
+    /// Play all pairs in all pairs of scopes, 40 half-moves each (without: a sample, in one pair each, 10 at most)
     #[arg(long, requires = "pairs")]
     pub(crate) full: bool,
     /// Only the presets that fit games of every family
@@ -632,7 +632,7 @@ pub(crate) struct VerifyArgs {
     /// Also play N random sets of three presets
     #[arg(long, value_name = "N", default_value_t = 0, requires = "pairs")]
     pub(crate) triples: usize,
-    /// Game of .perft files, which state none; and of files of kinds GAME-..., instead of their own
+    /// Game of .perft files, which state none, and of files whose kind begins with a game (chess-legal), instead of it
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,
     /// Expect the recorded values even where a file's flags mark them as mistakes

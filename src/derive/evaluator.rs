@@ -48,9 +48,9 @@ pub(super) struct EvaluatorMark {
 pub(super) trait Evaluator: Debug + Send + Sync {
     /// Applies changes of facts, in this order.
     fn follow(&mut self, changes: &[Change]);
-    /// Undoes changes, the last first, before [`Evaluator::rollback`].
+    /// Undoes changes, which are given oldest first, from the last one on; [`Evaluator::rollback`] follows.
     fn undo(&mut self, changes: &[Change]);
-    /// Sets the rows of a relation that are supplied, ascending.
+    /// Replaces all rows of a supplied relation by these, which are ascending.
     fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
     /// Marks the state. An evaluator that derives from scratch after each change has nothing to mark.
     fn mark(&mut self) -> EvaluatorMark {
@@ -60,7 +60,7 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn rollback(&mut self, _mark: EvaluatorMark) {}
     /// Drops all marks.
     fn commit(&mut self) {}
-    /// Forgets all derived rows: the next read derives them from scratch.
+    /// Forgets all derived rows, and that a budget ran out: the next read derives them from scratch.
     fn forget(&mut self);
 
     fn contains(&mut self, basis: Basis<'_>, rel: RelId, tuple: &[i64]) -> bool;
@@ -68,13 +68,14 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn count(&mut self, basis: Basis<'_>, rel: RelId) -> u64;
     /// Calls `f` with every row that matches the pattern, ascending, until it breaks.
     fn for_each(&mut self, basis: Basis<'_>, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>);
-    /// Every relation, computed.
+    /// All relations, computed now or when they are first read.
     fn materialised(&mut self, basis: Basis<'_>) -> &dyn Rows;
 
-    /// The outputs of the reactions of a batch, in text order. New entities get the given ids.
+    /// Adds the outputs of the reactions of a batch, in text order. New entities get the given ids.
     ///
     /// # Errors
-    /// Solving them exceeded a budget; some outputs are missing.
+    /// Solving them exceeded a budget of their own; some outputs are missing. An evaluator that charges the budget of
+    /// derived rows says so by [`Evaluator::exhausted`] instead.
     fn react(
         &mut self,
         basis: Basis<'_>,
@@ -84,7 +85,7 @@ pub(super) trait Evaluator: Debug + Send + Sync {
         traced: bool,
         outputs: &mut Vec<Output>,
     ) -> Result<(), Exhausted>;
-    /// See `World::leaves_below`. `None` if leaves are counted one by one.
+    /// See `World::leaves_below`. `None` if every action has to be taken.
     fn leaves_below(
         &mut self,
         _leaves: &Arc<Leaves>,
@@ -94,8 +95,8 @@ pub(super) trait Evaluator: Debug + Send + Sync {
         None
     }
 
-    /// The resource that ran out while rows were derived, and the owner that spent most: the number of a rule, or of a reaction
-    /// after the rules.
+    /// The resource that ran out, and the owner that is to blame: the number of a rule, or the number of rules plus
+    /// that of a reaction. It may be no such number, if none is to blame.
     fn exhausted(&self) -> Option<(Resource, usize)>;
     /// Whether anything ran out.
     fn has_run_out(&self) -> bool;
@@ -108,17 +109,17 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn counts(&self) -> Vec<u64> {
         Vec::new()
     }
-    /// Starts or stops recording the rows of maintained relations that are derived again.
+    /// Starts or stops recording what of maintained relations is derived again.
     fn set_logging(&mut self, _on: bool) {}
-    /// The rows derived again since recording began.
+    /// The tuples derived again since recording began; of a block, its first column alone.
     fn log(&self) -> Vec<(RelId, Tuple)> {
         Vec::new()
     }
-    /// The plans of all rules as text.
+    /// The plans as text.
     fn dump(&self) -> String {
         String::new()
     }
-    /// Bytes of the derived rows, what sessions share excluded.
+    /// Bytes of the derived rows, without what sessions share.
     fn heap_bytes(&self) -> usize {
         0
     }

@@ -1,7 +1,7 @@
 //! The changes of one step, in compact form: a game has one for every action that was played, and rarely
 //! needs the facts of an earlier moment.
 //!
-//! Deliberately absent: the facts that did not change. Together with a [`Snapshot`] of the moment before they
+//! Deliberately absent: the facts that did not change. The changes, and a [`Snapshot`] of the moment before them,
 //! give all facts.
 //!
 //! [`Snapshot`]: super::snapshot::Snapshot
@@ -11,18 +11,20 @@ use std::sync::Arc;
 use super::schema::{AttrId, EntityId};
 use super::session::{Change, Mark, Session};
 
-/// Stands for a missing fact. All other values are 32-bit integers.
+/// Stands for a missing fact in a [`Narrow`]; all other values of 32 bits stand for themselves.
 const NONE: i32 = i32::MIN;
 
 /// The changes of a step, in canonical order, and the hash of all facts after it.
 #[derive(Debug, Clone)]
 pub struct Delta {
     changes: Changes,
+    /// Shared with the session: values of texts are their numbers here.
     texts: Arc<Vec<Arc<str>>>,
     hash: u64,
 }
 
-/// Nearly all values fit 32 bits, and nearly all steps change nothing else.
+/// All changes of a step are narrow, or all are wide. Nearly all steps have narrow ones: ids that fit 16 bits, and
+/// values that fit 32.
 #[derive(Debug, Clone)]
 enum Changes {
     Narrow(Box<[Narrow]>),

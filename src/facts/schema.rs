@@ -19,7 +19,7 @@ pub const GAME: EntityId = EntityId(0);
 pub struct AttrId(pub u16);
 
 /// The counter of entities, itself a fact of [`GAME`], present in every schema: it is above every entity that
-/// has facts, and ids from it on are assigned first.
+/// has facts, and new entities get ids from it on, while there are free ones.
 pub const NEXT_ENTITY: AttrId = AttrId(0);
 
 /// A finite domain of a schema, by position.
@@ -64,7 +64,7 @@ impl Domain {
         name
     }
 
-    /// Adds the name of a member to a text.
+    /// Appends the name of a member to a text.
     pub fn push_member_name(&self, index: i64, text: &mut String) {
         let Some(at) = usize::try_from(index).ok().filter(|&at| at < self.size()) else {
             return text.push_str(&format!("?{index}"));
@@ -99,7 +99,12 @@ impl Domain {
                     .then(|| i64::from(rank - 1) * i64::from(*files) + i64::from(file))
             }
             Shape::Entities { cap } => {
-                let id: u16 = name.strip_prefix('#')?.parse().ok()?;
+                let digits = name.strip_prefix('#')?;
+                let is_padded = digits.len() > 1 && digits.starts_with('0');
+                if is_padded || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                    return None;
+                }
+                let id: u16 = digits.parse().ok()?;
                 (id < *cap).then_some(i64::from(id))
             }
         }
@@ -122,8 +127,8 @@ pub enum AttrType {
 pub struct Attribute {
     pub name: String,
     pub ty: AttrType,
-    /// The owners of its facts: members of this domain, whose index stands for the entity; `None` for
-    /// entities and the game.
+    /// The domain whose members its facts are about; a fact has the member's index in place of an entity. `None` if
+    /// they are about entities or the game.
     pub of: Option<DomainId>,
     pub default: Option<i64>,
     pub doc: String,
@@ -140,7 +145,7 @@ pub struct Schema {
 
 /// Two conflicting declarations of one attribute.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("attribute {name} is declared twice with different types or defaults")]
+#[error("attribute {name} is declared twice with different types, owners or defaults")]
 pub struct AttributeClash {
     pub name: String,
 }
@@ -163,7 +168,7 @@ impl Schema {
             ty: AttrType::Int,
             of: None,
             default: None,
-            doc: "ids from this one on are given first".into(),
+            doc: "new entities get ids from this one on, while there are free ones".into(),
         };
         Self {
             domains: vec![truth],
@@ -196,8 +201,8 @@ impl Schema {
         u32::from(self.entity_cap.unwrap_or(u16::MAX))
     }
 
-    /// Adds an attribute. The same attribute may be added again with the same type and default;
-    /// only one of the declarations needs to state the default.
+    /// Adds an attribute. The same attribute may be added again with the same type, owners and default;
+    /// a later declaration may leave the default out, or state it first.
     ///
     /// # Errors
     /// The two declarations differ.
@@ -218,7 +223,7 @@ impl Schema {
         Ok(id)
     }
 
-    /// Adds an attribute without a name, which can be neither stated nor read from outside.
+    /// Adds an attribute that is not found by its name: no save and no rule file can state or read it.
     pub fn add_hidden(&mut self, attribute: Attribute) -> AttrId {
         self.attributes.push(attribute);
         AttrId((self.attributes.len() - 1) as u16)
@@ -252,5 +257,22 @@ impl Schema {
 
     pub fn attribute_named(&self, name: &str) -> Option<AttrId> {
         self.by_name.get(name).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Domain, Shape};
+
+    /// A member has one name.
+    #[test]
+    fn entities_are_read_as_they_are_written() {
+        let domain = Domain { name: "Entity".into(), shape: Shape::Entities { cap: 64 } };
+        for id in 0..64 {
+            assert_eq!(domain.member(&domain.member_name(id)), Some(id));
+        }
+        for name in ["#64", "#+13", "#013", "#00", "#-1", "#", "13", "?70"] {
+            assert_eq!(domain.member(name), None, "{name}");
+        }
     }
 }

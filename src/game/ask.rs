@@ -29,14 +29,14 @@ const ROWS: usize = 60;
 pub struct Explanation {
     /// The question as it was asked.
     pub question: String,
-    /// Whether the move is legal, the fact holds, or the game is over.
+    /// Whether the move is legal, the fact holds, the game is over, or the side to move keeps the turn.
     pub holds: bool,
     /// The answer in one line.
     pub summary: String,
     /// The code that the rules declare for refusing the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The proof, refutation or trial.
+    /// The proof, refutation or trial; [`Finding::Unfounded`] if the summary is all that there is to say.
     pub finding: Finding,
 }
 
@@ -54,14 +54,14 @@ pub struct Answer {
     /// The code that the rules declare for refusing the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The whole answer.
+    /// The proof, refutation or trial; empty if the summary is all that there is to say.
     pub lines: Vec<Because>,
 }
 
-/// One line of a proof or refutation.
+/// One line of a proof, refutation or trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Because {
-    /// Its depth in the tree; the answer itself has 0.
+    /// Its depth in the tree, whose root has 0.
     pub depth: usize,
     /// The line itself.
     pub text: String,
@@ -87,7 +87,7 @@ impl Game {
     /// Proves that a move is legal, or refutes it.
     ///
     /// # Errors
-    /// The text is no move at all.
+    /// As [`Game::explain_move`].
     #[doc(hidden)]
     pub fn why_move(&mut self, text: &str) -> Result<Answer, QuestionError> {
         let explained = self.explain_move(text, Limits::default())?;
@@ -98,7 +98,7 @@ impl Game {
     /// piece means every piece that stands there; `_` means anything.
     ///
     /// # Errors
-    /// The text is no fact of these rules.
+    /// The text is no fact of these rules, or finding it out took more than the limits allow.
     #[doc(hidden)]
     pub fn why_fact(&mut self, text: &str) -> Result<Answer, QuestionError> {
         let explained = self.explain_fact(text, Limits::default())?;
@@ -108,7 +108,8 @@ impl Game {
     /// Why a move is legal, or why not. Of a turn of several actions the last is explained.
     ///
     /// # Errors
-    /// The text is no move at all, or an action before the last one is not legal.
+    /// The text is no move at all, an action before the last one is not legal, or finding it out took more than the
+    /// limits allow.
     pub fn explain_move(
         &mut self,
         text: &str,
@@ -117,10 +118,11 @@ impl Game {
         self.at_last_action(text, &mut |game, text| game.explain_action(text, limits))
     }
 
-    /// The effects of a pseudo-legal move, and the outcome.
+    /// The effects of a pseudo-legal move, and the outcome. Of a move that is not even pseudo-legal it explains why,
+    /// as [`Game::explain_move`] does.
     ///
     /// # Errors
-    /// As [`Game::explain_move`]; or there is no such move to be tried.
+    /// As [`Game::explain_move`]; or the text means no move that the rules know, or the game is over.
     pub fn explain_effects(
         &mut self,
         text: &str,
@@ -129,7 +131,7 @@ impl Game {
         self.at_last_action(text, &mut |game, text| game.effects_of(text, limits))
     }
 
-    /// Asks about the last action of a turn, while those before it are played.
+    /// Asks about the last action of a turn in the position after those before it, which are then taken back.
     fn at_last_action(
         &mut self,
         text: &str,
@@ -137,7 +139,7 @@ impl Game {
     ) -> Result<Explanation, QuestionError> {
         let _allowance = Allowance::open();
         let contract = self.contract().clone();
-        let is_one = |world: &mut World, text: &str| {
+        let is_one_action = |world: &mut World, text: &str| {
             let read = read_move(world, &contract, text);
             !matches!(read, Err(it) if matches!(it.reason, MoveFault::Malformed { .. }))
         };
@@ -151,7 +153,7 @@ impl Game {
                 refused.get_or_insert(why);
                 continue;
             }
-            let answer = match last.contains(BETWEEN) && !is_one(self.world_mut(), last) {
+            let answer = match last.contains(BETWEEN) && !is_one_action(self.world_mut(), last) {
                 true => None,
                 false => Some(ask(self, last)),
             };
@@ -163,7 +165,7 @@ impl Game {
             }
         }
         match refused {
-            Some(why) if !is_one(self.world_mut(), text) => {
+            Some(why) if !is_one_action(self.world_mut(), text) => {
                 Err(QuestionError::Before(Box::new(why)))
             }
             _ => ask(self, text),
@@ -226,8 +228,8 @@ impl Game {
             return Ok(Vec::new());
         };
         let world = self.world_mut();
-        let drawn = !prove(world, contract.result, &[None, None], limits)?.is_empty();
-        if drawn { Ok(Vec::new()) } else { prove(world, stuck, &[None, None], limits) }
+        let is_by_rules = !prove(world, contract.result, &[None, None], limits)?.is_empty();
+        if is_by_rules { Ok(Vec::new()) } else { prove(world, stuck, &[None, None], limits) }
     }
 
     fn effects_of(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {
@@ -279,14 +281,17 @@ impl Game {
         let rows = self.world_mut().materialised();
         let refutation = why_not_within(&rows, contract.result, &[None, None], limits)?;
         let finding = Finding::Refuted(refutation.into_iter().collect());
-        let moves = self.legal_moves().len();
+        let moves = match self.legal_moves().len() {
+            1 => "1 legal move".to_owned(),
+            n => format!("{n} legal moves"),
+        };
         let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
         let side = side.unwrap_or_else(|| "nobody".to_owned());
-        answer(false, format!("the game is not over: {side} has {moves} legal moves"), finding)
+        answer(false, format!("the game is not over: {side} has {moves}"), finding)
     }
 
-    /// Explains whether the side to move keeps the turn after an action, or after any next action. The rules
-    /// are evaluated on the facts after the action.
+    /// Explains whether the side to move keeps the turn after an action; without a text, whether it does after each
+    /// of its legal actions. The rules are evaluated on the facts after the action.
     ///
     /// # Errors
     /// The text is no legal move, or finding it out took more than the limits allow.
@@ -307,7 +312,7 @@ impl Game {
             }
         };
         let (mut keep, mut pass): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        // Only the first of each answer is listed.
+        // The first that passes the turn, and the first that keeps it: one of them is the finding.
         let mut found_turnings: [Option<Turning>; 2] = [None, None];
         for (text, mv) in moves {
             let Some(turning) = turn_after(self.world_mut(), &contract, &mv, limits)? else {
@@ -321,6 +326,9 @@ impl Game {
         let action = text.map_or_else(|| "its next action".to_owned(), str::to_owned);
         let all_keep = pass.is_empty() && !keep.is_empty();
         let mut summary = match (text, all_keep) {
+            (None, _) if keep.is_empty() && pass.is_empty() => {
+                format!("{side} has no legal action that could keep the turn")
+            }
             (_, true) => format!("{side} keeps the turn after {action}"),
             (Some(_), false) => format!("the turn passes after {action}"),
             (None, false) if keep.is_empty() => {
@@ -344,7 +352,7 @@ impl Game {
     /// Explains why a fact holds, or why it does not; see [`Game::why_fact`].
     ///
     /// # Errors
-    /// The text is no fact of these rules.
+    /// The text is no fact of these rules, or finding it out took more than the limits allow.
     pub fn explain_fact(
         &mut self,
         text: &str,
@@ -404,7 +412,8 @@ impl Game {
         Describer { world: self.world(), contract: self.contract() }
     }
 
-    /// The derived rows, with their sentences, about a square and the pieces on it.
+    /// The rows about a square, and those that begin with a piece on it, with their sentences: facts and derived rows,
+    /// 60 at most.
     ///
     /// # Errors
     /// There is no such square.
@@ -467,7 +476,7 @@ impl Game {
     fn answer(&self, explained: Explanation) -> Answer {
         let lines = self.finding_lines(&explained.finding);
         let Explanation { question, holds, summary, code, .. } = explained;
-        let sentences = sentences(&summary);
+        let sentences = sentences(&question, &summary);
         Answer { question, holds, summary, sentences, code, lines }
     }
 }
@@ -476,11 +485,15 @@ impl Game {
 const SENTENCES: usize = 3;
 
 /// A summary as sentences: what follows a colon is the reason for what precedes it. Places in the rules are
-/// left out.
-fn sentences(summary: &str) -> Vec<String> {
+/// left out, and underscores are spaces. The question at its beginning stays as it was asked.
+fn sentences(question: &str, summary: &str) -> Vec<String> {
+    let (asked, verdict) = match summary.strip_prefix(question) {
+        Some(verdict) => (question, verdict),
+        None => ("", summary),
+    };
     let mut plain = String::new();
     let mut depth = 0;
-    for letter in summary.chars() {
+    for letter in verdict.chars() {
         match letter {
             '[' => depth += 1,
             ']' if depth > 0 => depth -= 1,
@@ -491,15 +504,20 @@ fn sentences(summary: &str) -> Vec<String> {
     }
     let parts = plain.splitn(SENTENCES, ": ").map(|it| it.replace(": ", ", and "));
     let end = |it: String| it.trim().trim_end_matches(['.', '!', ':']).trim_end().to_owned();
-    parts.map(end).filter(|it| !it.is_empty()).map(|it| as_sentence(&it)).collect()
+    let parts = parts.map(end).filter(|it| !it.is_empty()).enumerate();
+    let sentence = |(at, it): (usize, String)| match (at, asked) {
+        (1.., _) | (_, "") => as_sentence(&it),
+        (0, _) => format!("{asked} {it}."),
+    };
+    parts.map(sentence).collect()
 }
 
-/// Capitalises a sentence and ends it. The text of a move at its beginning stays as it is.
+/// Capitalises a sentence and ends it. A square at its beginning stays as it is.
 fn as_sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
-    let is_move = letters.clone().next().is_some_and(|it| it.is_ascii_digit());
-    match first.filter(|_| !is_move) {
+    let is_square = letters.clone().next().is_some_and(|it| it.is_ascii_digit());
+    match first.filter(|_| !is_square) {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
         None => format!("{text}."),
     }
@@ -538,12 +556,27 @@ impl Because {
     }
 }
 
-/// Reads a move as UCI, or as SAN if it does not have that form.
+/// Reads a move as UCI, or as SAN if it does not have the form of UCI.
 fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     match parse_uci(world, contract, text) {
         Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {
             parse_san(world, contract, text)
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentences;
+
+    #[test]
+    fn the_question_stays_as_it_was_asked() {
+        let told = sentences("bxc3", "bxc3 is not legal: nothing reaches c3 [rules/a.dl:25]");
+        assert_eq!(told, ["bxc3 is not legal.", "Nothing reaches c3."]);
+        let told =
+            sentences("is_at(e4, d5)", "is_at(e4, d5) does not hold: d5 is empty: why: by_rule");
+        let expected = ["is_at(e4, d5) does not hold.", "d5 is empty.", "Why, and by rule."];
+        assert_eq!(told, expected);
     }
 }

@@ -272,7 +272,7 @@ fn cost(
                 let keys = (1u32 << (atom.args.len() - 1)) - 1;
                 match functional && columns & keys == keys {
                     true => 2,
-                    false => 4 + table.selectivity(columns),
+                    false => 4 + table.rows_per_key(columns),
                 }
             }
         },

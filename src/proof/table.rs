@@ -9,15 +9,15 @@ use smallvec::SmallVec;
 /// One row, in raw values.
 pub(super) type Row = SmallVec<[i64; 4]>;
 
-/// Rows by the values of some columns.
+/// The positions of rows, by their values in some columns.
 pub(super) type Index = HashMap<Row, Vec<u32>>;
 
-/// See the module's head. Rows are kept in insertion order.
+/// The rows of a relation, each once, in insertion order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
     rows: Vec<Row>,
     known: HashSet<Row>,
-    /// By the set of columns, as bits.
+    /// By set of columns: bit 0 is the first column.
     indexes: RefCell<HashMap<u32, Rc<Index>>>,
 }
 
@@ -65,8 +65,8 @@ impl Table {
         Rc::clone(index)
     }
 
-    /// Average number of rows with the same values in a set of columns.
-    pub(super) fn selectivity(&self, columns: u32) -> usize {
+    /// Average number of rows with the same values in a set of columns, rounded down.
+    pub(super) fn rows_per_key(&self, columns: u32) -> usize {
         match columns {
             0 => self.len(),
             _ => self.len() / self.index(columns).len().max(1),

@@ -1,5 +1,5 @@
 //! Connections: their maximum number, and the time within which a request must arrive. A connection that
-//! sends nothing, or sends very slowly, is closed.
+//! sends nothing, sends very slowly, or does not read its answers, is closed.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,10 +32,10 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// limit, since they may come from a proxy.
 const ALL: usize = 16_000;
 const OF_ONE: usize = 100;
-/// Time to wait when the system can open no more connections.
+/// Time to wait after a connection could not be accepted, as when the system can open no more.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A connection's share of the limits, for sockets and streams that outlive their request.
+/// The place of a connection, for sockets, which outlive their request.
 #[derive(Debug, Clone)]
 pub(super) struct Connected(#[allow(dead_code, reason = "it is held to be dropped")] Arc<Place>);
 
@@ -53,7 +53,7 @@ pub(super) async fn accept(listener: TcpListener, app: Router, stop: impl Future
         let (stream, address) = match accepted {
             Ok(it) => it,
             Err(error) => {
-                tracing::warn!(%error, "a connection was not taken");
+                tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
@@ -79,7 +79,7 @@ async fn serve(
     slow: Duration,
 ) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "small messages wait for others");
+        tracing::debug!(%error, "TCP_NODELAY cannot be set: small messages may be late");
     }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(slow));
@@ -106,7 +106,7 @@ async fn serve(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%address, %error, "a connection has ended");
+        tracing::debug!(%address, %error, "a connection ended with an error");
     }
 }
 
@@ -114,10 +114,10 @@ async fn serve(
 mod tests {
     use super::*;
 
-    /// An answer that is longer than what the network takes, to a client that never reads: the
-    /// connection ends by itself, and its place is free.
+    /// The answer is longer than what the network buffers, and the client never reads: the connection ends by
+    /// itself, and its place is free.
     #[tokio::test]
-    async fn who_does_not_read_is_closed() {
+    async fn a_connection_whose_client_does_not_read_is_closed() {
         use std::io::Write;
         let long = || std::future::ready("x".repeat(64 << 20));
         let app = Router::new().route("/", axum::routing::get(long));

@@ -121,6 +121,15 @@ fn what_had_died_out_before_is_not_at_stake() {
     assert_eq!(words(&game).as_deref(), Some("white wins by extinction"));
 }
 
+/// What only one side has at the start of a layout is not at stake from there on.
+#[test]
+fn a_horde_of_pawns_has_not_died_out() {
+    let all = "extinction-chess:both:target=all,royal_king=false";
+    let rules = catalogue().load("horde", &[all]).unwrap_or_else(|it| panic!("{it}"));
+    let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(game.result(), None);
+}
+
 #[test]
 fn takeback_goes_back_to_the_rules_of_the_time() {
     let catalogue = catalogue();

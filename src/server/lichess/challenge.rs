@@ -164,8 +164,6 @@ pub(super) async fn decline(
     let user = account.id();
     let challenge = take(&web, &id, |it| it.is_for(&user) || it.from.id() == user)?;
     let kind = if challenge.is_for(&user) { "challengeDeclined" } else { "challengeCanceled" };
-    let event = challenge.event(kind);
-    web.challenges.notify(&challenge.from.id(), &event);
-    web.challenges.notify(&challenge.to.id(), &event);
+    web.challenges.notify_players(&challenge, kind);
     Ok(ok())
 }

@@ -1,6 +1,7 @@
 //! Open challenges, and the event streams that report them.
 //!
-//! Both are held only in memory. Deliberately absent: requests (`challenge`, `stream`).
+//! They are held only in memory, with the games under way that the streams report. Deliberately absent: requests
+//! (`challenge`, `stream`).
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -21,18 +22,20 @@ use crate::server::problem::Problem;
 /// Time that a challenge waits for an answer.
 const LIFE: Duration = Duration::from_secs(3600);
 
-/// Open challenges, and the event streams that report them.
+/// Open challenges; the event streams of accounts, and their games under way.
 #[derive(Debug)]
 pub struct Challenges {
     /// Time that a challenge waits for an answer.
     life: Duration,
+    /// By their ids.
     pub(super) waiting: Mutex<HashMap<String, Challenge>>,
+    /// By the id of the account.
     pub(super) listeners: Mutex<HashMap<String, Vec<Listener>>>,
-    /// Games of each account that are going on.
+    /// Games under way, by the id of the account.
     games: Mutex<HashMap<String, Vec<Playing>>>,
 }
 
-/// A game that is going on, by its id, and the colour that an account plays.
+/// A game under way, by its id, and the colour that an account plays.
 pub(super) type Playing = (String, &'static str);
 
 impl Challenges {
@@ -54,9 +57,9 @@ impl Default for Challenges {
     }
 }
 
-/// Maximum number of pending challenges, of all accounts and of one.
+/// Maximum number of pending challenges.
 const WAITING: usize = 10_000;
-
+/// Maximum number of pending challenges that one account has made.
 const OF_ONE: usize = 20;
 
 /// A proposed game.
@@ -80,7 +83,13 @@ impl Challenge {
     }
 
     pub(super) fn event(&self, kind: &str) -> Value {
-        json!({ "type": kind, "challenge": self.body() })
+        let mut body = self.body();
+        body["status"] = json!(match kind {
+            "challengeCanceled" => "canceled",
+            "challengeDeclined" => "declined",
+            _ => "created",
+        });
+        json!({ "type": kind, "challenge": body })
     }
 
     pub(super) fn body(&self) -> Value {
@@ -94,13 +103,13 @@ impl Challenge {
     }
 
     pub(super) fn options(&self) -> GameOptions {
-        let first = usize::from(self.color == "black");
+        let seat = usize::from(self.color == "black");
         GameOptions {
             game: self.variant.clone(),
             fen: self.fen.clone(),
             clock: self.clock,
             rated: self.rated,
-            seats: vec![(first, seat_of(&self.from)), (1 - first, seat_of(&self.to))],
+            seats: vec![(seat, seat_of(&self.from)), (1 - seat, seat_of(&self.to))],
             chat: true,
             ..GameOptions::default()
         }
@@ -108,7 +117,7 @@ impl Challenge {
 }
 
 impl Challenges {
-    /// Adds a challenge to those that are pending, and notifies both players.
+    /// Adds a challenge to those that are pending, and notifies its players.
     ///
     /// # Errors
     /// Too many are pending already.
@@ -119,28 +128,33 @@ impl Challenges {
         let own = waiting.values().filter(|it| it.from.id() == from).count();
         if own >= OF_ONE || waiting.len() >= WAITING {
             let message = match own >= OF_ONE {
-                true => "too many of your challenges wait: cancel some",
-                false => "too many challenges wait",
+                true => "too many of your challenges are pending: cancel some",
+                false => "too many challenges are pending",
             };
             let status = StatusCode::TOO_MANY_REQUESTS;
             return Err(Problem::new(status, "too_many_challenges", message));
         }
-        let (event, to) = (challenge.event("challenge"), challenge.to.id());
-        waiting.insert(challenge.id.clone(), challenge);
         // Under the lock, so that a stream that begins now either lists the challenge or is notified of it.
-        self.notify(&to, &event);
-        self.notify(&from, &event);
+        self.notify_players(&challenge, "challenge");
+        waiting.insert(challenge.id.clone(), challenge);
         Ok(())
     }
 
-    /// A challenge without an answer in time is dropped; both players are notified.
+    /// Drops the challenges that had no answer in time, and notifies their players.
     pub(super) fn forget_old(&self) {
         let is_old = |it: &Challenge| it.made.elapsed() >= self.life;
         let old: Vec<Challenge> =
             lock(&self.waiting).extract_if(|_, it| is_old(it)).map(|it| it.1).collect();
         for challenge in old {
-            let event = challenge.event("challengeCanceled");
-            self.notify(&challenge.from.id(), &event);
+            self.notify_players(&challenge, "challengeCanceled");
+        }
+    }
+
+    /// Sends an event about a challenge to its players, who may be one account.
+    pub(super) fn notify_players(&self, challenge: &Challenge, kind: &str) {
+        let (event, from) = (challenge.event(kind), challenge.from.id());
+        self.notify(&from, &event);
+        if !challenge.is_for(&from) {
             self.notify(&challenge.to.id(), &event);
         }
     }
@@ -166,14 +180,15 @@ pub(super) fn game_event(kind: &str, id: &str, color: &str) -> Value {
 }
 
 impl Challenges {
-    /// Registers a listener, which `open` makes of its first events: the challenges to the account that wait for an
-    /// answer, and its games under way. It is notified of whatever comes later, and of nothing twice.
+    /// Opens an event stream of an account. `open` gets the first events (of the challenges to the account that wait
+    /// for an answer, and of its games under way), and makes the listener that is notified of all later ones, and of
+    /// nothing twice. Returns what else `open` makes.
     pub(super) fn listen<T>(
         &self,
         user: &str,
         stored: Vec<Playing>,
         open: impl FnOnce(&[Value]) -> (Listener, T),
-    ) -> (Listener, T) {
+    ) -> T {
         // Both stay locked until the listener is registered: no challenge and no game comes in between.
         let waiting = lock(&self.waiting);
         let mut games = lock(&self.games);
@@ -181,17 +196,19 @@ impl Challenges {
         let mut first: Vec<Value> = to_user.map(|it| it.event("challenge")).collect();
         let own = self.add_games(&mut games, user, stored);
         first.extend(own.iter().map(|(id, color)| started(id, color)));
-        let (sender, opened) = open(&first);
-        lock(&self.listeners).entry(user.to_owned()).or_default().push(sender.clone());
-        (sender, opened)
+        let (listener, opened) = open(&first);
+        lock(&self.listeners).entry(user.to_owned()).or_default().push(listener);
+        opened
     }
 
-    /// The games that an account plays: those that began here, and those that are in the store.
+    /// The games that an account plays: those that began here, and those from the store, which are held as well from
+    /// now on.
     pub(super) fn under_way(&self, user: &str, stored: Vec<Playing>) -> Vec<Playing> {
         self.add_games(&mut lock(&self.games), user, stored)
     }
 
-    /// Adds games in the store to those of an account, so that it is notified of their ends as well. Returns all.
+    /// Adds games in the store to those of an account, so that it is notified of their ends as well; of their starts,
+    /// its listeners are now. Returns all.
     fn add_games(
         &self,
         games: &mut HashMap<String, Vec<Playing>>,
@@ -212,7 +229,8 @@ impl Challenges {
         own
     }
 
-    /// Sends an event to all listeners of an account.
+    /// Sends an event to all listeners of an account. One that has not read its earlier events is dropped, so that its
+    /// stream ends after them instead of missing this one.
     pub(super) fn notify(&self, user: &str, event: &Value) {
         if let Some(listeners) = lock(&self.listeners).get_mut(user) {
             let text = line(event);
@@ -239,11 +257,43 @@ impl Challenges {
     pub(super) fn end(&self, id: &str, user: &str) {
         let mut all = lock(&self.games);
         let Some(games) = all.get_mut(user) else { return };
-        let Some(at) = games.iter().position(|it| it.0 == id) else { return };
-        let (_, color) = games.remove(at);
+        // Who plays against itself has both seats.
+        let ended: Vec<Playing> = games.extract_if(.., |it| it.0 == id).collect();
         if games.is_empty() {
             all.remove(user);
         }
-        self.notify(user, &game_event("gameFinish", id, color));
+        for (_, color) in ended {
+            self.notify(user, &game_event("gameFinish", id, color));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::error::TryRecvError;
+
+    use super::*;
+
+    #[test]
+    fn a_stream_that_misses_an_event_ends() {
+        let challenges = Challenges::default();
+        let mut inbox = challenges.listen("ann", Vec::new(), |_| mpsc::channel(2));
+        for number in 0..3 {
+            challenges.notify("ann", &json!(number));
+        }
+        assert_eq!(challenges.listeners(), 0);
+        assert_eq!(inbox.try_recv(), Ok(line(&json!(0))));
+        assert_eq!(inbox.try_recv(), Ok(line(&json!(1))));
+        assert_eq!(inbox.try_recv(), Err(TryRecvError::Disconnected));
+    }
+
+    #[test]
+    fn a_game_against_oneself_ends_in_both_seats() {
+        let challenges = Challenges::default();
+        let both = [("ann".to_owned(), "white"), ("ann".to_owned(), "black")];
+        challenges.begin("g", &both);
+        assert_eq!(challenges.under_way("ann", Vec::new()).len(), 2);
+        challenges.end("g", "ann");
+        assert!(challenges.under_way("ann", Vec::new()).is_empty());
     }
 }

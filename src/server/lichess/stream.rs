@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::LichessProblem;
@@ -53,6 +53,8 @@ pub(super) fn lines(first: &[Value], held: impl Send + 'static) -> (Listener, Re
 struct ListenerGuard {
     challenges: Arc<Challenges>,
     user: String,
+    #[expect(dead_code, reason = "the stream's task ends when it is dropped")]
+    alive: oneshot::Sender<()>,
 }
 
 impl Drop for ListenerGuard {
@@ -79,14 +81,15 @@ pub(super) async fn events(
     let mut ended = web.host.ended.subscribe();
     let stored = stored_games(&web, &user).await?;
     let challenges = Arc::clone(&web.challenges);
-    let guard = ListenerGuard { challenges: Arc::clone(&challenges), user: user.clone() };
+    let (alive, mut closed) = oneshot::channel();
+    let guard = ListenerGuard { challenges: Arc::clone(&challenges), user: user.clone(), alive };
     let open = |first: &[Value]| lines(first, (guard, place));
-    let (sender, answer) = challenges.listen(&user, stored, open);
+    let answer = challenges.listen(&user, stored, open);
     tokio::spawn(async move {
         loop {
             let id = tokio::select! {
                 id = ended.recv() => id,
-                () = sender.closed() => return,
+                _ = &mut closed => return,
             };
             match id {
                 Ok(id) => challenges.end(&id, &user),
