@@ -1,6 +1,6 @@
 //! Code that reactions call: its arguments, and what it may do.
 //!
-//! `call bite(p, n)` hands a [`Moment`] to the code that has registered `bite` for the preset. Its effects
+//! `call bite(p, n)` hands a [`Moment`] and the name `bite` to the code that is registered for the preset. Its effects
 //! are those of reactions, written to the same journal: a veto, or an aborted transaction, takes them back
 //! with everything else. So the code may not keep state other than facts, or undo and saves would miss it.
 //! Deliberately absent: the registry of code (`presets`).
@@ -14,7 +14,7 @@ use super::output::{Flow, Raised};
 use super::refusal::{CallFault, Refusal};
 use super::rows::Tuple;
 use super::trace::{Done, Said};
-use crate::facts::{AttrId, AttrType, EntityId, FactError, Session, Value};
+use crate::facts::{AttrId, AttrType, BOOL, EntityId, FactError, Session, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
 
 /// The code that answers the calls of a program's reactions.
@@ -28,11 +28,11 @@ pub(super) trait CallState {
     fn facts(&self) -> &Session;
     /// All rows of a relation, ascending.
     fn tuples(&mut self, rel: RelId) -> Vec<Tuple>;
-    /// Writes a value that is checked.
+    /// Checks a value and writes it.
     ///
     /// # Errors
     /// A value of the wrong type or outside its domain is refused and nothing changes.
-    fn state(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError>;
+    fn set(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError>;
     fn retract(&mut self, entity: EntityId, attr: AttrId);
     /// Retracts every fact of an entity.
     fn remove(&mut self, entity: EntityId);
@@ -102,8 +102,8 @@ impl Call<'_> {
 
 /// The arguments of code that a reaction calls, and what it may do. Names are those of the rules.
 ///
-/// An invalid request (a name that the rules do not have, a value of another type) refuses the whole action
-/// with a message; the code need not check.
+/// An invalid request (a name that the rules do not have, a value of another type, a row of another width) refuses the
+/// whole action with a message; the code need not check.
 pub struct Moment<'w> {
     program: &'w Arc<Program>,
     state: &'w mut dyn CallState,
@@ -213,6 +213,13 @@ impl Moment<'_> {
     /// The entities in the first column of a relation: `entities("at")` are all pieces on the board.
     pub fn entities(&mut self, relation: &str) -> Vec<EntityId> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
+        let is_entity = |it: &Column| match it.ty {
+            Type::Domain(id) => self.program.schema.is_entity(AttrType::Member(id)),
+            _ => false,
+        };
+        if !self.program.relation(rel).columns.first().is_some_and(is_entity) {
+            return self.wrong(relation, "relation of entities", Vec::new());
+        }
         let rows = self.state.tuples(rel);
         let first = rows.iter().filter_map(|row| u32::try_from(*row.first()?).ok());
         let mut found: Vec<EntityId> = first.map(EntityId).collect();
@@ -222,9 +229,11 @@ impl Moment<'_> {
 
     /// Whether a row holds; `_` is any value, and an entity is written `#3`.
     pub fn holds(&mut self, relation: &str, row: &[&str]) -> bool {
-        let is = |found: &Vec<String>| {
-            found.len() == row.len() && row.iter().zip(found).all(|(a, b)| *a == "_" || a == b)
-        };
+        let Some(rel) = self.relation(relation) else { return false };
+        if self.program.relation(rel).columns.len() != row.len() {
+            return self.wrong(relation, "relation of so many columns", false);
+        }
+        let is = |found: &Vec<String>| row.iter().zip(found).all(|(a, b)| *a == "_" || a == b);
         self.rows(relation).iter().any(is)
     }
 }
@@ -234,7 +243,7 @@ impl Moment<'_> {
     /// States a fact, replacing the old one.
     pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
         let Some(attr) = self.attribute(attribute) else { return };
-        if let Err(why) = self.state.state(entity, attr, &value.into()) {
+        if let Err(why) = self.state.set(entity, attr, &value.into()) {
             self.failed(CallFault::Fact(why.to_string()));
         }
     }
@@ -290,7 +299,7 @@ impl Moment<'_> {
 
     /// Stops the event after this batch.
     pub fn stop(&mut self) {
-        if self.is_raised("stop") {
+        if self.needs_event("stop") {
             self.flow.stop = true;
             self.done.push(Done::Stopped);
         }
@@ -298,7 +307,7 @@ impl Moment<'_> {
 
     /// Passes the event on to later batches with another number in that column.
     pub fn pass(&mut self, column: &str, value: i64) {
-        if !self.is_raised("pass") {
+        if !self.needs_event("pass") {
             return;
         }
         let columns = self.program.event_columns(self.event);
@@ -359,7 +368,8 @@ impl Moment<'_> {
         }
     }
 
-    fn is_raised(&mut self, word: &'static str) -> bool {
+    /// Whether the code reacts to an event that was raised; the call fails if it reacts to an action.
+    fn needs_event(&mut self, word: &'static str) -> bool {
         let raised = matches!(self.event, Event::Raised(_));
         if !raised {
             self.failed(CallFault::Outside { word });
@@ -393,7 +403,7 @@ fn raw(program: &Program, ty: Type, value: &Value) -> Option<i64> {
             (usize::from(*it) < program.schema.domain(id).size()).then_some(i64::from(*it))
         }
         (Type::Domain(id), Value::Text(it)) => program.schema.domain(id).member(it),
-        (Type::Domain(_), Value::Bool(it)) => Some(i64::from(*it)),
+        (Type::Domain(BOOL), Value::Bool(it)) => Some(i64::from(*it)),
         _ => None,
     }
 }

@@ -72,7 +72,7 @@ impl CallState for Called<'_> {
         self.world.tuples(rel)
     }
 
-    fn state(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError> {
+    fn set(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError> {
         self.world.state(entity, attr, value)
     }
 

@@ -17,7 +17,7 @@ mod value;
 pub use delta::Delta;
 pub use ids::Ids;
 pub(crate) use nearest::{Suggester, nearest};
-pub(crate) use printable::covered;
+pub(crate) use printable::masked;
 pub use printable::{escaped, is_printable, printable};
 pub use save::{
     Document, SaveError, SavedFact, SavedOwner, SavedValue, facts_to_json, owner, saved, to_json,

@@ -28,7 +28,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 
 /// A text of any number of lines with question marks for invisible characters, one for each byte, so that all
 /// byte offsets stay. Line ends and tabs stay, too.
-pub(crate) fn covered(text: &str) -> Cow<'_, str> {
+pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     replaced(text, |letter, out| out.extend(std::iter::repeat_n('?', letter.len_utf8())))
 }
 
@@ -73,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn invisible_characters_are_escaped_or_covered() {
+    fn invisible_characters_are_escaped_or_masked() {
         assert_eq!(printable("a\x1b[2Jb\u{202e}c\0\r"), "a\\u{1b}[2Jb\\u{202e}c\\u{0}\\u{d}");
         for text in ["\n", "\x07", "\u{9b}31m", "\u{2066}x", "x\u{feff}", "\u{e0041}"] {
             assert!(!is_printable(text), "{text:?}");
         }
         assert_eq!(escaped("[\"\u{202e}\u{e0041}\",\n1]"), "[\"\\u202e\\udb40\\udc41\",\n1]");
-        let covered = covered("a\u{202e}b\u{9b}c\0");
-        assert_eq!(covered, "a???b??c?");
+        let masked = masked("a\u{202e}b\u{9b}c\0");
+        assert_eq!(masked, "a???b??c?");
     }
 }

@@ -1,11 +1,11 @@
 //! How the safety of an action is decided: by rules, or by playing it out.
 //!
 //! An action that declares `legality rules` is decided by its own relation, except for the rows of its
-//! `simulates` relation. All of its rows are played out if rules cannot know the outcome: a reaction may
-//! refuse it, or a preset's reaction writes what safety depends on and the preset's file makes no statement
-//! about that. A file makes one by a clause of the `simulates` relation, or by `.meta legality "rules"`;
-//! otherwise the conditions of its reactions may serve as one (`split`). Deliberately absent: playing it out
-//! (`action`).
+//! `simulates` relation. All of its rows are played out if rules cannot know the outcome. That is so if a reaction
+//! may refuse it; and unless the preset's file makes a statement about it, if a reaction of the preset calls code or
+//! writes what safety depends on, or facts of the preset that safety depends on expire. A file makes one by
+//! `.meta legality "rules"`, or (but not of code) by a clause of the `simulates` relation; otherwise the conditions
+//! of its reactions may serve as one (`split`). Deliberately absent: playing it out (`action`).
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub enum Decision {
     Except(RelId),
     /// By playing every pseudo-legal row out.
     Simulation,
-    /// Never: it is not legal, and only trials play it out.
+    /// Not at all: the action is never legal, and only trials play it out.
     Never,
 }
 
@@ -35,8 +35,8 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
     program.actions.iter().map(|it| view.decision(it)).collect()
 }
 
-/// Why actions that declare `legality rules` are played out all the same: for each cause the number of the
-/// file and a sentence. Playing out costs many times as much, and one line in the file often avoids it.
+/// Why actions that declare `legality rules` are played out all the same: for each action one cause, as the
+/// number of the file and a sentence. Playing out costs many times as much, and one line in the file often avoids it.
 pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     let depends = Dependencies::of(program);
     let view = View::new(program, &depends, untenable);
@@ -96,12 +96,12 @@ impl<'p> View<'p> {
         let vetoes = own.iter().find(|it| self.may_veto(it)).map(|it| {
             let place = self.program.place(it.span);
             let why =
-                format!("`{name}` is played out because {place} may lead to a veto, or to code");
+                format!("`{name}` is played out because {place} may lead to a veto or call code");
             (it.span.source, why)
         });
         let expires = self.expires_unforeseen(action).map(|it| {
             let why = format!(
-                "`{name}` is played out because `{}`, which safety depends on, goes by itself; if the \
+                "`{name}` is played out because `{}`, which safety depends on, expires; if the \
                  rules are right all the same, say `.meta legality \"rules\"` in the preset's file",
                 it.name
             );
@@ -122,8 +122,8 @@ impl<'p> View<'p> {
                 Some((it, attr))
             })?;
             let place = self.program.place(reaction.span);
-            let odd = action.simulates.map(|it| &self.program.relation(it).name);
-            let or = odd.map(|it| format!(", or say by rules for `{it}` which rows are concerned"));
+            let simulates = action.simulates.map(|it| &self.program.relation(it).name);
+            let or = simulates.map(|it| format!(", or say by rules for `{it}` which rows are concerned"));
             let why = format!(
                 "`{name}` is played out{part} because {place} writes `{attr}`, which safety depends on; if the rules are \
                  right all the same, say `.meta legality \"rules\"` in the preset's file{}",
@@ -166,7 +166,8 @@ impl<'p> View<'p> {
         found
     }
 
-    /// It is not known what called code does, unless the preset's file makes a statement about it.
+    /// Whether a reaction or what follows from it may refuse the action: by a veto, or by code that it calls, unless
+    /// the preset's file declares that the rules are right all the same.
     pub(super) fn may_veto(&self, reaction: &'p Reaction) -> bool {
         let vetoes = |it: &Reaction, effect: &Effect| match effect {
             Effect::Veto { .. } => true,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::limits;
 use super::source::{Source, Span};
-use crate::facts::{covered, printable};
+use crate::facts::{masked, printable};
 
 /// A place with a message about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,7 +179,7 @@ impl Diagnostics {
     pub fn render(&self, color: bool) -> String {
         let mut out = Vec::new();
         let texts: Vec<(String, Cow<'_, str>)> =
-            self.sources.iter().map(|it| (name_of(it), covered(&it.text))).collect();
+            self.sources.iter().map(|it| (name_of(it), masked(&it.text))).collect();
         let mut cache = sources(texts);
         let mut dropped = self.dropped;
         for (at, diagnostic) in self.list.iter().enumerate() {

@@ -219,3 +219,30 @@ on sail(p, t) do set at(p, t).
     let sail = view.legal.iter().find(|it| it.uci == "south>in").expect("a way");
     assert_eq!((sail.from.as_deref(), sail.to.as_deref()), (Some("south"), Some("in")));
 }
+
+/// The first and the last file are neighbours on boards of any width, and leaps of a side that is not in scope stay on
+/// the board.
+#[test]
+fn boards_of_other_widths_wrap_round() {
+    let catalogue = catalogue();
+    let gardner = "2k2/5/5/5/RN2K w - - 0 1";
+    let capablanca = "5k4/10/10/10/10/10/10/R4K3B w - - 0 1";
+    for (name, preset, fen, legal, illegal) in [
+        ("gardner", "wrap-board", gardner, ["b1e2", "e1a2"], "b1d1"),
+        ("gardner", "wrap-board:black", gardner, ["b1d2", "b1a3"], "b1e2"),
+        ("capablanca", "wrap-board", capablanca, ["j1a2", "j1b3"], "a1j1"),
+    ] {
+        let rules = catalogue.load(name, &[preset]).unwrap_or_else(|it| panic!("{name}: {it}"));
+        let game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{name}: {it}"));
+        for text in legal {
+            let played = game.clone().play_text(text).map(|_| ());
+            assert!(played.is_ok(), "{name}, {preset}: {text}: {played:?}");
+        }
+        assert!(game.clone().play_text(illegal).is_err(), "{name}, {preset}: {illegal}");
+    }
+    // A rook goes round to the other side of its king.
+    let rules = catalogue.load("capablanca", &["wrap-board"]).unwrap_or_else(|it| panic!("{it}"));
+    let fen = "5k4/10/10/10/10/10/10/R4K4 w - - 0 1";
+    let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+    game.play_text("a1g1").unwrap_or_else(|it| panic!("{it}"));
+}

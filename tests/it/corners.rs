@@ -503,6 +503,30 @@ fn actions_remember_what_presets_did() {
 
 // --- rule text ------------------------------------------------------------------------------------
 
+/// An unlisted argument with a mistake does not stand for the next one.
+#[test]
+fn arguments_that_a_template_lacks_are_named_beside_other_mistakes() {
+    let text = ".domain E entities 4\n.domain Node { a, b }\n\
+        .input at(e: E, node: Node) key attr at \"{e} is on {node}\"\n\
+        .action go(e: E) given x: Nope = 'a given y: Node = 'a uci \"{e}\" legality rules \"{e} goes\"\n\
+        go(e) :- at(e, _).\n";
+    let found = failing(text).to_string();
+    assert!(found.contains("there is no domain `Nope`"), "{found}");
+    assert!(found.contains("the text of the action does not tell `y`"), "{found}");
+}
+
+/// A column without a name has that of its type, unless another column is declared with it.
+#[test]
+fn columns_have_names_of_their_own() {
+    let text = ".domain Node { a, b }\n.input at(node: Node) game attr at\n\
+        .decl pair(Node, node: Node, Node) \"from {node2} to {node} and {node3}\"\n\
+        pair(x, y, x) :- at(x), at(y).\n";
+    let program = program(text);
+    let columns = &program.relation(rel(&program, "pair")).columns;
+    let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["node2", "node", "node3"]);
+}
+
 /// What follows from a mistake is no mistake of its own.
 #[test]
 fn what_a_broken_declaration_would_have_declared_is_not_missed() {

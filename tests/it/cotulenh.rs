@@ -60,6 +60,11 @@ fn positions_that_are_none_are_refused_with_the_reason() {
     for (board, why) in [
         ("6c4/11/11/11/11/11/11/4(Ti)6/11/11/11/5C5", "e5: pieces of both sides stand there"),
         ("6c4/11/11/11/11/11/11/4(IM)6/11/11/11/5C5", "e5: no carrier carries what stands there"),
+        // Four infantries add up to a tank, but are none.
+        (
+            "6c4/11/11/11/11/11/11/4(FIIII)6/11/11/11/5C5",
+            "e5: no carrier carries what stands there",
+        ),
         (
             "6c4/11/11/11/11/11/11/5N5/11/11/11/5C5",
             "f5: what stands there may not stand on such ground",

@@ -388,6 +388,9 @@ impl Preset for Wrong {
             "type" => now.set(GAME, "fullmove", true),
             "stop" => now.stop(),
             "event" => now.raise("dammage", &[]),
+            "truth" => now.raise("spawned", &[true.into(), true.into()]),
+            "entities" => assert!(now.entities("turn").is_empty()),
+            "row" => assert!(!now.holds("turn", &["white", "_"])),
             _ => {}
         }
     }
@@ -404,6 +407,9 @@ fn what_code_gets_wrong_is_named_and_undone() {
         ("type", "calls on_after_move, but attribute fullmove takes an integer"),
         ("stop", "calls on_after_move, but stop belongs to events that are raised"),
         ("event", "calls on_after_move, but there is no event dammage there"),
+        ("truth", "calls on_after_move, but spawned is no event of such arguments"),
+        ("entities", "calls on_after_move, but turn is no relation of entities"),
+        ("row", "calls on_after_move, but turn is no relation of so many columns"),
         ("nobody", "calls other, but no code is registered for that"),
     ] {
         let catalogue = with(Wrong(what));

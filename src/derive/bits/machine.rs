@@ -2,7 +2,7 @@
 //!
 //! Plans ([`super::code::Op`]) are made for people and planners; `assemble` lowers them to this. An AND is a
 //! load and further instructions that narrow the accumulator, the end of a loop is an instruction of its own,
-//! and a test that fails jumps there, without a call per iteration. Plans are stored one after the other, so
+//! and a test that fails jumps to it, without a call per iteration. Plans are stored one after the other, so
 //! plans that always run together are one stretch.
 
 use crate::rules::{Fold, Op as Comparison};
@@ -12,7 +12,7 @@ use super::code::{ExprId, ExprNode, Reg, RegList, StoreId};
 /// Maximum number of open loops, those of nested plans included.
 pub(super) const SLOTS: usize = 64;
 
-/// The distance of a forward jump; filled in when the target is known.
+/// The distance of a jump, or the length of a body. That of a forward jump is filled in when its target is known.
 pub(super) type Skip = u16;
 
 /// The number of a maintained relation in the order of updates.
@@ -26,11 +26,12 @@ pub(super) struct Place {
     pub(super) keys: [Reg; 2],
 }
 
-/// The spaces of [`super::code::Space`] are part of the names: `S`tatic, `K`ept, `F`rame.
+/// A capital in a name tells the [`super::code::Space`]: `S` static, `K` maintained (kept), `F` frame. A `1` behind it:
+/// the place has one key, of stride 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Inst {
-    // --- the accumulator: load, narrow, narrow to what is not there; `1`: one key, stride 1, and
-    // nothing left is a failure
+    // --- the accumulator: load a row, narrow to what the row has, narrow to what it does not have (`Drop`). What
+    // has a `1` fails if nothing is left.
     LoadS1 {
         base: u32,
         key: Reg,
@@ -119,7 +120,7 @@ pub(super) enum Inst {
         n: u16,
     },
 
-    // --- what happens to it
+    // --- what is done with the accumulator
     /// For each member: opens the loop that ends at its `Next`.
     Loop {
         reg: Reg,
@@ -132,7 +133,7 @@ pub(super) enum Inst {
         back: Skip,
     },
     /// Saves the accumulator in a slot; goes on if it has members.
-    Keep {
+    Save {
         slot: u8,
         skip: Skip,
     },
@@ -186,7 +187,7 @@ pub(super) enum Inst {
         base: u32,
         bit: Reg,
     },
-    /// A loop over the saved members with parallel rows; see [`Sweep`].
+    /// A whole loop over the saved members, whose body is rows side by side; see [`Sweep`].
     Sweep {
         sweep: u32,
         slot: u8,
@@ -198,7 +199,7 @@ pub(super) enum Inst {
         slot: u8,
     },
 
-    /// Narrows the accumulator to the members whose row by the term has the bit.
+    /// Narrows the accumulator to the members whose row (the term says where it is) has the bit.
     Filter {
         term: u32,
         bit: Reg,
@@ -338,14 +339,14 @@ pub(super) enum Inst {
     Spend {
         steps: u16,
     },
-    /// The register becomes the sum of all keys but the first times their strides: addresses with
-    /// more than two keys.
+    /// For an address of more than two keys: the register becomes the sum of keys times strides, without the
+    /// first key.
     Reach {
         reg: Reg,
         address: u32,
     },
 
-    // --- plans within plans: the body lies behind, ended by `Halt`, and is `body` long
+    // --- plans within plans: the body follows, ended by `Halt`, and is `body` instructions long
     Sub {
         negated: bool,
         body: Skip,
@@ -427,13 +428,15 @@ pub(super) struct Sweep {
     pub(super) terms: [SweepTerm; 2],
     /// One or two more terms: members for which their AND is empty are skipped.
     pub(super) tests: Option<[SweepTerm; 2]>,
-    /// The row of the relation's support, and the bit that is set in it.
+    /// The row of the relation's support, and what is noted in it if anything was added.
     pub(super) support: Option<(u32, Noted)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Noted {
+    /// The members for which something was added.
     Members,
+    /// The value of the register.
     Register(Reg),
 }
 
@@ -454,8 +457,9 @@ pub(super) struct Chase {
     pub(super) size: u16,
     pub(super) stride: u32,
     pub(super) member: Reg,
-    /// The address of the function's value for the first member, and the distance between members.
+    /// Whether the function is static.
     pub(super) is_static: bool,
+    /// The address of the function's value for the first member, and the distance between members.
     pub(super) fun: Place,
     pub(super) step: u32,
 }
@@ -511,11 +515,11 @@ impl Machine {
 }
 
 impl Inst {
-    /// The jump of the instruction if it fails, if it can.
+    /// The jump that the instruction makes when it fails; `None` if it cannot fail.
     pub(super) fn skip_mut(&mut self) -> Option<&mut Skip> {
         match self {
             Self::Loop { skip, .. }
-            | Self::Keep { skip, .. }
+            | Self::Save { skip, .. }
             | Self::TestSome { skip }
             | Self::TestNone { skip }
             | Self::GrowK1 { skip, .. }
@@ -571,9 +575,9 @@ impl Sweep {
         if self.frame { super::code::Space::Frame } else { super::code::Space::Maintained }
     }
 
-    /// Whether each term is static, if any is.
+    /// Which terms are static; `None` if neither is.
     #[inline]
-    pub(super) fn is_static(&self) -> Option<[bool; 2]> {
+    pub(super) fn static_terms(&self) -> Option<[bool; 2]> {
         let of = self.terms.map(|it| it.space == super::code::Space::Static);
         of.contains(&true).then_some(of)
     }

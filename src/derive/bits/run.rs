@@ -248,7 +248,7 @@ impl<W: Word> State<W> {
                         continue;
                     }
                 }
-                Inst::Keep { slot, skip } => {
+                Inst::Save { slot, skip } => {
                     check!(!acc.is_empty(), skip);
                     self.slots[usize::from(*slot) % SLOTS] = acc;
                 }
@@ -551,7 +551,7 @@ impl<W: Word> State<W> {
                 }
             }
             rows[start] = rows[start].or(all.and(fixed));
-        } else if let Some(of) = sweep.is_static() {
+        } else if let Some(of) = sweep.static_terms() {
             while let Some(member) = members.pop() {
                 let with = |at: usize, is: bool| if is { statics[at] } else { rows[at] };
                 let one = with(first + member * by, of[0]).xor(flip);

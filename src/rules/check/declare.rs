@@ -81,7 +81,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// `file(square, n)` and `rank(square, n)` of the board, counted from 1.
+    /// The relations `file(square, file)` and `rank(square, rank)` of the board, counted from 1.
     fn declare_board(&mut self) {
         let Some((id, domain, files, ranks)) = self.domains.grid() else {
             return;
@@ -164,7 +164,7 @@ impl<'t> Checker<'t> {
         let functional = key || matches!(role, Role::Input(Input::Key(_) | Input::Game(_)));
         self.check_texts(decl, &types, &role);
         let sentence = self.sentence(decl, &columns);
-        let denial = self.filled(decl.denial, &columns);
+        let denial = self.checked_sentence(decl.denial, &columns);
         let relation = Relation {
             name: decl.name.text.to_string(),
             columns,
@@ -182,7 +182,7 @@ impl<'t> Checker<'t> {
     fn declare_event(&mut self, decl: &RelationDecl<'t>) {
         let name = decl.name;
         let taken = self.relation_ids.find(&self.scopes, name);
-        // A relation found further away belongs to another preset or game.
+        // An event of a preset or game may have the name of a relation that is declared elsewhere.
         let nearby = taken.filter(|it| it.1 == 0 || self.scopes.at(name.span).is_none());
         if let Some((old, _)) = nearby {
             return self.report(mistake::event_twice(name, self.info(old).name.span));
@@ -211,7 +211,7 @@ impl<'t> Checker<'t> {
         let relation = Relation {
             name: full.unwrap_or_else(|| name.text.to_string()),
             sentence: self.sentence(decl, &columns),
-            denial: self.filled(decl.denial, &columns),
+            denial: self.checked_sentence(decl.denial, &columns),
             columns,
             role: Role::Derived,
             functional: false,
@@ -248,7 +248,7 @@ impl<'t> Checker<'t> {
                     }
                     name.text.to_string()
                 }
-                None => free_name(&columns, column.ty.text),
+                None => free_name(&columns, &decl.columns, column.ty.text),
             };
             columns.push(Column { name, ty: ty.unwrap_or(Type::Int) });
             types.push(ty);
@@ -271,7 +271,7 @@ impl<'t> Checker<'t> {
         types: &[Option<Type>],
     ) -> Option<Input> {
         let truth = Some(Type::Domain(BOOL));
-        let (wanted, value) = match (input.kind, types) {
+        let (needs_entity, value) = match (input.kind, types) {
             (InputKind::Key, &[_, value]) => (true, value),
             (InputKind::Flag, &[_]) => (true, truth),
             (InputKind::Game, &[value]) => (false, value),
@@ -289,7 +289,7 @@ impl<'t> Checker<'t> {
                 return None;
             }
         };
-        if wanted
+        if needs_entity
             && let Some(Some(first)) = types.first()
             && !self.domains.is_entities(*first)
         {
@@ -494,11 +494,15 @@ impl<'t> Checker<'t> {
         if decl.sentence.is_none() && matches!(decl.kind, RelationKind::Derived { .. }) {
             self.report(mistake::no_sentence(decl.name));
         }
-        self.filled(decl.sentence, columns)
+        self.checked_sentence(decl.sentence, columns)
     }
 
     /// A sentence, after checking its placeholders against the columns.
-    pub(super) fn filled(&mut self, sentence: Option<Name<'t>>, columns: &[Column]) -> String {
+    pub(super) fn checked_sentence(
+        &mut self,
+        sentence: Option<Name<'t>>,
+        columns: &[Column],
+    ) -> String {
         let Some(sentence) = sentence else { return String::new() };
         let mut at = 0;
         while let Some(open) = sentence.text[at..].find(['{', '}']).map(|it| it + at) {
@@ -543,7 +547,10 @@ impl<'t> Checker<'t> {
         let also = decl.also.iter().map(|it| self.template(rel, *it, For::Other)).collect();
         let columns = self.subject(Subject::Whole(rel)).relation.columns.clone();
         let listed = columns.len() - unlisted.len();
-        for (at, it) in decl.given.iter().enumerate().take(unlisted.len()) {
+        for it in &decl.given {
+            // Arguments with a mistake are left out.
+            let own = |column: &Unlisted| column.column.name == it.name.text;
+            let Some(at) = unlisted.iter().position(own) else { continue };
             if !uci.0.iter().any(|part| mentions(part, listed + at)) {
                 self.report(mistake::given_untold(it.name, decl.uci.map(|it| it.span)));
             }
@@ -553,7 +560,7 @@ impl<'t> Checker<'t> {
         self.action_of.insert(rel, self.actions.len());
         let span = name.span;
         let rank = decl.rank.map_or(0, |it| it.value);
-        let like = None; // as soon as all actions are known
+        let like = None; // `settle_likeness` sets it when all actions are known
         let action = Action {
             id,
             rel,
@@ -615,7 +622,8 @@ impl<'t> Checker<'t> {
         unlisted
     }
 
-    /// The relation of allowed values: its only column, or the last one after those of the action.
+    /// The relation of the values that an unlisted argument may have. They are its last column; before that it has no
+    /// columns, or the listed ones of the action.
     fn given_from(&mut self, listed: &[Option<Type>], ty: Type, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
         let fits = match self.info(id).types.split_last() {
@@ -631,7 +639,8 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// The relation of an action's refusals: the action's columns, and a reason with a name.
+    /// The relation of an action's refusals: it has the action's columns, then the reason, of a domain that lists its
+    /// members.
     fn refusals(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
         let fits = match self.info(id).types.split_last() {
@@ -657,7 +666,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// Reports that a relation that an action or a trial names does not have its columns.
+    /// Reports that the columns of a relation do not fit the action or trial that names it.
     fn mismatch(
         &mut self,
         rel: RelId,
@@ -735,8 +744,8 @@ impl<'t> Checker<'t> {
         found
     }
 
-    /// The member that a word may have meant, if some domain has it.
-    pub(super) fn member_like(&self, word: &str, wanted: Option<Type>) -> Option<String> {
+    /// The word itself if it is the name of a member, of the wanted domain or of any.
+    pub(super) fn as_member(&self, word: &str, wanted: Option<Type>) -> Option<String> {
         if let Some(Type::Domain(id)) = wanted
             && self.domains.member(id, word, Span::default()).is_ok()
         {
@@ -746,12 +755,16 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// The type's name in lower case, numbered if it is taken.
-fn free_name(columns: &[Column], ty: &str) -> String {
+/// The type's name in lower case, numbered if an earlier column has it, or any column is declared with it.
+fn free_name(columns: &[Column], all: &[ColumnDecl<'_>], ty: &str) -> String {
     let base = ty.to_lowercase();
     let mut name = base.clone();
     let mut count = 1;
-    while columns.iter().any(|it| it.name == name) {
+    let is_taken = |name: &str| {
+        let mut declared = all.iter().filter_map(|it| it.name);
+        columns.iter().any(|it| it.name == name) || declared.any(|it| it.text == name)
+    };
+    while is_taken(&name) {
         count += 1;
         name = format!("{base}{count}");
     }

@@ -537,7 +537,7 @@ impl<'c, 't> Body<'c, 't> {
             if place == Use::Param || counted || exempt {
                 continue;
             }
-            let member = self.cx.member_like(word, var.ty);
+            let member = self.cx.as_member(word, var.ty);
             let report = match place {
                 Use::Head => mistake::unbound_in_head(word, span, member.as_deref(), false),
                 Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),

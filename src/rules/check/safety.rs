@@ -36,7 +36,7 @@ impl Body<'_, '_> {
             let (name, ty) = (var.name.clone(), var.ty);
             let operand = var.uses.iter().any(|it| it.1 == Use::Value);
             let Some((span, place)) = place else { continue };
-            let member = self.cx.member_like(&name, ty);
+            let member = self.cx.as_member(&name, ty);
             let report = match place {
                 Use::Head => mistake::unbound_in_head(&name, span, member.as_deref(), operand),
                 Use::Effect => mistake::unbound_in_effect(&name, span, member.as_deref()),

@@ -39,7 +39,7 @@ impl<'t> Checker<'t> {
         let role = Role::Given(Given::Trial(id));
         self.check_texts(decl, &types, &role);
         let sentence = self.sentence(decl, &columns);
-        let denial = self.filled(decl.denial, &columns);
+        let denial = self.checked_sentence(decl.denial, &columns);
         let rel = RelId(self.relations.len() as u16);
         let relation = Relation {
             name: decl.name.text.to_string(),

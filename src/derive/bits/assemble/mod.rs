@@ -115,7 +115,7 @@ impl<'c> Assembler<'c> {
                     }
                     let slot = self.slot()?;
                     if let Some((tests, row, support, terms)) = self.swept(pc, end, reg) {
-                        fails.push(self.push(Inst::Keep { slot, skip: 0 }));
+                        fails.push(self.push(Inst::Save { slot, skip: 0 }));
                         self.push(Inst::LoadFirst { n: u16::MAX });
                         let (row, stride) = apart(row, reg);
                         self.sweep(reg, slot, row, stride, support, terms, Some(tests));
@@ -138,7 +138,7 @@ impl<'c> Assembler<'c> {
                         open.push(Open { reg, slot, body, fails });
                         break;
                     };
-                    fails.push(self.push(Inst::Keep { slot, skip: 0 }));
+                    fails.push(self.push(Inst::Save { slot, skip: 0 }));
                     if fixed.len == 0 {
                         self.push(Inst::LoadFirst { n: u16::MAX });
                     } else {

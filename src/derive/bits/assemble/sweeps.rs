@@ -87,7 +87,7 @@ impl Assembler<'_> {
             _ => return Ok(None),
         };
         let slot = self.slot()?;
-        fails.push(self.push(Inst::Keep { slot, skip: 0 }));
+        fails.push(self.push(Inst::Save { slot, skip: 0 }));
         let start = self.machine.insts.len();
         self.and_terms(&fixed);
         if !fixed.is_empty() {

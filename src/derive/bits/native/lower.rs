@@ -350,7 +350,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 self.b.ins().jump(body, &[]);
                 self.b.switch_to_block(next);
             }
-            Inst::Keep { slot, skip } => {
+            Inst::Save { slot, skip } => {
                 self.some(pc, skip);
                 let acc = self.acc();
                 let slot = self.slot(slot);

@@ -187,7 +187,7 @@ fn fits<W: Word>(
         | Inst::FetchK1 { .. }
         | Inst::FetchK { .. }
         | Inst::Reach { .. }
-        | Inst::Keep { .. }
+        | Inst::Save { .. }
         | Inst::TestSome { .. }
         | Inst::TestNone { .. }
         | Inst::Loop { .. }
