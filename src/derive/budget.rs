@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::rules::{Program, RelId, RuleId};
+use crate::rules::{Program, RelId, RuleId, Span};
 
 /// Join steps of a query, and of a load: one for each tuple that is added to a list or read from one, and for
 /// entering a loop within two others, one for every 16 members that it may have.
@@ -106,15 +106,19 @@ impl Exhausted {
         Self { resource: Resource::Actions, rule: None, place, text }
     }
 
-    /// `owner` is the number of a rule, or after all rules that of a reaction; any other is nobody.
+    /// Rules and reactions are numbered as for [`owner_span`].
     pub(super) fn new(program: &Program, resource: Resource, owner: usize) -> Self {
-        let rule = program.rules.get(owner);
-        let reaction = program.reactions.get(owner.wrapping_sub(program.rules.len()));
-        let span = rule.map(|it| it.span).or_else(|| reaction.map(|it| it.span));
-        let (place, text) = match span {
+        let (place, text) = match owner_span(program, owner) {
             Some(span) => (program.place(span), program.quote(span)),
             None => ("the program".into(), String::new()),
         };
-        Self { resource, rule: rule.map(|it| it.id), place, text }
+        Self { resource, rule: program.rules.get(owner).map(|it| it.id), place, text }
     }
+}
+
+/// The place of the rule of that number, or, after all rules, of the reaction; other numbers have none.
+pub(super) fn owner_span(program: &Program, owner: usize) -> Option<Span> {
+    let reaction = || program.reactions.get(owner.checked_sub(program.rules.len())?);
+    let rule = program.rules.get(owner).map(|it| it.span);
+    rule.or_else(|| reaction().map(|it| it.span))
 }

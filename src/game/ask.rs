@@ -12,7 +12,7 @@ use crate::derive::{Allowance, Exhausted, World};
 use crate::facts::Domain;
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{BETWEEN, Contract, Move, is_over};
-use crate::rules::{RelId, Role, Type};
+use crate::rules::{RelId, Role, Type, plural};
 
 use super::fact::{Asked, QuestionError};
 use super::finding::{Describer, decide, prove, trial, turn_after};
@@ -281,10 +281,7 @@ impl Game {
         let rows = self.world_mut().materialised();
         let refutation = why_not_within(&rows, contract.result, &[None, None], limits)?;
         let finding = Finding::Refuted(refutation.into_iter().collect());
-        let moves = match self.legal_moves().len() {
-            1 => "1 legal move".to_owned(),
-            n => format!("{n} legal moves"),
-        };
+        let moves = plural(self.legal_moves().len(), "legal move");
         let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
         let side = side.unwrap_or_else(|| "nobody".to_owned());
         answer(false, format!("the game is not over: {side} has {moves}"), finding)

@@ -5,7 +5,7 @@
 use crate::derive::Exhausted;
 use crate::facts::nearest;
 use crate::moves::notation::MoveError;
-use crate::rules::{Column, Program, RelId, Type};
+use crate::rules::{Column, Program, RelId, Type, plural};
 
 use super::play::Game;
 use super::refusal::PlayError;
@@ -33,7 +33,7 @@ pub enum QuestionError {
     Fact(String),
     #[error("no relation `{name}` in the rules of this game{}", meant(.near))]
     Relation { name: String, near: Option<String> },
-    #[error("{relation} has {}, not {given}: {relation}({})", counted(columns.len()), columns.join(", "))]
+    #[error("{relation} has {}, not {given}: {relation}({})", plural(columns.len(), "column"), columns.join(", "))]
     Columns { relation: String, columns: Vec<String>, given: usize },
     #[error("`{value}` is no value of the column `{column}`")]
     Value { column: String, value: String, expected: String },
@@ -41,13 +41,6 @@ pub enum QuestionError {
     Square(String),
     #[error(transparent)]
     Limit(#[from] Exhausted),
-}
-
-fn counted(columns: usize) -> String {
-    match columns {
-        1 => "1 column".to_owned(),
-        _ => format!("{columns} columns"),
-    }
 }
 
 fn meant(near: &Option<String>) -> String {

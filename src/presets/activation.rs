@@ -184,7 +184,7 @@ impl Activation {
             return Err(FactError::Entity { entity: cap, cap });
         }
         let entity = world.create();
-        self.restate(world, entity, number)?;
+        self.insert(world, entity, number)?;
         Ok(entity)
     }
 
@@ -204,16 +204,20 @@ impl Activation {
                 }
             }
         }
+        if let Some(turns) = program.schema.attribute_named("turns_remaining")
+            && self.turns.is_none()
+        {
+            world.retract(entity, turns);
+        }
+        self.insert(world, entity, number)
+    }
+
+    fn insert(&self, world: &mut World, entity: EntityId, number: usize) -> Result<(), FactError> {
         for (attr, value) in &self.facts {
             world.insert(entity, *attr, value.clone())?;
         }
         if let Some(order) = world.facts().schema().attribute_named("order") {
             world.insert(entity, order, Value::Int(number as i64))?;
-        }
-        if let Some(turns) = world.facts().schema().attribute_named("turns_remaining")
-            && self.turns.is_none()
-        {
-            world.retract(entity, turns);
         }
         Ok(())
     }

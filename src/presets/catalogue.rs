@@ -188,7 +188,7 @@ impl Catalogue {
     pub(super) fn metas_of(
         &self,
         file: usize,
-        key: &'static str,
+        key: &str,
     ) -> impl DoubleEndedIterator<Item = &Meta> {
         self.metas[file].iter().filter(move |it| it.key == key)
     }
@@ -242,9 +242,14 @@ impl Catalogue {
 
     /// The files of a preset: the main one, and its parts for games of some families.
     pub fn files_of(&self, preset: &str) -> Vec<&Source> {
-        let parts = self.parts.iter().filter(|it| it.preset == preset);
-        let parts = parts.filter_map(|it| self.sources.get(it.source));
-        self.source_of(preset).into_iter().chain(parts).collect()
+        self.numbers_of(preset).map(|it| &self.sources[it]).collect()
+    }
+
+    /// The numbers of these files.
+    fn numbers_of(&self, preset: &str) -> impl Iterator<Item = usize> {
+        let main = self.presets.iter().find(|it| it.preset == preset).map(|it| it.source);
+        let parts = self.parts.iter().filter(move |it| it.preset == preset);
+        main.into_iter().chain(parts.map(|it| it.source))
     }
 
     /// The numbers of the files that a preset has for games of a family, besides its main one.
@@ -259,8 +264,8 @@ impl Catalogue {
 
     /// The values of the `.meta` lines of a key in a preset's files.
     pub fn notes_of(&self, preset: &str, key: &str) -> Vec<String> {
-        let lines = self.files_of(preset).into_iter().flat_map(metas);
-        lines.filter(|it| it.key == key).map(|it| it.value).collect()
+        let lines = self.numbers_of(preset).flat_map(|it| self.metas_of(it, key));
+        lines.map(|it| it.value.clone()).collect()
     }
 
     /// The options of a preset, with what its file says about each.

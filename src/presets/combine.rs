@@ -4,7 +4,6 @@
 //! Deliberately absent: activating a set (`switch`).
 
 use crate::derive::Refusal;
-use crate::rules::metas;
 
 use super::activation::Activation;
 use super::catalogue::Catalogue;
@@ -34,9 +33,9 @@ impl Catalogue {
 
     /// The place of a `.meta` line in a preset's file.
     fn meta_place(&self, preset: &str, key: &str, says: &dyn Fn(&str) -> bool) -> Option<String> {
-        let source = self.source_of(preset)?;
-        let found = metas(source).into_iter().find(|it| it.key == key && says(&it.value))?;
-        Some(format!("{}:{}", source.path, found.span.line))
+        let file = self.find_preset(preset).ok()?.source;
+        let found = self.metas_of(file, key).find(|it| says(&it.value))?;
+        Some(format!("{}:{}", self.sources[file].path, found.span.line))
     }
 }
 

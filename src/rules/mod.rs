@@ -34,6 +34,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::{attribute_name, kind, meaning, signature};
 pub use limits::LimitError;
 pub use meta::{InputHead, inputs, inputs_sharing, metas};
+pub(crate) use mistake::plural;
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,
     EventId, Expiry, Expr, Fold, Given, Input, Legality, Literal, Message, MessagePart, Meta, Op,

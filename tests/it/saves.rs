@@ -306,13 +306,19 @@ on activated(e) when preset(e, 'again), color(p, _) do set charges(p, 1).
 on died(q, _) when charges(q, n), n > 0 do set charges(q, n - 1), rewind 2, note "{q} does over".
 "#;
 
-/// Games that went back, by rules or by a takeback, are saved, loaded and audited like others.
-#[test]
-fn rewinds_and_takebacks_are_audited() {
+/// Chess with that preset.
+fn with_again() -> (Catalogue, Ruleset) {
     let mut catalogue = Catalogue::embedded().expect("the catalogue");
     let (path, text) = ("rules/presets/again.dl".to_owned(), AGAIN.into());
     catalogue.add(rulemate::internals::rules::Source { path, text }).expect("a preset");
     let rules = catalogue.load("chess", &["again"]).expect("it loads");
+    (catalogue, rules)
+}
+
+/// Games that went back, by rules or by a takeback, are saved, loaded and audited like others.
+#[test]
+fn rewinds_and_takebacks_are_audited() {
+    let (catalogue, rules) = with_again();
     let mut game = played(&rules, "e4 d5 exd5");
     assert_eq!(game.history()[2].rewound_to(), Some(1));
     assert!(game.fen().starts_with("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b"));
@@ -345,10 +351,7 @@ fn rewinds_and_takebacks_are_audited() {
 /// A rewind stops at a change of the rules, also if the action after that change has been rewound itself.
 #[test]
 fn a_rewind_does_not_reach_behind_a_change_of_rules() {
-    let mut catalogue = Catalogue::embedded().expect("the catalogue");
-    let (path, text) = ("rules/presets/again.dl".to_owned(), AGAIN.into());
-    catalogue.add(rulemate::internals::rules::Source { path, text }).expect("a preset");
-    let rules = catalogue.load("chess", &["again"]).expect("it loads");
+    let (catalogue, rules) = with_again();
     let mut game = played(&rules, "e4 d5 a3");
     catalogue.set_active(&rules, &mut game, &["again", "coregal"]).expect("they go together");
     let switched = game.fen();

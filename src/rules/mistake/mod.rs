@@ -30,7 +30,8 @@ fn with_help(diagnostic: Diagnostic, help: Option<String>) -> Diagnostic {
     }
 }
 
-fn plural(count: usize, noun: &str) -> String {
+/// A number with its noun: `1 column`, `2 columns`.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
         _ => format!("{count} {noun}s"),

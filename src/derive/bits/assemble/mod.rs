@@ -5,6 +5,7 @@
 mod rows;
 mod sweeps;
 
+use super::super::budget::owner_span;
 use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
 use super::error::PlanError;
 use super::machine::{Chase, Demanded, Inst, Machine, SLOTS, Scan, Skip, Turn};
@@ -215,11 +216,8 @@ impl<'c> Assembler<'c> {
 
     /// The error that what is being lowered is too large.
     fn too_large(&self, what: String) -> PlanError {
-        let (program, owner) = (self.program, self.owner as usize);
-        let rule = program.rules.get(owner).map(|it| it.span);
-        let reaction = owner.checked_sub(program.rules.len());
-        let reaction = reaction.and_then(|it| program.reactions.get(it)).map(|it| it.span);
-        let place = rule.or(reaction).map(|it| program.place(it));
+        let span = owner_span(self.program, self.owner as usize);
+        let place = span.map(|it| self.program.place(it));
         PlanError::TooLarge { place: place.unwrap_or_else(|| "the program".into()), what }
     }
 

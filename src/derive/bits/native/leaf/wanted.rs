@@ -9,6 +9,7 @@ use super::super::flow;
 use super::after::{is_write, written};
 use super::scans::Tables;
 use super::{Ply, UNROLLED};
+use crate::derive::budget::owner_span;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role, relations_of};
@@ -192,11 +193,8 @@ fn check_straight<W: Word>(
     let Some(at) = (start..end).find(|it| is_interpreted(&c.machine.insts[*it])) else {
         return Ok(());
     };
-    let (inst, owner) = (c.machine.insts[at], c.machine.owner[at] as usize);
-    let rules = &c.program.rules;
-    let span = match rules.get(owner) {
-        Some(rule) => rule.span,
-        None => c.program.reactions[owner - rules.len()].span,
-    };
-    Err(format!("{}: only the interpreter carries out {inst:?}", c.program.place(span)))
+    let inst = c.machine.insts[at];
+    let span = owner_span(&c.program, c.machine.owner[at] as usize);
+    let place = span.map_or_else(|| "the program".into(), |it| c.program.place(it));
+    Err(format!("{place}: only the interpreter carries out {inst:?}"))
 }
