@@ -239,6 +239,12 @@ impl World {
     /// Makes all writes final: earlier marks are no longer valid. [`World::changes`] reports the changes of
     /// watched relations until the next commit.
     pub fn commit(&mut self) {
+        self.commit_keeping_room();
+        self.evaluator.trim();
+    }
+
+    /// As [`World::commit`], but keeps the memory for writes that can be rolled back, because more of them follow.
+    pub(crate) fn commit_keeping_room(&mut self) {
         if let Some(mut watches) = self.watches.take() {
             let rows = watches.relations().into_iter().map(|it| self.tuples(it)).collect();
             watches.advance(rows);
@@ -463,6 +469,7 @@ impl World {
         let stated = |(entity, attr, raw)| Change { entity, attr, old: None, new: Some(raw) };
         self.evaluator.follow(&facts.map(stated).collect::<Vec<Change>>());
         self.evaluator.commit();
+        self.evaluator.trim();
         self.pass_on_all_supplied();
     }
 

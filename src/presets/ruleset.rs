@@ -46,12 +46,13 @@ pub enum StartError {
     Refused(#[from] Refusal),
 }
 
-/// Raises an event about an activation, if the rules declare it.
+/// Raises an event about an activation, if the rules declare it. What follows from it is final.
 pub(super) fn announce(world: &mut World, event: &str, about: EntityId) -> Result<(), Refusal> {
-    match world.program().event_named(event) {
-        Some(event) => world.raise(event, &[i64::from(about.0)]).map(|_| ()),
-        None => Ok(()),
+    if let Some(event) = world.program().event_named(event) {
+        world.raise(event, &[i64::from(about.0)])?;
+        world.commit_keeping_room();
     }
+    Ok(())
 }
 
 impl Ruleset {

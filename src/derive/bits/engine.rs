@@ -91,6 +91,10 @@ impl<W: Word> Evaluator for Engine<W> {
         self.live.commit(&self.c);
     }
 
+    fn trim(&mut self) {
+        self.live.trim(&self.c);
+    }
+
     #[inline]
     fn contains(&mut self, _basis: Basis<'_>, rel: RelId, tuple: &[i64]) -> bool {
         self.live.make_ready(&self.c, rel);

@@ -110,7 +110,11 @@ impl<W: Word> Live<W> {
             self.clean = false;
             self.clear_flags(c);
         }
-        // Between actions a session holds one frame: others would cost memory for as long as it lives.
+    }
+
+    /// Frees the memory of all frames but the first. Between actions a session holds one: others would cost memory
+    /// for as long as it lives.
+    pub(super) fn trim(&mut self, c: &Compiled<W>) {
         self.s.ready.truncate(c.flags());
         self.s.rows.truncate(c.kept_rows + c.frame_rows);
         self.s.rows.shrink_to_fit();

@@ -68,7 +68,9 @@ impl<W: Word> State<W> {
             regs[usize::from(reg)] = value;
         }
         Self {
-            rows: vec![W::default(); compiled.kept_rows + compiled.frame_rows],
+            // The second frame is there for the first write that can be rolled back: zeroed memory that nothing
+            // touches takes no time, unlike growing.
+            rows: vec![W::default(); compiled.kept_rows + 2 * compiled.frame_rows],
             funs: vec![NONE; compiled.kept_funs],
             frame: 0,
             ready: vec![0; compiled.flags()],
