@@ -26,6 +26,8 @@ pub struct Step {
     pub args: Tuple,
     /// Number of events between the action and this one.
     pub depth: usize,
+    /// Number of events that the action had raised when this one began, itself included: no two have the same.
+    pub number: u32,
     /// The reaction's number in the program; its stage, owner and place are there.
     pub reaction: usize,
     /// The values of its named variables, in the order of [`Reaction::named`].

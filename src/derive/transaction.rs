@@ -21,7 +21,10 @@ pub(super) struct Transaction<'w, 't> {
     pub(super) trace: Option<&'t mut Trace>,
     /// The events under way, outermost first, with the reactions that raised them.
     under_way: Vec<(EventId, usize)>,
+    /// Number of events raised so far.
     events: usize,
+    /// What that was when the innermost event under way began.
+    number: usize,
     /// Whether a rewind was requested, after whose batch nothing more runs.
     rewinds: bool,
     /// Whether the evaluator has been given the facts and rows from before the action.
@@ -106,6 +109,7 @@ impl<'w, 't> Transaction<'w, 't> {
             trace,
             under_way: Vec::new(),
             events: 0,
+            number: 0,
             rewinds: false,
             looks_back: false,
             before,
@@ -123,6 +127,7 @@ impl<'w, 't> Transaction<'w, 't> {
     /// Runs the batches of an action or event.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Refusal> {
         let mut args: Tuple = args.iter().copied().collect();
+        let number = self.events;
         let batches = self.world.batches(event);
         for batch in batches.clone() {
             if self.cut.as_ref().is_some_and(|it| it.before == batch) && !self.end_trial(true) {
@@ -144,6 +149,7 @@ impl<'w, 't> Transaction<'w, 't> {
                 self.world.give_back(outputs);
                 return Err(Refusal::Limit(Box::new(limit)));
             }
+            self.number = number;
             let mut flow = Flow::default();
             let applied = outputs.iter().try_for_each(|it| self.apply(event, &args, it, &mut flow));
             self.world.give_back(outputs);
@@ -240,6 +246,7 @@ impl<'w, 't> Transaction<'w, 't> {
                         event,
                         args,
                         depth,
+                        number: self.number as u32,
                         reaction: *reaction,
                         values,
                         done,

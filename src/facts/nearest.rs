@@ -1,4 +1,4 @@
-//! "Did you mean": the known name that is most similar to a mistyped one.
+//! "Did you mean": the known name that is most similar to a mistyped one. Small letters and capitals count as the same.
 //!
 //! Names may come from untrusted text, so the work is bounded: names that differ too much in length are not compared,
 //! and a [`Suggester`] has a fixed number of steps for all questions together. Deliberately absent: any ranking
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn work_is_bounded() {
-        // Names of a whole file each cost nothing.
+        // A name as long as a whole file costs nothing: it is not compared.
         let suggester = Suggester::default();
         let (long, other) = ("a".repeat(30_000), "b".repeat(30_000));
         assert_eq!(suggester.nearest(&long, [other.as_str(), "a"]), None);
         assert_eq!(suggester.left.get(), STEPS);
-        // Many names against many cost what there is, and then nothing.
+        // Many names, each compared with many, use all steps up; the rest gets no guess.
         let known: Vec<String> = (0..1_000).map(|it| format!("{it:060}")).collect();
         let mut answered = 0;
         for at in 0..10_000 {

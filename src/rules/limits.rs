@@ -22,9 +22,10 @@ pub const DOMAINS: usize = 128;
 pub const COLUMNS: usize = 8;
 /// Maximum number of atoms of one body, those inside aggregates included.
 pub const BODY_ATOMS: usize = 16;
-/// Maximum number of comparisons of one body, aggregates and the comparisons inside them included; and of effects of
-/// one reaction.
+/// Maximum number of comparisons of one body, aggregates and the comparisons inside them included.
 pub const BODY_COMPARISONS: usize = 32;
+/// Maximum number of effects of one reaction.
+pub const EFFECTS: usize = 32;
 /// Maximum depth of one expression: each operator adds one, and each parenthesis or brace around it. Also the maximum
 /// depth to which look-ups in a template nest.
 pub const DEPTH: usize = 24;
@@ -68,10 +69,10 @@ pub enum LimitError {
     Columns(usize),
     #[error("a body may have {BODY_ATOMS} atoms, this one has {0}")]
     BodyAtoms(usize),
-    #[error(
-        "a body may have {BODY_COMPARISONS} comparisons, a reaction as many effects; here are {0}"
-    )]
+    #[error("a body may have {BODY_COMPARISONS} comparisons, this one has {0}")]
     BodyComparisons(usize),
+    #[error("a reaction may have {EFFECTS} effects, this one has {0}")]
+    Effects(usize),
     #[error("an expression may nest {DEPTH} deep, each operator included")]
     Depth,
     #[error("a board may have {BOARD_SIDE} files and {BOARD_SIDE} ranks, at least one of each")]
@@ -100,7 +101,7 @@ impl LimitError {
             Self::Domains(_) => "L006",
             Self::Columns(_) => "L007",
             Self::BodyAtoms(_) => "L008",
-            Self::BodyComparisons(_) => "L009",
+            Self::BodyComparisons(_) | Self::Effects(_) => "L009",
             Self::Depth => "L010",
             Self::Board => "L011",
             Self::Entities => "L012",

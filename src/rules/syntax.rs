@@ -1,7 +1,7 @@
 //! The parser: recursive descent that continues after a mistake.
 //!
 //! A mistake abandons one directive, clause or reaction; reading goes on after the next period, at
-//! the next directive, or at the next word that starts a line. Deliberately absent: names and
+//! the next directive, or at the next word in the first column. Deliberately absent: names and
 //! types, which `check` settles.
 
 use super::ast::{
@@ -115,7 +115,7 @@ impl<'t> Parser<'t, '_> {
         self.abandon(mistake::expected(what, self.tokens.text_of(span), span))
     }
 
-    /// Abandons the item at the next token; text that is none has been reported.
+    /// Abandons the item at the next token. If that is text that is not a token, the lexer has reported it already.
     fn abandon<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
         let token = self.peek();
         if token.kind == Kind::Bad {
@@ -256,7 +256,8 @@ impl<'t> Parser<'t, '_> {
         Ok(members)
     }
 
-    /// `half-open`: words and numbers joined by hyphens without blanks.
+    /// `half-open`, `2nd-half`: words and numbers without blanks between them, joined by hyphens or, after a number,
+    /// by nothing.
     fn hyphenated(&mut self, what: &str) -> Parsed<Name<'t>> {
         if self.at(Kind::Quoted) {
             let token = self.next();
@@ -357,7 +358,8 @@ impl<'t> Parser<'t, '_> {
         Ok(columns)
     }
 
-    /// The next word, if it is an option of the current declaration and not the next clause.
+    /// The next word, if it is an option of the current declaration and not the next clause. Another word on the same
+    /// line is a mistake.
     pub(super) fn option(&mut self, known: &[&'static str]) -> Parsed<Option<&'static str>> {
         let token = self.peek();
         if token.kind != Kind::Ident {
@@ -612,12 +614,12 @@ impl<'t> Parser<'t, '_> {
         while self.eat(Kind::Comma) {
             effects.push(self.effect()?);
         }
-        self.period()?;
-        let span = self.since(start);
-        if effects.len() > limits::BODY_COMPARISONS {
-            return self.fail(mistake::limit(LimitError::BodyComparisons(effects.len()), span));
+        if effects.len() > limits::EFFECTS {
+            let span = self.since(start);
+            return self.fail(mistake::limit(LimitError::Effects(effects.len()), span));
         }
-        Ok(Reaction { event, stage, body, effects, span })
+        self.period()?;
+        Ok(Reaction { event, stage, body, effects, span: self.since(start) })
     }
 
     fn effect(&mut self) -> Parsed<Effect<'t>> {
@@ -796,5 +798,6 @@ fn trial_reaction<'t>(
     };
     let (name, args) = (relation.name, relation.columns.iter().map(param).collect());
     let event = Some(Atom { name, was: None, args, span: name.span });
+    // Only the body counts: a reaction must have an effect, but this one is never carried out.
     Reaction { event, stage: None, body, effects: vec![Effect::Stop(name.span)], span }
 }

@@ -19,7 +19,7 @@ impl Host {
     /// The state of a game as it is, or as it was after some number of actions.
     ///
     /// # Errors
-    /// There is no such game, or it has fewer actions.
+    /// There is no such game, it has fewer actions, its rules take too long, or it cannot be reached.
     pub async fn state(
         self: &Arc<Self>,
         id: &str,
@@ -33,7 +33,7 @@ impl Host {
     /// A page of the actions that were played.
     ///
     /// # Errors
-    /// There is no such game.
+    /// There is no such game, or it cannot be reached.
     pub async fn lines(
         self: &Arc<Self>,
         id: &str,
@@ -51,7 +51,7 @@ impl Host {
     /// There is no such game, it has no such event in time, or the store cannot be reached.
     pub async fn know_version(self: &Arc<Self>, id: &str, v: Option<u64>) -> Result<(), Problem> {
         let Some(v) = v else { return Ok(()) };
-        // No game has that many events.
+        // More than `EVENTS` no game ever has: not worth waiting for.
         let wait = if v > EVENTS { Duration::ZERO } else { self.config.wait };
         let started = Instant::now();
         let have = loop {
@@ -76,12 +76,12 @@ impl Host {
     /// The log of a game.
     ///
     /// # Errors
-    /// There is no such game, or the store cannot be reached.
+    /// There is no such game, the store cannot be reached, or what it has of the log is damaged.
     pub async fn log(&self, id: &str) -> Result<Vec<LogEntry>, Problem> {
         self.log_after(id, 0).await
     }
 
-    /// The log of a game after an event.
+    /// The log of a game after the event of a number.
     ///
     /// # Errors
     /// As [`Host::log`].
@@ -89,7 +89,7 @@ impl Host {
         self.log_page(id, after, usize::MAX).await
     }
 
-    /// The events of a game after one, `limit` at most.
+    /// The log of a game after the event of a number, `limit` events at most.
     ///
     /// # Errors
     /// As [`Host::log`].

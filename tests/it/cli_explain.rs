@@ -139,6 +139,38 @@ fn turns_that_an_action_decides() {
     assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
 }
 
+const TICKS: &str = r#"% ticks
+.meta preset "ticks"
+.meta name "Ticks"
+.meta description "A move ticks twice, and is followed by another move"
+.domain Preset += { ticks }
+.event tick() "it ticks"
+.input ticked() game attr "ticks.ticked" "it has ticked"
+turn_goes_on() :- active('ticks, c), turn(c), half_moves(0), ticked().
+mid_turn() :- active('ticks, _), half_moves(n), n > 0.
+on move(_, _) when active('ticks, c), turn(c) do raise tick(), raise tick().
+on tick() when !ticked() do set ticked().
+on tick() when turn_goes_on() do note "the turn goes on".
+"#;
+
+/// Of two events that are alike, the second asks, on the facts that the first has left.
+#[test]
+fn turns_that_the_second_of_two_events_asks_for() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ticks");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("ticks.dl"), TICKS).expect("a file");
+    let folder = folder.to_str().expect("text");
+    let position = ["--rules", folder, "--preset", "ticks:white"];
+    let ran = explain(&position, &["--turn", "e2e4"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.starts_with("white keeps the turn after e2e4: "), "{}", ran.out);
+    let printed = explain(&position, &["--turn", "e2e4", "--json"]);
+    let checked = rulemate_reading(&["audit", "--rules", folder, "--proof", "-"], &printed.out);
+    assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
+    let next = rulemate(&[&["moves"], &position[..], &["--moves", "e4"]].concat());
+    assert!(next.out.lines().any(|it| it == "d2d4"), "{}", next.out);
+}
+
 /// The moment at which the turn is decided is part of the evidence.
 #[test]
 fn a_turn_is_checked_at_its_moment() {

@@ -248,6 +248,27 @@ pub(crate) fn named(program: &Program, name: &str) -> RelId {
     program.relation_named(name).expect("declared")
 }
 
+/// Whatever follows is read, also where it does not begin in the first column.
+#[test]
+fn a_reaction_with_too_many_effects_is_abandoned_alone() {
+    let effects = vec!["set x(t)"; 33].join(", ");
+    let found = failing(&format!(
+        ".domain Thing entities 8\n\
+         .stages apply\n\
+         .input x(thing: Thing) flag attr x \"{{thing}} is x\"\n\
+         .action go(thing: Thing) \"{{thing}} goes\"\n\
+         go(t) :- x(t).\n  \
+         on go(t) do {effects}.\n  \
+         unknown(t) :- x(t).\n"
+    ));
+    let codes: Vec<&str> = found.list().iter().map(|it| it.code).collect();
+    assert_eq!(codes, ["L009", "E201"], "{found}");
+    assert!(
+        found.to_string().contains("a reaction may have 32 effects, this one has 33"),
+        "{found}"
+    );
+}
+
 #[test]
 fn strata_come_in_dependency_order_statics_first() {
     let program = compiled(game_sources("chess"));

@@ -354,6 +354,7 @@ const LIMITS: &[(&str, &str, &str, &str)] = &[
     ("events", "{} deep", "src/rules/limits.rs", "RAISED_DEEP"),
     ("atoms in a body", "{}", "src/rules/limits.rs", "BODY_ATOMS"),
     ("comparisons in a body", "{}", "src/rules/limits.rs", "BODY_COMPARISONS"),
+    ("effects of a reaction", "{}", "src/rules/limits.rs", "EFFECTS"),
     ("operators and nested", "{}", "src/rules/limits.rs", "DEPTH"),
     ("variables of a rule", "{}", "src/derive/bits/planner/mod.rs", "MAX_VARS"),
     ("signs beside", "{}", "src/moves/declared.rs", "MARKS"),

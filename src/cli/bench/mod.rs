@@ -127,7 +127,10 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
         presets::print(rows, out)?;
     }
     if let Some(rows) = &tables.activate {
-        head(out, "Presets in the middle of a game, legal moves listed, milliseconds")?;
+        head(
+            out,
+            "Presets in the middle of a game, legal moves listed, milliseconds of wall time",
+        )?;
         activate::print(rows, out)?;
     }
     if let Some(rows) = &tables.explain {

@@ -2,7 +2,7 @@
 //! again.
 //!
 //! The key of a stratum of statics is everything that its rows, and the steps to compute them, depend on: its
-//! rules as planned, the sizes of their domains, and the rows that they read. The whole key is compared, not
+//! rules with their `.plan`, the sizes of their domains, and the rows that they read. The whole key is compared, not
 //! just a hash. Its cost is stored, too, and charged again, so that a program runs out of its budget at the
 //! same place whatever was compiled before. Deliberately absent: names and places, on which rows do not
 //! depend.
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::HashMap;
 
-use crate::rules::{Atom, Expr, Literal, Program, RelId, Term};
+use crate::rules::{Atom, Expr, Literal, Program, RelId, Term, VarId};
 
 use super::layout::size;
 use super::lists::Fixed;
 
-/// Maximum number of stored tuples (a word of a key counts as one, too), and of their bytes; beyond either,
-/// all are dropped.
+/// Maximum number of stored tuples (a word of a key counts as one, too), and of the bytes of tuples and of their
+/// copies; beyond either, all are dropped. A stratum that is larger by itself is not stored.
 const TUPLES: usize = 1 << 18;
 const BYTES: usize = 1 << 26;
 
@@ -27,10 +27,11 @@ pub(super) type Key = Vec<i64>;
 /// The rows of a stratum.
 #[derive(Debug)]
 pub(super) struct Solved {
-    /// Identifies the rows in the keys of strata that read them, one relation after the other.
+    /// The id of the first relation's rows, by which keys of strata that read them name them; the next relation's
+    /// is one more.
     pub(super) first_id: i64,
     pub(super) rows: Vec<Arc<Fixed>>,
-    /// The steps that it took, in order, with the rule, numbered within the stratum.
+    /// The steps that it took, in order: a rule, by its number within the stratum, and how many it took there.
     pub(super) spent: Vec<(usize, i64)>,
 }
 
@@ -47,8 +48,8 @@ struct Known {
 }
 
 impl Memo {
-    /// Drops everything if it has grown too large: programs make tables of the rows, which are kept with
-    /// them.
+    /// Drops everything if it has grown too large. It also grows after [`Memo::keep`]: rows keep the tables and
+    /// sorted copies that programs make of them.
     pub(super) fn trim(&self) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = known.strata.values().flat_map(|it| &it.rows);
@@ -71,12 +72,15 @@ impl Memo {
         let size = key.len() + rows.iter().map(|it| it.len()).sum::<usize>();
         let rows = rows.into_iter().map(Arc::new).collect();
         let solved = Arc::new(Solved { first_id, rows, spent });
+        if size > TUPLES {
+            return solved;
+        }
         if known.tuples + size > TUPLES {
             known.strata.clear();
             known.tuples = 0;
         }
         // If two programs stored rows at the same time, either will do.
-        if size <= TUPLES && known.strata.insert(key, Arc::clone(&solved)).is_none() {
+        if known.strata.insert(key, Arc::clone(&solved)).is_none() {
             known.tuples += size;
         }
         solved
@@ -112,6 +116,11 @@ impl Writer<'_> {
         }
     }
 
+    pub(super) fn vars(&mut self, vars: &[VarId]) {
+        self.number(vars.len());
+        self.key.extend(vars.iter().map(|it| i64::from(it.0)));
+    }
+
     pub(super) fn terms(&mut self, terms: &[Term]) {
         self.number(terms.len());
         for term in terms {
@@ -140,8 +149,7 @@ impl Writer<'_> {
                     aggregate.exprs.iter().for_each(|it| self.expr(it));
                     self.literals(aggregate.body.iter());
                     self.terms(&aggregate.results);
-                    self.number(aggregate.locals.len());
-                    self.key.extend(aggregate.locals.iter().map(|it| i64::from(it.0)));
+                    self.vars(&aggregate.locals);
                 }
             }
         }
@@ -169,5 +177,45 @@ impl Writer<'_> {
                 self.expr(rhs);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derive::Plan;
+    use crate::rules::{Source, compile};
+
+    fn stored(memo: &Memo) -> usize {
+        memo.0.lock().expect("no other thread").strata.len()
+    }
+
+    #[test]
+    fn rules_with_another_plan_are_computed_anew() {
+        let memo = Memo::default();
+        let stored_with = |plan: &str| {
+            let text = format!(
+                ".domain Square grid 8 8\n\
+                 .static near(a: Square, b: Square)\n\
+                 near(a, b) :- rank(a, r), rank(b, r).{plan}\n"
+            );
+            let source = Source { path: "near.dl".into(), text: text.into() };
+            let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+            Plan::compile_sharing(Arc::new(program), &memo).expect("a plan");
+            stored(&memo)
+        };
+        let first = stored_with("");
+        assert_eq!(stored_with(""), first);
+        assert_eq!(stored_with("\n.plan b"), first + 1, "its cost may be another");
+        assert_eq!(stored_with("\n.plan b"), first + 1);
+    }
+
+    #[test]
+    fn what_is_too_large_leaves_the_rest_stored() {
+        let memo = Memo::default();
+        memo.keep(vec![1], vec![Fixed::new(Vec::new())], Vec::new());
+        memo.keep(vec![0; TUPLES + 1], Vec::new(), Vec::new());
+        assert_eq!(stored(&memo), 1);
+        assert!(memo.find(&[1]).is_some());
     }
 }

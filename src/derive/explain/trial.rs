@@ -1,5 +1,5 @@
-//! Trials: an action is played out and taken back. Its steps are listed one by one, and what holds after
-//! them.
+//! Trials: an action is played out and taken back. Its steps are listed one by one, and it is explained what
+//! holds after them.
 //!
 //! Each step is the justification of its effects: the reaction, the values of its variables, and the
 //! event that it reacted to. Deliberately absent: which actions are decided by playing them out.
@@ -76,11 +76,12 @@ fn play_out(
     let happens = done.is_ok();
     world.rollback(mark);
     let outcome = match (found.transpose()?, done) {
-        // Later outcomes do not matter.
+        // It is not legal, whatever its later stages come to.
         (Some(it @ Outcome::Untenable(_)), _) => it,
         (_, Err(Refusal::Veto { .. })) => Outcome::Refused,
         (Some(it), _) => it,
         (None, Err(other)) => Outcome::Endless { reason: other.to_string() },
+        // What runs to its end was looked at on the way, so this does not occur.
         (None, Ok(())) => Outcome::Endless { reason: String::new() },
     };
     let (relation, args) = (program.relation(action.rel), case.args);
@@ -91,8 +92,8 @@ fn play_out(
     Ok(Some(PlayedOut { trial, trace, happens }))
 }
 
-/// Whether the mover keeps the turn after the action, by the relation `keeps`: as it is when the first
-/// reaction that reads it fires. `None` if the action is not pseudo-legal, fails, or if no reaction reads it.
+/// Whether the mover keeps the turn after the action: whether the relation `keeps` holds when the first reaction
+/// that asks for it fires. `None` if the action is not pseudo-legal, if it fails, or if no such reaction fires.
 ///
 /// # Errors
 /// Explaining it exceeded the limits.
@@ -107,7 +108,7 @@ pub fn try_turn(
     let program = Arc::clone(world.program());
     let asks = |it: &Step| program.reactions[it.reaction].has_atom_of(keeps);
     let Some(at) = trace.steps.iter().position(asks) else { return Ok(None) };
-    let steps = batch_of(&program, &trace.steps, at);
+    let steps = batch_start(&program, &trace.steps, at);
     let mark = world.mark();
     for it in &trace.expired {
         world.set_raw(it.entity, it.attr, it.new);
@@ -131,10 +132,10 @@ fn turn_end(world: &mut World, keeps: RelId, limits: Limits) -> Result<Option<Tu
 }
 
 /// The first step of the batch that a step belongs to: all of a batch see the same facts.
-fn batch_of(program: &Program, steps: &[Step], at: usize) -> usize {
+fn batch_start(program: &Program, steps: &[Step], at: usize) -> usize {
     let batch = |it: &Step| {
         let Reaction { stage, owner, .. } = &program.reactions[it.reaction];
-        (it.event, it.depth, *stage, *owner)
+        (it.number, *stage, *owner)
     };
     let same = steps[..at].iter().rev().take_while(|it| batch(it) == batch(&steps[at]));
     at - same.count()
@@ -155,7 +156,7 @@ fn outcome(world: &mut World, case: Case<'_>, limits: Limits) -> Result<Outcome,
     Ok(Outcome::Tenable { goal, refutation })
 }
 
-/// The steps of a trace in words.
+/// The steps of a trace, with the names of events, variables and values.
 pub fn steps(program: &Program, trace: &Trace) -> Vec<Reacted> {
     trace.steps.iter().map(|it| reacted(program, it)).collect()
 }

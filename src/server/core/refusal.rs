@@ -25,6 +25,8 @@ pub enum Refusal {
     NotSo(Refused),
     #[error("the seat is taken")]
     SeatTaken,
+    #[error("this game has no seats to take: anyone may move for the side whose turn it is")]
+    OpenBoard,
     #[error("there is no seat {0} in this game")]
     NoSeat(usize),
     #[error("there is nothing to take back")]
@@ -88,7 +90,7 @@ impl Refusal {
             Self::NotOver => "game_not_over",
             Self::Illegal(_) => "illegal_move",
             Self::NotSo(_) => "rules_refuse",
-            Self::SeatTaken => "seat_taken",
+            Self::SeatTaken | Self::OpenBoard => "seat_taken",
             Self::NoSeat(_) => "no_such_seat",
             Self::NothingToTakeBack => "nothing_to_take_back",
             Self::NoOffer => "no_such_offer",

@@ -15,7 +15,7 @@ impl<R: Rules> Room<R> {
         token: TokenHash,
         rated: bool,
     ) -> Result<Answer, Refusal> {
-        // A player that has a seat and asks again, after a lost answer, has been answered.
+        // A player that asks again, because the first answer was lost, has the seat already.
         let own = self.sides_of(&token);
         if let Some(&side) = own.iter().find(|&&it| side.is_none_or(|wanted| wanted == it)) {
             return Ok(self.answer(side));
@@ -39,7 +39,7 @@ impl<R: Rules> Room<R> {
     pub(super) fn seat_free(&self, side: usize) -> Result<(), Refusal> {
         match self.seats.get(side) {
             None => Err(Refusal::NoSeat(side)),
-            Some(_) if self.setup.open => Err(Refusal::SeatTaken),
+            Some(_) if self.setup.open => Err(Refusal::OpenBoard),
             Some(Some(_)) => Err(Refusal::SeatTaken),
             Some(None) => Ok(()),
         }

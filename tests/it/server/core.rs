@@ -655,7 +655,7 @@ fn seats_are_taken_once() {
     // A game that is open to all has no seats to take.
     let open = Setup { open: true, ..setup(None) };
     let mut open = Room::create(0, Sums::to(20), open, &[]).unwrap().0;
-    assert_eq!(refusal(open.step(0, join("eve"))), Refusal::SeatTaken);
+    assert_eq!(refusal(open.step(0, join("eve"))), Refusal::OpenBoard);
     let long =
         Input::Join { side: None, name: "x".repeat(41), token: TokenHash::of("x"), rated: false };
     assert!(matches!(refusal(room.step(0, long)), Refusal::TooLong { .. }));

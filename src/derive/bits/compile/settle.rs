@@ -139,6 +139,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 writer.types(live.rule.vars.iter().map(|it| it.ty));
                 writer.terms(&live.rule.args);
                 writer.literals(live.body.iter().copied());
+                writer.vars(&live.rule.order);
             }
         }
         writer.key
