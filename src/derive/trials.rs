@@ -58,7 +58,7 @@ impl World {
         rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
         let number = self.plan().given_relations().number(trial.rel).unwrap_or_default();
         self.supply(number, Arc::new(rows));
-        // Incomplete rows are not kept.
+        // Incomplete rows are found again at the next read.
         if !self.has_run_out() {
             self.given_rows_mut().fresh |= 1 << at;
         }
@@ -73,7 +73,7 @@ impl World {
         let mut holds = false;
         // If it cannot be taken, the condition is not evaluated.
         let _ = self.play_out(trial.action, args, &mut |world| {
-            holds = world.agrees(event, args, since, before);
+            holds = world.condition_holds(event, args, since, before);
             false
         });
         self.rollback(mark);
@@ -81,7 +81,13 @@ impl World {
     }
 
     /// Whether the condition of a trial holds.
-    fn agrees(&mut self, event: Event, args: &[i64], since: Mark, before: &Before) -> bool {
+    fn condition_holds(
+        &mut self,
+        event: Event,
+        args: &[i64],
+        since: Mark,
+        before: &Before,
+    ) -> bool {
         self.batches(event).any(|batch| {
             if self.looks_back(batch) {
                 self.remember(since, before);
@@ -130,7 +136,7 @@ impl World {
     }
 
     /// Drops the rows from before the action, which are no longer read.
-    pub(super) fn forget_rows_before(&mut self) {
+    pub(super) fn drop_rows_from_before(&mut self) {
         if self.plan().given_relations().of_actions.is_empty() {
             return;
         }

@@ -155,7 +155,7 @@ impl World {
             self.facts.clear(&[it.before]);
         }
         self.follow(mark);
-        self.forget_rows_before();
+        self.drop_rows_from_before();
     }
 
     /// [`World::write`] of a value that is checked.

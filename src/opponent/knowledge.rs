@@ -3,7 +3,7 @@
 //! The features of a position are the number of pieces of each kind and the squares that they are on, and the
 //! rows of relations that rules declare as features (`.meta feature`), each of which belongs to a side like a
 //! piece. A logistic regression over games finds which of them go with winning: first over random games, then
-//! over games whose sides take what looks best one action ahead, in rounds, each with the knowledge of the
+//! over games whose sides mostly take what looks best one action ahead, in rounds, each with the knowledge of the
 //! earlier ones. The prior of a kind is its mobility (the average number of actions of a piece), so that a
 //! few games are enough; in games that are won by having fewer pieces, the regression reverses that.
 //! Deliberately absent: any kind, square or game by name.
@@ -31,7 +31,7 @@ pub struct Lessons {
 }
 
 impl Lessons {
-    /// Limits by time alone, for as many games as fit into it.
+    /// As many games as fit into a time, each with the usual limit of its actions.
     pub fn of(time: Duration) -> Self {
         Self { actions: usize::MAX, time: Some(time), ..Self::default() }
     }
@@ -61,7 +61,8 @@ pub struct Knowledge {
     captures: f32,
 }
 
-/// A piece of a position: its side, its kind, and its square if it has one.
+/// A piece of a position: its side, its kind, and its square if it has one. A row of a feature is one without a square,
+/// whose kind is a number behind the kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) side: usize,
@@ -82,7 +83,7 @@ struct Sample {
     winner: usize,
 }
 
-/// The scale of scores: the value in the regression of a difference of 100.
+/// The scale of scores: what a score of 100 is in the regression.
 const UNIT: f32 = 0.6;
 /// The prior value of a piece that has one action.
 const PRIOR: f32 = 0.25;
@@ -99,7 +100,7 @@ const RANDOM_TIME: Duration = Duration::from_secs(1);
 const SAMPLES: usize = 40_000;
 
 impl Knowledge {
-    /// Whether it is about a game of as many kinds, squares, sides and features.
+    /// Whether it was learned from a game with the same numbers of kinds, squares, sides and features.
     pub fn fits(&self, game: &Game) -> bool {
         let (program, contract) = (game.program(), game.contract());
         let size = |domain| program.schema.domain(domain).size();
@@ -140,7 +141,7 @@ impl Knowledge {
         let began = Instant::now();
         let mut spent = RANDOM.min(lessons.actions / 3);
         let time = lessons.time.map(|it| (it / 3).min(RANDOM_TIME));
-        it.games += sample_games.attend(game, None, spent, time);
+        it.games += sample_games.play_games(game, None, spent, time);
         it.branching = sample_games.branching();
         let (captures, all) = sample_games.captures;
         it.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
@@ -153,7 +154,7 @@ impl Knowledge {
             if time.is_some_and(|it| it.is_zero()) {
                 break;
             }
-            it.games += sample_games.attend(game, Some(&it), round, time);
+            it.games += sample_games.play_games(game, Some(&it), round, time);
             it.fit(&sample_games, &alone);
             spent += round;
         }
@@ -175,17 +176,18 @@ impl Knowledge {
         self.games
     }
 
-    /// The value of a row of a feature, in hundredths: of those that the rules name, in their order.
+    /// What a row of a feature is worth, on the scale of scores. Features are numbered in the order in which the rules
+    /// name them.
     pub fn worth_of_feature(&self, feature: usize) -> i32 {
         self.worth_of(self.kinds + feature)
     }
 
-    /// The value of a piece of a kind, in hundredths.
+    /// What a piece of a kind is worth, on the scale of [`super::Score::Hundredths`].
     pub fn worth_of(&self, kind: usize) -> i32 {
         (self.worth.get(kind).copied().unwrap_or_default() / UNIT * 100.0) as i32
     }
 
-    /// The value of a position for a side, in hundredths: its pieces against the average of the other sides.
+    /// The score of a position for a side: its pieces against the average of the other sides.
     pub(super) fn score(&self, standing: &[Standing], side: usize) -> i32 {
         let others = self.sides.saturating_sub(1).max(1) as f32;
         let sum: f32 = standing
@@ -204,7 +206,8 @@ impl Knowledge {
         worth + at.map_or(0.0, |at| self.place[at])
     }
 
-    /// The index of a piece in the table of squares; `None` if it did not exist when the game was learned.
+    /// The index of a piece in the table of squares; `None` if there was no such side, kind or square when the game was
+    /// learned.
     fn at(&self, it: &Standing, square: usize) -> Option<usize> {
         let is_known = it.side < self.sides && it.kind < self.kinds && square < self.squares;
         is_known.then(|| (it.side * self.kinds + it.kind) * self.squares + square)
@@ -245,7 +248,7 @@ impl Knowledge {
         if sample_games.samples.is_empty() {
             return None;
         }
-        // A few games say little, so one that agrees with the prior is added.
+        // A few games say little, so the prior counts as positions that agree with it (`CAUTION`).
         let mut scale = 1.0_f32;
         for _ in 0..20 {
             let (mut slope, mut curve) = (0.0, 0.0);
@@ -278,8 +281,8 @@ impl Knowledge {
         for it in &sample.standing {
             let share = if it.side == sample.winner { 1.0 } else { -1.0 / others };
             let push = rate * missing * share;
-            // Many squares share the evidence of a few games: each takes a smaller step, and decays towards
-            // zero.
+            // Kinds are drawn towards their priors. Many squares share the evidence of a few games, so they are
+            // drawn towards zero, and ten times as strongly.
             self.worth[it.kind] +=
                 0.05 * push + rate * 0.002 * (prior[it.kind] - self.worth[it.kind]);
             if let Some(at) = it.square.and_then(|square| self.at(it, square)) {
@@ -294,7 +297,7 @@ const PASSES: usize = 6;
 /// Number of positions that the prior counts for as evidence.
 const CAUTION: f32 = 4.0;
 
-/// The probability of winning for a score.
+/// The probability of winning that a value of the regression stands for.
 pub(super) fn logistic(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
@@ -306,8 +309,8 @@ struct SampleGames<'g> {
     chance: Chance,
     samples: VecDeque<Sample>,
     features: Vec<Feature>,
-    /// By kind: the number of actions of pieces, and of pieces of sides to move. Behind the kinds there is
-    /// room for the features, which have none.
+    /// By kind, summed over positions: the actions of its pieces, and its pieces of the side to move. Behind the
+    /// kinds there is room for the features, which have no actions.
     actions_of: Vec<(u64, u64)>,
     longest: usize,
     /// The sum of the logarithms of the numbers of actions to choose from, and the number of turns.
@@ -323,7 +326,7 @@ impl SampleGames<'_> {
     }
 
     /// Plays games up to a number of actions, or for a time. Returns the number of games with a winner.
-    fn attend(
+    fn play_games(
         &mut self,
         game: &Game,
         guide: Option<&Knowledge>,
@@ -354,12 +357,18 @@ impl SampleGames<'_> {
         until: Option<Instant>,
     ) -> (usize, bool) {
         let mut positions = Vec::new();
-        let (mut taken, mut mover, mut count) = (0, None, 0);
+        let (mut taken, mut mover, mut count) = (0, None, None);
         for _ in 0..self.longest {
             if taken >= left || until.is_some_and(|it| Instant::now() >= it) {
                 break;
             }
             taken += 1;
+            let standing = standing(world, self.contract, &self.features);
+            let here = on_board(&standing);
+            if let Some(before) = count.replace(here) {
+                self.captures.0 += u64::from(here < before);
+                self.captures.1 += 1;
+            }
             if let Some(winner) = winner(world, self.contract) {
                 let Some(winner) = winner else { return (taken, false) };
                 let sample = |standing| Sample { standing, winner };
@@ -375,12 +384,8 @@ impl SampleGames<'_> {
             let before = std::mem::replace(&mut mover, self.contract.mover(world.facts()));
             self.turns.0 += (moves.len() as f32).ln();
             self.turns.1 += u32::from(mover != before);
-            let standing = standing(world, self.contract, &self.features);
-            let before = std::mem::replace(&mut count, on_board(&standing));
-            self.captures.0 += u64::from(count < before);
-            self.captures.1 += 1;
             if self.chance.below(4) == 0 {
-                self.watch(world, &moves, &standing);
+                self.count_actions(world, &moves, &standing);
                 positions.push(standing);
             }
             let mut mv = &moves[self.chance.below(moves.len())];
@@ -439,8 +444,8 @@ impl SampleGames<'_> {
             for _ in 0..TRIED {
                 let square = self.chance.below(squares) as i64;
                 world.set_raw(piece, at, Some(square));
-                let own = |it: &Move| it.args.first() == Some(&i64::from(piece.0));
-                actions += pseudo_moves(world).iter().filter(|it| own(it)).count();
+                let own = |it: &&Move| self.actor(it) == Some(i64::from(piece.0));
+                actions += pseudo_moves(world).iter().filter(own).count();
             }
             world.rollback(mark);
             found[kind] = Some(actions as f32 / TRIED as f32);
@@ -449,7 +454,7 @@ impl SampleGames<'_> {
     }
 
     /// Counts the actions of the pieces of the side to move.
-    fn watch(&mut self, world: &World, moves: &[Move], standing: &[Standing]) {
+    fn count_actions(&mut self, world: &World, moves: &[Move], standing: &[Standing]) {
         let Some(mover) =
             self.contract.mover(world.facts()).and_then(|it| usize::try_from(it).ok())
         else {
@@ -459,13 +464,18 @@ impl SampleGames<'_> {
             self.actions_of[it.kind].1 += 1;
         }
         for mv in moves {
-            let columns = &self.program.action(mv.action).columns;
-            let first = columns.iter().zip(&mv.args).find(|it| is_entity(self.program, it.0.ty));
-            let kind = first.and_then(|it| raw(world, *it.1, self.contract.kind.attr));
+            let kind = self.actor(mv).and_then(|it| raw(world, it, self.contract.kind.attr));
             if let Some(kind) = kind.filter(|it| *it < self.actions_of.len()) {
                 self.actions_of[kind].0 += 1;
             }
         }
+    }
+
+    /// The piece that takes an action: the first one among its arguments.
+    fn actor(&self, mv: &Move) -> Option<i64> {
+        let columns = &self.program.action(mv.action).columns;
+        let mut args = columns.iter().zip(&mv.args);
+        args.find(|it| is_entity(self.program, it.0.ty)).map(|it| *it.1)
     }
 }
 
@@ -536,7 +546,7 @@ fn on_board(standing: &[Standing]) -> usize {
     standing.iter().filter(|it| it.square.is_some()).count()
 }
 
-/// Whether a column is about pieces.
+/// Whether a column holds entities, as those of pieces do.
 pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
     matches!(ty, Type::Domain(it) if matches!(program.schema.domain(it).shape, Shape::Entities { .. }))
 }

@@ -13,8 +13,8 @@ pub enum Type {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// The column's name in the declaration (`p` in `.decl attacks(p: Entity, t: Square)`), or
-    /// its type's name in lower case where none is given.
+    /// The column's name in the declaration (`p` in `.decl attacks(p: Entity, t: Square)`). Where none is given, its
+    /// type's name in lower case, with a number if another column has that name.
     pub name: String,
     pub ty: Type,
 }

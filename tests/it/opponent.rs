@@ -249,6 +249,44 @@ fn what_pieces_are_worth_is_learned_from_games() {
     assert!(games > 5 && knight < 0 && queen < 0, "{knight} {queen} after {games} games");
 }
 
+/// A stone does not put down others: an action whose square has the number of a stone is not the stone's.
+#[test]
+fn a_stone_that_can_do_nothing_is_worth_nothing_before_any_game() {
+    let text = r#"
+.meta game "sown"
+.meta title "Sown"
+.meta family "stones"
+.meta board "8x1"
+.meta start "O6o w 1"
+free(t) :- file(t, _), !occupied(t).
+"#;
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    catalogue
+        .add(Source { path: "mine/sown.dl".into(), text: text.into() })
+        .expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("sown", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let start = rules.start(None).expect("it starts");
+    let lessons = Lessons { actions: 0, longest: 100, time: None };
+    let knowledge = Knowledge::learn(&start, lessons, 1);
+    let kinds = rules.program().schema.domain(rules.contract().kinds);
+    let stone = kinds.member("stone").expect("a kind") as usize;
+    assert_eq!(knowledge.worth_of(stone), 0);
+}
+
+/// Where the first capture wins, each game has one: it is not sampled as games are that hardly have any.
+#[test]
+fn a_capture_that_ends_the_game_is_one() {
+    let method = |name: &str| {
+        let start = rules(name).start(None).expect("it starts");
+        let lessons = Lessons { actions: 6_000, longest: 100, time: None };
+        let knowledge = Knowledge::learn(&start, lessons, 1);
+        assert!(knowledge.games() > 0, "{name}");
+        Opponent::new(knowledge, Level::HIGHEST, 1).method(budget(400, 3))
+    };
+    assert_eq!(method("capture-to-win"), Method::AlphaBeta);
+    assert_eq!(method("connect-four"), Method::MonteCarlo);
+}
+
 /// What relations that rules call features are worth is learned from games: in Othello it is good to have many directions in
 /// which stones turn, and where captures must be made it is good to offer some.
 #[test]

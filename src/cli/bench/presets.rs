@@ -1,9 +1,9 @@
-//! The cost that each preset adds to a position: listing the legal moves after one move and after its
-//! undo, and counting the leaves of a tree, compared with chess in the same run. If rules decide what is
-//! legal, rows are counted, and the cost is that of deriving them; otherwise moves are played out.
+//! What a position costs under each preset, beside chess in the same run: to count the legal moves after one move and
+//! after its undo, and to count the leaves of a tree. If rules decide what is legal, moves are counted as rows, and the
+//! cost is that of deriving them; otherwise they are listed, and some are played out for it.
 //!
-//! The counts of each preset are compared with those from rows derived from scratch, at the root with those
-//! of datafrog, and the leaves with those found by taking each one.
+//! Each count is made twice and must be the same: moves with rows that are derived from scratch, too, those of the root
+//! by datafrog, and leaves by taking each one.
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub(crate) struct Figures {
     pub(crate) leaf_ratio: f64,
 }
 
-/// A position for games in which the other positions are over at once, because giving check is forbidden.
+/// A position for games in which the others are over at once: there a king has arrived where a race ends.
 const RACE: (&str, &str) = ("race", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1");
 
 /// The cost of a position, by two measures.
@@ -55,21 +55,21 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
     }
     let mut rows: Vec<Figures> = Vec::new();
     let chess = library.load(DEFAULT_GAME, &[])?;
-    let mut race = None;
+    let mut chess_race = None;
     for (preset, active) in sets {
         let rules = library.load(DEFAULT_GAME, &active)?;
         let (cost, [time, leaf]) = match cost(&rules, POSITIONS, quick)? {
             Some(cost) => {
-                let beside = rows.first().map_or([cost.time, cost.leaf], |it| [it.time, it.leaf]);
-                (cost, beside)
+                let of_chess = rows.first().map_or(cost.times(), |it| [it.time, it.leaf]);
+                (cost, of_chess)
             }
             None => {
-                let beside = match race {
+                let of_chess = match chess_race {
                     Some(known) => known,
-                    None => moves_on(cost(&chess, &[RACE], quick)?)?.both(),
+                    None => cost_of_race(&chess, quick)?.times(),
                 };
-                race = Some(beside);
-                (moves_on(cost(&rules, &[RACE], quick)?)?, beside)
+                chess_race = Some(of_chess);
+                (cost_of_race(&rules, quick)?, of_chess)
             }
         };
         rows.push(Figures {
@@ -97,20 +97,22 @@ pub(super) fn fitting(catalogue: &Catalogue) -> impl Iterator<Item = &PresetEntr
 }
 
 impl Cost {
-    fn both(&self) -> [f64; 2] {
+    fn times(&self) -> [f64; 2] {
         [self.time, self.leaf]
     }
 }
 
-fn moves_on(cost: Option<Cost>) -> anyhow::Result<Cost> {
-    cost.context("there is no position that is not over")
+/// The cost in the position of a race.
+fn cost_of_race(rules: &Ruleset, quick: bool) -> anyhow::Result<Cost> {
+    cost(rules, &[RACE], quick)?.context("the game is over in the position of a race, too")
 }
 
-/// The cost of a position; `None` if the game is over in all of them.
-fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Result<Option<Cost>> {
-    let (mut time, mut found, mut moves) = (0.0, 0, 0);
+/// The cost of a position under these rules, on average over the roots and what follows them; `None` if the game is
+/// over in one of them: chess, which the cost is compared with, has the same roots.
+fn cost(rules: &Ruleset, roots: &[(&str, &str)], quick: bool) -> anyhow::Result<Option<Cost>> {
+    let (mut time, mut positions, mut moves) = (0.0, 0, 0);
     let (mut leaf, mut leaves) = (0.0, 0);
-    for (name, fen) in positions {
+    for (name, fen) in roots {
         let mut game = setup::start(rules, Some(fen))?;
         let contract = game.contract().clone();
         let world = game.world_mut();
@@ -122,7 +124,7 @@ fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Res
         let here = legal_moves(world, &contract).len();
         ensure!(here == expected, "{name}: {here} legal moves, datafrog counts {expected}");
         if is_over(world, &contract) {
-            continue;
+            return Ok(None);
         }
         // All in machine code, as the plans of long runs are.
         world.plan().make_native();
@@ -132,7 +134,7 @@ fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Res
             round(world, &contract, |_| ());
         });
         time += spent;
-        found += kept.1;
+        positions += kept.1;
         moves += kept.0;
         let taken = perft_by(world, &contract, 2, LegalityMode::Declared, false);
         let mut counted = taken;
@@ -140,10 +142,8 @@ fn cost(rules: &Ruleset, positions: &[(&str, &str)], quick: bool) -> anyhow::Res
         ensure!(counted == taken, "{name}: {counted} leaves counted, {taken} taken");
         leaves += taken;
     }
-    if found == 0 {
-        return Ok(None);
-    }
-    let (time, leaf) = (time * 1e6 / found as f64, leaf * 1e9 / leaves.max(1) as f64);
+    let time = time * 1e6 / positions.max(1) as f64;
+    let leaf = leaf * 1e9 / leaves.max(1) as f64;
     Ok(Some(Cost { time, moves, leaf, leaves }))
 }
 

@@ -1,4 +1,4 @@
-//! Scans of lists of statics, which are known: their tuples are found by a table of prefixes.
+//! Scans of the lists of statics, whose tuples are known when code is made: a table finds them by prefix.
 //!
 //! Lists of the session are empty here: code that would add a tuple to one gives up instead.
 
@@ -23,9 +23,9 @@ pub(in super::super) struct Tables(Vec<Option<Table>>);
 
 /// The tuples of a list by prefix.
 struct Table {
-    /// Number of possible values of each of the first columns.
+    /// For each column of the prefix: one more than its largest value.
     sizes: Vec<usize>,
-    /// For each combination of these the offsets in bytes where its tuples begin and end.
+    /// For each prefix of values below these sizes: the offsets in bytes where its tuples begin and end.
     places: Vec<[i64; 2]>,
     /// The values of all tuples, without the prefix.
     values: Vec<i64>,
@@ -40,7 +40,7 @@ impl Tables {
         self.0.get(scan as usize)?.as_ref()
     }
 
-    /// Whether code can do a scan.
+    /// Whether the list of a scan has a table. Lists of the session have none, nor have all statics.
     pub(super) fn knows(&self, scan: u32) -> bool {
         self.of_scan(scan).is_some()
     }
@@ -66,7 +66,8 @@ impl Table {
                 tuple.iter().zip(&table.sizes).fold(0, |at, (it, size)| at * size + *it as usize);
             let start = table.values.len() as i64 * i64::from(WORD);
             table.values.extend(&tuple[known..]);
-            // Tuples with the same prefix are consecutive; one without further values either exists or not.
+            // Tuples with the same prefix are consecutive. One that is all prefix has no values; it gets the room of a
+            // word, since one that begins where it ends is none.
             let end = start + i64::from(WORD) * (tuple.len() - known).max(1) as i64;
             let [first, last] = &mut table.places[place];
             *first = if *last == 0 { start } else { *first };
@@ -77,7 +78,7 @@ impl Table {
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Runs the body for each tuple of a list; a solution goes on at the block.
+    /// Runs the body for each tuple of a list; a solution goes on at `found`.
     pub(in super::super) fn scan_list(&mut self, scan: u32, body: u32, found: Block) {
         if !self.tables().knows(scan) {
             return; // a list of the session: it is empty
@@ -110,7 +111,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
     }
 
-    /// Goes on if some tuple of a list has the prefix, or, negated, if none has.
+    /// Goes on at `fails` if no tuple of a list has the prefix, or, negated, if one has.
     pub(in super::super) fn test_list(&mut self, scan: u32, negated: bool, fails: Block) {
         if !self.tables().knows(scan) {
             if !negated {
@@ -128,8 +129,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// The begin and end of the tuples with the prefix in the registers; goes to the block if no tuple has
-    /// it.
+    /// Where the tuples begin and end that have the prefix in the registers: at the same place if there are none.
+    /// Goes on at `none` if a value of the prefix is beyond those of all tuples.
     fn range(&mut self, scan: u32, none: Block) -> [Value; 2] {
         let bound = self.c.machine.registers(self.c.machine.scans[scan as usize].bound);
         let (sizes, places) = match self.tables().of_scan(scan) {
