@@ -145,7 +145,7 @@ fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
         out.line(format_args!("presets from ply {} on: {presets}", after + 1))?;
     }
     if state.migrated {
-        out.line("brought up to date: the save is older than the rules")?;
+        out.line("brought up to date: the save was made under other rules")?;
     }
     if state.plies > 0 {
         out.line("proofs are not checked: `rulemate audit` does")?;

@@ -25,12 +25,12 @@ impl Ids {
         let cap = session.schema().entity_cap() as usize;
         let mut ids = Self { taken: vec![false; cap], counter: 0 };
         ids.take(i64::from(GAME.0));
-        ids.count_in(session);
+        ids.take_mentioned(session);
         ids
     }
 
     /// Takes the ids that facts mention now, and reads the counter.
-    fn count_in(&mut self, session: &Session) {
+    fn take_mentioned(&mut self, session: &Session) {
         let schema = session.schema();
         for at in 0..schema.attributes().len() as u16 {
             let attr = AttrId(at);
@@ -52,7 +52,7 @@ impl Ids {
     /// Also takes the ids that facts mention now, or mentioned since a mark.
     pub fn follow(&mut self, session: &Session, since: Mark) {
         let schema = session.schema();
-        self.count_in(session);
+        self.take_mentioned(session);
         for change in session.changes_since(since) {
             if schema.attribute(change.attr).of.is_none() {
                 self.take(i64::from(change.entity.0));
@@ -93,8 +93,8 @@ impl Ids {
         Some(EntityId(at as u32))
     }
 
-    /// The next id in raw form; if there is none, the first one out of range: making an entity of it is
-    /// refused.
+    /// The next id in raw form; if there is none, the first one out of range, which is refused where an entity is
+    /// created with it.
     pub fn give_raw(&mut self) -> i64 {
         self.give().map_or(self.taken.len() as i64, |it| i64::from(it.0))
     }

@@ -1,8 +1,9 @@
-//! Repetition keys: a hash over the rows that the rules name as the identity of a position.
+//! Repetition keys: a hash of the rows by which the rules tell positions apart.
 //!
-//! `.repetition` lists the relations; two positions are the same when these have the same rows.
-//! Entity ids and counters are not among them, so the key does not depend on how a position came
-//! about.
+//! `.repetition` lists the relations; two positions are the same when these have the same rows. The key should
+//! not depend on how a position came about, so rules list relations about squares and sides rather than about
+//! entities, whose ids depend on it, and of counters only those that decide what may follow (half-moves of the turn,
+//! checks that are left).
 
 use crate::derive::World;
 

@@ -1,10 +1,11 @@
-//! Accounts: a permanent name, tokens for some devices, and recovery codes. There is no
+//! Accounts: a permanent name, a token for each device, and recovery codes. There is no
 //! e-mail and no password: without a device and without a code, an account is lost.
 //!
 //! An account is a record of the store, and a record for each of its tokens; both change together or not at all.
 //! Tokens and codes are kept as hashes, codes by Argon2. A seat of an account belongs to the account, not to
-//! a token, so any of its devices can play it. Accounts of earlier versions, which are two texts that never
-//! change, have their one token and no codes. Deliberately absent: requests (`account_requests`).
+//! a token, so any of its devices can play it. Accounts of earlier versions are two texts of the store in place of
+//! records: they have their one token and no codes, and cannot be changed. Deliberately absent: requests
+//! (`account_requests`).
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use axum::http::StatusCode;
@@ -19,8 +20,9 @@ use super::store::{Change, Store, StoreError};
 
 /// The prefix of account tokens; a token without it is not looked up.
 pub(super) const PREFIX: &str = "rma_";
-/// Maximum number of devices of one account, and the number of its recovery codes.
+/// Maximum number of devices of one account.
 pub(super) const DEVICES: usize = 20;
+/// The number of recovery codes that an account is given.
 pub(super) const CODES: usize = 8;
 /// Maximum number of characters of the name of a device.
 const LABEL: usize = 40;
@@ -29,13 +31,15 @@ pub(super) const RESERVED: [&str; 3] = ["anonymous", "computer", "ai"];
 /// The prefix of the names by which the computer is challenged. A level follows.
 pub(super) const COMPUTER: &str = "computer-";
 
-/// The holder of an account.
+/// An account, as it is found by a token or by its name.
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     pub(super) name: String,
-    /// The hash that its seats have.
+    /// What its seats have as the hash of their token: `account:ID`, or for an account of an earlier version the
+    /// hash of its one token.
     pub(super) token: TokenHash,
-    /// The hash of the token that was sent, if one was.
+    /// The hash of the device's token that it was found by; `None` if it was found by its name, or is of an earlier
+    /// version.
     pub(super) device: Option<TokenHash>,
 }
 
@@ -69,7 +73,7 @@ pub(super) struct Device {
 }
 
 /// Closes an account for good: its devices are logged out and its codes are void, while its name stays taken. False if
-/// there is no such account.
+/// there is no such account, or if it is of an earlier version, which cannot be closed.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -131,7 +135,7 @@ pub(super) fn device_key(hash: &str) -> String {
     format!("token {hash}")
 }
 
-/// The key of the record that an account has a seat in a game; keys of later games sort first.
+/// The key of the record of an account's seat in a game, taken at that time; keys of later seats sort first.
 pub(super) fn seat_key(id: &str, at: u64, game: &str) -> String {
     format!("{}{:016x} {game}", seats_of(id), u64::MAX - at)
 }
@@ -149,7 +153,7 @@ pub(super) fn stored(
     text.map(|it| serde_json::from_str(&it).map(|record| (it, record)).map_err(bad)).transpose()
 }
 
-/// The account that a token, by its hash, belongs to.
+/// The account that the token with this hash belongs to.
 pub(super) fn by_token(
     store: &mut dyn Store,
     hash: &TokenHash,
@@ -186,8 +190,8 @@ pub(super) fn is_bot(store: &mut dyn Store, id: &str) -> Result<bool, StoreError
     }
 }
 
-/// Codes are random, 75 bits each, so they do not need the memory and time that hashing a password takes, and
-/// checking one costs the server little.
+/// The hash of a recovery code. Codes are random, 75 bits each, so they do not need the memory and time that hashing a
+/// password takes, and checking one costs the server little.
 pub(super) fn hash_of_code(code: &str, salt: &str) -> Option<String> {
     let params = Params::new(4096, 2, 1, Some(32)).ok()?;
     let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -225,7 +229,7 @@ pub(super) fn text(record: &AccountRecord) -> String {
 }
 
 pub(super) fn gone() -> Problem {
-    let message = "this device is logged out: log in again";
+    let message = "no account has this token any more: log in again";
     Problem::new(StatusCode::UNAUTHORIZED, "account_gone", message)
 }
 

@@ -77,7 +77,7 @@ impl Host {
 
     /// Carries out a request of another node, if the game is here.
     async fn serve_node(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
-        let answer = self.ask(game, |reply| Command::Asked { input, reply }).await;
+        let answer = self.ask(game, |reply| Command::PassedOn { input, reply }).await;
         let done = Done::of(answer.and_then(|it| it).transpose());
         let Some(cluster) = self.cluster() else { return };
         // A node that gets no answer looks up the owner of the game.

@@ -130,6 +130,8 @@ fn fens_of_points_are_refused_with_the_place() {
         ("a1:M,z9:m w 1", "byte 5: found \"z9\", expected the name of a point"),
         ("a1:x w 1", "byte 3: found \"x\", expected a piece (m)"),
         ("a1:Mm w 1", "byte 3: found \"Mm\", expected one piece"),
+        ("a1:(Mm) w 1", "byte 3: found \"(Mm)\", expected a piece (m)"),
+        ("a1:M,d1:m,a1:m w 1", "byte 10: found \"a1\" again, expected each point once"),
         ("8/8 w 1", "expected POINT:PIECE"),
         ("- w 1 left=9,red:2", "found \"red\", expected a side, each once"),
         ("- w 1 left=9,white:x", "found \"x\""),
@@ -218,6 +220,43 @@ on sail(p, t) do set at(p, t).
     let view = game.view();
     let sail = view.legal.iter().find(|it| it.uci == "south>in").expect("a way");
     assert_eq!((sail.from.as_deref(), sail.to.as_deref()), (Some("south"), Some("in")));
+}
+
+/// Where a file says `stack`, points hold several pieces, as squares do.
+#[test]
+fn points_hold_stacks_where_the_rules_say_so() {
+    let mut catalogue = catalogue();
+    let text = r#"% pond: boats that may meet.
+.meta game "pond"
+.meta title "Pond"
+.meta board "graph"
+.meta start "in:B,inlet:b w 1"
+.meta fen "stack written"
+.domain Square += { in, inlet, south }
+.domain Kind += { boat }
+letter('boat, "b").
+.static written(kind: Kind, n: Int) "a {kind} is written in place {n}"
+written('boat, 1).
+link('in, 'inlet). link('inlet, 'south). link('south, 'in).
+.action sail(piece: Entity, to: Square) legality rules uci "{at(piece)}>{to}" "{piece} sails to {to}"
+sail(p, t) :- own(p), at(p, s), adjacent(s, t).
+movable() :- sail(_, _).
+on sail(p, t) do set at(p, t).
+"#;
+    catalogue.add(Source { path: "pond.dl".into(), text: text.into() }).expect("a game");
+    let rules = catalogue.load::<&str>("pond", &[]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    game.play_text("in>inlet").unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(game.fen(), "inlet:(Bb) b 1");
+    for fen in ["inlet:(Bb) b 1", "inlet:(bB) b 1"] {
+        let mut again = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(again.fen(), "inlet:(Bb) b 1", "{fen}");
+        again.play_text("inlet>south").unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(again.fen(), "inlet:B,south:b w 2", "{fen}");
+    }
+    for fen in ["inlet:(B) b 1", "inlet:(Bb b 1", "inlet:B,inlet:b b 1"] {
+        assert!(rules.start(Some(fen)).is_err(), "{fen}");
+    }
 }
 
 /// The first and the last file are neighbours on boards of any width, and leaps of a side that is not in scope stay on

@@ -253,6 +253,50 @@ fn options_that_came_later_have_their_defaults() {
     assert_eq!(restored.game.hash(), game.hash());
 }
 
+/// With one activation more, every piece has another id: the text says which of two knights went.
+#[test]
+fn moves_are_found_by_their_text_under_other_rules() {
+    let with = |presets: &str| {
+        let text = format!(".meta game \"mine\"\n.meta layout \"orthodox\"\n{presets}");
+        let mut catalogue = Catalogue::embedded().expect("the catalogue");
+        let path = "mine.dl".into();
+        let source = rulemate::internals::rules::Source { path, text: text.into() };
+        catalogue.add(source).expect("a game");
+        catalogue
+    };
+    let (one, two) = (".meta use \"coregal\"\n", ".meta use \"king-of-the-hill\"\n");
+    let rules = with(one).load::<&str>("mine", &[]).expect("it loads");
+    let fen = "4k3/8/8/8/8/8/8/1N1N3K w - - 0 1";
+    let mut game = rules.start(Some(fen)).expect("a position");
+    game.play_text("d1c3").unwrap_or_else(|it| panic!("{it}"));
+    let save = saved(&game, &rules);
+    let other = with(&format!("{one}{two}"));
+    let mut restored = save.restore(&other, RulesFrom::Changed).expect("the move is legal").game;
+    assert_eq!(&*restored.history()[0].uci, "d1c3");
+    assert_eq!(restored.fen(), game.fen());
+}
+
+/// Differences are told in sentences, whatever differs.
+#[test]
+fn what_differs_is_said_in_full() {
+    let rules = rules("chess");
+    let game = played(&rules, "e4 e5");
+    let save = saved(&game, &rules);
+    let found = |change: &dyn Fn(&mut Save)| {
+        let mut wrong = save.clone();
+        change(&mut wrong);
+        audited(&wrong.write(Form::Json)).expect_err("it is caught").to_string()
+    };
+    assert_eq!(
+        found(&|it| it.moves[1].goes_on = true),
+        "move 2 (e7e5): the side to move after it is the same in the save, but the next in the game"
+    );
+    assert_eq!(
+        found(&|it| it.moves[0].san = "d4".into()),
+        "move 1 (e2e4): the move in SAN is d4 in the save, but e4 in the game"
+    );
+}
+
 /// One save of every version of the format, as it was written at the time.
 #[test]
 fn golden_saves_of_every_version_load() {

@@ -20,7 +20,7 @@ use crate::rules::{Input, Program, Role, Source};
 /// The rules that a save is restored under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulesFrom {
-    /// The current rules, which must be those of the save.
+    /// The current rules, which must be those of the save (one of version 1 does not say which those are).
     Here,
     /// The current rules, whether they have changed or not. Attributes that the save does not know have their
     /// defaults; the moves must still be legal.
@@ -62,7 +62,7 @@ pub enum Next<'s> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {what}")]
 pub struct Difference {
-    /// `the start`, `move 3 (g1f3)`, `the end`.
+    /// `the start`, `move 3 (g1f3)`, `the change of presets after move 3`, `the end`.
     pub at: String,
     /// The difference, as a sentence.
     pub what: String,
@@ -90,7 +90,8 @@ pub struct Restored {
     pub game: Game,
     /// The rules that it goes on under.
     pub rules: Ruleset,
-    /// Whether the save was older than the rules, and was migrated.
+    /// Whether the save was made under other rules, or does not say under which (version 1), so that its facts and
+    /// moves were adapted to those that there are.
     pub migrated: bool,
 }
 
@@ -100,7 +101,7 @@ impl Save {
     /// The game, history included.
     ///
     /// # Errors
-    /// The rules have changed, or the first difference from the replayed moves.
+    /// The rules have changed or cannot be loaded, or the replay differs from the save: the first difference.
     pub fn restore(
         &self,
         catalogue: &Catalogue,
@@ -142,7 +143,7 @@ impl Save {
         Ok(Restored { game, rules: replay.rules, migrated: !strict })
     }
 
-    /// The programs that the game was played by, in order of their time.
+    /// The programs that the game was played by: that of the start, then that of each switch.
     fn programs(
         &self,
         catalogue: &Catalogue,
@@ -163,9 +164,10 @@ impl Save {
             let source = Source { path: it.path.clone(), text: text.into() };
             match source.hash() == it.blake3 {
                 true => Ok(source),
-                false => {
-                    Err(RestoreError::Embedded(format!("{} is not what its hash says", it.path)))
-                }
+                false => Err(RestoreError::Embedded(format!(
+                    "the text of {} does not match its hash",
+                    it.path
+                ))),
             }
         };
         if self.rules.is_empty() {
@@ -185,7 +187,7 @@ impl Save {
         }
     }
 
-    /// The files whose text is not that of the save, or that only one side has.
+    /// The files whose text is not that of the save, or that are only there or only here.
     fn changed_rules(&self, programs: &[Arc<Program>]) -> Vec<String> {
         let now: Vec<(&str, String)> =
             files(programs.iter()).into_iter().map(|it| (it.path.as_str(), it.hash())).collect();
@@ -279,17 +281,8 @@ impl Replay<'_> {
             return Ok(());
         }
         let now = Activation::texts(self.rules.activations());
-        if now != to.presets {
-            let (saved, now) = (to.presets.join(", "), now.join(", "));
-            return Err(format!("the presets are {saved} in the save, but {now}"));
-        }
-        match hash(game.hash()) {
-            now if now != to.facts => Err(format!(
-                "the hash of the facts after it is {} in the save, but {now}",
-                to.facts
-            )),
-            _ => Ok(()),
-        }
+        compare_presets(&to.presets, &now)?;
+        compare("the hash of the facts after it", &to.facts, &hash(game.hash()))
     }
 
     fn start(&self) -> Result<Game, RestoreError> {
@@ -313,17 +306,16 @@ impl Replay<'_> {
         if self.strict {
             let fault = |it: String| Difference::new("the start", it);
             compare_facts(start, &facts(&game)).map_err(fault)?;
-            if Activation::texts(self.rules.activations()) != self.save.presets
-                || self.save.game != self.rules.game().name
-            {
-                return Err(fault("the game and its presets are named otherwise".into()).into());
-            }
+            compare("the name of the game", &self.save.game, &self.rules.game().name)
+                .map_err(fault)?;
+            let presets = Activation::texts(self.rules.activations());
+            compare_presets(&self.save.presets, &presets).map_err(fault)?;
         }
         Ok(game)
     }
 
-    /// List options used to be one number, with a bit for each member (the 64th in the sign); they are now
-    /// one fact per member.
+    /// Replaces list options as they used to be saved, one number with a bit for each member (the 64th in the
+    /// sign), by one fact per member.
     fn list_members(&self, facts: &mut Vec<SavedFact>, attributes: &mut Vec<String>) {
         let program = self.rules.program();
         let name = |attr| program.schema.attribute(attr).name.clone();
@@ -364,23 +356,21 @@ impl Replay<'_> {
         }
     }
 
-    /// The legal move that a save means.
+    /// The legal move that a save means. Other rules may give pieces other ids, so under them the text counts, and the
+    /// action only where the text means no legal move.
     fn find(&self, game: &mut Game, saved: &SavedMove) -> Result<Move, String> {
-        let program = game.program().clone();
-        if game.result().is_none() {
-            let contract = game.contract().clone();
-            let moves = legal_moves(game.world_mut(), &contract);
-            let meant = |it: &&Move| action_name(&program, it) == saved.action;
-            if let Some(it) = moves.iter().find(meant) {
-                return Ok(it.clone());
-            }
+        if !self.strict {
+            let found = game.find_move(&saved.uci);
+            return found.or_else(|why| listed(game, saved).ok_or_else(|| why.to_string()));
         }
-        match (self.strict, game.find_move(&saved.uci)) {
+        if let Some(mv) = listed(game, saved) {
+            return Ok(mv);
+        }
+        match game.find_move(&saved.uci) {
             // It has unlisted arguments.
-            (true, Ok(mv)) if action_name(&program, &mv) == saved.action => Ok(mv),
-            (false, Ok(mv)) => Ok(mv),
-            (true, Ok(_)) => Err(format!("{} is no legal action here", saved.action)),
-            (_, Err(why)) => Err(why.to_string()),
+            Ok(mv) if action_name(game.program(), &mv) == saved.action => Ok(mv),
+            Ok(_) => Err(format!("{} is no legal action here", saved.action)),
+            Err(why) => Err(why.to_string()),
         }
     }
 
@@ -418,22 +408,46 @@ impl Replay<'_> {
     }
 }
 
+/// The legal move whose action has the saved name, ids included.
+fn listed(game: &mut Game, saved: &SavedMove) -> Option<Move> {
+    if game.result().is_some() {
+        return None;
+    }
+    let (program, contract) = (game.program().clone(), game.contract().clone());
+    let moves = legal_moves(game.world_mut(), &contract);
+    moves.iter().find(|it| action_name(&program, it) == saved.action).cloned()
+}
+
+/// Checks that something is in the game as it is in the save.
+fn compare(what: &str, saved: &str, now: &str) -> Result<(), String> {
+    match saved == now {
+        true => Ok(()),
+        false => Err(format!("{what} is {saved} in the save, but {now} in the game")),
+    }
+}
+
+/// Checks that a save has the presets that the game has, each written in full.
+fn compare_presets(saved: &[String], now: &[String]) -> Result<(), String> {
+    if saved == now {
+        return Ok(());
+    }
+    let list = |all: &[String]| if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+    Err(format!("the presets are {} in the save, but {} in the game", list(saved), list(now)))
+}
+
 /// The first field in which a saved move is not what was played.
 fn compare_moves(saved: &SavedMove, now: &SavedMove) -> Result<(), String> {
-    let yes = |it: bool| if it { "goes on" } else { "ends" }.to_string();
+    let next = |goes_on: bool| if goes_on { "the same" } else { "the next" }.to_string();
     let fields = [
         ("the action", &saved.action, &now.action),
         ("the move in UCI", &saved.uci, &now.uci),
         ("the move in SAN", &saved.san, &now.san),
         ("the side", &saved.side, &now.side),
-        ("the turn", &yes(saved.goes_on), &yes(now.goes_on)),
+        ("the side to move after it", &next(saved.goes_on), &next(now.goes_on)),
         ("the hash of the facts after it", &saved.facts, &now.facts),
         ("the key of the position after it", &saved.position, &now.position),
     ];
-    match fields.into_iter().find(|(_, saved, now)| saved != now) {
-        None => Ok(()),
-        Some((what, saved, now)) => Err(format!("{what} is {saved} in the save, but {now}")),
-    }
+    fields.into_iter().try_for_each(|(what, saved, now)| compare(what, saved, now))
 }
 
 /// The first fact that only one of the two has.

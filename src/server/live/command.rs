@@ -1,4 +1,4 @@
-//! Commands to a game's task, each with the channel for its answer.
+//! Commands to a game's task, each with the channel for its answer if there is one.
 //!
 //! Deliberately absent: how a game answers (the task itself).
 
@@ -11,8 +11,8 @@ use super::super::pool::Lane;
 use super::super::problem::Problem;
 use crate::game::Game;
 
-/// The answer to another node; `None` if the game is not here.
-type Passed = Option<Answer>;
+/// The answer to a step; `None` if another node owns the game.
+type AnswerIfOwned = Option<Answer>;
 
 type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
@@ -35,8 +35,8 @@ pub(in crate::server) enum Command {
         limit: usize,
         reply: Reply<Value>,
     },
-    /// The last event that is known here, at least `v` if there is such an event; if not, also a receiver
-    /// that is notified of later ones.
+    /// The number of the last event. If that is below `v`, also after the store was asked for events of other nodes,
+    /// a receiver of the numbers of later ones comes with it.
     Version {
         v: u64,
         reply: Reply<(u64, Option<watch::Receiver<u64>>)>,
@@ -52,9 +52,9 @@ pub(in crate::server) enum Command {
         reply: Reply<Branched>,
     },
     /// A step that another node passes on.
-    Asked {
+    PassedOn {
         input: Input,
-        reply: Reply<Passed>,
+        reply: Reply<AnswerIfOwned>,
     },
     /// Another node may have stored events up to this one.
     News {
@@ -62,16 +62,16 @@ pub(in crate::server) enum Command {
     },
 }
 
-/// The actions played that are sent with the state of a game.
+/// Which of the actions that were played are sent with the state of a game.
 #[derive(Debug, Clone, Copy)]
 pub enum Lines {
-    /// The last actions.
+    /// So many of the last actions.
     Last(usize),
     /// The texts of all actions, without their details.
     Texts,
 }
 
-/// A copy of a game, and the lane for questions to it.
+/// A copy of a game, and the lane for questions about it.
 #[derive(Debug)]
 pub(in crate::server) struct Branched {
     pub(in crate::server) game: Box<Game>,
@@ -91,7 +91,7 @@ impl Command {
             Self::Version { reply, .. } => drop(reply.send(Err(problem))),
             Self::Watch { reply, .. } => drop(reply.send(Err(problem))),
             Self::Branch { reply, .. } => drop(reply.send(Err(problem))),
-            Self::Asked { reply, .. } => drop(reply.send(Err(problem))),
+            Self::PassedOn { reply, .. } => drop(reply.send(Err(problem))),
             Self::News { .. } => {}
         }
     }

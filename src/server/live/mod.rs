@@ -307,7 +307,7 @@ impl Live {
                     return Err(());
                 }
             },
-            Command::Asked { input, reply } => match self.step_here(input).await {
+            Command::PassedOn { input, reply } => match self.step_here(input).await {
                 Ok(answer) => drop(reply.send(answer.transpose())),
                 Err(problem) => {
                     drop(reply.send(Err(problem)));

@@ -1,7 +1,7 @@
-//! Computes the rows of a stratum of statics: from the memo, by bit rows, or by the general fixpoint.
+//! Finds the rows of a stratum of statics: in the memo, in facts of the rules, by bit rows, or by the general fixpoint.
 //!
-//! With bit rows all rules run again until nothing is new. That repeats work, but boards take few rounds, and
-//! a round consists of ANDs of rows where lists would have to be built and sorted. Longer recursion, and
+//! With bit rows all recursive rules run again, on whole rows, until nothing is new. That repeats work, but boards take
+//! few rounds, and a round consists of ANDs of rows where lists would have to be built and sorted. Longer recursion, and
 //! integers, are left to lists. Deliberately absent: which statics there are (`settle`), and the keys of the
 //! memo (`memo`).
 
@@ -24,21 +24,22 @@ use super::super::word::Word;
 use super::modes::RECURSIVE;
 use super::{Compiled, Compiler, is_row_local};
 
-/// Maximum number of rounds with rows, and of steps.
+/// Maximum number of rounds with bit rows.
 const ROUNDS: usize = 32;
+/// Maximum number of steps of all rounds so far, if another one is to begin.
 const STEPS: i64 = 1 << 19;
-/// Maximum number of rows of one relation.
+/// Maximum number of bit rows of one relation.
 const LARGEST: u32 = 1 << 13;
-/// Maximum number of columns: those of a row's address, and the row itself.
+/// Maximum number of columns: four in the address of a bit row, and the one that its bits stand for.
 const COLUMNS: usize = 5;
 
-/// A rule of a stratum that is solved by rows.
+/// A rule of a stratum that is solved by bit rows.
 struct RowPlan {
     /// The instruction where it begins.
     start: u32,
-    /// Whether it reads a relation that it may add to.
+    /// Whether it runs in every round, since it reads relations of the stratum.
     again: bool,
-    /// Whether it runs until it can add nothing more to a row.
+    /// Whether a run repeats it on each bit row until it adds nothing more to that row.
     in_row: bool,
 }
 
@@ -70,7 +71,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(self.memo.keep(key, rows, numbered))
     }
 
-    /// `None` if the stratum does not fit rows.
+    /// `None` if the stratum does not fit bit rows, or takes too long with them.
     fn solve_by_rows(
         &mut self,
         relations: &[RelId],
@@ -90,7 +91,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         found
     }
 
-    /// Rows for each relation, if all have few enough.
+    /// Places bit rows for each relation; `None` if one has integers, too many columns or too many rows.
     fn place_rows(&mut self, relations: &[RelId]) -> Option<Vec<Dense>> {
         let mut places = Vec::new();
         for &rel in relations {
@@ -122,7 +123,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let reads = relations_of(live.body.iter().copied());
                 let again = reads.iter().any(|it| relations.contains(it));
                 self.begin(&live);
-                self.planner.loops = FREE_LOOPS; // over the rounds
+                self.planner.loops = FREE_LOOPS; // it runs once a round, so every loop is charged
                 let start = self.planner.code.ops.len() as u32;
                 let in_row = reads.contains(rel) && is_row_local(*rel, &live);
                 if in_row {
@@ -135,8 +136,8 @@ impl<'p, W: Word> Compiler<'p, W> {
                 plans.push(RowPlan { start, again, in_row });
             }
         }
-        // Rules that read what they add to come last; if nothing else adds to a row that is complete, no
-        // further round is needed.
+        // Rules that read relations of the stratum come last. If there is but one, and a run of it completes each bit
+        // row, no further round is needed.
         plans.sort_by_key(|it| it.again);
         if let [first @ .., last] = plans.as_mut_slice()
             && !first.iter().any(|it| it.again)
@@ -197,7 +198,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 }
 
-/// Runs the plans until nothing is new, repeating those that read what they add to. False if that takes too
+/// Runs the plans until nothing is new: all in the first round, then those that run again. False if that takes too
 /// long.
 fn rounds<W: Word>(
     c: &Compiled<W>,

@@ -1,8 +1,10 @@
-//! Boards without files and ranks in a FEN: the pieces with the names of their points, `a1:M,d7:m`, or `-`.
+//! Boards without files and ranks in a FEN: the name of each point that is not empty, with what stands there,
+//! `a1:M,d7:m`; `-` for an empty board.
 
 use super::super::super::contract::Contract;
 use super::super::letters::Letters;
 use super::parts::{self, FenError, Part, Placed};
+use super::stack;
 use crate::rules::Program;
 
 /// Reads the pieces that stand on points.
@@ -14,30 +16,37 @@ pub(super) fn read(
     text: &str,
 ) -> Result<Vec<Placed>, FenError> {
     let points = program.schema.domain(contract.board.domain);
-    let mut pieces = Vec::new();
+    let mut pieces: Vec<Placed> = Vec::new();
     let mut offset = 0;
     for word in text.split(',').filter(|_| text != "-") {
-        let known = || "POINT:PIECE, divided by commas, or -";
-        let (name, piece) =
-            word.split_once(':').ok_or_else(|| part.error(offset, format!("{word:?}"), known()))?;
+        let form = "POINT:PIECE, divided by commas, or -";
+        let (name, standing) =
+            word.split_once(':').ok_or_else(|| part.error(offset, format!("{word:?}"), form))?;
         let point = points.member(name).ok_or_else(|| {
             part.error(offset, format!("{name:?}"), "the name of a point of the board")
         })?;
-        let mut rest = piece;
+        if pieces.iter().any(|it| it.square == Some(point)) {
+            return Err(part.error(offset, format!("{name:?} again"), "each point once"));
+        }
+        let mut rest = standing;
         let place = offset + name.len() + 1;
-        let placed = parts::piece(contract, letters, &mut rest).ok_or_else(|| {
-            part.error(place, format!("{piece:?}"), format!("a piece ({})", letters.all()))
+        let placed = match standing.starts_with(stack::OPEN) && contract.stack.is_some() {
+            true => stack::read(contract, letters, &mut rest),
+            false => parts::piece(contract, letters, &mut rest).map(|it| vec![it]),
+        };
+        let placed = placed.ok_or_else(|| {
+            part.error(place, format!("{standing:?}"), format!("a piece ({})", letters.all()))
         })?;
         if !rest.is_empty() {
-            return Err(part.error(place, format!("{piece:?}"), "one piece after the name"));
+            return Err(part.error(place, format!("{standing:?}"), "one piece after the name"));
         }
-        pieces.push(Placed { square: Some(point), ..placed });
+        pieces.extend(placed.into_iter().map(|it| Placed { square: Some(point), ..it }));
         offset += word.len() + 1;
     }
     Ok(pieces)
 }
 
-/// Writes them, in the order in which the rules name the points.
+/// Writes what stands on points, in the order in which the rules name these.
 pub(super) fn write(program: &Program, contract: &Contract, cells: &[Option<String>]) -> String {
     let points = program.schema.domain(contract.board.domain);
     let pieces = (0..).zip(cells).filter_map(|(point, piece)| {
