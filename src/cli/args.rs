@@ -268,7 +268,7 @@ pub(crate) struct PlayArgs {
     #[arg(long, value_name = "SIDE", conflicts_with = "random")]
     pub(crate) computer: Option<String>,
     /// Level of the computer, from 1 to 8
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8), requires = "computer")]
     pub(crate) level: u8,
     /// Seconds for which the computer first plays against itself, to learn the game [default: up to 3]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "computer")]

@@ -16,7 +16,7 @@ use crate::facts::{
 use crate::rules::{Input, Meta, Program, Role, Type};
 
 /// The option that every preset has: how many turns it is active.
-const TURNS: &str = "turns";
+pub(super) const TURNS: &str = "turns";
 
 /// An activation as requested: its names are not looked up yet.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::facts::nearest;
 use crate::rules::{InputHead, Source, inputs};
 
-use super::activation::meant;
+use super::activation::{TURNS, meant};
 use super::entry::{PartEntry, PresetEntry};
 
 /// A fault in the definition of a preset.
@@ -21,6 +21,10 @@ pub enum DefinitionFault {
     OneSided { preset: String, other: String },
     #[error("{path} is a part of preset {preset}, which there is not{}", meant(.near))]
     Part { path: String, preset: String, near: Option<String> },
+    #[error(
+        "preset {preset} has an option {option}, which cannot be chosen: in an activation, {option} is for how long"
+    )]
+    Reserved { preset: String, option: &'static str },
     #[error("presets require each other: {}", cycle.join(" -> "))]
     Cycle { cycle: Vec<String> },
     #[error(
@@ -73,7 +77,7 @@ pub(super) fn check(
         }
     }
     cycles(presets, &mut faults);
-    clashes(presets, parts, sources, &mut faults);
+    attributes(presets, parts, sources, &mut faults);
     faults
 }
 
@@ -133,9 +137,9 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     }
 }
 
-/// Attributes that two presets export with different types. Presets that exclude each other are never active
-/// together.
-fn clashes(
+/// Options with the name of the one that every preset has, and attributes that two presets export with different
+/// types, even if these exclude each other.
+fn attributes(
     presets: &[PresetEntry],
     parts: &[PartEntry],
     sources: &[Source],
@@ -143,8 +147,13 @@ fn clashes(
 ) {
     let mut first: HashMap<String, (String, &PresetEntry)> = HashMap::new();
     for preset in presets {
+        let reserved = format!("{}.{TURNS}", preset.preset);
         let of_it = parts.iter().filter(|it| it.preset == preset.preset).map(|it| it.source);
         for input in [preset.source].into_iter().chain(of_it).flat_map(|it| inputs(&sources[it])) {
+            if input.attribute == reserved {
+                let (preset, option) = (preset.preset.clone(), TURNS);
+                faults.push(DefinitionFault::Reserved { preset, option });
+            }
             if !input.exported {
                 continue;
             }

@@ -349,6 +349,7 @@ fn everything_wrong_with_definitions_is_said_at_once() {
             "four",
             ".meta requires \"piece-hpp\"\n.meta incompatible \"nothing-like-it: no\"\n",
         ),
+        preset("five", ".input term(activation: Entity, n: Int) key attr \"five.turns\"\n"),
     ] {
         catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
     }
@@ -360,7 +361,8 @@ fn everything_wrong_with_definitions_is_said_at_once() {
          preset four requires piece-hpp, which there is not; did you mean piece-hp?; \
          preset four is incompatible with nothing-like-it, which there is not; \
          presets require each other: one -> two -> three -> one; \
-         attribute mana is Int of entities in preset two and Bool of entities in preset three"
+         attribute mana is Int of entities in preset two and Bool of entities in preset three; \
+         preset five has an option turns, which cannot be chosen: in an activation, turns is for how long"
     );
 }
 
