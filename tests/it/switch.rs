@@ -121,13 +121,22 @@ fn what_had_died_out_before_is_not_at_stake() {
     assert_eq!(words(&game).as_deref(), Some("white wins by extinction"));
 }
 
-/// What only one side has at the start of a layout is not at stake from there on.
+/// Where sides start with different kinds, each has those at stake that it starts with.
 #[test]
-fn a_horde_of_pawns_has_not_died_out() {
+fn each_side_has_the_kinds_of_its_layout_at_stake() {
     let all = "extinction-chess:both:target=all,royal_king=false";
-    let rules = catalogue().load("horde", &[all]).unwrap_or_else(|it| panic!("{it}"));
-    let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(game.result(), None);
+    for (layout, without_a_queen) in [
+        ("horde", "rnb1kbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/PPPPPPPP w kq - 0 1"),
+        ("monster", "rnb1kbnr/pppppppp/8/8/8/8/2PPPP2/4K3 w kq - 0 1"),
+    ] {
+        let rules = catalogue().load(layout, &[all]).unwrap_or_else(|it| panic!("{it}"));
+        let result = |fen| {
+            let game = rules.start(fen).unwrap_or_else(|it| panic!("{it}"));
+            game.result().map(ToString::to_string)
+        };
+        assert_eq!(result(None), None);
+        assert_eq!(result(Some(without_a_queen)).as_deref(), Some("white wins by extinction"));
+    }
 }
 
 #[test]
