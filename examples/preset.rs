@@ -19,6 +19,7 @@ impl Preset for Bounty {
 .input gold(side: Side, amount: Int) of Side attr gold = 0 "{side} has {amount} gold"
 .static worth(kind: Kind, amount: Int) key "a {kind} is worth {amount}"
 worth('pawn, 1). worth('knight, 3). worth('bishop, 3). worth('rook, 5). worth('queen, 9).
+odd_target(q) :- color(q, c), opponent(c, x), active('bounty, x).
 on died(q, p) when kind(q, k), worth(k, n), color(p, c), active('bounty, c), gold(c, m)
     do set gold(c, m + n), note "{c} is paid for a {k}".
 "#

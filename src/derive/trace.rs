@@ -2,7 +2,7 @@
 //!
 //! Values are raw; displays give them names. An effect's justification is its step:
 //! the reaction, the values of its variables, and the event that it reacted to.
-//! Deliberately absent: making it (`transaction`).
+//! Deliberately absent: making them (`transaction`).
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
 /// The steps of an action, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
-    /// The facts that expired first: those that last until an action begins.
+    /// The facts that expired as the action began: those that last until the next action.
     pub expired: Vec<Change>,
     pub steps: Vec<Step>,
 }
@@ -24,7 +24,7 @@ pub struct Step {
     /// The event that it reacted to: the action or a raised event, with the arguments as they were then.
     pub event: Event,
     pub args: Tuple,
-    /// Number of events between the action and this one.
+    /// How deep the event is nested: 0 for the action, 1 for an event that a reaction to it raised, and so on.
     pub depth: usize,
     /// Number of events that the action had raised when this one began, itself included: no two have the same.
     pub number: u32,
@@ -60,11 +60,11 @@ pub enum Done {
     Vetoed {
         said: Said,
     },
-    /// The game is to go back that many whole turns.
+    /// The game is to go back that many whole turns, the one under way included.
     Rewound {
         turns: i64,
     },
-    /// Code that the host has registered was called; its effects follow.
+    /// Code that is registered for the preset was called; its effects follow.
     Called {
         name: String,
         args: Tuple,
@@ -152,7 +152,7 @@ impl Trace {
             && self.done().all(|it| matches!(it.1, Done::Changed(_)))
     }
 
-    /// Bytes that the steps hold.
+    /// Bytes on the heap, without texts and without tuples that are too long to be stored in place.
     pub fn heap_bytes(&self) -> usize {
         let done: usize = self.steps.iter().map(|it| it.done.capacity()).sum();
         self.steps.capacity() * size_of::<Step>()

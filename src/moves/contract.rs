@@ -10,9 +10,9 @@ use std::sync::{Arc, OnceLock};
 use super::finder::{
     Board, Counters, Fact, Fault, Field, Finder, Mark, Slot, TurnPart, TurnWords, Walls,
 };
+use super::meta_lines::{fen_lines, san_lines};
 use super::notation::chess::roles::Roles;
 use super::notation::letters::Letters;
-use super::notes::{dashes, fen_lines, san_lines};
 use super::reach::{Room, rooms};
 use super::safety::{Decision, decisions, refused_late};
 use crate::facts::{DomainId, GAME};
@@ -156,6 +156,7 @@ impl Finder<'_> {
         let marks = self.marks();
         let walls = self.walls();
         let counters = self.counters();
+        let dashes = self.dashes();
         let stack = self.stack();
         let turn_text = self.turn_text();
         let turn_words = self.turn_words();
@@ -200,7 +201,7 @@ impl Finder<'_> {
             counters,
             pocket: fen_lines(self.program).any(|it| it == "pocket"),
             stack,
-            dashes: fen_lines(self.program).find_map(dashes).unwrap_or(0),
+            dashes,
             turn_text,
             turn_words,
             strict: fen_lines(self.program).any(|it| it == "strict"),

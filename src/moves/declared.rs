@@ -8,10 +8,12 @@ use super::finder::{
     About, Counters, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart, TurnWords, Walls,
     describe, source_of,
 };
-use super::notes::{called, fen_lines, fen_notes};
+use super::meta_lines::{called, fen_lines, fen_lines_by_file};
 
 /// Maximum number of signs next to letters: one for each punctuation character.
 const MARKS: usize = 32;
+/// Maximum number of fields of a FEN that are always a dash.
+const DASHES: usize = 8;
 
 impl Finder<'_> {
     /// `.meta fen "KEY=RELATION"`: an attribute of the game or of pieces, by the relation that reads it. Files
@@ -19,7 +21,7 @@ impl Finder<'_> {
     pub(super) fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
-        for (line, file) in fen_notes(program) {
+        for (line, file) in fen_lines_by_file(program) {
             let Some((key, name)) = line.split_once('=') else { continue };
             let (key, quiet) = key.strip_prefix('?').map_or((key, false), |it| (it, true));
             if key.contains(' ') {
@@ -97,6 +99,22 @@ impl Finder<'_> {
         }
     }
 
+    /// `.meta fen "dashes N"`: the number of fields after the side to move that are always a dash.
+    pub(super) fn dashes(&mut self) -> usize {
+        let program = self.program;
+        let mut lines = fen_lines(program).filter_map(|it| it.strip_prefix("dashes "));
+        let Some(number) = lines.next() else { return 0 };
+        let found: Option<usize> = number.parse().ok().filter(|it| *it <= DASHES);
+        if found.is_none() {
+            self.faults.push(Fault::Shape {
+                relation: "the number of dashes".into(),
+                expected: format!("a number up to {DASHES}"),
+                found: format!("{number:?}"),
+            });
+        }
+        found.unwrap_or_default()
+    }
+
     /// `.meta fen "mark SIGN=RELATION"`: a flag of pieces, as a sign after the letter; `prefix SIGN=RELATION`
     /// puts it before.
     pub(super) fn marks(&mut self) -> Vec<Mark> {
@@ -109,7 +127,7 @@ impl Finder<'_> {
             (before || word == "mark").then(|| (before, sign.to_owned(), name))
         };
         let mut marks: Vec<Mark> = Vec::new();
-        for (before, sign, name) in fen_notes(program).filter_map(read) {
+        for (before, sign, name) in fen_lines_by_file(program).filter_map(read) {
             let is_sign = |it: char| it.is_ascii_punctuation() && !"/[]".contains(it);
             let mut signs = sign.chars();
             let (Some(sign), None) = (signs.next().filter(|it| is_sign(*it)), signs.next()) else {
@@ -148,7 +166,7 @@ impl Finder<'_> {
     /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and the text between them.
     pub(super) fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
-        let (line, file) = fen_notes(program).find(|it| it.0.starts_with("turn "))?;
+        let (line, file) = fen_lines_by_file(program).find(|it| it.0.starts_with("turn "))?;
         let parts = self.turn_parts(&line["turn ".len()..], file);
         let texts = parts.iter().filter_map(|it| match it {
             TurnPart::Text(text) => Some(text.as_str()),
@@ -227,7 +245,7 @@ impl Finder<'_> {
     /// `.meta fen "wall SIGN=RELATION"`: a flag of squares, written on the board as the sign.
     pub(super) fn walls(&mut self) -> Option<Walls> {
         let program = self.program;
-        let (line, file) = fen_notes(program).find(|it| it.0.starts_with("wall "))?;
+        let (line, file) = fen_lines_by_file(program).find(|it| it.0.starts_with("wall "))?;
         let (sign, name) = line["wall ".len()..].split_once('=').unwrap_or((line, ""));
         let mut signs = sign.chars();
         let is_sign = |it: &char| it.is_ascii_punctuation() && !"/[]()".contains(*it);
@@ -247,7 +265,7 @@ impl Finder<'_> {
     /// `+1+0`.
     pub(super) fn counters(&mut self) -> Option<Counters> {
         let program = self.program;
-        let (line, file) = fen_notes(program).find(|it| it.0.starts_with("counters "))?;
+        let (line, file) = fen_lines_by_file(program).find(|it| it.0.starts_with("counters "))?;
         let name = &line["counters ".len()..];
         let bare = name.strip_prefix('+');
         let fact = self

@@ -7,7 +7,7 @@ mod action;
 mod contract;
 mod declared;
 mod finder;
-mod notes;
+mod meta_lines;
 mod perft;
 mod reach;
 mod safety;

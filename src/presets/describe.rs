@@ -1,4 +1,5 @@
-//! Options and scopes of a preset, read from its checked rules: for lists and pages.
+//! The details of a preset, read from its checked rules, for lists and pages: its options, scopes and attributes, the
+//! relations that it adds to, and what it reacts to.
 //!
 //! Deliberately absent: its effect in a game, and everything that needs plans.
 
@@ -15,7 +16,7 @@ pub struct Particulars {
     pub options: Vec<OptionEntry>,
     /// The scopes that it can be active for.
     pub scopes: Vec<String>,
-    /// The attributes that it states, of pieces and of the game.
+    /// The attributes that its files declare, its options aside: of pieces, of the game, of sides and the like.
     pub attributes: Vec<String>,
     /// The relations of other files that it adds clauses to.
     pub adds_to: Vec<String>,
@@ -27,7 +28,7 @@ impl Catalogue {
     /// The details of a preset, as part of a game.
     ///
     /// # Errors
-    /// Its rules do not compile with those of the game.
+    /// There is no such game, or the preset's rules do not compile with those of the game.
     pub fn particulars(&self, game: &str, preset: &PresetEntry) -> Result<Particulars, LoadError> {
         let all = self.with_required(&[&preset.preset]);
         let requests = self.requests(all.iter().map(String::as_str))?;

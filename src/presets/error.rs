@@ -93,7 +93,7 @@ pub enum LoadError {
         bytes >> 20
     )]
     Full { bytes: usize },
-    #[error("{place} calls {name}, but no code is registered for preset {preset}")]
+    #[error("{place} calls {name}, but {}", no_code(.preset))]
     Code { place: String, name: String, preset: String },
 }
 
@@ -101,6 +101,14 @@ fn of_family(of: &Option<String>) -> String {
     match of {
         Some(family) => format!("is of the family {family}"),
         None => "is of no family".into(),
+    }
+}
+
+/// Why code cannot be called for a preset; its name is empty for a file that belongs to none.
+fn no_code(preset: &str) -> String {
+    match preset {
+        "" => "only files of presets can call code".into(),
+        preset => format!("no code is registered for preset {preset}"),
     }
 }
 

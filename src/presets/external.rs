@@ -2,10 +2,10 @@
 //!
 //! An external preset states what follows from facts (moves, royal pieces, ways to win) in rules like any
 //! other preset, so that it is derived, proved and audited alike. What happens at an action it may implement
-//! in Rust: for each [`Point`] that it names, a reaction is generated that calls it, with the hook's scope.
-//! Its code reads and writes facts through a [`Moment`], inside the transaction.
+//! in Rust: for each [`Point`] that it names, a reaction is generated that calls its code, in the scope that
+//! the point has. Its code reads and writes facts through a [`Moment`], inside the transaction.
 //!
-//! The shield of the preset API's walkthrough, from outside of the package:
+//! A preset of shields that absorb damage, as another crate may write it:
 //!
 //! ```
 //! use rulemate::prelude::*;
@@ -18,7 +18,7 @@
 //!         r#"
 //! .meta preset "steel"
 //! .meta name "Shield"
-//! .meta description "Every piece has a shield that absorbs one hit before hit points do"
+//! .meta description "Every piece has a shield that absorbs one point of damage"
 //! .domain Preset += { steel }
 //! .input armour(piece: Entity, n: Int) key attr armour "{piece} has armour of {n}"
 //! .decl armoured(piece: Entity) "{piece} is to have armour"
@@ -76,15 +76,17 @@ use crate::rules::{Effect, Program};
 /// The folder in the paths of the rules of registered presets.
 pub(super) const FOLDER: &str = "rust/";
 
-/// A point at which an external preset's code is called. An action passes them in the order here, except
-/// those for events: damage, spawns and deaths happen when they are raised.
+/// A point at which an external preset's code is called. An action passes them in the order here, from
+/// [`Point::BeforeMove`] on, except those for events: captures, damage, spawns and deaths happen when they are
+/// raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Point {
     /// An activation of the preset begins: [`Preset::on_activate`].
     Activate,
     /// An activation of it ends: [`Preset::on_deactivate`].
     Deactivate,
-    /// A legal action is about to change facts; scoped to the mover: [`Preset::on_before_move`].
+    /// An action is about to change facts, be it played or tried out to see whether it is legal; scoped to the
+    /// mover: [`Preset::on_before_move`].
     BeforeMove,
     /// A piece captures; scoped to its side: [`Preset::on_before_capture`].
     BeforeCapture,
@@ -97,7 +99,7 @@ pub enum Point {
     PieceRetract,
     /// Does the turn pass? Unscoped: [`Preset::should_advance_turn`].
     AdvanceTurn,
-    /// All facts have changed, and the result was not determined yet; unscoped:
+    /// The action has changed its facts, the turn included, and the result is not determined yet; unscoped:
     /// [`Preset::on_after_move`].
     AfterMove,
     /// The turn has passed; scoped to the side to move: [`Preset::on_turn_start`].
@@ -111,8 +113,8 @@ pub enum Point {
 /// A preset's verdict on the end of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Opinion {
-    /// The game is over, with this outcome of the rules: `white_wins`, `black_wins`, `draw`.
-    /// Its reason is the preset's name.
+    /// The game is over, with this outcome of the rules: `white_wins`, `black_wins`, `draw`. The reason is the
+    /// preset, as its line `.meta preset` names it.
     Over(&'static str),
     /// Mate and stalemate do not end the game.
     Ongoing,
@@ -138,7 +140,8 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// Argument: `activation`.
     fn on_activate(&self, _now: &mut Moment<'_>) {}
 
-    /// Argument: `activation`. What the file states about pieces is retracted after it.
+    /// Argument: `activation`. Afterwards the facts that the preset's rules declare are retracted, for the sides
+    /// that no other activation of it applies to.
     fn on_deactivate(&self, _now: &mut Moment<'_>) {}
 
     /// Arguments: the columns of the action, `piece` and `to` of a move. A veto makes the action
@@ -159,8 +162,8 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// Arguments: `piece`, `by`.
     fn on_piece_retract(&self, _now: &mut Moment<'_>) {}
 
-    /// Whether the turn passes, according to this preset. How many half-moves were played
-    /// before this one is the game's fact `half_moves`.
+    /// Whether the turn passes, according to this preset. The game's fact `half_moves` is the number of
+    /// half-moves that were played in this turn before this one.
     fn should_advance_turn(&self, _now: &mut Moment<'_>) -> bool {
         true
     }
@@ -230,7 +233,7 @@ impl Externals {
         self.0.iter().any(|it| it.id == id)
     }
 
-    /// Checks that all code that a program calls is registered.
+    /// Checks that the presets whose code a program calls are registered.
     pub(super) fn check(&self, program: &Program) -> Result<(), LoadError> {
         for reaction in &program.reactions {
             let calls = |it: &&Effect| matches!(it, Effect::Call { .. });
@@ -242,7 +245,7 @@ impl Externals {
                 return Err(LoadError::Code {
                     place: program.place(reaction.span),
                     name: name.clone(),
-                    preset: preset.unwrap_or("of no name").to_string(),
+                    preset: preset.unwrap_or_default().to_string(),
                 });
             }
         }
@@ -288,7 +291,7 @@ impl Calls for Externals {
     }
 }
 
-/// States a flag of the game if it holds.
+/// States a flag of the game if it holds, and retracts it if not.
 fn flag(now: &mut Moment<'_>, attribute: &str, holds: bool) {
     match holds {
         true => now.set(GAME, attribute, Value::Bool(true)),

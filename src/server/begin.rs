@@ -7,7 +7,7 @@ use super::board::Board;
 use super::core::{Event, LogEntry, Past, Refusal, Room, Setup};
 use super::options::{GameOptions, Import};
 use super::problem::Problem;
-use super::transcript::two_sides_only;
+use super::transcript::no_import;
 use crate::presets::{Catalogue, Ruleset};
 
 /// A new game, with its first events.
@@ -35,13 +35,13 @@ pub(super) fn begin(
     };
     let is_import = !options.import.past.is_empty() || options.import.ended.is_some();
     if is_import && setup.sides.len() != 2 {
-        return Err(two_sides_only("bad_import", &setup.game, &setup.sides));
+        return Err(no_import(&setup.game, &setup.sides));
     }
     let (room, entries) = Room::create(now, board, setup, &options.seats)?;
     lead_in(room, entries, options.import)
 }
 
-/// Replays what was played of a game elsewhere.
+/// Replays the part of a game that was played elsewhere.
 fn lead_in(
     mut room: Room<Board>,
     mut entries: Vec<LogEntry>,
@@ -53,13 +53,13 @@ fn lead_in(
     let Import { past, ended } = import;
     let played = room.lead_in(&past, ended);
     let refused = |(at, why): (usize, Refusal)| {
-        let moves = past[..at].iter().filter(|it| matches!(it, Past::Turn(_))).count();
+        let turns = past[..at].iter().filter(|it| matches!(it, Past::Turn(_))).count();
         let what = match past.get(at) {
             Some(Past::Presets(presets)) => format!("presets {}", presets.join(" ")),
             Some(Past::Turn(text)) => text.clone(),
             None => String::new(),
         };
-        let message = format!("move {} of the text, {what}: {why}", moves + 1);
+        let message = format!("turn {} of the PGN, {what}: {why}", turns + 1);
         Problem::unprocessable("bad_import", message)
     };
     entries.extend(played.map_err(refused)?);

@@ -1,8 +1,8 @@
 //! The rules of a host: offered from files of this machine, uploaded, or found in the store by their hash;
 //! and compiled.
 //!
-//! All of it runs on the threads of `pool`, in parallel with the games. Deliberately absent: which rules are
-//! known and compiled already (`library`).
+//! Reading and compiling rules runs on the threads of `pool`, in parallel with the games. Deliberately absent: which
+//! rules are known and compiled already (`library`).
 
 use std::sync::Arc;
 
@@ -53,12 +53,19 @@ impl Host {
         limit: usize,
     ) -> Result<Option<String>, Problem> {
         let (hash, text) = texts.stored();
+        let (library, checked) = (Arc::clone(&self.library), texts.clone());
+        let check = move || library.catalogue_with(&checked).map(|_| ());
+        self.pool.run(Lane::Foreign, check).await?.map_err(bad_rules)?;
+        let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
+        let keep = move |store: &mut dyn Store| store.add_upload(&upload, &text, limit);
+        if !self.reads().ask(keep).await? {
+            return Ok(None);
+        }
+        // Only now: a game whose rules are known, but not stored, could not be loaded again.
         let library = Arc::clone(&self.library);
         let add = move || library.add(&texts).map(|_| ());
         self.pool.run(Lane::Foreign, add).await?.map_err(bad_rules)?;
-        let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
-        let keep = move |store: &mut dyn Store| store.add_upload(&upload, &text, limit);
-        Ok(self.reads().ask(keep).await?.then_some(hash))
+        Ok(Some(hash))
     }
 
     /// Checks whether uploaded rules compile with what they build on: returns the name of the game or preset,
@@ -81,7 +88,7 @@ impl Host {
     /// Makes the rules of a hash known, from the store if need be.
     ///
     /// # Errors
-    /// There are no such rules, or the store cannot be reached.
+    /// There are no such rules, their metadata is not valid, or the store cannot be reached.
     pub async fn know_rules(&self, hash: &str) -> Result<(), Problem> {
         let mut missing = vec![hash.to_owned()];
         let mut found: Vec<Texts> = Vec::new();
@@ -107,7 +114,8 @@ impl Host {
     }
 
     pub(super) fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
-        let unknown = || Problem::unprocessable("no_such_rules", format!("no rules {rules}"));
+        let unknown =
+            || Problem::unprocessable("no_such_rules", format!("there are no rules {rules}"));
         self.library.catalogue(rules).ok_or_else(unknown)
     }
 
@@ -132,7 +140,7 @@ impl Host {
     }
 }
 
-/// What is wrong with the game that was requested.
+/// The answer to a request for a game that could not be loaded.
 pub(super) fn load_problem(error: &LoadError) -> Problem {
     if let LoadError::Full { .. } = error {
         let status = StatusCode::SERVICE_UNAVAILABLE;

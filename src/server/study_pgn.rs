@@ -8,7 +8,9 @@ use super::board::Board;
 use super::core::Rules;
 use super::problem::Problem;
 use super::study_tree::{NODES, Study, full};
-use super::transcript::{Origin, first_game, origin_of, player_tag, tags_of_rules, two_sides_only};
+use super::transcript::{
+    Origin, first_game, no_import, no_pgn, origin_of, player_tag, tags_of_rules,
+};
 use crate::moves::notation::{PgnGame, PgnMove};
 
 /// A study in export format, with its variations and comments.
@@ -17,7 +19,7 @@ use crate::moves::notation::{PgnGame, PgnMove};
 /// Its game has more than two sides, which PGN has no results for.
 pub(super) fn write(study: &Study) -> Result<String, Problem> {
     let [first, second] = study.sides.as_slice() else {
-        return Err(two_sides_only("no_pgn", &study.game, &study.sides));
+        return Err(no_pgn(&study.game, &study.sides));
     };
     let mut tags = vec![
         ("Event".to_owned(), study.title.clone()),
@@ -125,7 +127,7 @@ impl Outline {
     /// A turn is not legal, or the study is full; the message says on which line.
     pub(super) fn add_to(&self, study: &mut Study, board: &mut Board) -> Result<(), Problem> {
         if !self.moves.is_empty() && study.sides.len() != 2 {
-            return Err(two_sides_only("bad_import", &study.game, &study.sides));
+            return Err(no_import(&study.game, &study.sides));
         }
         study.comment(0, &self.comment)?;
         add_line(study, board, &self.moves, 0, 0)

@@ -12,7 +12,7 @@ use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
     let Some(setup) = created(log) else { return Ok(String::new()) };
     let [first, second] = setup.sides.as_slice() else {
-        return Err(two_sides_only("no_pgn", &setup.game, &setup.sides));
+        return Err(no_pgn(&setup.game, &setup.sides));
     };
     let (comments, turns) = turns(log);
     let sides = [player_tag(first), player_tag(second)];
@@ -35,12 +35,18 @@ fn first_side(log: &[LogEntry]) -> Option<usize> {
 }
 
 /// The refusal to write a game of more than two sides as PGN.
-pub(super) fn two_sides_only(code: &'static str, game: &str, sides: &[String]) -> Problem {
-    let sides = sides.join(", ");
-    let message = format!(
-        "PGN knows games of two sides, and {game} has {sides}: ask for the facts or the log"
-    );
-    Problem::unprocessable(code, message)
+pub(super) fn no_pgn(game: &str, sides: &[String]) -> Problem {
+    let message = format!("{}: ask for the facts or the log", two_sides_only(game, sides));
+    Problem::unprocessable("no_pgn", message)
+}
+
+/// The refusal to read a game of more than two sides from PGN.
+pub(super) fn no_import(game: &str, sides: &[String]) -> Problem {
+    Problem::unprocessable("bad_import", two_sides_only(game, sides))
+}
+
+fn two_sides_only(game: &str, sides: &[String]) -> String {
+    format!("PGN knows games of two sides, and {game} has {}", sides.join(", "))
 }
 
 /// The tag that names the player of a side: `White`.

@@ -1,7 +1,7 @@
 //! Presets of other crates: each point is called when it should be and for whom, what code does is
 //! undone, saved and judged like what rules do, and code that is missing or wrong is named.
 //!
-//! The shield that the preset API's walkthrough builds is the example of `presets::Preset`.
+//! A preset of shields is the example of `presets::external`.
 
 use std::sync::Arc;
 
@@ -472,6 +472,15 @@ fn rule_files_cannot_call_code_of_their_own() {
     assert_eq!(
         refused.to_string(),
         "sly.dl:3 calls on_before_move, but no code is registered for preset sly"
+    );
+    let text = ".meta game \"slyer\"\n.meta layout \"orthodox\"\n.meta family \"chess\"\n\
+                on move(piece, _) do call on_before_move(piece).\n";
+    let source = Source { path: "slyer.dl".into(), text: text.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let refused = catalogue.load::<&str>("slyer", &[]).expect_err("no preset has that code");
+    assert_eq!(
+        refused.to_string(),
+        "slyer.dl:4 calls on_before_move, but only files of presets can call code"
     );
 }
 

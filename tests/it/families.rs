@@ -366,6 +366,12 @@ fn what_survives_its_capture_does_not_come_into_hand() {
         }
         assert!(game.fen().contains(&format!("{hand} ")), "{preset}, {moves}: {}", game.fen());
     }
+    for (preset, hand) in [("piece-hp", "[]"), ("piece-hp:both:hp=1", "[R]")] {
+        let rules = catalogue().load("minishogi", &[preset]).expect("it loads");
+        let mut game = rules.start(Some("4k/5/2r2/2P2/K4[] w - - 0 1")).expect("it starts");
+        game.play_text("c2c3").unwrap_or_else(|it| panic!("{preset}: {it}"));
+        assert!(game.fen().contains(&format!("{hand} ")), "{preset}: {}", game.fen());
+    }
 }
 
 /// Letters of several signs: on the board, in hand, in moves, and on the boards that are drawn.

@@ -113,4 +113,6 @@ fn walls_that_cannot_be_told_are_refused() {
     assert!(why.contains("marks walls"), "{why}");
     let why = refused(".meta fen \"dashes 2\"", ".meta fen \"counters wall\"");
     assert!(why.contains("wall") && why.contains("Int"), "{why}");
+    let why = refused(".meta fen \"dashes 2\"", ".meta fen \"dashes 9\"");
+    assert!(why.ends_with("the number of dashes is \"9\", not a number up to 8"), "{why}");
 }

@@ -1,4 +1,4 @@
-//! Removes old games: all of their rows, their records, and their part of the tallies, in one transaction.
+//! Removes old games with all of their rows and records, in one transaction, and returns how the tallies change.
 //! Texts stay: other games may be played by the same rules.
 
 use rusqlite::{OptionalExtension, params};
@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use super::tally::Tally;
 use super::{StoreError, Summary, after_all};
 
-/// The changes that pruning has made to the tables.
+/// The number of games that were removed, and what the tallies of games and of records change by.
 #[derive(Debug, Default)]
 pub(super) struct Pruned {
     pub(super) games: usize,
@@ -14,7 +14,8 @@ pub(super) struct Pruned {
     pub(super) of_records: Tally,
 }
 
-/// The prefixes of keys of records that are about a game: those of its players' seats end with its id.
+/// The prefixes of the keys of a game's records: those of its players' seats, whose keys end with the game's id, and
+/// the others. [`is_about`] decides for each key that has such a prefix.
 fn about(game: &str, summary: &str) -> (Vec<String>, Vec<String>) {
     let accounts = serde_json::from_str::<Summary>(summary).map(|it| it.accounts);
     let seats = accounts.unwrap_or_default().into_iter().flatten();
@@ -29,8 +30,8 @@ fn is_about(key: &str, game: &str, prefix: &str) -> bool {
     }
 }
 
-/// The condition under which a game may be removed: nothing has happened in it for long, and it waits for
-/// nothing.
+/// The condition under which a game may be removed: nothing has happened in it for long, and it is not one that is
+/// over and whose ratings have yet to be settled.
 const OLD: &str =
     "updated < ?2 AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id)";
 

@@ -104,6 +104,27 @@ fn castling_off_the_e_file() {
     assert_eq!(read(&mut table, "d1h1"), pair("d1g1", "O-O"));
 }
 
+/// Two leaps of a knight that castles may end where castling brings it.
+#[test]
+fn castling_of_a_knight_that_leaps_twice() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue
+        .load("knightmate", &["knights-leap-twice:white"])
+        .unwrap_or_else(|it| panic!("{it}"));
+    for (fen, castled) in [
+        ("r3n2r/8/8/8/8/8/8/R3N2R w KQkq - 0 1", "e1h1"),
+        ("r3n2r/8/8/8/8/8/8/R3N2R b KQkq - 0 1", "e8g8"),
+    ] {
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        let world = game.world_mut().clone();
+        let mut table = Table { world, contract: rules.contract().clone() };
+        told_apart(fen, &mut table);
+        let mv = parse_san(&mut table.world, &table.contract, "O-O");
+        let mv = mv.unwrap_or_else(|it| panic!("{fen}: {it}"));
+        assert_eq!(to_uci(&mut table.world, &mv), castled);
+    }
+}
+
 fn san_of(game: &str, presets: &[&str], fen: &str, uci: &str) -> String {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let rules = catalogue.load(game, presets).unwrap_or_else(|it| panic!("{it}"));

@@ -657,11 +657,11 @@ fn a_game_is_imported_from_pgn_and_goes_on() {
         assert_eq!(state["result"], result, "{state}");
         let import = |pgn: &str| json!({ "pgn": pgn });
         for (pgn, said) in [
-            ("1. e4 Qh4", "move 2 of the text, Qh4"),
+            ("1. e4 Qh4", "turn 2 of the PGN, Qh4"),
             ("[Variant \"Nonsense\"]\n\n1. e4 *", "there is no game nonsense"),
             ("", "no game in the PGN"),
             ("1. e4 {open", "line 1, column 7"),
-            ("1. e4 {[%presets nothing]} e5", "move 2 of the text, presets nothing: "),
+            ("1. e4 {[%presets nothing]} e5", "turn 2 of the PGN, presets nothing: "),
         ] {
             let (status, answer) = server.post("/api/v1/games", "", import(pgn)).await;
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");

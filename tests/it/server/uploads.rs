@@ -48,11 +48,24 @@ fn rule_sets_are_limited_by_owner_and_make_room() {
             "{answer}"
         );
         assert!(answer["message"].as_str().unwrap().contains("DELETE /api/v1/rules/"), "{answer}");
+        // What was not kept is not known either: no game may begin that could not be loaded again.
+        let text = preset("more")["text"].as_str().unwrap().to_owned();
+        let base = Some(Library::new().unwrap().own_hash());
+        let files = vec![("upload/upload.dl".to_owned(), text)];
+        let (hash, _) = Texts { base, files, trusted: false }.stored();
+        let made = json!({ "game": "chess", "rules": hash, "presets": ["more"], "seat": "both" });
+        let (status, answer) = server.post("/api/v1/games", "", made.clone()).await;
+        assert_eq!(
+            (status, &answer["error"]),
+            (StatusCode::UNPROCESSABLE_ENTITY, &json!("no_such_rules")),
+            "{answer}"
+        );
         // What is only checked, or kept already, needs no room; others have their own.
         let look = json!({ "text": preset("more")["text"] });
         assert_eq!(server.post(rules, ann, look).await.0, StatusCode::OK);
         assert_eq!(server.post(rules, ann, preset("p3")).await.1["rules"], json!(kept[3]));
-        assert_eq!(server.post(rules, "", preset("more")).await.0, StatusCode::OK);
+        assert_eq!(server.post(rules, "", preset("more")).await.1["rules"], json!(hash));
+        assert_eq!(server.post("/api/v1/games", "", made).await.0, StatusCode::CREATED);
         let (status, answer) = server.post(rules, "nonsense", preset("p1")).await;
         assert_eq!(
             (status, &answer["error"]),

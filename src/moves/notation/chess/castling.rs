@@ -11,7 +11,7 @@ use crate::facts::{Domain, EntityId};
 use crate::rules::Program;
 
 use super::super::super::contract::Contract;
-use super::super::super::notes::fen_lines;
+use super::super::super::meta_lines::fen_lines;
 use super::super::fen::parts::{FenError, Part, Placed, initial, initials};
 use super::Oddity;
 use super::roles::Castling;

@@ -4,7 +4,7 @@ use crate::facts::DomainId;
 use crate::rules::RelId;
 
 use super::super::super::finder::{Fact, Finder, Slot, Source};
-use super::super::super::notes::{called, fen_notes};
+use super::super::super::meta_lines::{called, fen_lines_by_file};
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Passing {
     /// passed it.
     fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
         let passed = |it: (_, u16)| Some((str::strip_prefix(it.0, "passed ")?, it.1));
-        let (name, file) = fen_notes(finder.program).find_map(passed)?;
+        let (name, file) = fen_lines_by_file(finder.program).find_map(passed)?;
         let name = called(finder.program, file, name);
         finder.input(&name, Source::Game, &[Slot::Square])
     }

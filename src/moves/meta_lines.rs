@@ -4,11 +4,11 @@ use crate::rules::Program;
 
 /// The values of the lines `.meta fen "..."`.
 pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
-    fen_notes(program).map(|it| it.0)
+    fen_lines_by_file(program).map(|it| it.0)
 }
 
-/// The same with the number of the file.
-pub(super) fn fen_notes(program: &Program) -> impl Iterator<Item = (&str, u16)> {
+/// The same values, each with the number of the file that it stands in.
+pub(super) fn fen_lines_by_file(program: &Program) -> impl Iterator<Item = (&str, u16)> {
     let all = program.meta.iter().filter(|it| it.key == "fen");
     all.map(|it| (it.value.as_str(), it.span.source))
 }
@@ -18,16 +18,8 @@ pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
     program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
 }
 
-/// The full name of a relation that a file names.
+/// The full name of a relation that a file names; a name that no relation has stays as it is.
 pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
     let rel = program.relation_in(file, name);
     rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
 }
-
-/// `dashes N`.
-pub(super) fn dashes(line: &str) -> Option<usize> {
-    line.strip_prefix("dashes ")?.parse().ok().filter(|it| *it <= MOST_DASHES)
-}
-
-/// Maximum number of fields that are always a dash.
-const MOST_DASHES: usize = 8;
