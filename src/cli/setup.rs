@@ -93,7 +93,8 @@ fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result
 
 /// A game that goes on from the facts of a file.
 fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
-    let fix = "name a file of `rulemate facts --json`, and the game and the presets that it is of";
+    let fix = "name a file of `rulemate facts --json` or `rulemate save`, and the game and the presets that it \
+               is of";
     let wrong = |why: &dyn std::fmt::Display| trouble(format!("{}: {why}", path.display()), fix);
     let text = read_text(path)?;
     let document = match Document::parse(&text) {
@@ -101,7 +102,9 @@ fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
         // The file may be a whole save.
         Err(why) => match Save::read(text.as_bytes(), "") {
             Ok((save, None)) => Document::new(save.facts),
-            _ => return Err(wrong(&why)),
+            Ok((_, Some(doubt))) => return Err(wrong(&doubt)),
+            Err(RestoreError::Alien { .. }) => return Err(wrong(&why)),
+            Err(refused) => return Err(wrong(&refused)),
         },
     };
     rules.resume(&document, Backend::Bits).map_err(|why| wrong(&why))

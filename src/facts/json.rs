@@ -24,8 +24,11 @@ pub struct JsonError {
 impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();
-        let message = text.split(" at line ").next().unwrap_or_default().to_string();
-        Self { line: error.line(), column: error.column(), message }
+        let (line, column) = (error.line(), error.column());
+        // The place has fields of its own; what precedes it may quote such words from the text.
+        let place = format!(" at line {line} column {column}");
+        let message = text.strip_suffix(&place).unwrap_or(&text).to_owned();
+        Self { line, column, message }
     }
 }
 

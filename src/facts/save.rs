@@ -1,9 +1,10 @@
-//! Facts as JSON: the canonical save with one fact per line, and reading it back.
+//! Facts as JSON: the canonical list with one fact per line, and reading it back.
 //!
-//! The base facts are the whole save. Attributes and members are written by name, so a save survives a change
-//! of the order in which rule files declare them. Reading has two steps: a [`Document`] is text with a known
-//! structure (its names can be examined before any schema exists), and [`Document::facts`] checks it against
-//! a schema. Deliberately absent: which rule files a save needs; that is for the layer that loads them.
+//! Such a list was the first version of saves, so it is called a save here; what later versions have beside facts is
+//! for the layer that loads them, and so is which rule files a save needs. Attributes and members are written by name,
+//! so facts survive a change of the order in which rule files declare these. Reading has two steps: a [`Document`] is
+//! text with a known structure (its names can be examined before any schema exists), and [`Document::facts`] checks
+//! it against a schema.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -12,12 +13,13 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 
+use super::json::JsonError;
 use super::nearest::nearest;
 use super::schema::{AttrId, AttrType, BOOL, Domain, EntityId, GAME, NEXT_ENTITY, Schema};
 use super::session::{Fact, FactError, Session, type_name};
 use super::value::Value;
 
-/// The version of the format that is written, and the only one that is read.
+/// The version that a list of facts has among saves.
 const VERSION: u32 = 1;
 
 /// A parsed save: names are not looked up yet.
@@ -73,26 +75,29 @@ pub enum SavedValue {
 pub enum SaveError {
     #[error("line {line}, column {column}: {message}")]
     Syntax { line: usize, column: usize, message: String },
-    #[error("the save has version {found}; this program reads version {VERSION}")]
+    #[error("a list of facts has version {VERSION}, but this has version {found}")]
     Version { found: u32 },
     #[error("fact {index}: there is no attribute {name}{}", meant(.near))]
     Attribute { index: usize, name: String, near: Option<String> },
     #[error("fact {index}: {domain} has no member {name}{}", meant(.near))]
     Member { index: usize, domain: String, name: String, near: Option<String> },
     #[error(
-        "fact {index}: {attr} is of a member of {domain}, not of an entity: `entity` is its name"
+        "fact {index}: {attr} is of members of {domain}: `entity` has to be the name of one, not a number"
     )]
     Owner { index: usize, attr: String, domain: String },
-    #[error("fact {index}: {attr} is of an entity, not of {name}: `entity` is a number")]
+    #[error(
+        "fact {index}: {attr} is of entities: `entity` has to be the number of one, not {name:?}"
+    )]
     NoOwner { index: usize, attr: String, name: String },
     #[error("fact {index}: {source}")]
     Fact { index: usize, source: FactError },
     #[error("fact {index}: {owner} has two values of {attr}")]
     Twice { index: usize, owner: String, attr: String },
     #[error(
-        "the entity counter must be above every entity: it is {found}, entity {highest} has facts"
+        "the entity counter is {found}: it must be above every entity with facts, the last of which is \
+         {highest}, and {cap} at most"
     )]
-    Counter { found: i64, highest: u32 },
+    Counter { found: i64, highest: u32, cap: u32 },
     #[error("fact {index}: only entity 0 has the attribute next_entity")]
     StrayCounter { index: usize },
     #[error("the entity counter is missing: entity 0 needs the attribute next_entity")]
@@ -148,7 +153,7 @@ pub fn owner(schema: &Schema, attr: AttrId, entity: EntityId) -> SavedOwner {
 }
 
 impl SavedOwner {
-    /// The entity, or the number of the member; `None` if facts of the attribute are not about it.
+    /// The entity, or the number of the member; `None` if the attribute has no facts of such an owner.
     #[doc(hidden)]
     pub fn id(&self, schema: &Schema, attr: AttrId) -> Option<EntityId> {
         match (self, schema.owners(attr)) {
@@ -162,18 +167,16 @@ impl SavedOwner {
 }
 
 impl SavedFact {
-    /// The fact under a schema.
-    ///
-    /// # Errors
-    /// The schema does not know a name in it.
+    /// The fact under a schema; `None` if the schema does not know a name in it, or the attribute has no facts of
+    /// such an owner. The type of a value that is no name is not checked.
     #[doc(hidden)]
-    pub fn fact(&self, schema: &Schema) -> Result<Fact, SaveError> {
-        read_fact(schema, 1, self)
+    pub fn fact(&self, schema: &Schema) -> Option<Fact> {
+        read_fact(schema, 1, self).ok()
     }
 }
 
 impl Document {
-    /// These facts, in the version that is written.
+    /// A save of these facts.
     pub fn new(facts: Vec<SavedFact>) -> Self {
         Self { version: VERSION, facts }
     }
@@ -195,8 +198,7 @@ impl Document {
         serde_json::from_str(text).map_err(syntax)
     }
 
-    /// The values that any entity has for an attribute, as written: a loader finds by them the rules that the
-    /// save needs.
+    /// The values of an attribute in all facts, as written: they tell a loader which rules the save needs.
     pub fn values_of<'a>(&'a self, attribute: &'a str) -> impl Iterator<Item = &'a SavedValue> {
         self.facts.iter().filter(move |it| it.attribute == attribute).map(|it| &it.value)
     }
@@ -204,8 +206,8 @@ impl Document {
     /// The facts under a schema, in the order of the text.
     ///
     /// # Errors
-    /// The first fact that the schema does not allow, a duplicate fact, or a counter that would assign an id
-    /// in use.
+    /// The first fact that the schema does not allow, or that gives an attribute a second value; or else the entity
+    /// counter, if it is missing or out of range.
     pub fn facts(&self, schema: &Arc<Schema>) -> Result<Vec<Fact>, SaveError> {
         let mut seen = HashSet::new();
         let mut checker = Session::new(Arc::clone(schema));
@@ -246,9 +248,8 @@ impl Document {
 }
 
 fn syntax(error: serde_json::Error) -> SaveError {
-    let text = error.to_string();
-    let message = text.split(" at line ").next().unwrap_or_default().to_string();
-    SaveError::Syntax { line: error.line(), column: error.column(), message }
+    let JsonError { line, column, message } = error.into();
+    SaveError::Syntax { line, column, message }
 }
 
 fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, SaveError> {
@@ -332,7 +333,7 @@ fn check_counter(schema: &Schema, facts: &[Fact]) -> Result<(), SaveError> {
     let counter = facts.iter().find(|it| it.attr == NEXT_ENTITY && it.entity == GAME);
     match counter.map(|it| &it.value) {
         Some(&Value::Int(it)) if it > i64::from(highest) && it <= i64::from(cap) => Ok(()),
-        Some(&Value::Int(found)) => Err(SaveError::Counter { found, highest }),
+        Some(&Value::Int(found)) => Err(SaveError::Counter { found, highest, cap }),
         _ => Err(SaveError::NoCounter),
     }
 }

@@ -194,7 +194,7 @@ fn write(
         }
         Some(value) => {
             let (attribute, value) = (name.to_owned(), value.clone());
-            let fact = SavedFact { entity: owner.clone(), attribute, value }.fact(&schema).ok()?;
+            let fact = SavedFact { entity: owner.clone(), attribute, value }.fact(&schema)?;
             session.insert(fact.entity, fact.attr, fact.value).ok()?;
         }
     }

@@ -6,20 +6,21 @@ use smallvec::SmallVec;
 
 use crate::facts::{AttrId, EntityId, GAME};
 
-/// How an input relation reads an attribute.
+/// How an input relation reads an attribute. Facts of the members of a domain (`of Side`) are read like those of
+/// entities, by the numbers of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     /// `rel(entity, value)` for every entity that has the attribute. Always functional.
     Key(AttrId),
-    /// `rel(entity)` for every entity whose truth value is true.
+    /// `rel(entity)` for every entity of which the attribute is true.
     Flag(AttrId),
     /// `rel(value)`: the attribute of the game entity. Functional with no key columns.
     Game(AttrId),
-    /// `rel()`: the game's truth value is true.
+    /// `rel()` if the attribute of the game entity is true.
     GameFlag(AttrId),
-    /// `rel(entity, member)` for every entity and member of a domain whose truth value is true. Each member
-    /// has an attribute of its own; they are consecutive, from the first member's on, and the number counts
-    /// them.
+    /// `rel(activation, member)` for every member of a domain that an activation has chosen as an option. Each
+    /// member has an attribute of its own, which is true if it is chosen: these are so many consecutive ones,
+    /// from this one on.
     List(AttrId, u16),
 }
 

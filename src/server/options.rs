@@ -9,22 +9,23 @@ pub struct GameOptions {
     pub presets: Vec<String>,
     pub fen: Option<String>,
     pub facts: Option<String>,
-    /// The hash of uploaded rules.
+    /// The hash of the rule texts, be they uploaded or those of this program or an earlier version; `None` for this
+    /// program's.
     pub rules: Option<String>,
     pub clock: Option<Control>,
     pub open: bool,
     pub chat: bool,
     pub listed: bool,
     pub rated: bool,
-    /// The tournament that it is a game of.
+    /// The id of the tournament that it is a game of.
     pub tournament: Option<String>,
     /// The seats that are taken from the start, by side.
     pub seats: Vec<(usize, Seat)>,
-    /// The part that was played elsewhere.
+    /// What was played of it elsewhere.
     pub import: Import,
 }
 
-/// A game that was played elsewhere.
+/// What was played of a game elsewhere: nothing, unless it is imported.
 #[derive(Debug, Clone, Default)]
 pub struct Import {
     pub past: Vec<Past>,

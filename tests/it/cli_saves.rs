@@ -218,6 +218,21 @@ fn commands_start_where_they_are_told_to() {
     let of_save = out(&["facts", "--facts", shown(&save)]);
     assert_eq!(out(&["facts", "--moves", "e4 e5 Nf3"]), of_save);
     assert!(of_save.contains(" position f3\n"), "{of_save}");
+    // Of a save that cannot be read it is told why, not that it is no list of facts.
+    let text = std::fs::read_to_string(&save).expect("written");
+    for (old, new, part) in [
+        ("\"value\":\"f3\"", "\"value\":\"f4\"", "the file was altered"),
+        ("\"version\":3", "\"version\":9", "the save has version 9"),
+        ("\"game\":", "\"gam\":", "line 2, column 5: unknown field `gam`"),
+    ] {
+        let changed = text.replacen(old, new, 1);
+        assert_ne!(changed, text);
+        std::fs::write(&facts, changed).expect("scratch");
+        let ran = rulemate(&["moves", "--facts", shown(&facts)]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{part}");
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    std::fs::write(&facts, out(&["facts", "--moves", "e4 e5", "--json"])).expect("scratch");
     // What follows a save, and what is written of it.
     let further = ["--save", shown(&save), "--ply", "2", "--moves", "Nc3"];
     let perft = out(&[&["perft", "--depth", "2", "--json"], &further[..]].concat());

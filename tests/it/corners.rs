@@ -382,6 +382,21 @@ go(e, d) :- near(d, e), slides(e, d), path(_, d).
     assert!(told.contains("  test.dl:"), "{told}");
 }
 
+/// The plan of the last rule is told without that of the changes which concern it.
+#[test]
+fn the_plan_of_a_rule_ends_with_it() {
+    let text = "
+.domain D { a, b, c }
+.domain E entities 8
+.input at(e: E, d: D) key attr at
+.action go(d: D) \"a piece goes to {d}\"
+go(d) :- at(_, d).
+";
+    let told = world(&program(text), Backend::Bits).plan_text();
+    assert!(told.contains("go: kept by tuple\n") && told.contains("Found"), "{told}");
+    assert!(!told.contains("Suspect"), "{told}");
+}
+
 /// Of two derivations that are equally high the first in the text is told.
 #[test]
 fn the_first_of_equal_derivations_is_told() {

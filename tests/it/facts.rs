@@ -289,7 +289,7 @@ fn broken_saves_name_the_fact() {
         ("{".to_string(), "line 1, column 1: EOF while parsing an object"),
         (
             "{\"version\":2,\"facts\":7}".into(),
-            "the save has version 2; this program reads version 1",
+            "a list of facts has version 1, but this has version 2",
         ),
         (
             fact(r#"{"entity":1,"attribute":"points","value":1.5}"#),
@@ -327,7 +327,15 @@ fn broken_saves_name_the_fact() {
             fact(
                 "{\"entity\":0,\"attribute\":\"next_entity\",\"value\":1},\n{\"entity\":1,\"attribute\":\"points\",\"value\":1}",
             ),
-            "the entity counter must be above every entity: it is 1, entity 1 has facts",
+            "the entity counter is 1: it must be above every entity with facts, the last of which is 1, and 48 at most",
+        ),
+        (
+            fact(r#"{"entity":0,"attribute":"next_entity","value":49}"#),
+            "the entity counter is 49: it must be above every entity with facts, the last of which is 0, and 48 at most",
+        ),
+        (
+            "{\" at line 3\":2,\"version\":1,\"facts\":[]}".into(),
+            "line 1, column 13: unknown field ` at line 3`, expected `version` or `facts`",
         ),
         (
             fact(r#"{"entity":2,"attribute":"next_entity","value":1}"#),

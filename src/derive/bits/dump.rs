@@ -6,7 +6,8 @@ use super::compile::{Compiled, Mode};
 use super::word::Word;
 use crate::rules::RelId;
 
-/// One line per relation with its mode, then its instructions.
+/// For each relation that is derived for a session: a line with its mode and, for each of its rules, the place of the
+/// rule and its instructions before they are assembled; those of a fixpoint are left out.
 pub(super) fn plans<W: Word>(c: &Compiled<W>) -> String {
     let mut text = String::new();
     for (at, mode) in c.modes.iter().enumerate() {
@@ -34,7 +35,7 @@ pub(super) fn plans<W: Word>(c: &Compiled<W>) -> String {
             let owner = c.code.owner[start as usize];
             let _ = writeln!(text, "  {}", c.program.place(c.program.rules[owner as usize].span));
             let mut at = start as usize;
-            while at < c.code.ops.len() && c.code.owner[at] == owner {
+            while at < c.code.relations_end && c.code.owner[at] == owner {
                 let _ = writeln!(text, "    {at}: {:?}", c.code.ops[at]);
                 at += 1;
             }

@@ -32,7 +32,7 @@ impl<W: Word> Engine<W> {
         Self { c, live }
     }
 
-    /// Whether a relation whose rows are derived has a row.
+    /// Whether a relation has a row, going by its rows as they were last derived.
     fn has(&self, rel: RelId, tuple: &[i64]) -> bool {
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             let (row, last) = row_of(dense, tuple);
@@ -42,7 +42,7 @@ impl<W: Word> Engine<W> {
         self.each(rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
     }
 
-    /// The rows of a relation that match a pattern, if they are derived.
+    /// Calls `f` with every row of a relation that matches a pattern, going by its rows as they were last derived.
     fn each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
         let list = match &self.c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
@@ -221,8 +221,8 @@ impl<W: Word> Rows for Engine<W> {
 /// Lists of at most this many tuples are scanned.
 const SHORT: usize = 12;
 
-/// The tuples of an ascending list that match; columns before `at` are known to. Bound columns are found by
-/// bisection; an open column before a bound one is enumerated value by value.
+/// Calls `f` with the tuples of an ascending list that match; all of them match in the columns before `at`. The value
+/// of a bound column is found by bisection; an open column before a bound one is enumerated value by value.
 fn sorted_matches(
     list: &[Tuple],
     pattern: Pattern<'_>,

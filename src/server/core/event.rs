@@ -17,12 +17,12 @@ impl TokenHash {
         Self(blake3::hash(token.as_bytes()).to_hex().to_string())
     }
 
-    /// The id of the seats of an account, whichever of its tokens is sent.
+    /// What identifies an account as the holder of its seats, whichever of its tokens is sent.
     pub fn of_account(id: &str) -> Self {
         Self(format!("{ACCOUNT}{id}"))
     }
 
-    /// The id of the account, if it is that of one.
+    /// The id of the account, if the seat is that of one.
     pub fn account(&self) -> Option<&str> {
         self.0.strip_prefix(ACCOUNT)
     }
@@ -51,7 +51,7 @@ const ACCOUNT: &str = "account:";
 pub struct Setup {
     /// The game, as the catalogue names it.
     pub game: String,
-    /// Activations on top of the game's own.
+    /// Activations on top of the game's own, at the start.
     pub presets: Vec<String>,
     /// The position that it starts from, if not the game's own.
     pub fen: Option<String>,
@@ -77,8 +77,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Whether ratings or a tournament depend on its result: then actions cannot be taken back, nor presets
-    /// changed.
+    /// Whether ratings or a tournament depend on its result: then only actions of a turn that is not finished can
+    /// be taken back, and presets cannot be changed.
     pub(super) fn counts(&self) -> bool {
         self.rated || self.tournament.is_some()
     }
@@ -123,7 +123,7 @@ pub enum Event {
         /// Notes of the rules about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
-        /// Its effects to be displayed.
+        /// Its effects that clients show.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         effects: Vec<Effect>,
         /// The time left for each side after it, in milliseconds.
@@ -177,7 +177,7 @@ pub enum Event {
         by: usize,
         id: Option<String>,
     },
-    /// Both want another game; `game` is its id.
+    /// A second side wants another game, too; `game` is the id of that one.
     Rematched {
         by: usize,
         game: String,
@@ -227,8 +227,8 @@ impl Event {
     }
 }
 
-/// Maximum number of bytes of an event as it is stored. The start of a game is not counted: once per game,
-/// facts may be as long as a request's body.
+/// Maximum number of bytes of an entry as it is stored, without the facts that a game starts from: they are stored
+/// once, and may be as long as a request's body.
 const BYTES: usize = 4096;
 /// Maximum number of bytes of notes in an event, and the same for effects: the rest is left out. A move stays
 /// legal however much its rules have to say.
@@ -256,11 +256,11 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// Checks the length of the event.
+    /// Checks the length of the entry.
     ///
     /// # Errors
-    /// The event is longer than one may be.
-    pub(super) fn short(&self) -> Result<(), Refusal> {
+    /// It is longer than an entry may be.
+    pub(super) fn check_length(&self) -> Result<(), Refusal> {
         let bytes = match &self.event {
             Event::Created(setup) if setup.facts.is_some() => {
                 let rest = Event::Created(Setup { facts: None, ..setup.clone() });
@@ -271,7 +271,8 @@ impl LogEntry {
         match bytes <= BYTES {
             true => Ok(()),
             false => {
-                Err(Refusal::TooLong { what: "what the game is to keep of this", limit: BYTES })
+                let what = "the entry of this in the game's log";
+                Err(Refusal::TooLong { what, limit: BYTES, unit: "bytes" })
             }
         }
     }

@@ -47,8 +47,8 @@ pub enum Refusal {
     RatedStays,
     #[error("chat is off in this game")]
     ChatOff,
-    #[error("{what} is too long: {limit} characters at most")]
-    TooLong { what: &'static str, limit: usize },
+    #[error("{what} is too long: {limit} {unit} at most")]
+    TooLong { what: &'static str, limit: usize, unit: &'static str },
     #[error(
         "{what} has signs that cannot be seen, such as controls or marks of direction: leave them out"
     )]

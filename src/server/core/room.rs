@@ -634,7 +634,7 @@ impl<R: Rules> Room<R> {
     /// Adds an event whose length depends on rules.
     fn push_short(&mut self, events: &mut Vec<LogEntry>, event: Event) -> Result<(), Refusal> {
         let entry = LogEntry { v: self.v + 1, at: self.now, event };
-        entry.short()?;
+        entry.check_length()?;
         self.record(&entry);
         events.push(entry);
         Ok(())
@@ -643,7 +643,7 @@ impl<R: Rules> Room<R> {
     /// Adds an event all of whose parts are short.
     pub(super) fn push(&mut self, events: &mut Vec<LogEntry>, event: Event) {
         let entry = LogEntry { v: self.v + 1, at: self.now, event };
-        debug_assert!(entry.short().is_ok(), "{} is too long", entry.event.kind());
+        debug_assert!(entry.check_length().is_ok(), "{} is too long", entry.event.kind());
         self.record(&entry);
         events.push(entry);
     }
@@ -781,7 +781,10 @@ fn difference(time: u64, of: u64) -> i64 {
 fn short_presets(presets: &[String]) -> Result<(), Refusal> {
     match serde_json::to_string(presets).is_ok_and(|it| it.len() <= PRESETS) {
         true => Ok(()),
-        false => Err(Refusal::TooLong { what: "the list of presets", limit: PRESETS }),
+        false => {
+            let what = "the list of presets";
+            Err(Refusal::TooLong { what, limit: PRESETS, unit: "bytes" })
+        }
     }
 }
 
@@ -789,6 +792,6 @@ pub(super) fn short(what: &'static str, text: &str, limit: usize) -> Result<(), 
     match text.chars().count() <= limit {
         true if is_printable(text) => Ok(()),
         true => Err(Refusal::Unprintable { what }),
-        false => Err(Refusal::TooLong { what, limit }),
+        false => Err(Refusal::TooLong { what, limit, unit: "characters" }),
     }
 }

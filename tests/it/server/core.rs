@@ -755,6 +755,8 @@ fn facts_of_a_start_are_not_counted() {
     let named = Setup { game: "x".repeat(5_000), ..long };
     let refused = Room::create(0, Sums::to(9), named, &[]).map(|_| ()).unwrap_err();
     assert_eq!(refused.code(), "too_long");
+    let told = "the entry of this in the game's log is too long: 4096 bytes at most";
+    assert_eq!(refused.to_string(), told);
 }
 
 #[test]

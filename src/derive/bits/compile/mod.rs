@@ -73,6 +73,7 @@ pub(super) fn compile<W: Word>(
     compiler.fuel.pay(0);
     compiler.place();
     compiler.plan_relations()?;
+    compiler.planner.code.relations_end = compiler.planner.code.ops.len();
     compiler.plan_deltas()?;
     let reactions = compiler.plan_reactions()?;
     let candidates = compiler.plan_candidates()?;

@@ -40,6 +40,8 @@ pub(super) struct Code {
     /// For each instruction, the number of the rule or reaction that it belongs to: for counts and dumps, and to name
     /// who used up the budget.
     pub(super) owner: Vec<u32>,
+    /// Where the plans of the relations themselves end; those for changes, reactions and candidates follow.
+    pub(super) relations_end: usize,
 }
 
 impl Code {

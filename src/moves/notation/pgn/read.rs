@@ -42,8 +42,8 @@ impl<R: BufRead> PgnReader<R> {
         Self { window: Window::new(file), line_ends: 0, unclosed: 0, start: 0, game: 0 }
     }
 
-    /// Number of bytes examined so far, each counted as often as it was. It stays proportional to the bytes
-    /// read, even in a hostile file.
+    /// Number of bytes examined so far; one that is examined twice counts twice. It stays proportional to the
+    /// bytes read, even in a hostile file.
     pub fn bytes_examined(&self) -> u64 {
         self.window.examined()
     }

@@ -11,8 +11,9 @@ const PIECE: usize = 64 * 1024;
 pub(super) struct Window<R> {
     from: R,
     text: String,
-    /// The offset of the reading position in `text`, and the number of bytes of the file dropped before it.
+    /// The offset of the reading position in `text`.
     at: usize,
+    /// Number of bytes of text that have been dropped.
     gone: usize,
     line: usize,
     column: usize,
@@ -20,7 +21,7 @@ pub(super) struct Window<R> {
     cut: Vec<u8>,
     ended: bool,
     failed: Option<String>,
-    /// Number of bytes examined, each counted as often as it was.
+    /// Number of bytes examined; one that is examined twice counts twice.
     examined: u64,
 }
 
@@ -50,7 +51,7 @@ impl<R: BufRead> Window<R> {
         &self.text[self.at..]
     }
 
-    /// Whether `rest` reaches to the end of the file.
+    /// Whether `rest` reaches to the end of the file, or to where the file cannot be read.
     pub(super) fn is_whole(&self) -> bool {
         self.ended
     }
@@ -65,7 +66,7 @@ impl<R: BufRead> Window<R> {
         (self.line, self.column)
     }
 
-    /// Number of bytes examined so far, each counted as often as it was: the cost of reading.
+    /// Number of bytes examined so far, the cost of reading; one that is examined twice counts twice.
     pub(super) fn examined(&self) -> u64 {
         self.examined
     }
@@ -75,7 +76,7 @@ impl<R: BufRead> Window<R> {
         self.examined += bytes as u64;
     }
 
-    /// Number of bytes consumed.
+    /// Number of bytes of text consumed.
     pub(super) fn passed(&self) -> usize {
         self.gone + self.at
     }
@@ -94,13 +95,14 @@ impl<R: BufRead> Window<R> {
         self.at += bytes;
     }
 
-    /// Extends the window to that many bytes, if the file has them.
+    /// Extends the window to that many bytes from the reading position on, if the file has them.
     pub(super) fn ensure(&mut self, bytes: usize) {
         while self.text.len() - self.at < bytes && self.more(bytes) {}
     }
 
-    /// Doubles the window, so that scanning it again and again costs no more than a constant factor, but goes
-    /// no further than a piece beyond `limit`. False at the end of the file.
+    /// Doubles the window, so that scanning it again and again costs no more than a constant factor. It reads no
+    /// further line, or piece of one, from a piece beyond `limit` on. False if the window reaches to the end of the
+    /// file already.
     pub(super) fn more(&mut self, limit: usize) -> bool {
         if self.ended {
             return false;
