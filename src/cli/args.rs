@@ -113,8 +113,8 @@ pub(crate) struct ProtocolArgs {
 /// The options for the user's own rule files.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RulesArgs {
-    /// Add the rule files (.dl) of a folder; one at the path of an embedded file replaces it
-    #[arg(long, value_name = "DIR")]
+    /// Add a rule file (.dl), or those of a folder; one at the path of an embedded file replaces it
+    #[arg(long, value_name = "PATH")]
     pub(crate) rules: Vec<PathBuf>,
 }
 

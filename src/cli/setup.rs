@@ -9,20 +9,21 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::args::{PositionArgs, RulesArgs, StartArgs};
-use super::output::{OrFix, read_bytes, read_text, trouble, warn};
+use super::output::{OrFix, read_bytes, trouble, warn};
 use crate::derive::Backend;
 use crate::facts::Document;
 use crate::game::Game;
 use crate::moves::notation::PgnGame;
 use crate::presets::save::{RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset};
+use crate::rules::plural;
 
 /// A game with its rules and its name.
 pub(crate) struct Opened {
     pub(crate) game: Game,
     /// The rules that it is played by now.
     pub(crate) rules: Arc<Ruleset>,
-    /// The name of the game, as it was given.
+    /// The name of the game, as it was given; for a save, as its rules have it.
     pub(crate) name: String,
     /// The presets given besides the game's own; for a save, all active ones.
     pub(crate) presets: Vec<String>,
@@ -54,10 +55,10 @@ pub(crate) fn open_unmoved(
         (Some(save), _) => of_save(library, save, from.ply)?,
         (None, facts) => {
             let rules = library.load(game, &from.presets)?;
-            let game_of = |facts: &PathBuf| of_facts(&rules, facts);
-            let on_board = || start_with_warnings(&rules, from.fen.as_deref());
-            let board = facts.as_ref().map_or_else(on_board, game_of)?;
-            Opened { game: board, rules, name: game.to_owned(), presets: from.presets.clone() }
+            let from_facts = |facts: &PathBuf| of_facts(&rules, facts);
+            let from_fen = || start_with_warnings(&rules, from.fen.as_deref());
+            let started = facts.as_ref().map_or_else(from_fen, from_facts)?;
+            Opened { game: started, rules, name: game.to_owned(), presets: from.presets.clone() }
         }
     };
     for conflict in Catalogue::conflicts(&mut opened.game) {
@@ -75,8 +76,9 @@ fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result
         None => all,
         Some(ply) => all.branch(ply).ok_or_else(|| {
             let (file, plies) = (path.display(), all.history().len());
+            let actions = plural(plies, "action");
             trouble(
-                format!("{file}: the game has {plies} actions, not {ply}"),
+                format!("{file}: the game has {actions}, not {ply}"),
                 format!("--ply takes 0 to {plies}"),
             )
         })?,
@@ -91,20 +93,20 @@ fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result
     Ok(Opened { game, rules: Arc::new(rules), name, presets })
 }
 
-/// A game that goes on from the facts of a file.
+/// A game that goes on from the facts of a file, a whole save or only a list of them.
 fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
-    let fix = "name a file of `rulemate facts --json` or `rulemate save`, and the game and the presets that it \
-               is of";
+    let fix = "name a file that `rulemate facts --json` or `rulemate save` has written, and its \
+               game and presets";
     let wrong = |why: &dyn std::fmt::Display| trouble(format!("{}: {why}", path.display()), fix);
-    let text = read_text(path)?;
-    let document = match Document::parse(&text) {
-        Ok(document) => document,
-        // The file may be a whole save.
-        Err(why) => match Save::read(text.as_bytes(), "") {
-            Ok((save, None)) => Document::new(save.facts),
-            Ok((_, Some(doubt))) => return Err(wrong(&doubt)),
-            Err(RestoreError::Alien { .. }) => return Err(wrong(&why)),
-            Err(refused) => return Err(wrong(&refused)),
+    let bytes = read_bytes(path)?;
+    let document = match std::str::from_utf8(&bytes).ok().map(Document::parse) {
+        Some(Ok(document)) => document,
+        other => match (Save::read(&bytes, ""), other) {
+            (Ok((save, None)), _) => Document::new(save.facts),
+            (Ok((_, Some(doubt))), _) => return Err(wrong(&doubt)),
+            // It is no save either.
+            (Err(RestoreError::Alien { .. }), Some(Err(why))) => return Err(wrong(&why)),
+            (Err(why), _) => return Err(wrong(&why)),
         },
     };
     rules.resume(&document, Backend::Bits).map_err(|why| wrong(&why))
@@ -128,10 +130,11 @@ pub(crate) fn restore(
 pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
     let fix = match why {
         RestoreError::Rules { embedded: true, .. } => {
-            "--rules-from-save uses the texts in the save, --migrate the rules as they are now"
+            "`rulemate load --rules-from-save` uses the texts in the save, `rulemate load --migrate` the rules \
+             as they are now"
         }
         RestoreError::Rules { embedded: false, .. } | RestoreError::NotEmbedded => {
-            "--migrate uses the rules as they are now (`save --embed-rules` keeps their texts)"
+            "`rulemate load --migrate` uses the rules as they are now (`save --embed-rules` keeps their texts)"
         }
         RestoreError::Version { .. } => "a newer Rulemate reads it",
         RestoreError::Alien { .. } => "name a file that `rulemate save` has written",
@@ -187,12 +190,16 @@ impl<'t> Word<'t> {
     }
 }
 
-/// The words of a line of moves. Numbers with a dot are left out: `1. e4`, `1.e4`, `1... e5`.
+/// The words of a line of moves. Numbers with dots are left out: `1. e4`, `1.e4`, `1... e5`, `1. ... e5`.
 pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     let is_digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
     let all: Vec<&str> = text.split_whitespace().collect();
     let (mut words, mut next): (Vec<Word<'_>>, Option<u64>) = (Vec::new(), None);
+    let mut follows_number = false;
     for (at, &text) in all.iter().enumerate() {
+        if follows_number && text.bytes().all(|it| it == b'.') {
+            continue;
+        }
         let (digits, rest) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
         let number: Option<u64> = digits.parse().ok().filter(|_| !digits.starts_with('0'));
         let goes_on = all.get(at + 1).is_some_and(|it| !is_digits(it));
@@ -205,6 +212,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
             _ => next = next.or(Some(2)),
         }
         let text = dotted.map_or(text, |it| it.trim_start_matches('.'));
+        follows_number = may_be_number || text.is_empty();
         if !text.is_empty() {
             words.push(Word { text, may_be_number });
         }
@@ -212,14 +220,14 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The games, layouts and presets of this package, and those of the given folders.
+/// The games, layouts and presets of Rulemate, and those of the given files and folders.
 pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
     let mut catalogue = Catalogue::embedded()
         .or_fix("this is a mistake of Rulemate's own rule files: please report it")?;
-    for folder in &args.rules {
-        let added = catalogue.add_path(folder);
+    for path in &args.rules {
+        let added = catalogue.add_path(path);
         added.map_err(|why| match &why {
-            AddError::Read { .. } => trouble(why, "name a folder of rule files (.dl)"),
+            AddError::Read { .. } => trouble(why, "name a rule file (.dl), or a folder of them"),
             AddError::Catalogue(_) => trouble(why, "`rulemate check` says more about a file"),
         })?;
     }
@@ -249,7 +257,7 @@ impl Library {
         Ok(rules)
     }
 
-    /// [`Library::load`] for a single game.
+    /// [`Library::load`], compiled anew and not kept.
     fn load_anew(&self, game: &str, presets: &[String]) -> anyhow::Result<Ruleset> {
         self.catalogue.load(game, presets).map_err(|why| self.explain(&why))
     }
@@ -287,7 +295,9 @@ impl Library {
                 "leave it out, or name a game of that family: `rulemate games --json` tells families".into()
             }
             LoadError::Letter(_) => "letters are rows of the relation `letter`, in the game or its family".into(),
-            LoadError::Rules(_) => "`rulemate check` shows the rules that clash".to_owned(),
+            LoadError::Rules(_) | LoadError::Plan(_) => {
+                "`rulemate check FILE` checks a rule file with those that it builds on".to_owned()
+            }
             _ => "see `rulemate games --json` for what a game takes".to_owned(),
         };
         trouble(why, fix)
@@ -311,7 +321,7 @@ fn with_warnings(game: Game) -> Game {
     game
 }
 
-/// A game of a PGN, from its start position.
+/// A game of a PGN in its first position: its moves are not played.
 pub(crate) fn start_recorded(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
     let sides = rules.sides();
     if sides.len() != 2 {
@@ -331,7 +341,10 @@ pub(crate) fn start(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> 
     let fix = match fen {
         Some(_) => format!("a position of this game looks like {example}"),
         None => {
-            format!("that is the start of the game itself: mend its line `.meta start {example:?}`")
+            format!(
+                "that is the start of the game itself: mend the line `.meta start {example:?}` of the \
+                 game or its layout"
+            )
         }
     };
     rules.start(fen).or_fix(fix)

@@ -21,8 +21,8 @@ pub(super) enum Output {
 /// The rarer effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Other {
-    /// The effects up to the next of these belong to a solution of this reaction, with the values of its
-    /// named variables. Only if a trace is requested.
+    /// The start of a solution's effects, which go on to the next of these. `values` are those of the
+    /// reaction's named variables. Only if a trace is requested.
     Solution {
         reaction: usize,
         values: Tuple,
@@ -60,7 +60,7 @@ pub(super) enum Other {
     Rewind {
         turns: i64,
     },
-    /// The effect of that number in a reaction calls code.
+    /// A call of code: the effect with that number in its reaction.
     Call {
         reaction: usize,
         effect: usize,
@@ -76,10 +76,13 @@ pub(super) struct Raised {
     pub(super) by: usize,
 }
 
-/// The requests of a batch's effects to later batches.
+/// The requests of a batch's effects for what follows it.
 #[derive(Default)]
 pub(super) struct Flow {
+    /// Events to be handled before the next batch.
     pub(super) raised: VecDeque<Raised>,
+    /// Whether later batches are left out.
     pub(super) stop: bool,
+    /// Other arguments for later batches.
     pub(super) pass: Option<Tuple>,
 }

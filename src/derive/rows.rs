@@ -1,6 +1,7 @@
 //! Read access to materialised rows, for the solver, proofs and audits.
 //!
-//! Nothing is derived here: an implementation of [`Rows`] has every relation computed already.
+//! Nothing is derived here: an implementation of [`Rows`] has every relation computed already, or computes it when
+//! it is first read, as the reference evaluator does.
 
 use std::ops::ControlFlow;
 

@@ -277,10 +277,17 @@ impl Game {
     }
 
     /// The programs that the game was played by, in the order of their first use. One that was compiled again is
-    /// there twice.
+    /// there twice; one whose change was taken back is not.
     #[doc(hidden)]
     pub fn programs(&self) -> impl Iterator<Item = &Arc<Program>> {
-        self.periods.iter().map(|it| it.plan.program())
+        let switches = self.history.iter().flat_map(Record::switches).chain(&self.switches);
+        let mut used = vec![0];
+        for it in switches {
+            if !used.contains(&(it.period as usize)) {
+                used.push(it.period as usize);
+            }
+        }
+        used.into_iter().map(|it| self.periods[it].plan.program())
     }
 
     /// The side to move.

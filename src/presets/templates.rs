@@ -5,7 +5,7 @@
 
 use crate::rules::TEMPLATES;
 
-/// A template, by its name.
+/// The text of a template.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Template(&'static str);
 
@@ -14,14 +14,15 @@ impl Template {
         Self(TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1))
     }
 
-    /// A part, unfilled, without its last line end. Empty if there is none of that name.
+    /// A part, unfilled, without blanks and line ends at its end. Empty if there is none of that name.
     pub(super) fn part(self, name: &str) -> &'static str {
         let parts = self.0.split("% --- ").skip(1);
         let mut parts = parts.filter_map(|it| it.split_once('\n'));
         parts.find(|it| it.0 == name).map_or("", |it| it.1.trim_end())
     }
 
-    /// A part with its placeholders filled in. Placeholders in the inserted text are left as they are.
+    /// A part with its placeholders filled in. Those without a value, and those in the inserted text, are left as
+    /// they are.
     pub(super) fn filled(self, name: &str, places: &[(&str, &str)]) -> String {
         let mut rest = self.part(name);
         let mut text = String::new();

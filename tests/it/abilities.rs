@@ -167,6 +167,19 @@ fn loadouts_are_drawn_by_a_seed_and_clashes_are_refused() {
     }
 }
 
+/// A pawn alone does not capture a stalwart king, so it gives no check, whether kings may be left attacked or not.
+#[test]
+fn a_king_is_in_check_by_those_that_can_capture_it() {
+    let catalogue = Catalogue::embedded().expect("our own metadata");
+    for (presets, san) in
+        [(&["stalwart"][..], "d2"), (&["stalwart", "piece-hp"], "d2"), (&["piece-hp"], "d2+")]
+    {
+        let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(Some("4k3/8/8/8/8/3p4/8/4K3 b - - 0 1")).expect("it starts");
+        assert_eq!(&*game.play_text("d2").expect("legal").san, san, "{presets:?}");
+    }
+}
+
 /// Why a piece may go on, why a turn ended, why a piece was removed, why a capture is refused, what a budget is.
 #[test]
 fn questions_about_a_turn_are_answered() {

@@ -207,6 +207,27 @@ fn a_game_in_which_nobody_can_do_anything_is_a_mistake() {
     assert!(check(0, &["check", &path]).contains(": ok ("));
 }
 
+/// Nothing that a game takes is wrong there, but a rule.
+#[test]
+fn a_rule_that_is_too_large_is_refused_by_its_line() {
+    let columns = ["a", "b", "c", "d", "e", "f"];
+    let declared = columns.map(|it| format!("{it}: Bool")).join(", ");
+    let bits = columns.map(|it| format!("bit({it})")).join(", ");
+    let path = scratch(
+        "wide.dl",
+        &format!(
+            "% wide\n.meta preset \"wide\"\n.meta family \"chess\"\n.domain Preset += {{ wide }}\n\
+             .static bit(value: Bool) \"{{value}} is a bit\"\nbit('true). bit('false).\n\
+             .decl wide({declared}) \"they are bits\"\n\
+             wide({}) :- turn(_), {bits}.\n",
+            columns.join(", ")
+        ),
+    );
+    let err = rulemate(&["moves", "--rules", &path, "--preset", "wide"]).err;
+    let why = "8: more than four variables before the last column of a relation";
+    assert!(err.contains(why) && err.contains("`rulemate check FILE`"), "{err}");
+}
+
 #[test]
 fn a_game_is_played_from_typed_lines() {
     let lines = "e4\ne7e5\nKe3\nwhy Bb5\nundo\nfen\nd5\nclaim\nmoves\nresign\nNf3\nquit\n";
@@ -543,6 +564,7 @@ fn moves_are_read_with_their_numbers_and_none_is_lost() {
         "1.e4 e5 2.Nf3",
         "1 e4 e5 2 Nf3",
         "1. e4 1... e5 2. Nf3",
+        "1. e4 1. ... e5 2. Nf3",
         "31 e4 e5 32 Nf3",
     ] {
         assert_eq!(after("chess", moves), plain, "{moves}");
@@ -551,6 +573,7 @@ fn moves_are_read_with_their_numbers_and_none_is_lost() {
         ("0000", "move 1 (0000)"),
         ("e4 0000", "move 2 (0000)"),
         ("e4 e5 7", "move 3 (7)"),
+        ("e4 ... e5", "move 2 (...)"),
         ("1. e4 1 e5", "move 2 (1)"),
         ("1 e4 e5 3 Nf3", "move 3 (3)"),
     ] {

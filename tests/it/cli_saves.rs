@@ -170,6 +170,31 @@ fn rules_are_profiled() {
     assert!(rulemate(&["profile", "--top", "3"]).out.contains("operations"));
 }
 
+/// A game that went back beyond a change of its presets, or begins anew before one, is not played by those rules:
+/// its save has those alone that it is played by, in their order.
+#[test]
+fn a_save_has_no_rules_of_changes_that_were_taken_back() {
+    let (whole, undone) = (scratch("whole.json"), scratch("undone.json"));
+    let lines = format!(
+        "e4\non piece-hp\ne5\nsave {}\nundo\nundo\non stamina\nd4\noff stamina\non piece-hp\nd5\nsave {}\nquit\n",
+        shown(&whole),
+        shown(&undone)
+    );
+    let played = rulemate_reading(&["play", "--ascii"], &lines);
+    assert_eq!((played.code, played.err.as_str()), (0, ""), "{}", played.out);
+    let early = scratch("early.bin");
+    let saved = rulemate(&["save", "--save", shown(&whole), "--ply", "1", shown(&early)]);
+    assert_eq!(saved.code, 0, "{}", saved.err);
+    for (file, plies) in [(&whole, 2), (&undone, 2), (&early, 1)] {
+        let loaded = rulemate(&["load", "--json", shown(file)]);
+        assert_eq!(loaded.code, 0, "{}", loaded.err);
+        let state: serde_json::Value = serde_json::from_str(&loaded.out).expect("JSON");
+        assert_eq!((&state["plies"], &state["migrated"]), (&plies.into(), &false.into()));
+    }
+    let one = rulemate(&["moves", "--save", shown(&early), "--ply", "2"]).err;
+    assert!(one.contains("the game has 1 action, not 2"), "{one}");
+}
+
 /// A rule file that has changed since is named, with the two ways on.
 #[test]
 fn rules_that_changed_are_named_with_the_choice() {
@@ -193,6 +218,9 @@ fn rules_that_changed_are_named_with_the_choice() {
         assert!(refused.err.contains("rules/core/results.dl"), "{}", refused.err);
         let hint = if embed { "--rules-from-save" } else { "--migrate" };
         assert!(refused.err.contains(hint), "{}", refused.err);
+        // Another command that reads saves has neither option: it names the one that does.
+        let moves = rulemate(&[&["moves"], &rules[..], &["--save", shown(&file)]].concat());
+        assert!(moves.err.contains(&format!("`rulemate load {hint}`")), "{}", moves.err);
         assert_eq!(load(&["--rules-from-save"]).code, if embed { 0 } else { 2 });
         let migrated = load(&["--migrate"]);
         assert_eq!(migrated.code, 0, "{}", migrated.err);
@@ -233,6 +261,9 @@ fn commands_start_where_they_are_told_to() {
         assert!(ran.err.contains(part), "{part}: {}", ran.err);
     }
     std::fs::write(&facts, out(&["facts", "--moves", "e4 e5", "--json"])).expect("scratch");
+    let binary = scratch("from.bin");
+    assert_eq!(rulemate(&["save", "--save", shown(&save), shown(&binary)]).code, 0);
+    assert_eq!(out(&["facts", "--facts", shown(&binary)]), of_save);
     // What follows a save, and what is written of it.
     let further = ["--save", shown(&save), "--ply", "2", "--moves", "Nc3"];
     let perft = out(&[&["perft", "--depth", "2", "--json"], &further[..]].concat());
@@ -248,6 +279,7 @@ fn commands_start_where_they_are_told_to() {
     assert_eq!(named, ["2    1... e5 ", "3    2. Nf3  ", "4    2... Nc6"], "{plies}");
     for (args, part) in [
         (&["moves", "--save", shown(&save), "--ply", "4"][..], "--ply takes 0 to 3"),
+        (&["moves", "--save", shown(&binary), "--ply", "4"], "the game has 3 actions, not 4"),
         (&["moves", "--facts", "Cargo.toml"], "Cargo.toml: line 1"),
         (&["moves", "--save", shown(&save), "--fen", "x"], "cannot be used with"),
         (&["moves", "--game", "hex", "--facts", shown(&facts)], "there is no attribute"),

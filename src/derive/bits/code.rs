@@ -67,7 +67,7 @@ pub(super) enum RowSource {
     All(u16),
 }
 
-/// A run of [`RowTerm`]s in the pool. The first one is positive.
+/// A run of [`RowTerm`]s in the pool, positive ones first. Only in `LoopEmit` may it have none of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rows {
     pub(super) start: u32,

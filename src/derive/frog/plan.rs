@@ -2,7 +2,7 @@
 //! variables that are still needed after it.
 //!
 //! An intermediate row is a pair `(key, rest)`: the values that the next step looks up by, and all
-//! others that some later step or the head needs. Nothing here touches a row of data.
+//! others that it, a later step or the head needs. Nothing here touches a row of data.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -186,7 +186,7 @@ impl Plans {
         }
     }
 
-    /// The strata that a relation depends on, in the order of computation, without statics.
+    /// The stratum of a relation and those that it depends on, in the order of computation, without statics.
     pub(super) fn strata_of(&self, rel: RelId) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut open: Vec<usize> = self.strata[usize::from(rel.0)].into_iter().collect();
@@ -214,7 +214,7 @@ struct Draft<'p> {
     new: Vec<VarId>,
 }
 
-/// The places of variables in a pair.
+/// The places of variables in the pair before a step, and among the values that the step finds.
 struct Layout<'a> {
     key: &'a [VarId],
     rest: &'a [VarId],
@@ -393,7 +393,7 @@ fn terms(vars: &[VarId]) -> Vec<Term> {
     vars.iter().map(|&it| Term::Var(it)).collect()
 }
 
-/// For each step, the variables that it or a later one reads besides the step's own key.
+/// For each step, the variables that it, a later one or the goal reads, besides the step's own key.
 fn later_needs(drafts: &[Draft<'_>], goal: (&[Term], &[VarId])) -> Vec<Vec<VarId>> {
     let mut needed: BTreeSet<VarId> = goal.1.iter().copied().collect();
     needed.extend(goal.0.iter().filter_map(|it| match it {
@@ -475,8 +475,9 @@ fn order<'p>(
     Some(drafts)
 }
 
-/// Lower comes first; `None` must wait. Tests before lookups before joins that share a variable
-/// before joins that share none; then by the number of new variables.
+/// Lower comes first; `None` must wait. First comparisons, negated atoms and atoms without new variables; then relations
+/// with a key, all columns of which but one are known; then aggregates, joins by a variable or a constant, and other
+/// joins, each by the number of new variables.
 fn urgency(program: &Program, part: &Part<'_>, bound: &BTreeSet<VarId>) -> Option<(u8, usize)> {
     let open = part.open(bound);
     match part.literal {
@@ -514,7 +515,8 @@ fn draft<'p>(part: &Part<'p>, bound: &BTreeSet<VarId>) -> Draft<'p> {
         Literal::Aggregate(aggregate) => {
             let mut reads: Vec<VarId> = term_vars(&aggregate.results).collect();
             reads.retain(|it| bound.contains(it) && !groups.contains(it));
-            // Results in their places, so that a new one is where its value is.
+            // One variable for each result, so that its place is that of the value. Where a result is bound already, or a
+            // constant, one that no rule has stands for it.
             let new = aggregate.results.iter().enumerate().map(|(at, it)| match it {
                 Term::Var(var) if !bound.contains(var) => *var,
                 _ => VarId(u16::MAX - at as u16),

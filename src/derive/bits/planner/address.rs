@@ -1,6 +1,6 @@
 //! Addresses of rows and values, and the pools that instructions refer to.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::rules::{Atom, Compare, Expr, RelId, Term, VarId};
 
@@ -8,7 +8,7 @@ use super::super::code::{
     Address, ExprId, ExprNode, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
 };
 use super::super::error::PlanError;
-use super::super::layout::{Dense, Sizes, Store};
+use super::super::layout::{Dense, Store};
 use super::super::word::Word;
 use super::{Lit, Planner, shorten};
 
@@ -26,34 +26,15 @@ impl<'p, W: Word> Planner<'p, W> {
 
     pub(in super::super) fn fun_address(&mut self, atom: &Atom) -> Result<Address, PlanError> {
         match self.layout.stores[usize::from(atom.rel.0)] {
-            Store::Key { fun, .. } => Ok(self
-                .one_key(Space::Maintained, fun, atom.args[0])
-                .unwrap_or_else(|| Address::alone(Space::Maintained, fun))),
+            Store::Key { fun, .. } => Ok(one_key(Space::Maintained, fun, atom.args[0])),
             Store::Game { fun } => Ok(Address::alone(Space::Maintained, fun)),
             _ => {
                 let Some(dense) = self.layout.static_fun(self.program, atom.rel) else {
-                    unreachable!("checked by is_fun")
+                    unreachable!("checked by is_fun and is_fetch")
                 };
                 self.address(&dense, &atom.args[..atom.args.len() - 1])
             }
         }
-    }
-
-    pub(in super::super) fn one_key(
-        &mut self,
-        space: Space,
-        base: u32,
-        key: Term,
-    ) -> Option<Address> {
-        let dense = Dense {
-            space,
-            base,
-            strides: smallvec![1],
-            sizes: Sizes::new(),
-            rows: 0,
-            support: None,
-        };
-        self.address(&dense, &[key]).ok()
     }
 
     pub(in super::super) fn address(
@@ -70,7 +51,8 @@ impl<'p, W: Word> Planner<'p, W> {
                     if at == address.regs.len() {
                         return Err(PlanError::TooLarge {
                             place: format!("rule {}", self.owner),
-                            what: "a relation with more than four variable key columns".into(),
+                            what: "more than four variables before the last column of a relation"
+                                .into(),
                         });
                     }
                     address.regs[at] = var.0 as Reg;
@@ -111,7 +93,7 @@ impl<'p, W: Word> Planner<'p, W> {
         RegList { start, len: regs.len() as u32 }
     }
 
-    /// Puts rows into the pool, a positive one first.
+    /// Puts rows into the pool: positive ones first, and of these whole domains last.
     pub(in super::super) fn row_list(&mut self, mut rows: Vec<RowTerm>) -> Rows {
         rows.sort_by_key(|it| (it.negated, matches!(it.row, RowSource::All(_))));
         let start = self.code.rows.len() as u32;
@@ -170,5 +152,17 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         vars
+    }
+}
+
+/// The address of a row by one key, in a table that has a row for each value.
+pub(super) fn one_key(space: Space, base: u32, key: Term) -> Address {
+    let alone = Address::alone(space, base);
+    match key {
+        Term::Const(value) => Address { base: base + value as u32, ..alone },
+        Term::Var(var) => {
+            Address { n: 1, regs: [var.0 as Reg, 0, 0, 0], strides: [1, 0, 0, 0], ..alone }
+        }
+        Term::Wild => unreachable!("wildcards have no address"),
     }
 }

@@ -11,6 +11,7 @@ use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Space, StoreId};
 use super::super::error::PlanError;
 use super::super::layout::Store;
 use super::super::word::Word;
+use super::address::one_key;
 use super::{Goal, Lit, Others, Planner, depends_on, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
@@ -98,9 +99,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 let usable = dense.space == Space::Maintained && self.may_index && col == 0;
                 if usable && ready.contains(&last) && (!exact || ready.len() == 1) {
                     let base = self.layout.index(self.program, atom.rel)?;
-                    return self
-                        .one_key(Space::Maintained, base, atom.args[last])
-                        .map(RowSource::At);
+                    return Some(RowSource::At(one_key(Space::Maintained, base, atom.args[last])));
                 }
                 None
             }
@@ -108,7 +107,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 if ready.is_empty() {
                     return Some(RowSource::At(Address::alone(Space::Maintained, present)));
                 }
-                self.one_key(Space::Maintained, inverse?, atom.args[1]).map(RowSource::At)
+                Some(RowSource::At(one_key(Space::Maintained, inverse?, atom.args[1])))
             }
             _ => None,
         }

@@ -11,7 +11,7 @@ use super::super::super::meta_lines::{called, fen_lines_by_file};
 pub struct Roles {
     pub castling: Option<Castling>,
     pub passing: Option<Passing>,
-    /// Half-moves since the last irreversible one.
+    /// Half-moves since the last capture or pawn move.
     pub clock: Option<Fact>,
     /// The side to move is in check.
     pub in_check: Option<RelId>,
