@@ -17,7 +17,8 @@ pub(crate) struct RuleHash {
     pub(crate) blake3: String,
 }
 
-/// The position of an explanation.
+/// What an explanation rests on: a game and its presets, the hashes of their rules, and the facts. The `fen` is for
+/// readers: a check reads the facts alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Evidence {
     pub(crate) game: String,
@@ -46,11 +47,12 @@ impl Evidence {
         let fits = |(source, stated): (&crate::rules::Source, &RuleHash)| {
             source.path == stated.path && source.hash() == stated.blake3
         };
-        let same = program.sources.len() == self.rules.len();
-        if !same || !program.sources.iter().zip(&self.rules).all(fits) {
+        let as_many = program.sources.len() == self.rules.len();
+        if !as_many || !program.sources.iter().zip(&self.rules).all(fits) {
             let now: Vec<String> = program.sources.iter().map(|it| it.hash()).collect();
             let changed = self.rules.iter().find(|it| !now.contains(&it.blake3));
-            let path = changed.map_or("a rule file", |it| it.path.as_str());
+            // With no such file there are others beside these, or they have another order or other paths.
+            let path = changed.map_or("the list of rule files", |it| it.path.as_str());
             return Err(trouble(
                 format!("{path} has changed since the explanation was printed"),
                 "explain again under the rules as they are",
@@ -58,6 +60,7 @@ impl Evidence {
         }
         let document = Document::new(self.facts);
         let session = document.session(&program.schema);
-        Ok((program, session.map_err(|it| trouble(it, "the list of facts was altered"))?))
+        let fix = "explain again: these facts are not as they were printed";
+        Ok((program, session.map_err(|it| trouble(it, fix))?))
     }
 }

@@ -49,8 +49,8 @@ struct Preset<'a> {
     incompatible: Vec<Clash<'a>>,
     /// The scopes that it can be active for.
     scopes: Vec<String>,
-    options: Vec<Choice>,
-    /// The attributes that it states, of pieces and of the game.
+    options: Vec<PresetOption>,
+    /// The attributes that inputs of its file read, without its options.
     attributes: Vec<String>,
     /// The relations and events that it hooks into.
     hooks: Hooks,
@@ -64,9 +64,9 @@ struct Clash<'a> {
     reason: &'a str,
 }
 
-/// An option. Its values depend on its type: `range` goes with `int`, `values` with `word`, `of` with `list`.
+/// An option of a preset. Its type says which of `range` (`int`), `values` (`word`) and `of` (`list`) it has.
 #[derive(Debug, Serialize)]
-struct Choice {
+struct PresetOption {
     name: String,
     #[serde(rename = "type")]
     ty: &'static str,
@@ -78,12 +78,12 @@ struct Choice {
     of: Option<String>,
     default: Option<String>,
     text: String,
-    /// Its values, in words.
+    /// The values that it takes, in words.
     #[serde(skip)]
     takes: String,
 }
 
-impl From<OptionEntry> for Choice {
+impl From<OptionEntry> for PresetOption {
     fn from(it: OptionEntry) -> Self {
         let takes = it.takes.to_string();
         let (ty, range, values, of) = match it.takes {
@@ -226,7 +226,7 @@ pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
 }
 
 fn describe_preset<'a>(preset: &Preset<'a>) -> Description<'a> {
-    let takes = |it: &Choice| match &it.default {
+    let takes = |it: &PresetOption| match &it.default {
         Some(default) => format!("{}={default}: {}; {}", it.name, it.text, it.takes),
         None => format!("{}: {}; {}", it.name, it.text, it.takes),
     };
@@ -260,7 +260,7 @@ fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Resu
         requires: &entry.requires,
         incompatible: entry.incompatible.iter().map(clash).collect(),
         scopes: found.scopes,
-        options: found.options.into_iter().map(Choice::from).collect(),
+        options: found.options.into_iter().map(PresetOption::from).collect(),
         attributes: found.attributes,
         hooks: Hooks { relations: found.adds_to, reactions: found.reacts_to },
         games: catalogue.games().iter().filter(uses).map(|it| it.name.as_str()).collect(),

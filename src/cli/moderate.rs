@@ -1,67 +1,74 @@
-//! `rulemate moderate` and `rulemate prune`: an operator's tools for reports, accounts and old games.
+//! `rulemate moderate` and `rulemate prune`: an operator's tools for reports, accounts, tournaments and old games.
 
 use serde_json::json;
 
 use super::Verdict;
 use super::output::{OrFix, Out, trouble};
-use super::serve::{STORE_HELP, store_url};
+use super::serve::store_url;
 use super::server_args::{ModerateArgs, PruneArgs};
+use crate::rules::plural;
 use crate::server::store::{self, Store};
 use crate::server::{DAY, close_account, end_tournament, forget_reports, reports, wall_clock};
 
 /// Number of games that are removed in one transaction.
 const AT_ONCE: usize = 200;
+/// What helps if the store fails on the way.
+const AGAIN: &str = "try again when the store can be reached";
 
-/// Opens an existing store; none is created.
+/// Opens an existing store. No file is created for one; a database of PostgreSQL without tables gets them.
 fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {
     let url = store_url(url)?;
-    let path = url.strip_prefix("sqlite://").unwrap_or(&url);
-    if !url.starts_with("postgres") && !std::path::Path::new(path).exists() {
+    let file = match url.split_once("://") {
+        None => Some(&*url),
+        Some(("sqlite", path)) => Some(path),
+        Some(_) => None,
+    };
+    if file.is_some_and(|it| !std::path::Path::new(it).exists()) {
         return Err(trouble(format!("there is no store {url}"), "name one with --store"));
     }
-    store::open(&url).or_fix(STORE_HELP)
+    store::open(&url).or_fix("name the store that the server uses, as in --store sqlite://games.db")
 }
 
-/// Lists reports, and carries out the requested changes.
+/// Carries out the requested changes, then lists the reports that are left. The first change that fails ends the
+/// command: those before it stay made, and have been printed unless the output is JSON.
 pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut store = open(args.store.as_deref())?;
-    let away = "the store is away: try again";
     for name in &args.close {
-        let is_closed = close_account(store.as_mut(), name).or_fix(away)?;
+        let is_closed = close_account(store.as_mut(), name).or_fix(AGAIN)?;
         if !is_closed {
             return Err(trouble(
-                format!("there is no account {name} that could be closed"),
-                "look for its name on a page of its games",
+                format!("there is no account {name}"),
+                "pages of games show the names of those who play them",
             ));
+        }
+        if !args.json {
+            out.line(format_args!("{name} is closed"))?;
         }
     }
     for id in &args.end {
-        if !end_tournament(store.as_mut(), id, wall_clock()).or_fix(away)? {
+        if !end_tournament(store.as_mut(), id, wall_clock()).or_fix(AGAIN)? {
             return Err(trouble(
                 format!("there is no tournament {id} that goes on"),
                 "its id is the end of its address, /tournament/ID",
             ));
         }
+        if !args.json {
+            out.line(format_args!("/tournament/{id} ends: nobody is paired any more"))?;
+        }
     }
     let mut done = 0;
     for game in &args.done {
-        done += forget_reports(store.as_mut(), game).or_fix(away)?;
+        done += forget_reports(store.as_mut(), game).or_fix(AGAIN)?;
     }
-    let found = reports(store.as_mut()).or_fix(away)?;
+    let found = reports(store.as_mut()).or_fix(AGAIN)?;
     if args.json {
         out.json(
             &json!({ "closed": args.close, "ended": args.end, "done": done, "reports": found }),
         )?;
         return Ok(Verdict::Fine);
     }
-    for name in &args.close {
-        out.line(format_args!("{name} is closed"))?;
-    }
-    for id in &args.end {
-        out.line(format_args!("/tournament/{id} ends: nobody is paired any more"))?;
-    }
     if !args.done.is_empty() {
-        out.line(format_args!("{done} reports are forgotten"))?;
+        out.line(forgotten(done, "report"))?;
     }
     for it in &found {
         let by = it.by.as_deref().unwrap_or("a guest");
@@ -77,22 +84,33 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
 pub(crate) fn prune(args: &PruneArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut store = open(args.store.as_deref())?;
     let before = wall_clock().saturating_sub(args.days.saturating_mul(DAY));
-    let old = store.older(before).or_fix("the store is away: try again")?;
+    let old = store.older(before).or_fix(AGAIN)?;
     let mut count = old.len();
     if !args.dry_run {
         count = 0;
         for some in old.chunks(AT_ONCE) {
-            count += store.forget(some, before).or_fix("what was forgotten stays so: try again")?;
+            count += store
+                .forget(some, before)
+                .or_fix(format!("{}: try again for the others", forgotten(count, "game")))?;
         }
     }
     if args.json {
         out.json(&json!({ "games": count, "forgotten": !args.dry_run }))?;
         return Ok(Verdict::Fine);
     }
-    let days = args.days;
     match args.dry_run {
-        true => out.line(format_args!("nothing has happened in {count} games for {days} days"))?,
-        false => out.line(format_args!("{count} games are forgotten"))?,
+        true => {
+            let days = usize::try_from(args.days).unwrap_or(usize::MAX);
+            let (games, days) = (plural(count, "game"), plural(days, "day"));
+            out.line(format_args!("nothing has happened in {games} for {days}"))?;
+        }
+        false => out.line(forgotten(count, "game"))?,
     }
     Ok(Verdict::Fine)
+}
+
+/// `1 game is forgotten`, `2 games are forgotten`.
+fn forgotten(count: usize, noun: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb} forgotten", plural(count, noun))
 }

@@ -6,12 +6,14 @@
 use super::action::Legality;
 use super::ast::{ActionDecl, GivenDecl, Item, MoreDecl, RelationKind};
 use super::lexer::Kind;
+use super::mistake;
+use super::source::Span;
 use super::syntax::{Parsed, Parser};
 
 impl<'t> Parser<'t, '_> {
     pub(super) fn action(&mut self) -> Parsed<Item<'t>> {
         self.next();
-        let name = self.ident("the name of a relation")?;
+        let name = self.ident("the name of an action")?;
         if self.eat(Kind::Extend) {
             self.subject = Some(name.text);
             let decl = self.action_parts()?;
@@ -38,11 +40,20 @@ impl<'t> Parser<'t, '_> {
             "san",
             "also",
         ];
-        while let Some(option) = self.option(&OPTIONS)? {
+        let mut said: Vec<(&str, Span)> = Vec::new();
+        loop {
+            let span = self.peek().span;
+            let Some(option) = self.option(&OPTIONS)? else { break };
+            let part = if option == "tries" { "pseudo_legal" } else { option };
+            let first = said.iter().find(|it| it.0 == part);
+            if let Some(&(_, first)) = first.filter(|_| !matches!(part, "given" | "also")) {
+                return self.fail(mistake::part_twice(part, span, first));
+            }
+            said.push((part, span));
             match option {
                 "as" => action.like = Some(self.reference("the name of an action")?),
                 "rank" => action.rank = Some(self.number()?),
-                // `tries` is the earlier word for it.
+                // `tries` is the earlier word.
                 "pseudo_legal" | "tries" => {
                     action.pseudo_legal = Some(self.reference("the name of a relation")?)
                 }
@@ -63,7 +74,7 @@ impl<'t> Parser<'t, '_> {
         let name = self.ident("the name of an argument")?;
         self.expect(Kind::Colon, "`:` and its type")?;
         let ty = self.reference("the type of the argument")?;
-        self.expect(Kind::Eq, "`=` and what it is unless it is given")?;
+        self.expect(Kind::Eq, "`=` and the default")?;
         let default = self.default_value()?;
         let from = match self.eat_word("from") {
             true => Some(self.reference("the name of a relation")?),

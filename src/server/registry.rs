@@ -1,4 +1,4 @@
-//! Sends requests to games: each is a task of its own, which is started at the first request for it.
+//! Sends requests to games: each game in memory is a task of its own, started at the first request for the game.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use super::live;
 use super::live::command::{Branched, Command};
 use super::problem::Problem;
 use super::store::Lease;
-use crate::game::{Answer as Finding, Game};
+use crate::game::{self, Game};
 
-/// Maximum number of requests that wait for one game.
+/// Number of requests that the inbox of one game holds; further ones wait for a place in it.
 const INBOX: usize = 256;
 /// Maximum number of attempts to reach a game that is evicted at the same moment.
 const TRIES: usize = 3;
@@ -49,15 +49,15 @@ impl Host {
     /// Asks about a position of a game.
     ///
     /// # Errors
-    /// There is no such game, or the question is not valid.
+    /// There is no such game, it has fewer actions, or the question is not valid or takes too long.
     pub async fn question<T: Send + 'static>(
         self: &Arc<Self>,
         id: &str,
         ply: Option<usize>,
-        question: impl FnOnce(&mut crate::game::Game) -> Result<T, Problem> + Send + 'static,
+        question: impl FnOnce(&mut Game) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let game = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
-        let Branched { mut game, lane } = game;
+        let branched = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
+        let Branched { mut game, lane } = branched;
         // Proofs may take a while: they are found on a copy, in parallel with the game.
         self.pool.run(lane, move || question(&mut game)).await?
     }
@@ -65,7 +65,7 @@ impl Host {
     /// A copy of a game as it is now, or as it was after some actions.
     ///
     /// # Errors
-    /// There is no such game.
+    /// There is no such game, or it has fewer actions.
     pub(super) async fn copy_of(
         self: &Arc<Self>,
         id: &str,
@@ -84,8 +84,8 @@ impl Host {
         id: &str,
         ply: Option<usize>,
         text: String,
-    ) -> Result<Finding, Problem> {
-        let ask = move |game: &mut crate::game::Game| {
+    ) -> Result<game::Answer, Problem> {
+        let ask = move |game: &mut Game| {
             game.why_move(&text).map_err(|it| Problem::bad("bad_question", it.to_string()))
         };
         self.question(id, ply, ask).await
@@ -94,7 +94,7 @@ impl Host {
     /// Sends a command to a game and waits for the answer; the game is loaded if it has to be.
     ///
     /// # Errors
-    /// The game cannot be reached. The game's own answer is in the value.
+    /// The game cannot be reached. What the game answers, a refusal too, is the value.
     pub(super) async fn ask<T>(
         self: &Arc<Self>,
         id: &str,
@@ -121,12 +121,12 @@ impl Host {
         Err(Problem::unavailable())
     }
 
-    /// The inbox of a game, which is loaded if need be. In that case a place in the inbox is reserved, even
-    /// if it turns out that there is no such game.
+    /// The inbox of a game, which is loaded if need be. In that case a place in the inbox is reserved, since the
+    /// inbox is closed if it turns out that there is no such game: the request is told so then.
     fn inbox(self: &Arc<Self>, id: &str) -> Result<Inbox, Problem> {
         let mut live = lock(&self.live);
-        if let Some(inbox) = live.get(id) {
-            return Ok((inbox.clone(), None));
+        if let Some(sender) = live.get(id) {
+            return Ok((sender.clone(), None));
         }
         if live.len() >= self.config.live {
             let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
@@ -139,7 +139,7 @@ impl Host {
         Ok((sender, place))
     }
 
-    /// Registers a game that was just made.
+    /// Starts the task of a game that was just made.
     pub(super) fn adopt(
         self: &Arc<Self>,
         id: &str,

@@ -201,7 +201,7 @@ fn a_refusal_gives_every_reason_and_changes_nothing() {
         "option turns of preset piece-hp is a number of turns, at least 1, not \"0\"; \
          preset piece-shield has no scope green: a scope is white, black or both; \
          dual-king:both:promote_to_king=false and weak-dual-king:white:last_king_royal=false are \
-         incompatible: one guards every king, the other lets kings be lost"
+         incompatible: one forbids leaving a king attacked, the other lets kings be captured"
     );
     let text = refused(&mut game, &["piece-hp:both:hp=10"]);
     assert_eq!(text, "option hp of preset piece-hp is a number from 1 to 9, not \"10\"");

@@ -218,31 +218,44 @@ fn mistakes(more: &str) -> Vec<(String, String)> {
 
 #[test]
 fn nothing_that_is_played_out_asks_what_comes_of_it() {
-    let circle = |name: &str, other: &str| {
-        let text =
-            format!("the trial `{name}` depends on itself: playing out `step` asks for `{other}`");
+    let circle = |name: &str, what: &str| {
+        let text = format!("the trial `{name}` depends on itself: {what}");
         ("E508".to_string(), text)
     };
     assert_eq!(mistakes("on step(p, _) in last when dry(p, _) do note \"it is dry\"."), []);
     // In the stages that are played out, in what they raise, and in what decides which may be tried.
     assert_eq!(
         mistakes("on step(p, _) in first when stays(p) do note \"it stays\"."),
-        [circle("dry", "dry")]
+        [circle("dry", "playing out `step` asks for `dry`")]
     );
     assert_eq!(
         mistakes("on splash(p) in last when short(p, _) do note \"never\"."),
-        [circle("short", "short")]
+        [circle("short", "playing out `step` asks for `short`")]
     );
     assert_eq!(
         mistakes("on step(p, _) in last when was moves_on(p, _) do note \"it was so\"."),
-        [circle("dry", "moves_on"), circle("moves_on", "dry")]
+        [
+            circle("dry", "playing out `step` asks for what `moves_on` was"),
+            circle("moves_on", "playing out `step` asks for what `moves_on` was")
+        ]
     );
     assert_eq!(
         mistakes(
             ".trial first_of(t: Thing, p: Place) of step where second_of(t, _) \"{t}, {p}\"\n\
                   .trial second_of(t: Thing, p: Place) of step where !first_of(t, p) \"{t}, {p}\""
         ),
-        [circle("first_of", "second_of"), circle("second_of", "first_of")]
+        [
+            circle("first_of", "its condition asks for `second_of`"),
+            circle("second_of", "its condition asks for `first_of`")
+        ]
+    );
+    assert_eq!(
+        mistakes(
+            ".trial odd(t: Thing, p: Place) of step from listed \"{t}, {p}\"\n\
+                  .decl listed(t: Thing, p: Place) \"{t}, {p}\"\n\
+                  listed(t, p) :- may(t, p), !odd(t, p)."
+        ),
+        [circle("odd", "which rows of `step` are played out depends on `odd`")]
     );
     let codes = |text: &str| -> Vec<String> { mistakes(text).into_iter().map(|it| it.0).collect() };
     assert_eq!(codes("dry(p, x) :- at(p, x)."), ["E501"]);

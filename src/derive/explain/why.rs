@@ -1,9 +1,10 @@
 //! Proofs: a derivation of a row from the finished rows, of minimal height.
 //!
-//! The height of a fact or a static is 0, that of another row one more than that of the highest row
-//! that it rests on. Derivations are chosen from the lowest rows up, those of a recursive stratum all at
-//! once, so that nothing supports itself. The number of alternatives that are examined is limited; beyond it
-//! the first one found is taken.
+//! The height of a row that no rule derives (a fact, a static, a row that was played out) is 0, that of another row
+//! one more than that of the highest row that it rests on. Derivations are chosen from the lowest rows up, those of a
+//! recursive stratum all at once, so that nothing supports itself. The number of alternatives that are compared is
+//! limited, of one rule and in all; when none is left, the first one found is taken. In a recursive stratum all
+//! solutions of a rule are examined, since the first may be circular.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,13 +25,13 @@ struct Way {
     row: usize,
     rule: RuleId,
     bindings: Bindings,
-    /// The height of the rows that it rests on, as far as that is known.
+    /// The greatest height among the rows that it rests on, as far as heights are known.
     base: usize,
     /// Number of supporting rows of the same stratum without a chosen derivation.
     waits: usize,
 }
 
-/// The rows of one stratum that a row may rest on, with all their derivations. These may be circular;
+/// The rows of one stratum that a row may rest on, with the derivations that are compared. These may be circular;
 /// `settle` chooses ones that are not.
 #[derive(Default)]
 struct DerivationGraph {
@@ -203,8 +204,8 @@ impl Context<'_> {
         }
     }
 
-    /// Adds the derivations of a row, except those that cannot be lower than one found already that rests on
-    /// no row of the stratum.
+    /// Adds derivations of a row. Of those that wait for no row of the stratum, only the lowest is added, and with it
+    /// those that wait, unless it is so low that none of them can be lower.
     fn find_ways(&mut self, at: usize, graph: &mut DerivationGraph) {
         let (rel, tuple) = graph.rows[at].clone();
         let goal: Vec<Option<i64>> = tuple.iter().copied().map(Some).collect();
@@ -260,8 +261,8 @@ impl Context<'_> {
         }
     }
 
-    /// The height of the rows that a solution rests on, without rows of the same stratum that have no chosen
-    /// derivation yet.
+    /// The greatest height among the rows that a solution rests on, without rows of the same stratum that have no
+    /// chosen derivation yet.
     fn base(&mut self, rel: RelId, body: &[Literal], solution: &[Option<i64>]) -> usize {
         let mut base = 0;
         for literal in body {

@@ -387,7 +387,7 @@ impl<'t> Checker<'t> {
         };
         // Relations without rules (E505) cannot hide a cycle.
         if found.is_empty() && last.iter().all(|it| it.code == "E505") {
-            last.extend(trial::cycles(&program));
+            last.extend(trial::dependency_mistakes(&program));
         }
         found.append(&mut last);
         program

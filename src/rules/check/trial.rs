@@ -1,8 +1,8 @@
 //! Trials: relations whose rows are found by playing actions out.
 //!
-//! The condition of a trial is the body of a reaction to an event of its own, so it runs wherever reactions run.
-//! Nothing that is played out for a trial may depend on the trial's result; which reactions these are is
-//! known only when all files have been read. Deliberately absent: playing anything out.
+//! The condition of a trial is the body of a reaction to an event of its own, so whatever runs reactions can
+//! evaluate it. Nothing that is played out for a trial may depend on the trial's result; which reactions are
+//! played out is known only when all files have been checked. Deliberately absent: playing anything out.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::super::ast::TrialDecl;
 use super::super::depends::raises;
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
-use super::super::mistake;
+use super::super::mistake::{self, Asking};
 use super::super::program::{
     self, Action, ActionId, Effect, Event, EventId, Given, Program, Reaction, RelId, Relation,
     Role, Span, TrialId, TrialRelation,
@@ -19,18 +19,18 @@ use super::rule::{Body, Subject};
 use super::{Checker, Info};
 
 impl<'t> Checker<'t> {
-    /// The relation of a trial.
+    /// Declares the relation of a trial.
     pub(super) fn declare_trial(&mut self, trial: &TrialDecl<'t>) {
         let decl = &trial.relation;
         if decl.columns.len() > limits::COLUMNS {
-            let count = LimitError::Columns(decl.columns.len());
-            self.report(mistake::limit(count, decl.name.span));
+            let error = LimitError::Columns(decl.columns.len());
+            self.report(mistake::limit(error, decl.name.span));
             self.broken.insert(decl.name.text);
             return;
         }
         if self.trials.len() == limits::TRIALS {
-            let count = LimitError::Trials(limits::TRIALS + 1);
-            self.report(mistake::limit(count, decl.name.span));
+            let error = LimitError::Trials(limits::TRIALS + 1);
+            self.report(mistake::limit(error, decl.name.span));
             self.broken.insert(decl.name.text);
             return;
         }
@@ -54,7 +54,8 @@ impl<'t> Checker<'t> {
         };
         self.add(Info { relation, types, name: decl.name });
         if self.relations.len() == usize::from(rel.0) {
-            return; // reported
+            // `add` has taken no relation, and reported why.
+            return;
         }
         // Its action is known only when everything is declared.
         let (action, event) = (ActionId(0), EventId(0));
@@ -66,7 +67,7 @@ impl<'t> Checker<'t> {
         self.trials.iter().position(|it| it.span == decl.span)
     }
 
-    /// Resolves a trial's action, once actions and events are known.
+    /// Resolves a trial's action, and declares its event, once actions and events are known.
     pub(super) fn settle_trial(&mut self, decl: &TrialDecl<'t>) {
         let Some(at) = self.trial_of(decl) else { return };
         let rel = self.trials[at].rel;
@@ -91,8 +92,8 @@ impl<'t> Checker<'t> {
         }
         let from = decl.from.and_then(|it| self.with_same_columns(rel, it));
         if self.events.len() == limits::EVENTS {
-            let count = LimitError::Events(limits::EVENTS + 1);
-            self.report(mistake::limit(count, decl.relation.name.span));
+            let error = LimitError::Events(limits::EVENTS + 1);
+            self.report(mistake::limit(error, decl.relation.name.span));
             return;
         }
         let event = EventId(self.events.len() as u16);
@@ -125,14 +126,16 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// A dependency of a trial on another one, with its place.
+/// A dependency of a trial on another one, or on itself, with its place.
 struct Asks {
     trial: usize,
+    asking: Asking,
     span: Span,
 }
 
-/// Reports trials that depend on themselves, and trials whose dependencies cannot be followed.
-pub(super) fn cycles(program: &Program) -> Vec<Diagnostic> {
+/// The mistakes in what trials depend on: trials that depend on themselves, and those that play out calls of code,
+/// whose dependencies cannot be followed.
+pub(super) fn dependency_mistakes(program: &Program) -> Vec<Diagnostic> {
     if program.trials.is_empty() {
         return Vec::new();
     }
@@ -162,7 +165,8 @@ pub(super) fn cycles(program: &Program) -> Vec<Diagnostic> {
         });
         if let Some(first) = back {
             let other = &program.relation(program.trials[first.trial].rel).name;
-            found.push(mistake::trial_of_itself(name, played, other, trial.span, first.span));
+            let (asking, place) = (first.asking, first.span);
+            found.push(mistake::trial_of_itself(name, played, other, asking, trial.span, place));
         }
     }
     found
@@ -243,19 +247,23 @@ impl<'p> Reads<'p> {
         let program = self.program;
         let action = program.action(trial.action);
         let candidates = action.candidates();
-        let mut all: Vec<(u64, Span)> = vec![
-            (self.of[usize::from(candidates.0)], action.span),
-            (trial.from.map_or(0, |it| self.of[usize::from(it.0)]), trial.span),
+        let from = trial.from.map_or(0, |it| self.of[usize::from(it.0)]);
+        let mut all: Vec<(u64, Asking, Span)> = vec![
+            (self.of[usize::from(candidates.0)], Asking::Candidates, action.span),
+            (from, Asking::Candidates, trial.span),
         ];
-        let own = self.to(Event::Raised(trial.event));
-        let tried = self.tried(action).into_iter().chain(own);
-        all.extend(tried.map(|it| (self.in_body(&it.body, false), it.span)));
         // The state before the action is recorded as a whole, whichever stage reads it.
         let whole = self.with_consequences(self.to(Event::Action(action.id)).collect());
-        all.extend(whole.into_iter().map(|it| (self.in_body(&it.body, true), it.span)));
-        let bits = |(mask, span): (u64, Span)| {
+        let before = |it: &Reaction| (self.in_body(&it.body, true), Asking::Before, it.span);
+        all.extend(whole.into_iter().map(before));
+        // What these ask for by `was` is among the above.
+        let now = |it: &Reaction| (self.in_body(&it.body, false), Asking::Reaction, it.span);
+        all.extend(self.tried(action).into_iter().map(now));
+        let own = |it: &Reaction| (self.in_body(&it.body, false), Asking::Condition, trial.span);
+        all.extend(self.to(Event::Raised(trial.event)).map(own));
+        let bits = |(mask, asking, span): (u64, Asking, Span)| {
             let trials = (0..program.trials.len()).filter(move |at| mask >> at & 1 == 1);
-            trials.map(move |trial| Asks { trial, span })
+            trials.map(move |trial| Asks { trial, asking, span })
         };
         all.into_iter().flat_map(bits).collect()
     }

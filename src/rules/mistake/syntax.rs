@@ -113,6 +113,13 @@ pub(in super::super) fn stray_plan(span: Span) -> Diagnostic {
     )
 }
 
+pub(in super::super) fn part_twice(part: &str, span: Span, first: Span) -> Diagnostic {
+    let message = format!("the action has `{part}` twice");
+    Diagnostic::new("E017", message, span, "again here")
+        .and(first, "first here")
+        .help("an action has each part once, except `given` and `also`: leave one out")
+}
+
 /// Adds that the author may have meant a comment.
 pub(in super::super) fn after_remainder(it: Diagnostic) -> Diagnostic {
     it.note("a `%` right after a value is the remainder; put the comment on a line of its own")

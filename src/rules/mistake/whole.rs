@@ -237,20 +237,51 @@ pub(in super::super) fn before_its_spawn(name: &str, span: Span) -> Diagnostic {
         .help("effects happen in text order: move `spawn` before this one")
 }
 
-/// A trial whose playing out depends on itself.
+/// What of a trial asks for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Asking {
+    /// The relation of the rows that are played out.
+    Candidates,
+    /// A reaction that is run when they are.
+    Reaction,
+    /// A reaction, by `was`.
+    Before,
+    /// The condition.
+    Condition,
+}
+
+/// A trial that depends on itself.
 pub(in super::super) fn trial_of_itself(
     name: &str,
     action: &str,
     other: &str,
+    asking: Asking,
     trial: Span,
     place: Span,
 ) -> Diagnostic {
-    let message =
-        format!("the trial `{name}` depends on itself: playing out `{action}` asks for `{other}`");
-    Diagnostic::new("E508", message, trial, "found by playing it out").and(place, "asked for here").help(
-        "what is played out cannot ask what comes of it: let the action end it before that stage by `until STAGE`, \
-         or ask in a later one",
-    )
+    let (what, help) = match asking {
+        Asking::Candidates => (
+            format!("which rows of `{action}` are played out depends on `{other}`"),
+            "what comes of it cannot decide what is played out: let those rows ask for something else",
+        ),
+        Asking::Reaction => (
+            format!("playing out `{action}` asks for `{other}`"),
+            "what is played out cannot ask what comes of it: let the action end it before that stage by \
+             `until STAGE`, or ask in a later one",
+        ),
+        Asking::Before => (
+            format!("playing out `{action}` asks for what `{other}` was"),
+            "what `was` asks for is found as the action begins, whatever stage asks for it: ask without `was`",
+        ),
+        Asking::Condition => (
+            format!("its condition asks for `{other}`"),
+            "a condition cannot ask for what depends on it: leave that out",
+        ),
+    };
+    let message = format!("the trial `{name}` depends on itself: {what}");
+    let it = Diagnostic::new("E508", message, trial, "found by playing it out").help(help);
+    // Its condition and its `from` have no places of their own.
+    if place == trial { it } else { it.and(place, "asked for here") }
 }
 
 pub(in super::super) fn trial_calls(

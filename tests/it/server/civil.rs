@@ -122,11 +122,18 @@ fn reports_are_read_by_the_operator_who_closes_accounts() {
         refused(&taken, 409, "name_taken");
         server.stop();
     });
-    let wrong = rulemate(&["moderate", "--store", &url, "--close", "nobody"]);
+    // What was done before a mistake is told.
+    let wrong = rulemate(&["moderate", "--store", &url, "--close", "ann", "--close", "nobody"]);
     assert!(wrong.code != 0 && wrong.err.contains("no account nobody"), "{}", wrong.err);
+    assert_eq!(wrong.out, "ann is closed\n");
     let nowhere = format!("{url}.none");
     let wrong = rulemate(&["moderate", "--store", &nowhere]);
     assert!(wrong.code != 0 && wrong.err.contains("there is no store"), "{}", wrong.err);
+    // A file may be called after a database; and a password is not shown.
+    let wrong = rulemate(&["moderate", "--store", "postgres-none.db"]);
+    assert!(wrong.code != 0 && wrong.err.contains("there is no store"), "{}", wrong.err);
+    let wrong = rulemate(&["moderate", "--store", "mysql://me:secret@host/games"]);
+    assert!(wrong.code != 0 && !wrong.err.contains("secret"), "{}", wrong.err);
     assert_eq!(open(&url).unwrap().check().unwrap().faults, Vec::<String>::new());
 }
 
@@ -150,7 +157,7 @@ fn old_games_are_forgotten_and_young_ones_stay() {
     for days in ["0", "-1", "x", "40000"] {
         assert_ne!(prune(&["--days", days]).code, 0);
     }
-    assert!(prune(&["--days", "30", "--dry-run"]).out.contains("in 1 games for 30 days"));
+    assert!(prune(&["--days", "30", "--dry-run"]).out.contains("in 1 game for 30 days"));
     assert_eq!(open(&url).unwrap().games().unwrap(), [old, young]);
     let told: Value = serde_json::from_str(&prune(&["--days", "30", "--json"]).out).unwrap();
     assert_eq!(told, json!({ "games": 1, "forgotten": true }));

@@ -1,16 +1,24 @@
 //! Positions as FEN: piece placement, side, what the game's family adds (`chess`), the number of the move,
-//! and what a game declares beyond.
+//! and what else a game declares.
 //!
-//! **What rules declare**, each a line `.meta fen "..."`: `KEY=RELATION` (a further field: for an attribute
-//! of the game `KEY=VALUE`; for one of pieces `KEY=VALUE,SQUARE:VALUE`, the value of all pieces on the board
-//! except those that are named after it, `-` for none), `pocket` (pieces without a square are in hand, and
-//! follow the board in brackets: `[QNp]`), `mark SIGN=RELATION` (a flag of pieces, as a sign after their
-//! letter: `Q~`), `prefix SIGN=RELATION` (the same before it), `stack RELATION` (a square may hold several
-//! pieces, `(FTI)`, in the order of the numbers that the relation gives to kinds), `wall SIGN=RELATION`
-//! (squares that are taken out of the board), `counters RELATION` (see `counters`), `dashes N` (N fields
-//! after the side to move are always a dash), `turn ...` (the text of a turn under way, see `turn`), `strict`
-//! (the text must be exactly as it would be written). What a family adds and the counters are there if the
-//! rules have them.
+//! **What rules declare**, each a line `.meta fen "..."`:
+//!
+//! * `KEY=RELATION`: a further field. For an attribute of the game it is `KEY=VALUE` (with `?KEY` left out where the
+//!   value is that of the start); for one of pieces `KEY=VALUE,SQUARE:VALUE`, the value of all pieces on the board
+//!   and then those that differ, by square; for one of a domain's members (sides, squares) the same with their
+//!   names. `-` is no value.
+//! * `pocket`: pieces without a square are in hand, and follow the board in brackets, `[QNp]`.
+//! * `mark SIGN=RELATION`: a flag of pieces, as a sign after their letter, `Q~`. `prefix SIGN=RELATION`: before it.
+//! * `stack RELATION`: a square may hold several pieces, `(FTI)`, in the order of the numbers that the relation
+//!   gives to kinds.
+//! * `wall SIGN=RELATION`: squares that are taken out of the board.
+//! * `counters RELATION`: a number of each side, see `counters`.
+//! * `dashes N`: N fields after the side to move are always a dash.
+//! * `turn ...`: the text of a turn under way, see `turn`.
+//! * `strict`: the text must be exactly as it would be written.
+//!
+//! The fields of the family and the number of the move need no such line: they are there if the rules have their
+//! relations.
 //!
 //! **Policy for impossible positions.** A position is loaded if its facts can be stated: no royal
 //! piece, eleven of a kind, any piece on any rank are all fine. What cannot be a fact is dropped with
@@ -46,10 +54,11 @@ pub struct Setup {
     pub warnings: Vec<Warning>,
 }
 
-/// Replaces the pieces and the game's attributes by those of the text.
+/// Replaces the pieces, and what a FEN states of the game, of sides and of squares, by what the text says; what the
+/// text leaves out is as at the start.
 ///
-/// Facts of other entities stay, and so do attributes of the game that no FEN states, except the
-/// count of occurrences, which starts again. Writes are journaled and not committed.
+/// All other facts stay, such as those of activations, but for the number of times that the position has
+/// occurred, which starts again. Writes are journaled and not committed.
 ///
 /// # Errors
 /// The text is no FEN for these rules; nothing has changed.
@@ -70,8 +79,8 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
     placed
 }
 
-/// Checks that a text is exactly as the position read from it is written. Further fields, `key=...`, may be
-/// missing: presets add them to positions written without them.
+/// Checks that a text is exactly what is written for the position that was read from it. Further fields, `key=...`,
+/// may be missing: presets add them to positions written without them.
 fn as_written(world: &mut World, contract: &Contract, text: &str) -> Result<(), FenError> {
     let text = text.trim_end_matches(['\r', '\n']);
     let style = FenStyle::declared(world.program());
