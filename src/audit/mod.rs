@@ -1,10 +1,10 @@
 //! Audits: a game played again, under both evaluators, with its proofs checked.
 //!
-//! After every action each relation must have the same rows from the incremental evaluator, which
-//! has followed the game, as from the reference evaluator, which derives them from the facts alone; the action
-//! itself must write the same facts under both. What a save states (facts, moves, hashes, proofs) must be
-//! reproduced; the first difference is reported, with a proof if there is one. Deliberately absent: reading
-//! files, and what an audit looks like on a terminal.
+//! At the start and after every action each relation that depends on facts must have the same rows from the
+//! incremental evaluator, which has followed the game, as from the reference evaluator, which derives them from the
+//! facts alone; the action itself must write the same facts under both. What a save states (facts, moves, hashes,
+//! proofs) must be reproduced; the first difference is reported, with a proof if there is one. Deliberately absent:
+//! reading files, and what an audit looks like on a terminal.
 
 pub mod combine;
 mod reference;
@@ -23,7 +23,7 @@ use crate::presets::save::{
 };
 use crate::proof::{Checker, Report};
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
-use crate::rules::{Program, RelId};
+use crate::rules::{Program, RelId, plural};
 
 pub use reference::ReferenceEvaluator;
 
@@ -35,11 +35,11 @@ pub struct Tally {
     pub positions: usize,
     /// Rows that both evaluators gave.
     pub rows: usize,
-    /// Moves whose proofs were checked.
+    /// Moves whose proofs or trials were checked.
     pub proofs: usize,
-    /// Time from the first position on, without loading the rules.
+    /// Time from the first position on, without loading the rules of the start.
     pub time: std::time::Duration,
-    /// The statistics of these checks.
+    /// The statistics of the checks of proofs and trials.
     pub report: Report,
 }
 
@@ -54,13 +54,14 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// Called after each ply with the number of plies so far.
-pub type Progress<'p> = &'p mut dyn FnMut(usize);
+/// Called at the start and after each ply with the statistics so far; for a save, also after each change of presets
+/// and at the first difference.
+pub type Progress<'p> = &'p mut dyn FnMut(&Tally);
 
 /// Audits a save. A list of facts (version 1) is read as one of the given game.
 ///
 /// # Errors
-/// It cannot be read, or the first difference in it.
+/// It cannot be read, its rules are not there, or the first difference in it.
 pub fn save(
     bytes: &[u8],
     game: &str,
@@ -69,17 +70,31 @@ pub fn save(
     progress: Progress<'_>,
 ) -> Result<Tally, RestoreError> {
     let (save, doubt) = Save::read(bytes, game)?;
+    let tally = read_save(&save, catalogue, from, progress)?;
+    doubt.map_or(Ok(tally), |it: Doubt| Err(it.into()))
+}
+
+/// Audits a save that was read already.
+///
+/// # Errors
+/// Its rules are not there, or the first difference in it.
+pub fn read_save(
+    save: &Save,
+    catalogue: &Catalogue,
+    from: RulesFrom,
+    progress: Progress<'_>,
+) -> Result<Tally, RestoreError> {
     let mut tally = Tally::default();
     let mut reference: Option<ReferenceEvaluator> = None;
     let mut started = None;
     save.restore_visiting(catalogue, from, &mut |step| {
-        visit(step, &mut reference, &mut tally)?;
+        let visited = visit(step, &mut reference, &mut tally);
         // Evaluating the first position computes the statics, for all later ones.
         tally.time = started.get_or_insert_with(std::time::Instant::now).elapsed();
-        progress(tally.plies);
-        Ok(())
+        progress(&tally);
+        visited
     })?;
-    doubt.map_or(Ok(tally), |it: Doubt| Err(it.into()))
+    Ok(tally)
 }
 
 fn visit(
@@ -102,7 +117,7 @@ fn visit(
     let contract = step.game.contract().clone();
     let tried = is_played_out(step.game.world_mut(), &contract, mv);
     let program = step.game.program().clone();
-    let report = proof(reference.checker(step.game.facts()), &program, (saved, mv), tried);
+    let report = check_saved(reference.checker(step.game.facts()), &program, (saved, mv), tried);
     tally.report +=
         report.map_err(|it| Difference::new(at, format!("its proof is wrong: {it}")))?;
     tally.proofs += 1;
@@ -130,9 +145,9 @@ fn position(
     Ok(())
 }
 
-/// Checks why a move about to be played is legal: a move decided by playing it out has a trial, all others a
-/// proof, and one for each unlisted argument.
-fn proof(
+/// Checks what a save states for a move to be legal. If the move is decided by playing it out, that is its trial; else
+/// a proof of its row, followed by one for each unlisted argument that is not the default.
+fn check_saved(
     checker: &mut Checker,
     program: &Program,
     (saved, mv): (&SavedMove, &Move),
@@ -142,10 +157,10 @@ fn proof(
     if tried {
         let finding: Finding = serde_json::from_value(saved.proof.clone()).map_err(read)?;
         let Finding::Tried(trial) = finding else {
-            return Err("the move is played out, and that is not told".into());
+            return Err("the move is decided by playing it out, and this is no trial".into());
         };
         if !matches!(trial.outcome, Outcome::Tenable { .. }) {
-            return Err("it does not say that the move is legal".into());
+            return Err("the move is not legal by it".into());
         }
         is_of(&trial.action, &saved.action)?;
         return checker.trial(&trial).map_err(|it| it.to_string());
@@ -159,7 +174,7 @@ fn proof(
     let wanted: Vec<(RelId, Tuple)> =
         iter::once(listed).chain(argument_rows(program, mv)).collect();
     if proofs.len() != wanted.len() {
-        return Err(format!("{} rows are to be proved, and {} are", wanted.len(), proofs.len()));
+        return Err(format!("it has {}, not {}", plural(proofs.len(), "part"), wanted.len()));
     }
     let mut report = Report::default();
     for (proof, (rel, row)) in proofs.iter().zip(&wanted) {
@@ -175,7 +190,7 @@ fn is_of(goal: &Goal, wanted: &str) -> Result<(), String> {
     if goal == wanted { Ok(()) } else { Err(format!("it is of {goal}, not {wanted}")) }
 }
 
-/// Audits moves that are played from a game's position, given as texts.
+/// Audits moves that are played from a game's position, given as texts: of actions, or of whole turns.
 ///
 /// # Errors
 /// A move that is not legal, or rows that differ.
@@ -189,24 +204,28 @@ pub fn moves(
     position(game, &mut reference, &mut tally)
         .map_err(|it| Difference { at: "the start".into(), ..it })?;
     let started = std::time::Instant::now();
+    progress(&tally);
     for text in texts {
-        tally.plies += 1;
-        let at = format!("move {} ({text})", tally.plies);
-        let mv = game.find_move(text).map_err(|it| refused(&at, it, game))?;
-        tried(game, &mut reference, &mv, &mut tally)
-            .map_err(|it| Difference::new(&at, format!("what decides it is wrong: {it}")))?;
-        reference.take(&mv);
-        let played = game.play(&mv).map(|_| ());
-        played.map_err(|it| refused(&at, it, game))?;
-        position(game, &mut reference, &mut tally).map_err(|it| Difference { at, ..it })?;
-        progress(tally.plies);
+        let place = |played: usize| format!("move {} ({text})", played + 1);
+        let turn = game.find_turn(text);
+        for mv in turn.map_err(|it| refused(&place(tally.plies), it, game))? {
+            let at = place(tally.plies);
+            check_trial(game, &mut reference, &mv, &mut tally)
+                .map_err(|it| Difference::new(&at, it))?;
+            reference.take(&mv);
+            let played = game.play(&mv).map(|_| ());
+            played.map_err(|it| refused(&at, it, game))?;
+            position(game, &mut reference, &mut tally).map_err(|it| Difference { at, ..it })?;
+            tally.plies += 1;
+            tally.time = started.elapsed();
+            progress(&tally);
+        }
     }
-    tally.time = started.elapsed();
     Ok(tally)
 }
 
-/// Checks the trial of a move that is played out, for which the evaluators have no row.
-fn tried(
+/// Checks the trial of a move whose legality is decided by playing it out, so that no row tells it.
+fn check_trial(
     game: &mut Game,
     reference: &mut ReferenceEvaluator,
     mv: &Move,
@@ -219,10 +238,10 @@ fn tried(
     let (legal, finding) =
         decide(game.world_mut(), &contract, mv, Limits::default()).map_err(|it| it.to_string())?;
     if !legal {
-        return Err("it is legal and, played out, it is not".into());
+        return Err("it is among the legal moves, and is not legal when it is played out".into());
     }
-    let report = reference.checker(game.facts()).finding(&finding).map_err(|it| it.to_string())?;
-    tally.report += report;
+    let report = reference.checker(game.facts()).finding(&finding);
+    tally.report += report.map_err(|it| format!("its trial is wrong: {it}"))?;
     tally.proofs += 1;
     Ok(())
 }

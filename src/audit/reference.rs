@@ -124,7 +124,8 @@ impl ReferenceEvaluator {
     /// Compares all rows and returns how many there are.
     ///
     /// # Errors
-    /// The first row that only one evaluator has, with its proof.
+    /// The first row that only one evaluator has, with its proof; or the rules exceed a budget, so that rows are
+    /// missing.
     pub fn compare(&mut self, game: &mut Game) -> Result<usize, Difference> {
         let mut count = 0;
         let mut differs = None;
@@ -139,6 +140,9 @@ impl ReferenceEvaluator {
                     break;
                 }
             }
+        }
+        if let Err(limit) = game.check().and_then(|()| self.world.check()) {
+            return Err(Difference::new("", limit.to_string()));
         }
         match differs {
             None => Ok(count),

@@ -1,7 +1,8 @@
 //! `rulemate audit`: saves and games played again under both evaluators, and proofs checked.
 //!
-//! One line per finished game, a table at the end. With `--proof`, what `explain --json` printed
-//! is checked by the checker of proofs, which knows facts and rules and no evaluator.
+//! One line for each game once it is audited, and a table at the end. With `--proof`, what `explain --json` printed
+//! is checked by the checker of proofs, which knows facts and rules and no evaluator. Only that a side has no legal
+//! action, where no proof can show it, is found as in a game.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -17,11 +18,14 @@ use super::setup::{self, Library, refusal};
 use crate::audit::{self, Tally};
 use crate::facts::json::parse;
 use crate::moves::notation::{PgnGame, PgnReader};
-use crate::presets::Catalogue;
-use crate::presets::save::{Difference, RestoreError};
+use crate::presets::save::{Difference, RestoreError, Save};
+use crate::presets::{Catalogue, Ruleset};
 use crate::proof::{Checker, Report};
-use crate::rules::Program;
+use crate::rules::plural;
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
+
+/// The game of a file that does not say which.
+const UNKNOWN: &str = "?";
 
 /// The result of one game, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -99,17 +103,22 @@ fn audit_save(
 ) -> anyhow::Result<Audited> {
     let bar = progress(0, "audit");
     let from = rules_from(args.rules_from_save, false);
-    let mut plies = 0;
-    let game = args.game.as_deref().unwrap_or(DEFAULT_GAME);
-    let found = audit::save(bytes, game, catalogue, from, &mut |it| {
-        plies = it;
-        bar.set_position(it as u64);
+    let mut tally = Tally::default();
+    let mut game = UNKNOWN.to_owned();
+    let for_facts = args.game.as_deref().unwrap_or(DEFAULT_GAME);
+    let found = Save::read(bytes, for_facts).and_then(|(save, doubt)| {
+        game.clone_from(&save.game);
+        audit::read_save(&save, catalogue, from, &mut |it| {
+            tally = *it;
+            bar.set_position(it.plies as u64);
+        })?;
+        doubt.map_or(Ok(()), |it| Err(it.into()))
     });
     bar.finish_and_clear();
     let name = path.display().to_string();
     match found {
-        Ok(tally) => Ok(Audited::of(name, game, Ok(tally))),
-        Err(RestoreError::Differs(it)) => Ok(Audited::of(name, game, Err((plies, *it)))),
+        Ok(()) => Ok(Audited::of(name, &game, (tally, None))),
+        Err(RestoreError::Differs(it)) => Ok(Audited::of(name, &game, (tally, Some(*it)))),
         // A file that is not a save at all cannot be audited; a damaged one is a difference.
         Err(why @ RestoreError::Alien { .. }) => Err(trouble(
             format!("{name}: {why}"),
@@ -117,7 +126,7 @@ fn audit_save(
         )),
         Err(why) => {
             let why = Difference::new("the file", refusal(&why).to_string());
-            Ok(Audited::of(name, game, Err((plies, why))))
+            Ok(Audited::of(name, &game, (tally, Some(why))))
         }
     }
 }
@@ -136,7 +145,8 @@ fn audit_pgn(
         let (variant, found) = match game {
             Err(why) => {
                 let place = format!("line {}, column {}", why.line, why.column);
-                ("?".into(), Err((0, Difference::new(place, why.fault.to_string()))))
+                let why = Difference::new(place, why.fault.to_string());
+                (UNKNOWN.into(), (Tally::default(), Some(why)))
             }
             Ok(pgn) => {
                 let tag = args.game.as_deref().or_else(|| pgn.tag("Variant"));
@@ -154,25 +164,25 @@ fn audit_pgn(
     Ok(all)
 }
 
-/// A tally, or the ply of the first difference and what it is.
-type Found = Result<Tally, (usize, Difference)>;
+/// What was audited, and the first difference, at which that ends.
+type Found = (Tally, Option<Difference>);
 
 fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
+    let mut tally = Tally::default();
     let game = library
         .load(variant, &[])
         .and_then(|rules| setup::start_recorded_with_warnings(&rules, pgn));
-    let mut game = game.map_err(|it| (0, Difference::new("the start", it.to_string())))?;
-    let mut plies = 0;
+    let mut game = match game {
+        Ok(game) => game,
+        Err(why) => return (tally, Some(Difference::new("the start", why.to_string()))),
+    };
     let mut texts = pgn.moves.iter().map(|it| it.text.as_str());
-    audit::moves(&mut game, &mut texts, &mut |it| plies = it).map_err(|it| (plies, it))
+    let audited = audit::moves(&mut game, &mut texts, &mut |it| tally = *it);
+    (tally, audited.err())
 }
 
 impl Audited {
-    fn of(name: String, game: &str, found: Found) -> Self {
-        let (tally, differs) = match found {
-            Ok(tally) => (tally, None),
-            Err((plies, it)) => (Tally { plies, ..Tally::default() }, Some(it)),
-        };
+    fn of(name: String, game: &str, (tally, differs): Found) -> Self {
         Self {
             name,
             game: game.to_string(),
@@ -194,8 +204,8 @@ fn print(it: &Audited, json: bool, out: &mut Out) -> anyhow::Result<()> {
     match &it.differs {
         None => {
             let ok = out.ink(Ink::Good, "ok");
-            let Audited { name, plies, .. } = it;
-            out.line(format_args!("{name} {ok} {plies} plies"))?;
+            let noun = if it.plies == 1 { "ply" } else { "plies" };
+            out.line(format_args!("{} {ok} {} {noun}", it.name, it.plies))?;
         }
         Some(what) => {
             let differs = out.ink(Ink::Bad, "differs");
@@ -228,6 +238,11 @@ fn table(all: &[Audited], out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The questions of `explain` that are about no move and no fact: whether the game is over, and whether the side to
+/// move keeps the turn after any action.
+const OF_RESULT: &str = "result";
+const OF_ALL_TURNS: &str = "turn";
+
 /// What `explain --json` prints, as far as a check needs it.
 #[derive(Debug, Deserialize)]
 struct Answer {
@@ -245,16 +260,19 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
             "pipe in what `rulemate explain --json` prints",
         )
     })?;
-    let position = answer.position.clone().ok_or_else(|| {
+    let position = answer.position.as_ref().ok_or_else(|| {
         trouble("the explanation does not say what it is about", "explain it again with --json")
     })?;
-    let (program, facts) = position.restore(&mut Library::new(rules)?)?;
-    let mut checker = Checker::new(&program, &facts);
+    let (rules, facts) = position.restore(&mut Library::new(rules)?)?;
+    let mut checker = Checker::new(rules.program(), &facts);
     let checked = checker.finding(&answer.finding);
     let (sum, wrong) = match checked {
         Err(why) => (Report::default(), Some(why.to_string())),
-        Ok(_) if !supports(&answer, &program) => {
+        Ok(_) if !supports(&answer, &rules) => {
             (Report::default(), Some("the answer is not what is proved".to_string()))
+        }
+        Ok(_) if supposes_no_action(&answer, &rules) && !position.is_stuck(&rules)? => {
+            (Report::default(), Some("the side to move has a legal action".to_string()))
         }
         Ok(sum) => (sum, None),
     };
@@ -269,18 +287,25 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
             let ok = out.ink(Ink::Good, "ok");
             let Report { steps, absent, comparisons, aggregates, effects, open, code } = sum;
             out.line(format_args!("{question}: {ok}, {}", goals_of(&answer.finding)))?;
-            out.line(format_args!(
-                "  {steps} steps, {absent} denials, {comparisons} comparisons, {aggregates} aggregates, \
-                 {effects} effects"
-            ))?;
+            let counts = [
+                (steps, "step"),
+                (absent, "denial"),
+                (comparisons, "comparison"),
+                (aggregates, "aggregate"),
+                (effects, "effect"),
+            ];
+            let counts = counts.map(|(count, noun)| plural(count, noun)).join(", ");
+            out.line(format_args!("  {counts}"))?;
             if open > 0 {
+                let rows = plural(open, "row");
                 out.line(format_args!(
-                    "  {open} rows are left open by the depth of the tree, and were derived anew"
+                    "  derived anew, since the tree ends above their proofs: {rows}"
                 ))?;
             }
             if code > 0 {
+                let trials = plural(code, "trial");
                 out.line(format_args!(
-                    "  {code} trials call code: what it does is not in the rules, and was not checked"
+                    "  not checked, since what code does is not in the rules: {trials} from the call of code on"
                 ))?;
             }
             Ok(Verdict::Fine)
@@ -288,33 +313,41 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     }
 }
 
-/// Whether a relation has the outcome of a game that is over: rules of earlier saves call it otherwise.
-fn is_end(relation: &str) -> bool {
-    ["terminal", "over"].contains(&relation)
+/// Whether a row of the relation says why a move is not legal: that the game is over, also if it is for want of an
+/// action, or that an action is refused (`refusals`).
+fn denies_moves(rules: &Ruleset, relation: &str) -> bool {
+    let (program, contract) = (rules.program(), rules.contract());
+    let ends = [Some(contract.over), contract.stuck].into_iter().flatten();
+    let refusals = program.actions.iter().filter_map(|it| it.refusals);
+    ends.chain(refusals).any(|it| program.relation(it).name == relation)
 }
 
-/// Whether rules declare by a relation that an action is refused, and why.
-fn is_refusal(program: &Program, relation: &str) -> bool {
-    let mut refusals = program.actions.iter().filter_map(|it| it.refusals);
-    refusals.any(|it| program.relation(it).name == relation)
+/// Whether the answer is that the game is over, and what is proved is its result if the side to move has no action.
+fn supposes_no_action(answer: &Answer, rules: &Ruleset) -> bool {
+    let Finding::Proved(all) = &answer.finding else { return false };
+    let is_about_end = !answer.holds || answer.question == OF_RESULT;
+    let stuck = rules.contract().stuck.map(|it| &rules.program().relation(it).name);
+    is_about_end && all.first().is_some_and(|it| Some(&it.relation) == stuck)
 }
 
 /// Whether the finding supports the answer.
-fn supports(answer: &Answer, program: &Program) -> bool {
-    let denies = |relation: &str| is_end(relation) || is_refusal(program, relation);
+fn supports(answer: &Answer, rules: &Ruleset) -> bool {
     match &answer.finding {
-        // For a move that is not legal because the game is over, the finding proves that it is over; for one that
-        // the rules declare a refusal of, that they do.
-        Finding::Proved(all) => !all.is_empty() && (answer.holds || denies(&all[0].relation)),
+        // What is proved of a move that is not legal is what forbids it.
+        Finding::Proved(all) => {
+            all.first().is_some_and(|it| answer.holds || denies_moves(rules, &it.relation))
+        }
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
-        // Of several requested actions, the first that keeps the turn is reported.
-        Finding::Turned(it) => it.keeps() || !answer.holds,
+        // Of all actions, the first that keeps the turn is reported, though another one may pass it.
+        Finding::Turned(it) => {
+            it.keeps() == answer.holds || it.keeps() && answer.question == OF_ALL_TURNS
+        }
         Finding::Tried(it) => answer.holds == matches!(it.outcome, Outcome::Tenable { .. }),
         Finding::Unfounded => !answer.holds,
     }
 }
 
-/// The rows that a finding proves or refutes.
+/// What a finding shows: the rows that it proves or refutes, or the action that it plays out.
 fn goals_of(finding: &Finding) -> String {
     let (what, goals): (&str, Vec<String>) = match finding {
         Finding::Proved(all) => {
@@ -323,7 +356,9 @@ fn goals_of(finding: &Finding) -> String {
         }
         Finding::Refuted(all) => ("refuted", all.iter().map(|it| it.goal.to_string()).collect()),
         Finding::Tried(it) => ("tried", vec![it.action.to_string()]),
-        Finding::Turned(it) => ("turned", vec![it.trial.action.to_string()]),
+        Finding::Turned(it) => {
+            ("tried", vec![format!("{} and whose turn follows", it.trial.action)])
+        }
         Finding::Unfounded => ("nothing to check", Vec::new()),
     };
     format!("{what} {}", goals.join(", ")).trim_end().to_owned()

@@ -5,10 +5,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::output::trouble;
+use super::output::{OrFix, trouble};
 use super::setup::{Library, Opened};
+use crate::derive::Backend;
 use crate::facts::{Document, SavedFact, Session, saved};
-use crate::rules::Program;
+use crate::moves::is_stuck;
+use crate::presets::Ruleset;
+
+/// The fix where facts are not those of a position.
+const ALTERED: &str = "the list of facts was altered";
 
 /// A rule file and the hash of its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,10 +45,10 @@ impl Evidence {
         Self { game: name.clone(), presets: presets.clone(), fen: game.fen(), rules, facts }
     }
 
-    /// The program and the facts, if the current rules are those that were used.
-    pub(crate) fn restore(self, library: &mut Library) -> anyhow::Result<(Arc<Program>, Session)> {
+    /// The rules and the facts, if the current rules are those that were used.
+    pub(crate) fn restore(&self, library: &mut Library) -> anyhow::Result<(Arc<Ruleset>, Session)> {
         let rules = library.load(&self.game, &self.presets)?;
-        let program = Arc::clone(rules.program());
+        let program = rules.program();
         let fits = |(source, stated): (&crate::rules::Source, &RuleHash)| {
             source.path == stated.path && source.hash() == stated.blake3
         };
@@ -58,9 +63,18 @@ impl Evidence {
                 "explain again under the rules as they are",
             ));
         }
-        let document = Document::new(self.facts);
-        let session = document.session(&program.schema);
-        let fix = "explain again: these facts are not as they were printed";
-        Ok((program, session.map_err(|it| trouble(it, fix))?))
+        let session = Document::new(self.facts.clone()).session(&program.schema);
+        let session = session.or_fix(ALTERED)?;
+        Ok((rules, session))
+    }
+
+    /// Whether the side to move has no legal action, which is found by playing actions out.
+    pub(crate) fn is_stuck(&self, rules: &Ruleset) -> anyhow::Result<bool> {
+        let document = Document::new(self.facts.clone());
+        let mut game = rules.resume(&document, Backend::Bits).or_fix(ALTERED)?;
+        let contract = game.contract().clone();
+        let is_stuck = is_stuck(game.world_mut(), &contract);
+        game.check()?;
+        Ok(is_stuck)
     }
 }

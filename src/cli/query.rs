@@ -158,6 +158,8 @@ fn ask(
 ) -> anyhow::Result<()> {
     let ply = game.history().len();
     let answer = query.answer(&game.world_mut().materialised());
+    // If rows are missing, so may answers be.
+    game.check()?;
     let answer = answer.or_fix("ask for less: bind more variables, or ask in parts")?;
     for row in &answer.rows {
         let columns = answer.columns.iter().zip(row);

@@ -69,7 +69,7 @@ pub fn decide(
     }
 }
 
-/// The effects of an action; `None` if it may not be tried.
+/// The trial of an action, whether it is decided by one or not; `None` if the action is not even pseudo-legal.
 pub(super) fn trial(
     world: &mut World,
     contract: &Contract,
@@ -85,8 +85,8 @@ fn case<'m>(world: &World, contract: &Contract, mv: &'m Move, because: Option<Re
     Case { action: mv.action, args: &mv.args, because, untenable: contract.untenable, mover }
 }
 
-/// Whether the mover keeps the turn after an action, and why; `None` if it may not be tried, or if no
-/// reaction to it asks the rules for that.
+/// Whether the mover keeps the turn after an action, and why; `None` if the action is not pseudo-legal, if it
+/// fails, or if no reaction that fires asks the rules for that.
 pub(super) fn turn_after(
     world: &mut World,
     contract: &Contract,
@@ -134,13 +134,13 @@ impl Describer<'_> {
             Finding::Refuted(all) => {
                 self.now(|view| all.iter().flat_map(|it| it.lines(view)).collect())
             }
-            Finding::Tried(it) => self.around(it, |before, after| it.lines(before, after)),
-            Finding::Turned(it) => self.after_steps(it, |before, then| it.lines(before, then)),
+            Finding::Tried(it) => self.at_decision(it, |before, after| it.lines(before, after)),
+            Finding::Turned(it) => self.at_turn(it, |before, then| it.lines(before, then)),
             Finding::Unfounded => Vec::new(),
         }
     }
 
-    /// The reason why a move is forbidden, in one line.
+    /// Why a move is not legal, why a fact does not hold, or why the turn is decided as it is: in one line.
     pub(super) fn reason(&self, finding: &Finding) -> Option<String> {
         match finding {
             Finding::Proved(_) | Finding::Unfounded => None,
@@ -148,12 +148,12 @@ impl Describer<'_> {
                 let first = all.first()?;
                 self.now(|view| first.reason(view).or_else(|| Some(first.summary(view))))
             }
-            Finding::Tried(it) => self.around(it, |before, after| it.reason(before, after)),
-            Finding::Turned(it) => self.after_steps(it, |_, then| it.reason(then)),
+            Finding::Tried(it) => self.at_decision(it, |before, after| it.reason(before, after)),
+            Finding::Turned(it) => self.at_turn(it, |_, then| it.reason(then)),
         }
     }
 
-    /// The effects of a tried action other than changed facts: notes, events, stopped events.
+    /// What a tried action does, in short; of changed facts only the number. Nothing for other findings.
     pub(super) fn sentences(&self, finding: &Finding) -> Vec<String> {
         match finding {
             Finding::Tried(it) => self.now(|view| it.summary(view)),
@@ -169,18 +169,23 @@ impl Describer<'_> {
         self.named(&facts, f)
     }
 
-    /// With the names of the position, and with those after what a trial changes until it is decided.
-    fn around<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
-        self.follow(trial, trial.decided.unwrap_or(trial.steps.len()), f)
+    /// With the names of the position, and with those at the moment when the trial is decided.
+    fn at_decision<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
+        self.after_steps(trial, trial.decided.unwrap_or(trial.steps.len()), f)
     }
 
     /// With the names of the position, and with those at the moment when the turn is decided.
-    fn after_steps<T>(&self, it: &Turning, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
-        self.follow(&it.trial, it.steps, f)
+    fn at_turn<T>(&self, it: &Turning, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
+        self.after_steps(&it.trial, it.steps, f)
     }
 
-    /// With the names of the position, and with those after some steps of a trial.
-    fn follow<T>(&self, trial: &Trial, steps: usize, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
+    /// With the names of the position, and with those after the first steps of a trial.
+    fn after_steps<T>(
+        &self,
+        trial: &Trial,
+        steps: usize,
+        f: impl FnOnce(View<'_>, View<'_>) -> T,
+    ) -> T {
         let schema = &self.world.program().schema;
         let of_steps = trial.steps.iter().take(steps).flat_map(|it| &it.effects);
         let effects = trial.expired.iter().chain(of_steps);

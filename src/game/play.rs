@@ -388,16 +388,7 @@ impl Game {
     /// As [`Game::find_move`] and [`Game::play`]. Nothing has changed.
     pub fn play_text(&mut self, text: &str) -> Result<&Record, PlayError> {
         let _allowance = Allowance::open();
-        if !text.contains(BETWEEN) {
-            let found = self.find_move(text);
-            if found.is_ok() || self.terms.moves.turn_words.is_none() {
-                return self.play(&found?);
-            }
-        }
-        self.refuse_if_over()?;
-        let actions = parse_turn(&mut self.world, &self.terms.moves, text);
-        self.check()?;
-        let actions = actions?;
+        let actions = self.find_turn(text)?;
         let before = self.history.len();
         for mv in &actions {
             if let Err(refusal) = self.play(mv) {
@@ -408,6 +399,24 @@ impl Game {
             }
         }
         Ok(&self.history[self.history.len() - 1])
+    }
+
+    /// The actions that a text means: that of a move, or those of one turn, as [`Game::play_text`] reads it.
+    ///
+    /// # Errors
+    /// As [`Game::find_move`].
+    pub(crate) fn find_turn(&mut self, text: &str) -> Result<Vec<Move>, PlayError> {
+        let _allowance = Allowance::open();
+        if !text.contains(BETWEEN) {
+            let found = self.find_move(text);
+            if found.is_ok() || self.terms.moves.turn_words.is_none() {
+                return found.map(|it| vec![it]);
+            }
+        }
+        self.refuse_if_over()?;
+        let actions = parse_turn(&mut self.world, &self.terms.moves, text);
+        self.check()?;
+        Ok(actions?)
     }
 
     /// Plays a move: all that it changes, or nothing.

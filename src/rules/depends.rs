@@ -1,8 +1,8 @@
 //! Dependencies: which attributes rules read, which ones reactions write, and which rules and reactions can
 //! never do anything.
 //!
-//! All answers are safe over-approximations: fewer attributes may really be read and written. Deliberately
-//! absent: the order of evaluation (`stratify`), and how rules run.
+//! All answers err on the safe side: fewer attributes may really be read and written, and what is not found to be
+//! empty may be so all the same. Deliberately absent: the order of evaluation (`stratify`), and how rules run.
 
 use super::program::{
     Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role, Rule,
@@ -82,7 +82,7 @@ impl Dependencies {
                 let head = usize::from(rule.head.0);
                 if self.empty[head] && self.can_hold(&rule.body) {
                     self.empty[head] = false;
-                    // Only relations of the same stratum can follow from that.
+                    // A stratum of one relation has no other that could hold because of that.
                     grows = relations.len() > 1;
                 }
             }
@@ -96,12 +96,13 @@ impl Dependencies {
         }
     }
 
-    /// Whether no rule can ever conclude the relation.
+    /// Whether the relation is always empty, since it follows from rules and none of them can ever hold. False for
+    /// inputs and for what else is given.
     pub fn is_empty(&self, rel: RelId) -> bool {
         self.empty[usize::from(rel.0)]
     }
 
-    /// Whether a body may have a solution: it asserts no relation that never has a row.
+    /// Whether a body may have a solution; false if it asserts a relation that is always empty.
     pub fn can_hold(&self, body: &[Literal]) -> bool {
         !body.iter().any(|literal| {
             matches!(literal, Literal::Atom(atom) if !atom.negated && self.is_empty(atom.rel))
@@ -175,7 +176,7 @@ fn everything(program: &Program) -> Attributes {
     attributes
 }
 
-/// The attributes that entities have.
+/// The attributes of facts about entities, all of which `remove` retracts.
 fn of_entities(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     for relation in &program.relations {
@@ -189,10 +190,10 @@ fn of_entities(program: &Program) -> Attributes {
     attributes
 }
 
-/// The events that a reaction raises itself, or has code raise.
+/// The events that a reaction may raise itself or by the code that it calls.
 pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
     if reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. })) {
-        // Code raises events by name, and those of trials have none.
+        // Code raises events by name; the events of trials have no name.
         let named = |it: &EventId| !program.trials.iter().any(|trial| trial.event == *it);
         return program.events.iter().map(|it| it.id).filter(named).collect();
     }

@@ -183,6 +183,34 @@ fn a_turn_is_checked_at_its_moment() {
         value["finding"]["turned"]["steps"] = other.into();
         assert_eq!(audit(&value.to_string()).code, 1, "{other}");
     }
+    value["finding"]["turned"]["steps"] = steps.into();
+    assert_eq!(audit(&value.to_string()).code, 0);
+    value["holds"] = false.into();
+    assert_eq!(audit(&value.to_string()).code, 1, "the turn is kept");
+}
+
+/// Where a game is over since no action turns out legal when it is played out, audit looks whether that is so.
+#[test]
+fn the_end_for_want_of_an_action_is_checked() {
+    let audit = |text: &str| rulemate_reading(&["audit", "--proof", "-"], text);
+    let mated = ["--game", "explosive-rook", "--fen", "5Brk/6p1/8/8/8/8/8/4K2R b - - 0 1"];
+    for question in ["g8f8", "--result"] {
+        let printed = explain(&mated, &[question, "--json"]).out;
+        assert!(printed.contains("no_action_result"), "{printed}");
+        let checked = audit(&printed);
+        assert_eq!(checked.code, 0, "{question}: {}{}", checked.out, checked.err);
+    }
+    let start = ["--game", "explosive-rook"];
+    let printed = explain(&start, &["--fact", "no_action_result(_, _)", "--json"]).out;
+    assert_eq!(audit(&printed).code, 0, "{}", audit(&printed).out);
+    for (question, holds) in [("e2e4", false), ("result", true)] {
+        let mut value: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+        value["question"] = question.into();
+        value["holds"] = holds.into();
+        let checked = audit(&value.to_string());
+        assert_eq!(checked.code, 1, "{question}: {}{}", checked.out, checked.err);
+        assert!(checked.out.contains("has a legal action"), "{}", checked.out);
+    }
 }
 
 #[test]

@@ -100,6 +100,71 @@ fn games_of_pgn_files_are_audited() {
     assert!(lines[0].get("differs").is_none());
     let differs = lines[1]["differs"].as_str().expect("the second differs");
     assert!(differs.starts_with("move 3 (Ke3): "), "{differs}");
+    // What was audited before the difference counts.
+    assert_eq!((&lines[1]["plies"], &lines[1]["positions"]), (&2.into(), &3.into()));
+    assert!(lines[1]["seconds"].as_f64() > Some(0.0), "{}", lines[1]);
+}
+
+/// A move of a PGN game may be a turn of several actions, each of which is audited.
+#[test]
+fn turns_of_pgn_files_are_audited() {
+    let pgn = "[Variant \"duck\"]\n\n1. e4,a3 e6,d5 2. d3,a6 *\n";
+    let file = scratch("turns.pgn");
+    std::fs::write(&file, pgn).expect("a file");
+    let audited = rulemate(&["audit", "--json", shown(&file)]);
+    let found: serde_json::Value = serde_json::from_str(&audited.out).expect("JSON");
+    assert_eq!((audited.code, found.get("differs")), (0, None), "{found}");
+    assert_eq!((&found["plies"], &found["positions"]), (&6.into(), &7.into()));
+}
+
+#[test]
+fn the_game_of_a_save_is_told() {
+    let file = scratch("horde.json");
+    assert_eq!(rulemate(&["save", "--game", "horde", "--moves", "f6", shown(&file)]).code, 0);
+    let audited = rulemate(&["audit", "--json", shown(&file)]);
+    let found: serde_json::Value = serde_json::from_str(&audited.out).expect("JSON");
+    assert_eq!(found["game"], "horde", "{found}");
+    let audited = rulemate(&["audit", shown(&file)]);
+    assert!(audited.out.contains(" ok 1 ply\n"), "{}", audited.out);
+}
+
+const MANY: &str = r#"% many
+.meta preset "many"
+.meta family "chess"
+.meta name "Many"
+.meta description "Rows without end"
+.domain Preset += { many }
+.decl big(n: Int, s: Square, t: Square) "{n} goes with {s} and {t}"
+.decl ticks(n: Int) "{n} ticks"
+big(n, s, t) :- ticks(n), file(s, _), file(t, _).
+ticks(0) :- active('many, 'white).
+ticks(n) :- big(m, 'a1, 'a1), m < 100000, n = m + 1.
+"#;
+
+const GAME_OF_MANY: &str = r#"% manygame: many rows.
+.meta game "manygame"
+.meta title "Many rows"
+.meta layout "orthodox"
+.meta use "many"
+"#;
+
+/// Answers that lack rows are none, an audit tells that from a difference, and the rule that has most rows is blamed.
+#[test]
+fn rows_without_end_are_told() {
+    let folder = scratch("many");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("many.dl"), MANY).expect("a file");
+    std::fs::write(folder.join("manygame.dl"), GAME_OF_MANY).expect("a file");
+    let pgn = scratch("many.pgn");
+    std::fs::write(&pgn, "[Event \"x\"]\n\n1. e4 *\n").expect("a file");
+    let rules = ["--rules", shown(&folder), "--game", "manygame"];
+    let why = "takes too many rows; this one spent most: big(n, s, t) :- ";
+    let asked = rulemate(&[&["query", "ticks(n)"], &rules[..]].concat());
+    assert_eq!((asked.code, asked.out.as_str()), (2, ""), "{}", asked.err);
+    assert!(asked.err.contains(why), "{}", asked.err);
+    let audited = rulemate(&[&["audit", shown(&pgn)], &rules[..]].concat());
+    assert_eq!(audited.code, 1, "{}", audited.err);
+    assert!(audited.out.contains(why), "{}", audited.out);
 }
 
 #[test]

@@ -70,6 +70,13 @@ fn dead_positions_by_material() {
         let wanted = if judgement == "dead" { "draw by insufficient material" } else { "-" };
         assert_eq!(ended(&game), wanted, "{fen}");
     }
+    // A griffon beside the king can mate; all else is as in chess.
+    for (fen, wanted) in [
+        ("4k3/8/8/8/8/8/8/N3K3 w - - 0 1", "draw by insufficient material"),
+        ("4k3/8/8/8/8/8/8/G3K3 w - - 0 1", "-"),
+    ] {
+        assert_eq!(ended(&start("griffon", Some(fen))), wanted, "{fen}");
+    }
 }
 
 /// Whose time runs out, in which position, and what follows.

@@ -274,6 +274,6 @@ fn saves_prove_what_was_given() {
         let mut save = save.clone();
         save.moves[0].proof = forged;
         let why = audited(&save).expect_err("the crown is not proved");
-        assert!(why.contains("2 rows are to be proved") || why.contains("not crownable"), "{why}");
+        assert!(why.contains("it has 1 part, not 2") || why.contains("not crownable"), "{why}");
     }
 }

@@ -44,15 +44,15 @@ pub(crate) fn run(library: &mut Library) -> anyhow::Result<Figures> {
     Ok(Figures { plies: texts.len(), moves, save, json: json.len(), binary: binary.len() })
 }
 
-/// Plies a second of an audit, from the first ply on, without loading the rules.
+/// Plies a second of an audit, from the first position on, without loading the rules.
 fn timed(
     audit: impl FnOnce(audit::Progress<'_>) -> anyhow::Result<audit::Tally>,
 ) -> anyhow::Result<f64> {
     let mut meter: Option<(Meter, usize)> = None;
     let (mut plies, mut seconds) = (0, 0.0);
-    audit(&mut |ply| {
-        let (meter, first) = meter.get_or_insert_with(|| (Meter::own(), ply));
-        (plies, seconds) = (ply - *first, meter.elapsed().as_secs_f64());
+    audit(&mut |tally| {
+        let (meter, first) = meter.get_or_insert_with(|| (Meter::own(), tally.plies));
+        (plies, seconds) = (tally.plies - *first, meter.elapsed().as_secs_f64());
     })?;
     Ok(plies as f64 / seconds.max(1e-9))
 }

@@ -1,6 +1,7 @@
 //! The general semi-naive fixpoint: any recursion, tuple lists instead of rows.
 //!
-//! Used for statics at load, for mutual recursion, and for recursion across rows. Slow but complete.
+//! Used for statics that do not fit bit rows (`compile/solve`), and for recursion that cannot stay within one bit
+//! row: mutual, over integers, of several rules, or from row to row. Slow but complete.
 
 use foldhash::{HashSet, HashSetExt};
 
@@ -36,7 +37,7 @@ impl<'f> Seen<'f> {
         }
     }
 
-    /// Whether the tuple is new.
+    /// Notes a tuple; true if it is new.
     fn insert(&mut self, tuple: &Tuple) -> bool {
         match self {
             Self::Bits { words, sizes } => {
@@ -77,19 +78,24 @@ pub(super) fn solve<W: Word>(
     // Without recursion one round is enough.
     let is_recursive = fixpoint.variants.iter().any(|it| !it.first);
     let mut seen: Vec<Seen<'_>> = members.iter().filter(|_| is_recursive).map(Seen::new).collect();
-    // Lists are kept up to date for plans that read them.
-    let reads: Vec<[bool; 2]> =
+    // Lists that no plan reads are not refilled after each round.
+    let is_read: Vec<[bool; 2]> =
         members.iter().map(|it| [it.full, it.delta].map(|it| c.reads_list(it))).collect();
     let mut found: Vec<Vec<Tuple>> = vec![Vec::new(); members.len()];
+    // Number of tuples that each plan has added so far, known ones included.
+    let mut added: Vec<usize> = vec![0; fixpoint.variants.len()];
     let mut first = true;
-    let mut blame = 0;
+    let mut last_owner = 0;
     loop {
-        for variant in fixpoint.variants.iter().filter(|it| it.first == first) {
+        let plans = fixpoint.variants.iter().zip(&mut added);
+        for (variant, added) in plans.filter(|it| it.0.first == first) {
             let owner = c.machine.owner[variant.pc as usize];
             let before = state.fuel.used();
             if state.fuel.spend(1, owner) {
+                let waiting = waiting_tuples(state, members);
                 state.exec(c, variant.pc);
-                blame = owner;
+                *added += waiting_tuples(state, members) - waiting;
+                last_owner = owner;
             }
             spent.push((owner, state.fuel.used() - before));
         }
@@ -102,20 +108,23 @@ pub(super) fn solve<W: Word>(
                 None => lists::sort(&mut new),
             }
             grown |= !new.is_empty();
-            let [full, delta] = reads[at];
+            let [full, delta] = is_read[at];
             if delta {
                 refill(c, member.delta, &mut state.lists[member.delta as usize], new.clone());
             }
             found[at].append(&mut new);
             if full {
+                // The whole list is sorted again: a step for every 16 tuples.
                 let steps = found[at].len() as i64 / 16;
-                state.fuel.spend(steps, blame);
-                spent.push((blame, steps));
+                state.fuel.spend(steps, last_owner);
+                spent.push((last_owner, steps));
                 refill(c, member.full, &mut state.lists[member.full as usize], found[at].clone());
             }
         }
         if found.iter().map(Vec::len).sum::<usize>() > ROWS {
-            state.fuel.run_out(Resource::Rows, blame);
+            let most = fixpoint.variants.iter().zip(&added).max_by_key(|it| it.1);
+            let owner = most.map_or(last_owner, |it| c.machine.owner[it.0.pc as usize]);
+            state.fuel.run_out(Resource::Rows, owner);
         }
         if !grown || !is_recursive || state.fuel.is_out() {
             break;
@@ -123,4 +132,9 @@ pub(super) fn solve<W: Word>(
     }
     found.iter_mut().for_each(lists::sort);
     found
+}
+
+/// Number of tuples that plans have added since the last round.
+fn waiting_tuples<W: Word>(state: &State<W>, members: &[Member]) -> usize {
+    members.iter().map(|it| state.fresh[it.full as usize].len()).sum()
 }
