@@ -8,6 +8,7 @@
 mod ask;
 mod codes;
 pub mod drawing;
+mod end;
 mod fact;
 mod finding;
 mod snapshot;

@@ -5,6 +5,7 @@
 mod action;
 mod action_syntax;
 mod ast;
+mod body_syntax;
 mod check;
 mod column;
 mod depends;

@@ -9,12 +9,12 @@ use super::ast::{
     InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
     StageDecl, StagesDecl, TrialDecl, names_of,
 };
+use super::body_syntax::is_name;
 use super::diagnostic::Diagnostic;
 use super::input::Until;
 use super::lexer::{Kind, Token, Tokens};
 use super::limits::{self, LimitError};
 use super::mistake;
-use super::operator::Op;
 use super::source::Span;
 
 const DIRECTIVES: [&str; 14] = [
@@ -158,7 +158,7 @@ impl<'t> Parser<'t, '_> {
         Span { end: self.tokens.last().span.end.max(start.end), ..start }
     }
 
-    fn is_word(&self, word: &str) -> bool {
+    pub(super) fn is_word(&self, word: &str) -> bool {
         self.at(Kind::Ident) && self.tokens.text_of(self.peek().span) == word
     }
 
@@ -679,108 +679,6 @@ impl<'t> Parser<'t, '_> {
         self.expect(Kind::Close, "`,` or `)`")?;
         Ok(Effect::Call { name, args })
     }
-
-    fn atom(&mut self, what: &str) -> Parsed<Atom<'t>> {
-        let name = self.reference(what)?;
-        if !self.at(Kind::Open) {
-            return self.fail(mistake::no_parentheses(name.text, name.span));
-        }
-        self.next();
-        let args = self.exprs(Kind::Close)?;
-        self.expect(Kind::Close, "`,` or `)`")?;
-        Ok(Atom { name, was: None, args, span: self.since(name.span) })
-    }
-
-    pub(super) fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
-        let mut exprs = Vec::new();
-        if self.at(until) {
-            return Ok(exprs);
-        }
-        loop {
-            exprs.push(self.expr()?);
-            if !self.eat(Kind::Comma) {
-                return Ok(exprs);
-            }
-        }
-    }
-
-    pub(super) fn body(&mut self) -> Parsed<Vec<Literal<'t>>> {
-        let mut body = vec![self.literal()?];
-        while self.eat(Kind::Comma) {
-            body.push(self.literal()?);
-        }
-        Ok(body)
-    }
-
-    fn literal(&mut self) -> Parsed<Literal<'t>> {
-        let token = self.peek();
-        if self.eat(Kind::Not) {
-            if self.is_was() {
-                return Ok(Literal::Atom { atom: self.was()?, negated: true });
-            }
-            let (next, second) = (self.peek(), self.tokens.second().kind);
-            if is_name(next)
-                && matches!(second, Kind::Comma | Kind::Dot | Kind::CloseBrace | Kind::Ident)
-            {
-                let name = self.tokens.text_of(next.span);
-                return self.fail(mistake::no_parentheses(name, next.span));
-            }
-            if !is_name(next) || second != Kind::Open {
-                return self.fail(mistake::negated_expression(token.span));
-            }
-            let atom = self.atom("a relation")?;
-            return Ok(Literal::Atom { atom, negated: true });
-        }
-        if self.is_was() {
-            return Ok(Literal::Atom { atom: self.was()?, negated: false });
-        }
-        if is_name(token) && self.tokens.second().kind == Kind::Open {
-            let atom = self.atom("a relation")?;
-            return Ok(Literal::Atom { atom, negated: false });
-        }
-        let lhs = self.expr()?;
-        let Some(op) = self.comparison() else {
-            if let ExprKind::Var(name) = lhs.kind
-                && matches!(self.peek().kind, Kind::Comma | Kind::Dot | Kind::CloseBrace)
-            {
-                return self.fail(mistake::no_parentheses(name, lhs.span));
-            }
-            return self.expected("a comparison: `=`, `!=`, `<`, `<=`, `>` or `>=`");
-        };
-        let rhs = self.expr()?;
-        Ok(Literal::Compare { lhs, op, rhs, span: self.since(token.span) })
-    }
-
-    /// `was` and the name of a relation.
-    fn is_was(&self) -> bool {
-        self.is_word("was") && is_name(self.tokens.second())
-    }
-
-    /// A row as it was before the action.
-    fn was(&mut self) -> Parsed<Atom<'t>> {
-        let start = self.next().span;
-        let atom = self.atom("a relation")?;
-        Ok(Atom { was: Some(start), span: self.since(start), ..atom })
-    }
-
-    fn comparison(&mut self) -> Option<Op> {
-        let op = match self.peek().kind {
-            Kind::Eq => Op::Eq,
-            Kind::Ne => Op::Ne,
-            Kind::Lt => Op::Lt,
-            Kind::Le => Op::Le,
-            Kind::Gt => Op::Gt,
-            Kind::Ge => Op::Ge,
-            _ => return None,
-        };
-        self.next();
-        Some(op)
-    }
-}
-
-/// A name that refers to a declaration: `hp` or `bank::gold`.
-fn is_name(token: Token) -> bool {
-    matches!(token.kind, Kind::Ident | Kind::Path)
 }
 
 /// The condition of a trial, as a reaction: the columns that its body names are the parameters.

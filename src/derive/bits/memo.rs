@@ -195,7 +195,7 @@ mod tests {
         let memo = Memo::default();
         let stored_with = |plan: &str| {
             let text = format!(
-                ".domain Square grid 8 8\n\
+                ".domain Square grid 5 5\n\
                  .static near(a: Square, b: Square)\n\
                  near(a, b) :- rank(a, r), rank(b, r).{plan}\n"
             );
