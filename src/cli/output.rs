@@ -1,7 +1,7 @@
 //! The terminal: standard output with or without colour, progress on standard error, and errors with cause
 //! and fix.
 //!
-//! Colour is used only where standard output is a terminal and `NO_COLOR` is not set. Progress bars
+//! Colour is used only where standard output is a terminal and `NO_COLOR` is not set, or empty. Progress bars
 //! are drawn only where standard error is a terminal, so pipes and logs stay clean.
 
 use std::fmt::{self, Display};
@@ -17,7 +17,8 @@ use serde::Serialize;
 use crate::facts::{escaped, printable};
 use crate::moves::notation::PgnReader;
 
-/// Standard output of a command, buffered; [`Out::flush`] is called once at the end.
+/// Standard output of a command, buffered. [`Out::flush`] is called at the end, and by commands that go on for long or
+/// wait for an answer.
 pub(crate) struct Out {
     out: io::BufWriter<io::Stdout>,
     paint: bool,
@@ -61,14 +62,14 @@ impl Out {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// One line, or several.
+    /// As [`Out::text`], with a line end.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
         self.text(text)?;
         self.out.write_all(b"\n")
     }
 
-    /// Text without a line end. It may come from outside, from a file, a tag, a rule: terminal control
-    /// characters are escaped, except our own colours.
+    /// Text without a line end. It may come from outside, from a file, a tag, a rule: invisible characters, those
+    /// that control a terminal among them, are escaped, except in the codes that [`Out::ink`] writes.
     pub(crate) fn text(&mut self, text: impl Display) -> io::Result<()> {
         let text = text.to_string();
         let mut rest = text.as_str();
@@ -80,7 +81,7 @@ impl Out {
         self.out.write_all(printable(rest).as_bytes())
     }
 
-    /// Text that was escaped already, with its own colours.
+    /// Text that was escaped already, with colours of its own, and a line end.
     pub(crate) fn painted(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{text}")
     }
@@ -131,7 +132,8 @@ pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// A bar for the passed part of some seconds, until it is dropped; hidden unless standard error is a terminal.
+/// A clock on standard error that tells how many of some seconds have passed, until it is dropped; hidden unless
+/// that is a terminal.
 pub(crate) fn waiting(seconds: u64, what: &'static str) -> ProgressBar {
     let bar = progress(seconds, what);
     let style = ProgressStyle::with_template("{prefix} {spinner} {elapsed} of {len} s");
@@ -221,10 +223,10 @@ pub(crate) fn warn(text: impl Display) {
 
 /// Prints a message on standard error.
 pub(crate) fn say(text: impl Display) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(&text.to_string()));
 }
 
-/// Prints an error: the chain of causes on one line, the fix on the next.
+/// Prints an error: the chain of causes with colons between them, and the fix on a line of its own.
 pub(crate) fn report(error: &anyhow::Error) {
     let mut text = format!("error: {}", Chain(error));
     if let Some(it) = error.chain().find_map(|it| it.downcast_ref::<UserError>()) {

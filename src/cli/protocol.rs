@@ -4,20 +4,31 @@ use std::io::BufRead;
 
 use super::Verdict;
 use super::args::ProtocolArgs;
-use super::output::{OrFix, Out};
+use super::output::{Out, trouble};
 use super::setup;
-use crate::protocols::{Flow, Uci, Xboard};
-
-const FIX: &str = "`rulemate games` lists what can be played";
+use crate::presets::LoadError;
+use crate::protocols::{Flow, TableError, Uci, Xboard};
 
 pub(crate) fn uci(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut uci = Uci::new(setup::catalogue(&args.rules)?, &args.game).or_fix(FIX)?;
+    let uci = Uci::new(setup::catalogue(&args.rules)?, &args.game);
+    let mut uci = uci.map_err(|why| unplayable(&why))?;
     converse(out, |line, say| uci.line(line, say))
 }
 
 pub(crate) fn xboard(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut xboard = Xboard::new(setup::catalogue(&args.rules)?, &args.game).or_fix(FIX)?;
+    let xboard = Xboard::new(setup::catalogue(&args.rules)?, &args.game);
+    let mut xboard = xboard.map_err(|why| unplayable(&why))?;
     converse(out, |line, say| xboard.line(line, say))
+}
+
+/// The error for a game that cannot be played, with its fix.
+fn unplayable(why: &TableError) -> anyhow::Error {
+    let fix = match why {
+        TableError::Load(LoadError::Game { .. } | LoadError::GameOption { .. })
+        | TableError::Sides(..) => "`rulemate games` lists what can be played",
+        _ => "`rulemate check` says more about a file",
+    };
+    trouble(why, fix)
 }
 
 fn converse(

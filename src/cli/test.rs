@@ -1,9 +1,9 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
-//! Each game is played to its end, or to a number of actions; each position must be restored by its FEN.
-//! Then the game is played again from its save, under both evaluators, and each proof is checked. An author
-//! sees in seconds how long games last, how they end, how many legal actions positions have, and whether
-//! something is wrong with the rules.
+//! Each game is played to its end, or to a number of actions; each position but the last must be restored by its
+//! FEN, except for attributes that no FEN of the game states. Then the game is played again from its save, under both
+//! evaluators, and each proof is checked. An author sees in seconds how long games last, how they end, how many
+//! legal actions positions have, and whether something is wrong with the rules.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::audit;
 use crate::game::Game;
 use crate::moves::Move;
 use crate::presets::save::{Content, Form, RulesFrom, Save};
-use crate::presets::{Catalogue, Ruleset};
+use crate::presets::{Catalogue, LoadError, Ruleset};
 use crate::rules::{load_path, metas};
 
 /// Figures about the random games by one set of rules.
@@ -33,9 +33,9 @@ struct Figures {
     branching: (usize, f64, usize),
     /// Number of games by result; `unfinished` for those that were cut off.
     results: BTreeMap<String, u64>,
-    /// Number of positions that their FEN restored.
+    /// Number of positions that were restored by their FEN.
     fens: usize,
-    /// The attributes that FENs leave out, each with the number of positions.
+    /// The attributes that FENs leave out, each with the number of these positions.
     left_out: BTreeMap<String, u64>,
     /// Number of positions on which both evaluators agreed, and of proofs that the checker accepted.
     positions: usize,
@@ -57,7 +57,13 @@ fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::Fine;
     for (game, presets) in subjects(&catalogue, args)? {
         let loaded = catalogue.load(&game, &presets);
-        let loaded = loaded.map_err(|why| trouble(why, "`rulemate check` shows more"))?;
+        let loaded = loaded.map_err(|why| {
+            let fix = match why {
+                LoadError::Game { .. } => "`rulemate games` lists what can be played",
+                _ => "`rulemate check` shows more",
+            };
+            trouble(why, fix)
+        })?;
         let figures = play_all(&catalogue, &loaded, game, presets, args)?;
         verdict = verdict.max(Verdict::of(!figures.faults.is_empty()));
         print(&figures, args.json, out)?;
@@ -66,7 +72,8 @@ fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// The games of the files, and their presets on a game that they fit.
+/// What to play: the games of the files, unless another one is named, and each of their presets on the named game or
+/// else on one that it fits. If there is neither, the named game.
 fn subjects(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, Vec<String>)>> {
     let mut sources = Vec::new();
     for path in &args.files {
@@ -111,9 +118,15 @@ fn play_all(
     let (mut lengths, mut widths) = (Vec::new(), Vec::new());
     let bar = progress(args.games, "games");
     let mut number = 0;
-    while number < args.games || (found.faults.is_empty() && found.fens < args.positions) {
+    loop {
+        // A game without a position to test has none however often it is played.
+        let has_positions = number == 0 || !widths.is_empty();
+        let has_further = found.faults.is_empty() && widths.len() < args.positions && has_positions;
+        if number >= args.games && !has_further {
+            break;
+        }
         number += 1;
-        let mut game = rules.start(None).map_err(|it| trouble(it, "see the start of the game"))?;
+        let mut game = setup::start(rules, None)?;
         let seen = (&mut widths, &mut found.left_out);
         let ended = play_one(rules, &mut game, &mut random, args.plies, seen);
         let place = |fault: String| {
@@ -124,7 +137,6 @@ fn play_all(
             Ok(result) => {
                 *found.results.entry(result).or_default() += 1;
                 lengths.push(game.history().len());
-                found.fens += game.history().len();
                 match replay(catalogue, rules, &game) {
                     Ok((positions, proofs)) => {
                         found.positions += positions;
@@ -137,7 +149,7 @@ fn play_all(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    found.games = number;
+    (found.games, found.fens) = (number, widths.len());
     (found.length, found.branching) = (spread(&lengths), spread(&widths));
     Ok(found)
 }
@@ -168,8 +180,12 @@ fn play_one(
             *left_out.entry(name).or_default() += 1;
         }
         widths.push(moves.len());
-        let may_end = game.contract().unfinished.is_empty();
-        if moves.is_empty() && !may_end && began < game.history().len() && restarts < RESTARTS {
+        let may_be_unfinished = !game.contract().unfinished.is_empty();
+        if moves.is_empty()
+            && may_be_unfinished
+            && began < game.history().len()
+            && restarts < RESTARTS
+        {
             // A turn that cannot be finished does not count: it is taken back.
             while game.history().len() > began && game.takeback().is_some() {}
             restarts += 1;
@@ -185,8 +201,8 @@ fn play_one(
     Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
 }
 
-/// Sets the position up again from its FEN: the text must be the same, and so must the facts and the actions,
-/// except for what is known to be left out.
+/// Sets the position up again from its FEN: the text must be the same, and so must the facts, except for attributes
+/// that the FEN is known to leave out, and the actions, if it leaves out none. Returns the names of these attributes.
 fn reads_back(
     rules: &Ruleset,
     game: &mut Game,
@@ -223,7 +239,7 @@ fn replay(catalogue: &Catalogue, rules: &Ruleset, game: &Game) -> Result<(usize,
     let (read, doubt) = Save::read(&save.write(Form::Json), "").map_err(|it| it.to_string())?;
     match doubt.is_none() && read.facts == save.facts {
         true => Ok((tally.positions, tally.proofs)),
-        false => Err("its save as JSON has other facts".into()),
+        false => Err("its save as JSON is read as another one".into()),
     }
 }
 
@@ -251,7 +267,7 @@ fn print(found: &Figures, json: bool, out: &mut Out) -> anyhow::Result<()> {
     out.line(format_args!("  {} positions come back from their FEN", found.fens))?;
     for (name, positions) in &found.left_out {
         out.line(format_args!(
-            "  {positions:>5} of them without {name}, as is said where they are shown"
+            "  {positions:>5} of them without {name}, which their FEN leaves out"
         ))?;
     }
     out.line(format_args!(

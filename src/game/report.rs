@@ -1,5 +1,5 @@
-//! The report on an action that was played, as plain data with names: for event streams, comments in
-//! game files, and displays of effects. It is made only on request.
+//! The report on an action that was played, as plain data with names: for displays of effects, and for
+//! whoever asks what an action did (`trace` in `rulemate play`). It is made only on request.
 //!
 //! Deliberately absent: proofs of the action (saves have them), and the records themselves (`record`).
 
@@ -23,15 +23,17 @@ pub struct ActionReport {
     /// Facts that expired as it began: those that last until the next action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expired: Vec<ReportFact>,
-    /// The steps of the reactions, in order; empty if only core rules took part in the action.
+    /// The steps of the reactions, in order. Empty if all that happened is that reactions of the core and the game
+    /// changed facts: no preset took part, nothing expired, and no event was raised.
     pub steps: Vec<ReportStep>,
     /// The facts that have changed.
     pub facts: Vec<ReportFact>,
-    /// Effects for displays of the game.
+    /// The events that were emitted for displays of the game, in order.
     pub emitted: Vec<ReportEvent>,
-    /// Sentences that reactions noted.
+    /// Sentences that reactions noted; if the action ended in a rewind, only those of the reaction that rewound.
     pub notes: Vec<String>,
-    /// How the game ended, if this is the last action so far and ended it.
+    /// How the game ended, if this is the last action so far: by this action, or after it, by a resignation, a claim
+    /// or a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
@@ -65,7 +67,7 @@ pub struct ReportEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportEffect {
-    /// A fact was given another value, or taken back.
+    /// A fact was added, replaced or retracted.
     Changed(ReportFact),
     /// An entity was made.
     Spawned(u32),
@@ -75,7 +77,7 @@ pub enum ReportEffect {
     Stopped,
     /// The event goes on with other arguments.
     Passed(ReportEvent),
-    /// An event that clients are notified of.
+    /// An event for displays of the game was emitted; nothing reacts to it.
     Emitted(ReportEvent),
     /// A sentence was added to the record.
     Noted(String),
@@ -83,7 +85,7 @@ pub enum ReportEffect {
     Rewound(i64),
     /// Code was called, by this name.
     Called(String),
-    /// The action was refused, for this reason.
+    /// The action was refused, for this reason. No report has it: only actions that were played have reports.
     Vetoed(String),
 }
 

@@ -1,10 +1,11 @@
-//! Generates rules for which rows of an action need not be played out, although presets have reactions to it.
+//! Generates rules for which rows of an action are played out because of a preset's reactions to it, so that the
+//! others need not be.
 //!
 //! If a preset's reaction writes what safety depends on, every row of an action is played out, unless the
-//! preset itself concludes the action's `simulates` relation for the rows concerned (see `safety`). Such
-//! rules can often be made from the bodies of the reactions: a reaction does nothing to a row that does not
-//! meet its condition. This is done for a preset if each of its reactions has a condition that some rows meet
-//! and others do not.
+//! preset's file says otherwise, by `.meta legality "rules"` or by rules that conclude the action's `simulates`
+//! relation for the rows concerned (see `safety`). Such rules can often be made from the bodies of these
+//! reactions: a reaction does nothing to a row that does not meet its condition. This is done for a preset if each of
+//! them has a condition that may fail.
 //!
 //! The rules are evaluated before the action, but the reaction is solved in the middle of it, when others
 //! have written facts. So a literal of the body is kept only if it held before the action whenever it holds
@@ -12,14 +13,14 @@
 //!
 //! * a literal of any kind, if nothing that it depends on has been written by then;
 //! * a positive atom whose facts can only have become fewer, or that follows from such facts without negation;
-//! * `was R(...)`, as `R(...)`.
+//! * `was R(...)`, as `R(...)`, unless `R` depends on facts that expire as an action begins.
 //!
 //! All other literals are left out. The condition is then weaker, so more rows are played out than necessary, never
-//! fewer. A condition that is the same for all rows is kept if it can fail: then all rows are played out, or
-//! none.
+//! fewer. A condition may be the same for all rows: then all of them are played out where it holds, and none where it
+//! does not.
 //!
 //! Deliberately absent: what a reaction does to a row that meets its condition (it is played out); aggregates
-//! over what may have been written, whose values may have been higher or lower.
+//! over what may have been written, since their values before the action may have been higher or lower.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +126,7 @@ fn defaults(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
     all.filter(|it| program.schema.attribute(*it).default.is_some())
 }
 
-/// The literals that are kept of a body whose parameters have values.
+/// The literals that are kept of a reaction's body, whose variables among `params` have values.
 fn conditions(
     view: &View<'_>,
     body: &[Literal],
@@ -145,8 +146,9 @@ fn conditions(
     kept
 }
 
-/// A literal to evaluate before the action, if it held then whenever it holds when the reaction is solved.
-/// All but positive atoms need their variables bound.
+/// The literal to evaluate before the action in place of this one. None if this one may hold when the reaction is
+/// solved although that did not hold before, or if variables have no values yet that it needs: those of positive atoms
+/// need none, and a comparison may give a value to one.
 fn as_before(
     view: &View<'_>,
     literal: &Literal,
@@ -159,9 +161,9 @@ fn as_before(
         }
         Literal::Atom(atom) => unchanged(view, atom, earlier).or_else(|| {
             let (program, set) = (view.program, &earlier.set);
-            let holds =
-                !program.is_hidden(atom.rel) && lasts(program, atom.rel, set, &mut BTreeSet::new());
-            holds.then(|| literal.clone())
+            let held = !program.is_hidden(atom.rel)
+                && was_there(program, atom.rel, set, &mut BTreeSet::new());
+            held.then(|| literal.clone())
         }),
         Literal::Compare(compare) => {
             let Compare { lhs, rhs, .. } = compare;
@@ -186,8 +188,8 @@ fn as_before(
     }
 }
 
-/// An atom to evaluate before the action: nothing that it depends on is written before the reaction is
-/// solved, or it is a `was`.
+/// The atom to evaluate before the action in place of this one, if its rows are the same: nothing that this one
+/// depends on is written before the reaction is solved, or it is a `was`.
 fn unchanged(view: &View<'_>, atom: &Atom, earlier: &Earlier) -> Option<Literal> {
     let program = view.program;
     let is_same = |rel: RelId, except: &Attributes| !view.depends.reads(rel).intersects(except);
@@ -211,7 +213,7 @@ fn was(program: &Program, rel: RelId) -> Option<RelId> {
     }
 }
 
-/// `simulates(p, t) :- pseudo_legal(p, t), CONDITION.`; `None` if all rows may meet the condition.
+/// `simulates(p, t) :- pseudo_legal(p, t), CONDITION.`; `None` if no condition is left that may fail.
 fn rule(
     view: &View<'_>,
     action: &Action,
@@ -259,19 +261,20 @@ fn rule(
     })
 }
 
-/// Whether a literal may hold for some rows and not for others, or for none of them.
+/// Whether a literal may fail: for some rows and not for others, or for all rows at once. It is not evaluated, so of
+/// one about a row's values that is assumed.
 fn selects(program: &Program, literal: &Literal, params: &BTreeSet<VarId>) -> bool {
-    let of_all = match literal {
+    let may_fail_for_all = match literal {
         Literal::Atom(it) if program.relation(it.rel).is_static() => false,
         Literal::Atom(it) => it.negated || it.args.iter().all(|it| matches!(it, Term::Const(_))),
         Literal::Compare(_) => true,
         Literal::Aggregate(it) => it.results.iter().all(|it| matches!(it, Term::Const(_))),
     };
-    of_all || variables(literal).iter().any(|it| params.contains(it))
+    may_fail_for_all || variables(literal).iter().any(|it| params.contains(it))
 }
 
 /// Whether a row of this relation that is there when a reaction is solved was there before the action, too.
-fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<RelId>) -> bool {
+fn was_there(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<RelId>) -> bool {
     let relation = program.relation(rel);
     match relation.role {
         Role::Static | Role::Builtin(_) => true,
@@ -287,7 +290,7 @@ fn lasts(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSet<Re
             let mut bodies = relation.rules.iter().flat_map(|&it| &program.rule(it).body);
             bodies.all(|it| match it {
                 Literal::Atom(it) if it.negated => program.relation(it.rel).is_static(),
-                Literal::Atom(it) => lasts(program, it.rel, set, seen),
+                Literal::Atom(it) => was_there(program, it.rel, set, seen),
                 Literal::Compare(_) => true,
                 Literal::Aggregate(_) => false,
             })
@@ -331,10 +334,11 @@ fn of_fold(fold: &Aggregate) -> impl Iterator<Item = VarId> {
     found.into_iter()
 }
 
-/// Numbers the variables of a rule that is made from a reaction: it has fewer.
+/// The variables of a rule that is made from a reaction, numbered anew: not all of the reaction's are in it.
 struct Names<'r> {
     from: &'r Reaction,
     vars: Vec<Var>,
+    /// For a variable of the reaction, that of the rule.
     known: Vec<(VarId, VarId)>,
 }
 

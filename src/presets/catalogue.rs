@@ -281,7 +281,7 @@ impl Catalogue {
         options
     }
 
-    /// The game of that name or alias, in any case; a space may stand for a hyphen.
+    /// The game of that name or alias, in any case; a space or an underscore may stand for a hyphen.
     ///
     /// # Errors
     /// There is no such game; the error has the most similar name.

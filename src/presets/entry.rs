@@ -7,17 +7,18 @@ use super::numbered::Numbered;
 /// A game, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameEntry {
-    /// The name that `load` takes.
+    /// The name that [`Catalogue::load`](super::Catalogue::load) takes.
     pub name: String,
     /// The title, for people.
     pub title: String,
     /// Other names that mean it.
     pub aliases: Vec<String>,
-    /// Its names in programs that made test vectors: `Fairy-Stockfish minishogi`.
+    /// Programs whose deviations from the usual rules it has, for their test vectors: each by its name and that of its
+    /// variant, `Fairy-Stockfish minishogi`.
     pub oracles: Vec<String>,
-    /// The start position, as FEN; the default one if they are numbered. Empty if its layout is missing.
+    /// The start position, as FEN; of numbered ones the default. Empty if only its layout has one, and that is missing.
     pub start: String,
-    /// The layout, with its rules; a start position of the game itself takes precedence.
+    /// The name of the layout whose rules it has, and whose start position, unless it has its own.
     pub layout: Option<String>,
     /// The family of its rules; `None` if neither the game nor its layout names one.
     pub family: Option<String>,
@@ -41,7 +42,7 @@ pub struct GameEntry {
 /// A layout, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutEntry {
-    /// The name that options of games take.
+    /// The name by which games name it: `.meta layout "NAME"`.
     pub name: String,
     /// The title, for people.
     pub title: String,
@@ -63,11 +64,11 @@ pub struct PresetEntry {
     pub description: String,
     /// The family of games that it is made for; `None` if it needs only the core.
     pub family: Option<String>,
-    /// Presets that must also be active for the same side.
+    /// Presets that must also be active, for a side at least that it is active for.
     pub requires: Vec<String>,
     /// The files that it includes, by the names in its `.meta include` lines.
     pub includes: Vec<String>,
-    /// Presets that must not be active for the same side, with the reason.
+    /// Presets that must not be active for any side that it is active for, with the reason.
     pub incompatible: Vec<(String, String)>,
     pub(super) source: usize,
 }
@@ -92,8 +93,15 @@ impl GameEntry {
         [&self.name].into_iter().chain(&self.aliases).map(String::as_str)
     }
 
+    /// Whether a text is one of its names: in any case, where a space or an underscore may stand for a hyphen.
     pub(super) fn is_called(&self, name: &str) -> bool {
-        let name = name.trim().replace([' ', '_'], "-");
-        self.names().any(|it| it.eq_ignore_ascii_case(&name))
+        self.names().any(|it| plain_letters(it).eq(plain_letters(name)))
     }
+}
+
+fn plain_letters(name: &str) -> impl Iterator<Item = char> {
+    name.trim().chars().map(|it| match it {
+        ' ' | '_' => '-',
+        other => other.to_ascii_lowercase(),
+    })
 }

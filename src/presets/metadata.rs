@@ -147,11 +147,14 @@ impl<'a> Metadata<'a> {
         }
         let family = self.family()?;
         let numbered = self.numbered()?;
-        if let (Some(it), Some(start)) = (&numbered, start) {
-            let first = it.start(it.default).map_err(|it| self.fault(start, it))?;
-            if first != start.value {
-                return Err(self.fault(start, format!("number {} is {first}", it.default)));
+        let mut own_start = start.map(|it| it.value.clone());
+        if let Some(it) = &numbered {
+            let line = start.or(self.one("number")?).unwrap_or(game);
+            let first = it.start(it.default).map_err(|it| self.fault(line, it))?;
+            if own_start.is_some_and(|it| it != first) {
+                return Err(self.fault(line, format!("number {} is {first}", it.default)));
             }
+            own_start = Some(first);
         }
         let mut facts = Vec::new();
         for meta in self.all("fact") {
@@ -166,8 +169,8 @@ impl<'a> Metadata<'a> {
             title: self.one("title")?.unwrap_or(game).value.clone(),
             aliases: self.texts("alias"),
             oracles: self.texts("oracle"),
-            start: start.map(|it| it.value.clone()).unwrap_or_default(),
-            own_start: start.is_some(),
+            own_start: own_start.is_some(),
+            start: own_start.unwrap_or_default(),
             layout: layout.map(|it| it.value.clone()),
             own_family: family.is_some(),
             family,

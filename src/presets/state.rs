@@ -2,8 +2,9 @@
 //!
 //! The bag of `P` consists of the attributes `P.name` of the activation's entity, so it is saved with
 //! everything else, ends with the activation, and rules can read it. The preset's file declares its contents:
-//! `.input score(bag: Entity, n: Int) key attr "P.score"` (where the first column is called `activation`, it
-//! is an option). Deliberately absent: values that no rule file declares.
+//! `.input score(bag: Entity, n: Int) key attr "P.score"`. An input whose first column is called `activation`
+//! declares an option; the options of the activation are in the bag, too. Deliberately absent: values that no
+//! rule file declares.
 
 use crate::derive::World;
 use crate::facts::{AttrId, EntityId, FactError, Value};
@@ -47,7 +48,7 @@ impl<'w> StateBag<'w> {
     /// States a value and returns the one before.
     ///
     /// # Errors
-    /// The preset's file declares no such name, or another type.
+    /// The preset's file declares no such name, or one that does not take the value.
     pub fn set(&mut self, name: &str, value: Value) -> Result<Option<Value>, StateError> {
         let attr = self.attr(name).ok_or_else(|| StateError::Unknown { name: name.into() })?;
         Ok(self.world.insert(self.entity, attr, value)?)
@@ -59,7 +60,7 @@ impl<'w> StateBag<'w> {
         self.world.retract(self.entity, attr)
     }
 
-    /// Everything in the bag, by name.
+    /// Everything in the bag, options included, by name.
     pub fn all(&self) -> Vec<(String, Value)> {
         let schema = self.world.facts().schema();
         let named = schema.attributes().iter().zip(0..);

@@ -149,3 +149,16 @@ fn test_tells_what_is_wrong() {
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("there is neither an action nor a result"), "{}", ran.out);
 }
+
+/// However many positions are asked for: games that have none to test are not played for ever.
+#[test]
+fn test_ends_where_there_are_no_positions() {
+    let ran =
+        rulemate(&["test", "--game", "hex", "--plies", "0", "--games", "2", "--positions", "5"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("hex: 2 random games\n"), "{}", ran.out);
+    assert!(ran.out.contains("  0 positions come back from their FEN\n"), "{}", ran.out);
+    let ran = rulemate(&["test", "--game", "no-such-game"]);
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("`rulemate games` lists what can be played"), "{}", ran.err);
+}

@@ -253,6 +253,10 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             "t.dl:2: number 0 is abAB",
         ),
         (
+            ".meta game \"x\"\n.meta layout \"orthodox\"\n.meta number \"n=1\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 12\"",
+            "t.dl:3: there are start positions 0 to 0, not 1",
+        ),
+        (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 1x\"",
             "t.dl:3: \"ab at 1x\" is not LETTERS at CHOICE ..., with a file (a-p) or the number of a free file (1-9) for each letter",
         ),
@@ -261,6 +265,29 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
         let source = Source { path: "t.dl".into(), text: text.into() };
         assert_eq!(catalogue().add(source).expect_err(text).to_string(), message);
     }
+}
+
+/// A game is found by the names that its file gives it, however spaces, hyphens and cases are written; and the start
+/// that is listed is the one that it is played from, also where its layout has another.
+#[test]
+fn a_game_is_listed_as_it_is_named_and_played() {
+    let text = ".meta family \"chess\"\n.meta game \"Two_Orders\"\n.meta alias \"both ways\"\n\
+                .meta layout \"orthodox\"\n.meta number \"order=1\"\n\
+                .meta pattern \"{rank}/pppppppp/8/8/8/8/PPPPPPPP/{RANK} w - - 0 1\"\n\
+                .meta place \"rnbqkbnr at abcdefgh hgfedcba\"\n";
+    let mut catalogue = catalogue();
+    catalogue.add(Source { path: "orders.dl".into(), text: text.into() }).expect("well formed");
+    for name in ["Two_Orders", "two-orders", "two orders", "both ways", "Both-Ways", "both_ways"] {
+        let found = catalogue.find_game(name).map(|it| it.name.as_str());
+        assert_eq!(found.unwrap_or_else(|it| panic!("{it}")), "Two_Orders");
+    }
+    let again =
+        Source { path: "again.dl".into(), text: text.replace("Two_Orders", "two-orders").into() };
+    assert!(catalogue.add(again).is_err());
+    let start = "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR w - - 0 1";
+    assert_eq!(catalogue.find_game("two-orders").expect("it is there").start, start);
+    let rules = catalogue.load::<&str>("two-orders", &[]).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(rules.start_fen(), start);
 }
 
 /// More start positions than can be counted are an error, not a panic.
