@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::Verdict;
 use super::output::{OrFix, Out, trouble};
-use super::serve::store_url;
+use super::serve::{existing_store, store_url};
 use super::server_args::{ModerateArgs, PruneArgs};
 use crate::rules::plural;
-use crate::server::store::{self, Store};
+use crate::server::store::Store;
 use crate::server::{DAY, close_account, end_tournament, forget_reports, reports, wall_clock};
 
 /// Number of games that are removed in one transaction.
@@ -17,16 +17,7 @@ const AGAIN: &str = "try again when the store can be reached";
 
 /// Opens an existing store. No file is created for one; a database of PostgreSQL without tables gets them.
 fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {
-    let url = store_url(url)?;
-    let file = match url.split_once("://") {
-        None => Some(&*url),
-        Some(("sqlite", path)) => Some(path),
-        Some(_) => None,
-    };
-    if file.is_some_and(|it| !std::path::Path::new(it).exists()) {
-        return Err(trouble(format!("there is no store {url}"), "name one with --store"));
-    }
-    store::open(&url).or_fix("name the store that the server uses, as in --store sqlite://games.db")
+    existing_store(&store_url(url)?)
 }
 
 /// Carries out the requested changes, then lists the reports that are left. The first change that fails ends the

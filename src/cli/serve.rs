@@ -12,10 +12,10 @@ use super::server_args::{BackupArgs, CompletionsArgs, DoctorArgs, ManArgs, Serve
 use super::watch::Watched;
 use super::{Verdict, check, setup};
 use crate::presets::{at_its_place, load_with_included};
-use crate::rules::Source;
-use crate::server::store::{self, Append, GameState, StoreError, Summary};
+use crate::rules::{Source, plural};
+use crate::server::store::{self, Append, GameState, Health, Store, StoreError, Summary};
 use crate::server::{
-    Addresses, Config, Hooks, Limits, Names, Rate, ServeError, Settings, Verified, serve,
+    Addresses, Config, Hooks, Library, Limits, Names, Rate, ServeError, Settings, Verified, serve,
     snapshots, summaries,
 };
 
@@ -48,13 +48,21 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     };
     match serve(settings, ready) {
         Ok(()) => Ok(Verdict::Fine),
-        Err(error @ ServeError::Listen { .. }) => {
-            Err(trouble(error, "another program has the address: try --listen 127.0.0.1:0"))
+        Err(ServeError::Listen { address, error }) => {
+            let option = if address == args.listen { "--listen" } else { "--metrics" };
+            let fix = match error.kind() {
+                std::io::ErrorKind::AddrInUse => "another program has the address: try",
+                _ => "name an address of this machine that you may use, as in",
+            };
+            let error = ServeError::Listen { address, error };
+            Err(trouble(error, format!("{fix} {option} 127.0.0.1:0")))
         }
         Err(error @ ServeError::Store(StoreError::Taken { .. })) => {
             Err(trouble(error, "stop the other one, or name another file with --store"))
         }
-        Err(error) => Err(trouble(error, STORE_HELP)),
+        Err(error @ ServeError::Store(_)) => Err(trouble(error, STORE_HELP)),
+        Err(error @ ServeError::Catalogue(_)) => Err(trouble(error, "`rulemate check` shows more")),
+        Err(error @ ServeError::Io(_)) => Err(error.into()),
     }
 }
 
@@ -131,6 +139,23 @@ pub(super) fn store_url(given: Option<&str>) -> anyhow::Result<String> {
     Ok(format!("sqlite://{}", folder.join("games.db").display()))
 }
 
+/// Opens an existing store; none is created.
+pub(super) fn existing_store(url: &str) -> anyhow::Result<Box<dyn Store>> {
+    if store_file(url).is_some_and(|it| !it.exists()) {
+        return Err(trouble(format!("there is no store {url}"), "name one with --store"));
+    }
+    store::open(url).or_fix(STORE_HELP)
+}
+
+/// The file of a store; `None` if it is on a server, or no store.
+fn store_file(url: &str) -> Option<&Path> {
+    match url.split_once("://") {
+        Some(("sqlite", path)) => Some(Path::new(path)),
+        None => Some(Path::new(url)),
+        Some(_) => None,
+    }
+}
+
 /// The folder for this user's data (XDG base directories); without a home, the current one.
 fn data_folder() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
@@ -143,13 +168,13 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict
     if args.to.exists() {
         return Err(trouble(format!("{} is there already", args.to.display()), "name a new file"));
     }
-    let mut from = store::open(&url).or_fix(STORE_HELP)?;
+    let mut from = existing_store(&url)?;
     from.backup(&args.to).or_fix("name a file that can be written")?;
     let health = store::open(&args.to.display().to_string())
         .and_then(|mut it| it.check())
         .or_fix("the copy cannot be read: try again")?;
-    let (games, events) = (health.games, health.events);
     if args.json {
+        let (games, events) = (health.games, health.events);
         let faults: Vec<String> = health.faults.iter().map(ToString::to_string).collect();
         let file = args.to.display().to_string();
         out.json(&serde_json::json!({ "file": file, "games": games, "events": events, "faults": faults }))?;
@@ -158,8 +183,14 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict
     for fault in &health.faults {
         out.line(fault)?;
     }
-    out.line(format_args!("{}: {games} games, {events} events", args.to.display()))?;
+    out.line(format_args!("{}: {}", args.to.display(), contents(&health)))?;
     Ok(Verdict::of(!health.faults.is_empty()))
+}
+
+/// What a store has, in words.
+fn contents(health: &Health) -> String {
+    let [games, events] = [health.games, health.events].map(|it| it as usize);
+    format!("{}, {}", plural(games, "game"), plural(events, "event"))
 }
 
 pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -173,35 +204,43 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
         let mark = if good { out.ink(Ink::Good, "ok  ") } else { out.ink(Ink::Bad, "BAD ") };
         out.line(format_args!("{mark}{text}"))
     };
-    match crate::server::Library::new() {
+    let library = Library::new();
+    match &library {
         Ok(it) => say(out, true, format!("rules: {}", &it.own_hash()[..16]))?,
         Err(why) => say(out, false, format!("rules: {why}"))?,
     }
-    match store::open(&url).and_then(|mut it| it.check()) {
-        Ok(health) => {
-            let (games, events) = (health.games, health.events);
-            say(out, true, format!("store: {url}, {games} games, {events} events"))?;
-            for fault in health.faults {
-                say(out, false, format!("store: {fault}"))?;
-            }
-        }
-        Err(why) => say(out, false, format!("store: {why}"))?,
-    }
-    let library = crate::server::Library::new()?;
-    type Look = fn(&mut dyn store::Store, &crate::server::Library) -> Result<Verified, StoreError>;
-    let looks: [(&str, Look); 2] = [("summaries", summaries), ("snapshots", snapshots)];
-    for (what, look) in looks.into_iter().take(if args.quick { 1 } else { 2 }) {
-        match store::open(&url).and_then(|mut it| look(it.as_mut(), &library)) {
-            Ok(looked) => {
-                say(out, true, format!("{what}: {} are what their logs say", looked.good))?;
-                for fault in looked.faults {
-                    say(out, false, fault)?;
+    let is_there = store_file(&url).is_none_or(Path::exists);
+    if !is_there {
+        say(out, false, format!("store: {url} is not there; `rulemate serve` makes it"))?;
+    } else {
+        match store::open(&url).and_then(|mut it| it.check()) {
+            Ok(health) => {
+                say(out, true, format!("store: {url}, {}", contents(&health)))?;
+                for fault in health.faults {
+                    say(out, false, format!("store: {fault}"))?;
                 }
             }
-            Err(why) => say(out, false, format!("{what}: {why}"))?,
+            Err(why) => say(out, false, format!("store: {why}"))?,
         }
     }
-    match durable_appends() {
+    if let Ok(library) = &library
+        && is_there
+    {
+        type Look = fn(&mut dyn Store, &Library) -> Result<Verified, StoreError>;
+        let looks: [(&str, Look); 2] = [("summaries", summaries), ("snapshots", snapshots)];
+        for (what, look) in looks.into_iter().take(if args.quick { 1 } else { 2 }) {
+            match store::open(&url).and_then(|mut it| look(it.as_mut(), library)) {
+                Ok(looked) => {
+                    say(out, true, format!("{what}: {} are what their logs say", looked.good))?;
+                    for fault in looked.faults {
+                        say(out, false, fault)?;
+                    }
+                }
+                Err(why) => say(out, false, format!("{what}: {why}"))?,
+            }
+        }
+    }
+    match durable_appends(&folder_of(&url)) {
         Ok(rate) => say(out, rate > 20.0, format!("disk: {rate:.0} durable commits a second"))?,
         Err(why) => say(out, false, format!("disk: {why}"))?,
     }
@@ -220,9 +259,27 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     Ok(Verdict::of(!fine))
 }
 
-/// The number of durable appends per second on this disk.
-fn durable_appends() -> Result<f64, store::StoreError> {
-    let file = std::env::temp_dir().join(format!("rulemate-doctor-{}.db", std::process::id()));
+/// The folder of a store, or else that for temporary files.
+fn folder_of(url: &str) -> PathBuf {
+    match store_file(url).and_then(Path::parent) {
+        Some(it) if it.as_os_str().is_empty() => PathBuf::from("."),
+        Some(it) if it.is_dir() => it.to_owned(),
+        _ => std::env::temp_dir(),
+    }
+}
+
+/// The number of durable appends per second on the disk of a folder.
+fn durable_appends(folder: &Path) -> Result<f64, StoreError> {
+    let file = folder.join(format!("rulemate-doctor-{}.db", std::process::id()));
+    let rate = append_rate(&file);
+    for end in ["", "-wal", "-shm"] {
+        // A missing file need not be removed.
+        let _ = std::fs::remove_file(format!("{}{end}", file.display()));
+    }
+    rate
+}
+
+fn append_rate(file: &Path) -> Result<f64, StoreError> {
     let mut store = store::open(&file.display().to_string())?;
     let started = Instant::now();
     let rounds = 50;
@@ -249,13 +306,7 @@ fn durable_appends() -> Result<f64, store::StoreError> {
             empty_records: Vec::new(),
         }])?;
     }
-    let rate = f64::from(rounds as u32) / started.elapsed().as_secs_f64();
-    drop(store);
-    for end in ["", "-wal", "-shm"] {
-        // A missing file need not be removed.
-        let _ = std::fs::remove_file(format!("{}{end}", file.display()));
-    }
-    Ok(rate)
+    Ok(f64::from(rounds as u32) / started.elapsed().as_secs_f64())
 }
 
 /// The limit of open files of this process, from /proc.

@@ -586,13 +586,18 @@ ray3(p, d, t) :- ray3(p, d, s), color(p, c), opponent(c, o), held(o, s), step(d,
 attacks(p, t) :- active('through-c, _), ray3(p, _, t).
 "#;
 
+/// Chess with a preset that is none of the package's.
+pub(crate) fn chess_with(name: &str, text: &str) -> Ruleset {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let path = format!("rules/presets/{name}.dl");
+    let source = Source { path, text: text.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    catalogue.load("chess", &[name]).unwrap_or_else(|it| panic!("{it}"))
+}
+
 #[test]
 fn recursive_rules_of_a_row_feed_each_other() {
-    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let path = "rules/presets/through-c.dl".to_owned();
-    let source = Source { path, text: THROUGH_C.into() };
-    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
-    let rules = catalogue.load("chess", &["through-c"]).unwrap_or_else(|it| panic!("{it}"));
+    let rules = chess_with("through-c", THROUGH_C);
     for native in [false, true] {
         let fen = Some("6k1/n7/8/p7/8/p7/8/R6K w - - 0 1");
         let mut world = rules.start(fen).unwrap_or_else(|it| panic!("{it}")).world_mut().clone();
@@ -605,6 +610,25 @@ fn recursive_rules_of_a_row_feed_each_other() {
         statics_agree(&mut world, &Reference::of(rules.program()));
     }
     Walk::new("through-c", 1, start(&rules), rules.contract().clone()).run(plies(60));
+}
+
+/// Pawns stay away from squares under attack beside others: the rule reads what pieces attack twice, and one piece alone may
+/// attack both squares. It attacks neither any more when it moves.
+pub(crate) const CROSSFIRE: &str = r#"
+.meta preset "crossfire"
+.meta family "chess"
+.meta name "Crossfire"
+.meta description "Pawns do not go where a side attacks that square and the one south-east of it"
+.domain Preset += { crossfire }
+.decl crossfire(square: Square, other: Square) "a side attacks {square} and {other}"
+crossfire(v, w) :- attacks(p, v), attacks(q, w), step('se, v, w), color(p, c), color(q, c).
+forbidden(p, t) :- active('crossfire, c), color(p, c), kind(p, 'pawn), goes(p, t), crossfire(t, _).
+"#;
+
+#[test]
+fn tuples_that_go_together_are_missed_together() {
+    let rules = chess_with("crossfire", CROSSFIRE);
+    Walk::new("crossfire", 1, start(&rules), rules.contract().clone()).run(plies(200));
 }
 
 /// Each goes on until something stands in its way: what came to stand there says nothing of who is on

@@ -6,6 +6,7 @@ use rulemate::internals::derive::World;
 use rulemate::internals::moves::{Contract, legal_moves, perft};
 use rulemate::internals::rules::RelId;
 
+use crate::agreement::{CROSSFIRE, chess_with};
 use crate::random_rules::Choices;
 use crate::setup::Table;
 
@@ -34,8 +35,7 @@ fn rows_are_true(world: &mut World, place: &str) {
 }
 
 /// Counts along a random game, which begins again when it ends.
-fn walk(game: &str, plies: u32) {
-    let mut table = Table::of(game);
+fn walk(game: &str, mut table: Table, plies: u32) {
     table.world.plan().make_native();
     let start = table.world.clone();
     let mut choices = Choices(game.len() as u64);
@@ -68,7 +68,7 @@ fn walk(game: &str, plies: u32) {
 
 fn walks(games: &[&str]) {
     let plies = if crate::fixture::is_full() { 1000 } else { 40 };
-    games.iter().for_each(|it| walk(it, plies));
+    games.iter().for_each(|it| walk(it, Table::of(it), plies));
 }
 
 #[test]
@@ -94,6 +94,15 @@ fn on_other_boards() {
 #[test]
 fn where_there_is_no_chess() {
     walks(&["othello", "connect-four", "hex", "nim", "checkers"]);
+}
+
+/// A rule that reads a relation twice, both of whose tuples go at once.
+#[test]
+fn where_tuples_go_together() {
+    let rules = chess_with("crossfire", CROSSFIRE);
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let (world, contract) = (game.world_mut().clone(), rules.contract().clone());
+    walk("crossfire", Table { world, contract }, 40);
 }
 
 /// An action without arguments is a leaf, and has leaves below it, like any other.

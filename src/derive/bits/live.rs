@@ -23,7 +23,7 @@ use super::run::State;
 use super::tries::Tries;
 use super::word::Word;
 
-/// Maximum capacity for tuples to be checked that a session keeps between changes.
+/// Maximum capacity for tuples to be checked that a session keeps between changes, for each maintained relation.
 const MAX_IDLE_SUSPECTS: usize = 16;
 
 /// The cost of checking a tuple, without loops in the rules.
@@ -39,7 +39,7 @@ pub(super) struct Live<W> {
     pub(super) marked: bool,
     /// Number of marks set so far.
     pub(super) marks: u32,
-    /// Whether no bit of the current frame is set.
+    /// Whether nothing of the current frame is marked as derived; false if that is not known.
     pub(super) clean: bool,
     pending: bool,
     /// By turn, whether the candidates of a maintained relation have not been checked yet.
@@ -47,7 +47,7 @@ pub(super) struct Live<W> {
     scratch: Vec<W>,
     /// The memory for counting leaves, once they are counted.
     pub(super) room: Option<Box<LeafRoom>>,
-    /// The actions whose leaves are being counted, one after the other, those of the plies above first.
+    /// The arguments of the actions whose leaves are being counted, those of the plies above first.
     pub(super) leaf_rows: Vec<i64>,
     /// Statistics of attempts to count leaves after an action by code.
     pub(super) leaf_tries: Tries,
@@ -292,13 +292,7 @@ impl<W: Word> Live<W> {
         if self.s.rows[support] != had {
             self.journal.push((kept.support, had));
         }
-        self.block_changed(c, kept, block, [old, new]);
-        let readers = &c.readers[usize::from(kept.rel.0)];
-        if !readers.is_by_block() {
-            self.scratch.clear();
-            self.scratch.push(old);
-            self.spread_block(c, kept, block);
-        }
+        self.block_changed(c, kept, block, had, &[old]);
     }
 
     fn derive_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
@@ -311,11 +305,9 @@ impl<W: Word> Live<W> {
         let had = self.s.rows[support];
         self.s.rows[support] = had.and_not(W::one(block));
         self.exec_block(c, kept, block);
-        let (mut old, mut new, mut changed) = (W::default(), W::default(), false);
+        let mut changed = false;
         let rows = &self.s.rows[start..start + stride];
         for (at, (&was, &is)) in self.scratch.iter().zip(rows).enumerate() {
-            old = old.or(was);
-            new = new.or(is);
             if was != is {
                 self.journal.push(((start + at) as u32, was));
                 changed = true;
@@ -325,14 +317,13 @@ impl<W: Word> Live<W> {
             self.journal.push((kept.support, had));
         }
         if changed {
-            self.block_changed(c, kept, block, [old, new]);
-            if !c.readers[usize::from(kept.rel.0)].is_by_block() {
-                self.spread_block(c, kept, block);
-            }
+            let old = std::mem::take(&mut self.scratch);
+            self.block_changed(c, kept, block, had, &old);
+            self.scratch = old;
         }
     }
 
-    /// Runs the rules of a block that is empty.
+    /// Runs the rules of a block, which has been emptied.
     #[inline]
     fn exec_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         self.s.regs[usize::from(GIVEN[0])] = block as i64;
@@ -361,18 +352,41 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Updates the index of a changed block, given the unions of its rows, and notifies its readers.
+    /// Updates the index of a changed block and notifies its readers, given the old row of the support and its old rows.
+    /// Removed tuples are reported while all that is stored of the relation is as it was, the index included: a rule may
+    /// read the relation twice, and both of its tuples may be gone. Added tuples are reported last.
     #[inline]
     fn block_changed(
         &mut self,
         c: &Compiled<W>,
         kept: &Maintained,
         block: usize,
-        [old, new]: [W; 2],
+        had: W,
+        old: &[W],
     ) {
+        if c.readers[usize::from(kept.rel.0)].is_by_block() {
+            return self.tell_of_block(c, kept, block, old);
+        }
+        let (start, support) = (kept.base as usize + block * old.len(), kept.support as usize);
+        let rows = start..start + old.len();
+        let new: Vec<W> = self.s.rows[rows.clone()].to_vec();
+        self.s.rows[rows.clone()].copy_from_slice(old);
+        let has = std::mem::replace(&mut self.s.rows[support], had);
+        self.tell_of_rows(c, kept, block, [old, &new]);
+        self.s.rows[rows].copy_from_slice(&new);
+        self.s.rows[support] = has;
+        self.tell_of_block(c, kept, block, old);
+        self.tell_of_rows(c, kept, block, [&new, old]);
+    }
+
+    /// Updates the index of a changed block, and notifies the readers of whole blocks.
+    #[inline]
+    fn tell_of_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, old: &[W]) {
         let one = W::one(block);
         if let Some(index) = kept.index {
-            let mut differ = old.xor(new);
+            let start = kept.base as usize + block * old.len();
+            let union = |rows: &[W]| rows.iter().fold(W::default(), |all, it| all.or(*it));
+            let mut differ = union(old).xor(union(&self.s.rows[start..start + old.len()]));
             while let Some(value) = differ.pop() {
                 let at = index as usize + value;
                 let row = self.s.rows[at];
@@ -385,25 +399,15 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Removed tuples are reported with the old rows in place, added tuples with the new ones.
-    fn spread_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
+    /// Notifies the readers of the tuples that the first rows of a block have and the second have not.
+    fn tell_of_rows(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, rows: [&[W]; 2]) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
-        let stride = kept.stride as usize;
-        let start = kept.base as usize + block * stride;
-        let new: Vec<W> = self.s.rows[start..start + stride].to_vec();
-        let old: Vec<W> = self.scratch.clone();
-        self.s.rows[start..start + stride].copy_from_slice(&old);
-        for (gone, rows, other) in [(true, &old, &new), (false, &new, &old)] {
-            if !gone {
-                self.s.rows[start..start + stride].copy_from_slice(&new);
-            }
-            for at in 0..stride {
-                let mut members = rows[at].and_not(other[at]);
-                while let Some(member) = members.pop() {
-                    let mut tuple = keys_of(dense, block * stride + at);
-                    tuple.push(member as i64);
-                    tell(c, &mut self.s, kept.rel, &tuple);
-                }
+        for (at, (&row, &other)) in rows[0].iter().zip(rows[1]).enumerate() {
+            let mut members = row.and_not(other);
+            while let Some(member) = members.pop() {
+                let mut tuple = keys_of(dense, block * rows[0].len() + at);
+                tuple.push(member as i64);
+                tell(c, &mut self.s, kept.rel, &tuple);
             }
         }
     }
@@ -516,7 +520,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Moves the result of a fixpoint into the relation's own store.
+    /// Copies the result of a fixpoint into the relation's own store.
     fn take_list(&mut self, c: &Compiled<W>, rel: RelId, list: u32) {
         let tuples = self.s.lists[list as usize].tuples.clone();
         match &c.stores[usize::from(rel.0)] {
@@ -634,7 +638,8 @@ impl<W: Word> Live<W> {
         self.pending = false;
     }
 
-    /// Empties every maintained relation and treats all input tuples as new.
+    /// Empties every maintained relation and treats all input tuples as new. What is derived on demand is out of date, and
+    /// the budget is full again.
     pub(super) fn forget(&mut self, c: &Compiled<W>) {
         self.s.fuel.restart();
         for &Maintained { rel, .. } in &c.maintained {

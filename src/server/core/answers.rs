@@ -19,7 +19,8 @@ struct Answered {
 pub(super) struct Answers(HashMap<Request, Answered>);
 
 impl Answers {
-    /// The last event and the number of actions after a request, if it was made.
+    /// The event of a request and the number of actions after it, if the request was carried out. If the game ends by
+    /// it, that is another event.
     pub(super) fn get(&self, side: usize, id: &str) -> Option<(u64, usize)> {
         let Answered { v, ply } = *self.0.get(&request(side, id))?;
         Some((u64::from(v), ply as usize))

@@ -166,7 +166,7 @@ impl Live {
                     self.unload();
                     self.forget_gone();
                     if self.is_idle(asked) && inbox.is_empty() {
-                        self.keep().await;
+                        self.store_snapshot().await;
                     }
                     let running = self.running();
                     let is_parked = running.is_some();

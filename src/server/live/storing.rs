@@ -11,9 +11,9 @@ use super::super::state::{empty_records, summary};
 use super::super::store::Append;
 use super::{Live, frame};
 
-/// Number of actions after which a snapshot is taken; another is taken at the end.
-const KEEP: usize = 64;
-/// Minimum number of actions for a snapshot: fewer are quickly played again.
+/// Number of actions between snapshots; another is taken at the end.
+const INTERVAL: usize = 64;
+/// Minimum number of actions since the last snapshot for one before a game is evicted: fewer are quickly played again.
 const WORTH: usize = 4;
 
 impl Live {
@@ -21,15 +21,15 @@ impl Live {
     pub(super) fn snapshot(&mut self) -> Option<String> {
         let plies = self.room.lines().len();
         let is_over = self.room.outcome().is_some() && plies > 0;
-        if plies < self.kept + KEEP && !(is_over && plies != self.kept) {
+        if plies < self.kept + INTERVAL && !(is_over && plies != self.kept) {
             return None;
         }
         self.kept = plies;
         self.room.rules().snapshot()
     }
 
-    /// Stores a snapshot of the game before it is evicted, if it has changed since the last one.
-    pub(super) async fn keep(&mut self) {
+    /// Stores a snapshot of the game before it is evicted, if several actions were played since the last one.
+    pub(super) async fn store_snapshot(&mut self) {
         let plies = self.room.lines().len();
         let is_ours = self.lease.is_some() || self.host.cluster().is_none();
         if plies < self.kept + WORTH || self.room.v() == self.begun || !is_ours {
@@ -46,7 +46,8 @@ impl Live {
             lease: self.lease.as_ref().map(|it| it.0.clone()),
             empty_records: Vec::new(),
         };
-        // Without it the game is loaded from its log, which may have gone on elsewhere.
+        // It is refused if another node has appended events meanwhile. A game without a snapshot is loaded from its
+        // events, which only takes longer.
         match self.host.writer.append(append).await {
             Ok(Ok(()) | Err(_)) => {}
             Err(error) => tracing::warn!(game = self.id, %error, "no snapshot"),
@@ -59,15 +60,16 @@ impl Live {
     ) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: Act::Move { .. }, .. });
-        // Other presets must be compiled first.
         let act = match &input {
             Input::Act { act, .. } => Some(act),
             Input::Join { .. } | Input::Tick => None,
         };
+        // The rules with other presets must be compiled first, which takes long.
         let is_switch = matches!(act, Some(Act::Presets(_)));
         let lane = if is_switch { self.slow_lane } else { self.lane };
         let mut refused = None;
-        // Time that the request waits for a thread is charged to the player, like time on the network.
+        // The time of the step. What passes until a thread is free and the events are stored is charged to the side
+        // that moves next.
         let now = self.host.now();
         let step = move |room: &mut Room<Board>| room.step(now, input);
         let (mut output, ran_out) = match self.rules(lane, 1, step).await {

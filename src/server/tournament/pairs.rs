@@ -1,4 +1,4 @@
-//! Pairs players and gives them sides: for a round of a Swiss, or of the free players of an arena.
+//! Pairs players and gives them sides: all players for a round of a Swiss, or the free players of an arena.
 //!
 //! Both are minimum-cost matchings (`integer-blossom`): a cost of one rank outweighs any sum of costs of
 //! lower ranks. There is no input or randomness here, so the same players are always paired alike.
@@ -33,9 +33,9 @@ pub struct Contender {
     pub waited: u64,
 }
 
-/// The pairs of a round.
+/// The pairs of a round, and who is left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Drawn {
+pub struct Paired {
     /// The players of each game, by side.
     pub pairs: Vec<[usize; 2]>,
     /// Players without an opponent.
@@ -50,11 +50,11 @@ const fn rank(number: u32) -> i128 {
 
 /// Draws a round of a Swiss. One player is left if their number is odd.
 ///
-/// The aims, the most important one first: no player meets one that blocks or is blocked; the player without an opponent
-/// has had the fewest byes; no pair meets twice; sides are as even as possible (two more games with one side than with
-/// the other at most); opponents have equal points; sides alternate, and the upper half of the players with equal points
-/// meets the lower half.
-pub fn swiss(mut all: Vec<Contender>) -> Drawn {
+/// The aims, the most important one first: no player meets another if one of them blocks the other; the player without an
+/// opponent has had the fewest byes; no pair meets twice; the player without an opponent has few points; sides are as
+/// even as possible (two more games with one side than with the other at most); opponents have equal points; sides
+/// alternate; and the upper half of the players with equal points meets the lower half.
+pub fn swiss(mut all: Vec<Contender>) -> Paired {
     sort(&mut all);
     let half = |at: usize| all.iter().filter(|it| it.points == all[at].points).count() / 2;
     let cost = |one: usize, other: usize| {
@@ -83,10 +83,11 @@ pub fn swiss(mut all: Vec<Contender>) -> Drawn {
     matched(&all, |one, other| Some(cost(one, other)), lonely)
 }
 
-/// Pairs the free players of an arena by similar points; the player who has waited longest is always paired.
+/// Pairs the free players of an arena by similar points; of those who can be paired at all, the player who has waited
+/// longest always is.
 /// A player meets the last opponent again only after waiting for [`PATIENCE`], or if no other players take
 /// part (`others`). Players never meet if one blocks the other.
-pub fn arena(mut all: Vec<Contender>, others: bool) -> Drawn {
+pub fn arena(mut all: Vec<Contender>, others: bool) -> Paired {
     sort(&mut all);
     let cost = |one: usize, other: usize| {
         let (a, b) = (&all[one], &all[other]);
@@ -98,7 +99,9 @@ pub fn arena(mut all: Vec<Contender>, others: bool) -> Drawn {
         let apart = (other - one) as i128;
         Some(i128::from(is_repeat) * rank(2) + apart * apart * 16 + clash(a, b).min(15))
     };
-    let lonely = |it: usize| rank(5) + i128::from(all[it].waited.min(1 << 17) as u32) * rank(3);
+    // More than the six hours of the longest arena; and the times of all players together weigh less than another pair.
+    let longest = 1 << 25;
+    let lonely = |it: usize| rank(5) + i128::from(all[it].waited.min(longest)) * rank(3);
     matched(&all, cost, lonely)
 }
 
@@ -113,7 +116,8 @@ fn imbalance(one: &Contender, other: &Contender) -> u32 {
     (first.balance + 1).unsigned_abs().max((second.balance - 1).unsigned_abs())
 }
 
-/// How much two players want the same side.
+/// The cost of two players whose balances do not add up to 0, which a game between them does not change; or a smaller one
+/// if they do, but both have had the same side last.
 fn clash(one: &Contender, other: &Contender) -> i128 {
     let same_again = one.balance + other.balance == 0
         && one.had_first.is_some()
@@ -121,7 +125,8 @@ fn clash(one: &Contender, other: &Contender) -> i128 {
     i128::from((one.balance + other.balance).unsigned_abs() * 2 + u32::from(same_again))
 }
 
-/// Whether the first of two players gets the first side: the one that has had it less often, or not the last time.
+/// Whether the first of two players gets the first side: the one with the lower balance gets it, or else the one that did
+/// not have it in the last game.
 fn has_first(one: &Contender, other: &Contender) -> bool {
     let wish = |it: &Contender| (it.balance, it.had_first == Some(true));
     match wish(one).cmp(&wish(other)) {
@@ -137,7 +142,7 @@ fn matched(
     all: &[Contender],
     cost: impl Fn(usize, usize) -> Option<i128>,
     lonely: impl Fn(usize) -> i128,
-) -> Drawn {
+) -> Paired {
     let count = all.len();
     // The saving of each pair; the matching reads only the upper triangle.
     let mut saved = vec![0_i128; count * count];
@@ -148,17 +153,17 @@ fn matched(
             }
         }
     }
-    let mut drawn = Drawn::default();
+    let mut paired = Paired::default();
     for (at, mate) in max_weight_matching(&saved, count).into_iter().enumerate() {
         match mate {
-            None => drawn.left.push(all[at].who),
+            None => paired.left.push(all[at].who),
             Some(other) if other > at => {
                 let (one, other) = (&all[at], &all[other]);
                 let pair = [one.who, other.who];
-                drawn.pairs.push(if has_first(one, other) { pair } else { [pair[1], pair[0]] });
+                paired.pairs.push(if has_first(one, other) { pair } else { [pair[1], pair[0]] });
             }
             Some(_) => {}
         }
     }
-    drawn
+    paired
 }

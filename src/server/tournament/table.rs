@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::pairs::{Contender, Drawn, arena, swiss};
+use super::pairs::{Contender, Paired, arena, swiss};
 use crate::server::core::Control;
 use crate::server::ids::{ID_LETTERS, spelled};
 use crate::server::problem::Problem;
@@ -431,9 +431,9 @@ impl Table {
     }
 
     /// Gives pairs their games, and returns the players without an opponent.
-    fn seat(&mut self, drawn: Drawn, now: u64) -> Vec<usize> {
+    fn seat(&mut self, paired: Paired, now: u64) -> Vec<usize> {
         let is_arena = matches!(self.terms.kind, Kind::Arena(_));
-        for players in drawn.pairs {
+        for players in paired.pairs {
             for (side, who) in players.into_iter().enumerate() {
                 let player = &mut self.players[who];
                 player.balance += if side == 0 { 1 } else { -1 };
@@ -449,7 +449,7 @@ impl Table {
             let game = spelled(&hash.as_bytes()[..ID_LETTERS]);
             self.playing.push(Pairing { game, number, round, players, at: now });
         }
-        drawn.left
+        paired.left
     }
 
     /// The sum of the points of the opponents of a player of a Swiss (Buchholz).

@@ -110,6 +110,26 @@ fn a_refusal_carries_what_was_meant() {
     assert_eq!(squares.member_name(square), "h1");
 }
 
+/// Of several pieces that a text may mean, the one that something keeps from going there explains the refusal, not one
+/// that does not reach the square.
+#[test]
+fn what_is_forbidden_is_meant_before_what_is_out_of_reach() {
+    let must_capture = "rnbqkbnr/p1pppppp/8/1p6/2P5/8/PP1PPPPP/RNBQKBNR w - - 0 1";
+    let duck_on_f3 = "rnbqkbnr/pppppppp/8/8/8/5*2/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    for (game, fen, text, meant) in [
+        ("antichess", must_capture, "Nf3", "g1f3"),
+        ("duck", duck_on_f3, "Nf3", "g1f3"),
+        // The text could also place the duck, but it is not the duck's turn.
+        ("duck", duck_on_f3, "f3", "f2f3"),
+        ("duck", duck_on_f3, "e5", "e2e5"),
+    ] {
+        let mut table = Table::at(game, fen);
+        let error = read(&mut table, text).expect_err(text);
+        let mv = error.candidate().unwrap_or_else(|| panic!("{game}: {error}")).clone();
+        assert_eq!(to_uci(&mut table.world, &mv), meant, "{game}: {text}");
+    }
+}
+
 #[test]
 fn text_that_is_no_move() {
     let mut table = Table::of("chess");

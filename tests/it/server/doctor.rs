@@ -243,6 +243,30 @@ fn games_whose_rules_were_changed_are_named() {
     assert!(fault.ends_with(" are not in the store, or are damaged"), "{fault}");
 }
 
+/// A mistyped path is no empty store, neither for a backup nor for the doctor; and the disk is that of the store.
+#[test]
+fn a_store_that_is_missing_is_told_and_not_made() {
+    let folder = Folder::new("missing");
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rulemate"));
+        let done = command.args(args).env("TMPDIR", "/nowhere").output().unwrap();
+        let told = [done.stdout, done.stderr].concat();
+        (done.status.code(), String::from_utf8_lossy(&told).into_owned())
+    };
+    let copy = folder.0.join("copy.db");
+    let (code, told) = run(&["backup", &copy.display().to_string(), "--store", &folder.url()]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("there is no store"), "{told}");
+    let (code, told) = run(&["doctor", "--store", &folder.url()]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("BAD store: ") && told.contains("durable commits"), "{told}");
+    assert_eq!(
+        fs::read_dir(&folder.0).unwrap().count(),
+        0,
+        "nothing was made, and nothing is left"
+    );
+}
+
 /// A store of before has no tallies: they are made when it is opened.
 #[test]
 fn an_older_store_gets_its_tallies() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rulemate::internals::server::core::Control;
 use rulemate::internals::server::store::open;
-use rulemate::internals::server::tournament::pairs::{Contender, Drawn, PATIENCE, arena, swiss};
+use rulemate::internals::server::tournament::pairs::{Contender, PATIENCE, Paired, arena, swiss};
 use rulemate::internals::server::tournament::table::{
     Blocks, Counted, Kind, OPEN, PAUSE, PLAYERS, Phase, Table, Terms, Verdict,
 };
@@ -67,7 +67,7 @@ pub(super) fn contenders(most: usize) -> impl Strategy<Value = Vec<Contender>> {
 }
 
 /// Everybody is there exactly once.
-fn is_whole(drawn: &Drawn, count: usize) {
+fn is_whole(drawn: &Paired, count: usize) {
     let mut found: Vec<usize> = drawn.pairs.iter().flatten().copied().collect();
     found.extend(&drawn.left);
     found.sort_unstable();
@@ -131,7 +131,7 @@ proptest! {
 fn the_upper_half_meets_the_lower_and_points_meet_points() {
     let seeded =
         |who: usize, points: u32| Contender { seed: -(who as i32), points, ..contender(who) };
-    let unordered = |drawn: Drawn| -> BTreeSet<[usize; 2]> {
+    let unordered = |drawn: Paired| -> BTreeSet<[usize; 2]> {
         drawn.pairs.into_iter().map(|[a, b]| [a.min(b), a.max(b)]).collect()
     };
     let first = swiss((0..6).map(|it| seeded(it, 0)).collect());
@@ -142,7 +142,7 @@ fn the_upper_half_meets_the_lower_and_points_meet_points() {
     assert_eq!(unordered(second), BTreeSet::from([[0, 2], [1, 3]]));
     let odd = swiss((0..5).map(|it| seeded(it, [0, 2, 2, 2, 2][it])).collect());
     assert_eq!(odd.left, [0], "the one with the fewest points has the bye");
-    assert_eq!(swiss(Vec::new()), Drawn::default());
+    assert_eq!(swiss(Vec::new()), Paired::default());
     assert_eq!(swiss(vec![contender(0)]).left, [0]);
 }
 
@@ -150,6 +150,9 @@ fn the_upper_half_meets_the_lower_and_points_meet_points() {
 fn who_has_waited_is_paired_first() {
     let free = |who: usize, waited: u64| Contender { waited, ..contender(who) };
     assert_eq!(arena(vec![free(0, 0), free(1, 9_000), free(2, 6_000)], true).left, [0]);
+    // Minutes count as seconds do, whatever the points.
+    let last = Contender { points: 9, ..free(0, 200_000) };
+    assert_eq!(arena(vec![free(1, 140_000), free(2, 150_000), last], true).left, [1]);
 }
 
 // --- the table ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ use super::super::word::Word;
 use super::call::{self, FAULT, FOUND, Fields, HALTED, Helper};
 use super::chase::Ways;
 use super::flow;
-use super::leaf::Part;
+use super::leaf::LeafState;
 use super::registers::Registers;
 use super::rows::{Row, RowVars};
 use crate::rules::Op as Comparison;
@@ -81,7 +81,7 @@ pub(super) struct Lower<'f, 'c, W> {
     /// The ways of chases, see [`super::chase`].
     pub(super) ways: &'c Ways<W>,
     /// The further state of a function that counts leaves.
-    pub(super) leaf: Option<Part>,
+    pub(super) leaf: Option<LeafState>,
     /// The signature of helpers, once it is in use, and what it is made from.
     signature: Option<SigRef>,
     plain: Signature,

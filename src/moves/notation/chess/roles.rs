@@ -19,6 +19,8 @@ pub struct Roles {
     pub(super) check: Option<RelId>,
     /// Kinds that are written without their letter.
     pub unlettered: Option<RelId>,
+    /// `goes(piece, square)`: where pieces can go, whether something forbids it or not.
+    pub(super) goes: Option<RelId>,
 }
 
 /// The relations about castling.
@@ -60,6 +62,7 @@ impl Roles {
             in_check: finder.optional_relation("in_check", &[]),
             check: program.relation_named("check"),
             unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),
+            goes: program.relation_named("goes"),
         }
     }
 

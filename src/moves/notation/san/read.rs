@@ -17,7 +17,8 @@ use super::write::{TemplateTexts, Usual, captures, is_bare, text_of};
 /// The legal move that a text means.
 ///
 /// # Errors
-/// The text is malformed, or means no legal move, or several.
+/// The game is over; or the text is malformed, writes a capture like a move without one, or means no legal move, or
+/// several.
 pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     if is_over(world, contract) {
         return Err(MoveError::new(text, MoveFault::Over));
@@ -30,7 +31,7 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
         return Ok(mv);
     }
     reader.read(world, bare(text)).or_else(|fault| {
-        // Programs without SAN write UCI.
+        // Chess programs that know no SAN write UCI.
         parse_uci(world, contract, bare(text)).map_err(|_| MoveError::new(text, fault))
     })
 }
@@ -46,9 +47,17 @@ impl SanReader<'_> {
         match self.by_template(world, &legal, &with_capital_o(text)) {
             None => self.in_usual_form(world, &legal, text),
             // It may fit the template of one action, but mean another in the usual form.
-            Some(Err(MoveFault::Illegal { candidates })) if self.contract.board.is_grid => {
-                let usual = self.in_usual_form(world, &legal, text);
-                usual.map_err(|_| MoveFault::Illegal { candidates })
+            Some(Err(MoveFault::Illegal { mut candidates })) if self.contract.board.is_grid => {
+                match self.in_usual_form(world, &legal, text) {
+                    Err(MoveFault::Illegal { candidates: usual }) => {
+                        candidates.extend(usual);
+                        Err(MoveFault::Illegal { candidates })
+                    }
+                    Err(MoveFault::Malformed { .. } | MoveFault::NoSuchPiece) => {
+                        Err(MoveFault::Illegal { candidates })
+                    }
+                    usual => usual,
+                }
             }
             Some(decided) => decided,
         }
@@ -92,7 +101,8 @@ impl SanReader<'_> {
         moves.iter().map(|it| text_of(world, self.contract, legal, &template_texts, it)).collect()
     }
 
-    /// The moves in the usual form that the text fits. Without the piece, it fits all promotions.
+    /// The moves in the usual form that the text fits. If it does not say what the piece becomes, it fits all promotions,
+    /// unless it fits a move that is none.
     fn meant(&self, world: &mut World, moves: &[Move], parts: &SanParts) -> Vec<Move> {
         let fitting: Vec<(Move, Option<i64>)> = moves
             .iter()
@@ -120,7 +130,7 @@ impl SanReader<'_> {
             }
     }
 
-    /// Whether all pieces of an action belong to the side to move: such an action is preferred.
+    /// Whether all pieces of an action belong to the side to move: such an action more likely was meant.
     fn is_own(&self, world: &World, mv: &Move) -> bool {
         let (program, mover) = (world.program(), self.contract.mover(world.facts()));
         let columns = &program.relation(program.action(mv.action).rel).columns;
@@ -128,8 +138,8 @@ impl SanReader<'_> {
         let entity = self.contract.entity_type(program);
         let mut pieces = pieces.filter(|it| Some(it.0.ty) == entity).map(|it| *it.1);
         pieces.all(|it| {
-            let color = u32::try_from(it).ok().map(EntityId);
-            color.and_then(|it| world.facts().get_raw(it, self.contract.color.attr)) == mover
+            let piece = u32::try_from(it).ok().map(EntityId);
+            piece.and_then(|it| world.facts().get_raw(it, self.contract.color.attr)) == mover
         })
     }
 
@@ -150,7 +160,8 @@ impl SanReader<'_> {
         MoveFault::Illegal { candidates }
     }
 
-    /// The mover's pieces that the text may mean, those on the destination's file first.
+    /// The mover's pieces that the text may mean, the likeliest first: those that can go there, though something may forbid
+    /// it, then those on the destination's file. If only a destination is written, those on its file come first.
     fn pieces(&self, world: &mut World, parts: &SanParts) -> Vec<EntityId> {
         let facts = world.facts();
         let mover = self.contract.mover(facts);
@@ -170,7 +181,11 @@ impl SanReader<'_> {
         let mut fitting: Vec<Usual> =
             own.into_iter().filter(|it| self.fits(world, it, parts)).collect();
         let board = self.contract.board;
-        fitting.sort_by_key(|it| board.file(it.from) != board.file(it.to));
+        fitting.sort_by_cached_key(|it| {
+            let goes = self.contract.notation.goes(world, self.contract, it.piece, it.to);
+            let is_aside = board.file(it.from) != board.file(it.to);
+            (parts.is_march() && is_aside, !goes, is_aside)
+        });
         fitting.iter().map(|it| it.piece).collect()
     }
 

@@ -104,10 +104,10 @@ impl<W: Word> Lower<'_, '_, W> {
             for writes in &solved {
                 writes.iter().for_each(|it| self.write(it));
             }
-            let catch_up = self.part().catch_up;
+            let catch_up = self.leaf().catch_up;
             self.call_without_entity(catch_up);
         }
-        match self.part().count {
+        match self.leaf().count {
             Some(count) => {
                 self.call_without_entity(count);
                 self.end(Self::take_back);
@@ -126,17 +126,17 @@ impl<W: Word> Lower<'_, '_, W> {
     /// more.
     fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
         let code = &self.c.code.effects[plan.code as usize];
-        if self.part().does_more[plan.code as usize] {
-            self.part().solving = Some(Solving { code: plan.code, writes: Vec::new() });
+        if self.leaf().does_more[plan.code as usize] {
+            self.leaf().solving = Some(Solving { code: plan.code, writes: Vec::new() });
             self.run(plan.pc);
-            self.part().solving = None;
+            self.leaf().solving = None;
             return Vec::new();
         }
         let none = self.b.ins().iconst(I64, 0);
         let mut writes = Vec::new();
         for (what, entity, value) in code.effects.iter().filter_map(write_of) {
             if let What::Attribute(attr) = what
-                && !self.part().changes.contains_key(&attr)
+                && !self.leaf().changes.contains_key(&attr)
             {
                 continue; // nothing that is counted depends on it
             }
@@ -152,17 +152,17 @@ impl<W: Word> Lower<'_, '_, W> {
         if writes.is_empty() {
             return writes;
         }
-        self.part().solving = Some(Solving { code: plan.code, writes: writes.clone() });
+        self.leaf().solving = Some(Solving { code: plan.code, writes: writes.clone() });
         self.run(plan.pc);
-        self.part().solving = None;
+        self.leaf().solving = None;
         writes
     }
 
     /// A solution of the body, in these registers.
     pub(in super::super) fn solved(&mut self, named: u32) {
-        let Some(solving) = self.part().solving.clone() else { return };
+        let Some(solving) = self.leaf().solving.clone() else { return };
         if solving.writes.is_empty() {
-            let bail = self.part().bail;
+            let bail = self.leaf().bail;
             return self.leave(bail);
         }
         let regs = self.c.machine.list(named);
@@ -201,7 +201,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.b.switch_to_block(taken);
             self.if_same(write, at, [entity, value], next);
         }
-        let bail = self.part().bail;
+        let bail = self.leaf().bail;
         self.b.ins().jump(bail, &[]);
         self.b.switch_to_block(next);
     }
@@ -215,7 +215,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(same);
         let has = self.b.use_var(write.values[at]);
         let is_same = self.b.ins().icmp(IntCC::Equal, has, value);
-        let bail = self.part().bail;
+        let bail = self.leaf().bail;
         self.b.ins().brif(is_same, known, &[], bail, &[]);
         self.b.switch_to_block(other);
     }
@@ -229,7 +229,7 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             ExprNode::Binary(op, lhs, rhs) => {
                 let (lhs, rhs) = (self.value_of(lhs, named), self.value_of(rhs, named));
-                let bail = self.part().bail;
+                let bail = self.leaf().bail;
                 self.calculate(op, [lhs, rhs], bail)
             }
         }
@@ -333,7 +333,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.leave_if(over, end);
         }
         for &odd in &leaves.odd {
-            let bail = self.part().bail;
+            let bail = self.leaf().bail;
             if let Some(some) = self.some_row(odd, &mut derived) {
                 self.leave_if(some, bail);
             }

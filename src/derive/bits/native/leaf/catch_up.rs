@@ -85,14 +85,24 @@ impl<W: Word> Lower<'_, '_, W> {
             let has = it.load_row(support);
             let differ = it.differ(&had, &has);
             it.save_row(support, &had, &differ);
+            let is_by_block = it.c.readers[usize::from(kept.rel.0)].is_by_block();
+            if !is_by_block {
+                // As in the interpreter: removed tuples are reported while all that is stored of the relation is as it
+                // was, the index included.
+                (0..).zip(&old).for_each(|(at, row)| it.put_row(first, at, row));
+                it.store_row(support, &had);
+                it.notify_of_rows(kept, block, [&old, &new]);
+                (0..).zip(&new).for_each(|(at, row)| it.put_row(first, at, row));
+                it.store_row(support, &has);
+            }
             if let Some(index) = kept.index {
                 let (old, new) = (it.union(&old), it.union(&new));
                 let differ = it.differ(&old, &new);
                 it.members(&differ, |it, value| it.flip(index, value, block));
             }
             it.notify_of_blocks(kept.rel, &one);
-            if !it.c.readers[usize::from(kept.rel.0)].is_by_block() {
-                it.notify_of_rows(kept, first, block, [&old, &new]);
+            if !is_by_block {
+                it.notify_of_rows(kept, block, [&new, &old]);
             }
         });
     }
@@ -113,36 +123,25 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Removed tuples are reported with the old rows in place, added tuples with the new ones.
-    fn notify_of_rows(
-        &mut self,
-        kept: &Maintained,
-        first: Value,
-        block: Value,
-        [old, new]: [&[Row]; 2],
-    ) {
+    /// Reports the tuples that the first rows of a block have and the second have not.
+    fn notify_of_rows(&mut self, kept: &Maintained, block: Value, rows: [&[Row]; 2]) {
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
-        for (here, other) in [(old, new), (new, old)] {
-            for (at, row) in (0..).zip(here) {
-                self.put_row(first, at, row);
-            }
-            for (at, (row, other)) in here.iter().zip(other).enumerate() {
-                let only = self.without(row, other);
-                let keys = keys_within(dense, at);
-                self.members(&only, |it, member| {
-                    let keys = keys.iter().map(|key| it.b.ins().iconst(I64, *key));
-                    let tuple: Vec<Value> = std::iter::once(block)
-                        .chain(keys.collect::<Vec<_>>())
-                        .chain([member])
-                        .collect();
-                    it.notify(kept.rel, &tuple, Notified::ExceptOfBlocks);
-                });
-            }
+        for (at, (row, other)) in rows[0].iter().zip(rows[1]).enumerate() {
+            let only = self.without(row, other);
+            let keys = keys_within(dense, at);
+            self.members(&only, |it, member| {
+                let keys = keys.iter().map(|key| it.b.ins().iconst(I64, *key));
+                let tuple: Vec<Value> = std::iter::once(block)
+                    .chain(keys.collect::<Vec<_>>())
+                    .chain([member])
+                    .collect();
+                it.notify(kept.rel, &tuple, Notified::ExceptOfBlocks);
+            });
         }
     }
 
     fn catch_up_tuples(&mut self, kept: &Maintained, turn: Turn) {
-        let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
+        let Some(&(start, arity)) = self.leaf().suspects.get(&turn) else { return };
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
         let all = self.shared(Context::SUSPECTS);
         let flags = MemFlagsData::trusted();

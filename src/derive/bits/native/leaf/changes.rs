@@ -180,7 +180,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Marks those of these blocks of a relation that all guards contain as perhaps changed.
     fn dirty_if(&mut self, turn: Turn, blocks: &Row, guards: &Guards) {
-        if !self.part().kept[usize::from(turn)] {
+        if !self.leaf().kept[usize::from(turn)] {
             return;
         }
         let mut blocks = blocks.clone();

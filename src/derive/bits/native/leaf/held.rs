@@ -59,19 +59,19 @@ impl<W: Word> Lower<'_, '_, W> {
         let rows: Vec<RowVars> = (0..kept.stride).map(|_| self.declare()).collect();
         rows.iter().for_each(|it| self.set(it, &empty));
         let (base, stride, support) = (kept.base, kept.stride, kept.support);
-        self.part().held = Some(Held { base, stride, support, rows });
+        self.leaf().held = Some(Held { base, stride, support, rows });
         true
     }
 
     /// Stops holding the rows, and returns them.
     pub(super) fn release_rows(&mut self) -> Vec<Row> {
-        let rows = self.part().held.take().map(|it| it.rows).unwrap_or_default();
+        let rows = self.leaf().held.take().map(|it| it.rows).unwrap_or_default();
         rows.iter().map(|it| self.values(it)).collect()
     }
 
     /// Lowers an instruction if it is about the held rows. Returns whether it is.
     pub(super) fn of_held(&mut self, inst: Inst, pc: usize) -> bool {
-        let Some(held) = &self.part().held else { return false };
+        let Some(held) = &self.leaf().held else { return false };
         let (base, stride, support) = (held.base, held.stride, held.support);
         match inst {
             Inst::GrowK1 { base: row, skip, .. } if row == base => {
@@ -102,7 +102,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     fn grow_held(&mut self, at: usize, by: &Row) {
-        let Some(row) = self.part().held.as_ref().map(|it| it.rows[at].clone()) else { return };
+        let Some(row) = self.leaf().held.as_ref().map(|it| it.rows[at].clone()) else { return };
         let old = self.values(&row);
         let new = self.either(&old, by);
         self.set(&row, &new);
@@ -116,7 +116,7 @@ impl<W: Word> Lower<'_, '_, W> {
             let all = self.union_of(members, |it, member| it.found(&sides, member, &fixed));
             return self.grow_held(0, &all);
         }
-        let n = self.part().held.as_ref().map_or(0, |it| it.stride);
+        let n = self.leaf().held.as_ref().map_or(0, |it| it.stride);
         // Rows of all keys are loaded, so all have to be in range, not only those of members.
         let none = self.b.ins().iconst(I64, 0);
         let mut keys = Row::from_elem(none, Self::WORDS);
@@ -139,7 +139,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let Some(way) = ways.of_chase(number) else { return };
         let passable = self.acc();
         let blocked: Row = passable.iter().map(|it| self.b.ins().bnot(*it)).collect();
-        let rows = self.part().held.as_ref().map(|it| it.rows.clone()).unwrap_or_default();
+        let rows = self.leaf().held.as_ref().map(|it| it.rows.clone()).unwrap_or_default();
         for (middle, rest) in rows.iter().enumerate() {
             let row = self.values(rest);
             let reached = self.reached_from(way, middle, &row, &blocked);

@@ -2,13 +2,14 @@
 //!
 //! A count of the last ply needs one number per action. The function of an action solves its reactions,
 //! writes their effects only to the rows, updates the relations that the count reads, derives and counts, and
-//! takes everything back: no fact is written, and the journal has only machine words. All of it is
-//! straight-line code, made for the program as a whole: what is counted decides which relations are updated
+//! takes everything back: no fact is written, and instead of a journal there is a list of the machine words that were
+//! overwritten. All of it is made for the program as a whole: what is counted decides which relations are updated
 //! at all. In a ply above the last ([`Ply::Above`]) more relations are updated, nothing is counted, and the
 //! writes stay until they are taken back.
 //!
-//! Deliberately absent: programs whose rules need lists of tuples, for which the caller takes the action; and
-//! single actions whose reactions do more than write facts, or that exceed a limit, which bail out.
+//! Deliberately absent: programs that need fixpoints, aggregates or rows supplied by the engine for the count, whose
+//! actions the caller takes; and single actions whose reactions do more than write facts, that would add a tuple to a
+//! list, or that exceed a limit, which bail out.
 
 mod after;
 mod catch_up;
@@ -47,14 +48,14 @@ use crate::facts::AttrId;
 use scans::Tables;
 use wanted::Wanted;
 
-/// A further result of functions of leaves: a limit was exceeded, or the case is not supported. Writes have
-/// been taken back.
+/// A further result of functions of leaves: a limit was exceeded, or the case is not supported. The function of an
+/// action has then taken all writes back; the functions that it calls leave that to it.
 pub(super) const BAILED: i64 = 3;
 
-/// Maximum number of tuples of one relation that are checked after an action.
+/// Maximum number of tuples of one relation that are checked after a batch of reactions.
 const SUSPECTS: u64 = 48;
 
-/// Number of rows of a block above which code is not unrolled.
+/// Number of rows of a block above which code is not unrolled; of maintained relations with such blocks none is made.
 const UNROLLED: u32 = 16;
 
 /// The ply that functions are made for.
@@ -62,7 +63,7 @@ const UNROLLED: u32 = 16;
 pub(in super::super) enum Ply {
     /// Actions after it are counted.
     Last,
-    /// Actions after it are taken, in the same manner.
+    /// Actions after it are taken, by such functions as well.
     Above,
 }
 
@@ -87,8 +88,8 @@ impl std::fmt::Debug for LeafCode {
 }
 
 impl LeafCode {
-    /// The code that counts the requested leaves, in addition to that of the stretches. `None` if it cannot
-    /// be made.
+    /// The code of a ply for counting the requested leaves; `native` has that of the stretches already. `None` if it
+    /// cannot be made.
     pub(in super::super) fn compile<W: Word>(
         c: &Compiled<W>,
         native: &Native,
@@ -126,8 +127,8 @@ impl LeafCode {
     }
 }
 
-/// The further state for lowering a function of leaves.
-pub(super) struct Part {
+/// What lowering a function of leaves needs besides what lowering a stretch needs.
+pub(super) struct LeafState {
     /// The context that all functions share, see [`call::Context`].
     context: Value,
     /// Where the next word is saved. It is in the context while another function runs.
@@ -269,7 +270,7 @@ impl<'c, W: Word> Maker<'c, W> {
         let [shared] = lower.params();
         let top = lower.b.declare_var(I64);
         lower.registers = Registers::Values(HashMap::new());
-        lower.leaf = Some(Part {
+        lower.leaf = Some(LeafState {
             context: shared,
             top,
             bail,
@@ -307,7 +308,7 @@ fn signature(module: &JITModule) -> Signature {
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    pub(super) fn part(&mut self) -> &mut Part {
+    pub(super) fn leaf(&mut self) -> &mut LeafState {
         self.leaf.as_mut().expect("it is a function of leaves")
     }
 
@@ -327,12 +328,12 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     fn shared(&mut self, field: i32) -> Value {
-        let context = self.part().context;
+        let context = self.leaf().context;
         self.b.ins().load(I64, MemFlagsData::trusted(), context, Offset32::new(field))
     }
 
     fn share(&mut self, field: i32, value: Value) {
-        let context = self.part().context;
+        let context = self.leaf().context;
         self.b.ins().store(MemFlagsData::trusted(), value, context, Offset32::new(field));
     }
 
@@ -344,7 +345,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Ends a function, with another last step if it did not reach its end.
     fn end_by(&mut self, last: fn(&mut Self), last_if_failed: fn(&mut Self)) {
-        let (bail, fault) = (self.part().bail, self.fault);
+        let (bail, fault) = (self.leaf().bail, self.fault);
         let done = self.b.create_block();
         self.b.ins().jump(done, &[]);
         let failed = last_if_failed;
@@ -389,8 +390,8 @@ impl<W: Word> Lower<'_, '_, W> {
     fn call_leaf(&mut self, function: FuncRef, [a, b]: [Value; 2]) {
         let (context, bail, fault) = {
             let fault = self.fault;
-            let part = self.part();
-            (part.context, part.bail, fault)
+            let leaf = self.leaf();
+            (leaf.context, leaf.bail, fault)
         };
         self.share_top();
         let call = self.b.ins().call(function, &[context, a, b]);
@@ -435,7 +436,7 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             // A list of the session has a tuple, which this code does not support.
             Inst::EmitTuple { .. } => {
-                let bail = self.part().bail;
+                let bail = self.leaf().bail;
                 self.leave(bail);
             }
             _ => return false,
@@ -445,7 +446,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Records that blocks of a maintained relation may have changed.
     fn note_dirty(&mut self, turn: Turn, blocks: &Row) {
-        if !self.part().kept[usize::from(turn)] {
+        if !self.leaf().kept[usize::from(turn)] {
             return;
         }
         let address = self.dirty(turn);
@@ -460,13 +461,13 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Records that a tuple of a maintained relation may have changed.
     fn note_suspect(&mut self, turn: Turn, values: u32) {
-        let Some(&(start, arity)) = self.part().suspects.get(&turn) else { return };
+        let Some(&(start, arity)) = self.leaf().suspects.get(&turn) else { return };
         let regs = self.c.machine.list(values);
         let values: Vec<Value> = regs.iter().take(arity).map(|it| self.reg(*it)).collect();
         let all = self.shared(Context::SUSPECTS);
         let flags = MemFlagsData::trusted();
         let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
-        let bail = self.part().bail;
+        let bail = self.leaf().bail;
         let room = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, n, SUSPECTS as i64);
         self.unless(room, bail);
         let offset = self.b.ins().imul_imm_s(n, arity as i64 * i64::from(WORD));

@@ -15,25 +15,25 @@ const SAVED: i64 = 16;
 impl<W: Word> Lower<'_, '_, W> {
     /// Loads the place of the next saved word from the context.
     pub(super) fn take_top(&mut self) {
-        let top = self.part().top;
+        let top = self.leaf().top;
         let now = self.shared(Context::UNDO);
         self.b.def_var(top, now);
     }
 
     /// Stores the place of the next saved word in the context, for other functions.
     pub(super) fn share_top(&mut self) {
-        let top = self.part().top;
+        let top = self.leaf().top;
         let now = self.b.use_var(top);
         self.share(Context::UNDO, now);
     }
 
     /// Gives up unless there is room to save that many words.
     pub(super) fn room(&mut self, words: u32) {
-        let top = self.part().top;
+        let top = self.leaf().top;
         let (top, end) = (self.b.use_var(top), self.shared(Context::UNDO_END));
         let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, end);
-        let bail = self.part().bail;
+        let bail = self.leaf().bail;
         self.unless(enough, bail);
     }
 
@@ -41,7 +41,7 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn save(&mut self, address: Value, old: Value) {
         let top = self.put_saved(address, old);
         let above = self.b.ins().iadd_imm_s(top, SAVED);
-        let top = self.part().top;
+        let top = self.leaf().top;
         self.b.def_var(top, above);
     }
 
@@ -53,14 +53,14 @@ impl<W: Word> Lower<'_, '_, W> {
             let top = self.put_saved(address, word);
             let above = self.b.ins().iadd_imm_s(top, SAVED);
             let above = self.b.ins().select(differs, above, top);
-            let top = self.part().top;
+            let top = self.leaf().top;
             self.b.def_var(top, above);
         }
     }
 
     /// Stores a word with its address at the next place, which it returns. The caller lets the place advance.
     fn put_saved(&mut self, address: Value, old: Value) -> Value {
-        let top = self.part().top;
+        let top = self.leaf().top;
         let top = self.b.use_var(top);
         let flags = MemFlagsData::trusted();
         self.b.ins().store(flags, address, top, Offset32::new(0));
@@ -71,7 +71,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Restores all words that were saved from `UNDO_START` on, the last one first: a word may have been saved
     /// several times.
     pub(super) fn take_back(&mut self) {
-        let top = self.part().top;
+        let top = self.leaf().top;
         let start = self.shared(Context::UNDO_START);
         let [turn, end] = std::array::from_fn(|_| self.b.create_block());
         let at = self.b.use_var(top);

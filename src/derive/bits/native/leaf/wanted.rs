@@ -167,7 +167,7 @@ fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
     readers.once.into_iter().chain(readers.each)
 }
 
-/// Checks that straight-line code can be made for a stretch: it has no instruction that only the interpreter
+/// Checks that code can be made for a stretch: it has no instruction that only the interpreter
 /// carries out. With `allows_lists` it may read and add to lists of the session.
 fn check_straight<W: Word>(
     c: &Compiled<W>,
