@@ -23,6 +23,7 @@ use crate::moves::{Move, refusal};
 use crate::opponent::{Knowledge, Lessons, Level, Opponent};
 use crate::presets::save::Content;
 use crate::presets::{Activation, Catalogue, Ruleset};
+use crate::rules::plural;
 
 const HELP: &str = "\
 A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
@@ -30,9 +31,9 @@ A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
   why MOVE     the proof that a move is legal, or what forbids it
   trace        the last move with all that it did, as JSON
   undo         take the last move back
-  cancel       take all of a turn back that is not over
+  cancel       take back all of a turn that is not over yet
   presets      what is active
-  on PRESET    activate PRESET[:SCOPE][:OPTION=VALUE,...] beside it
+  on PRESET    activate PRESET[:SCOPE][:OPTION=VALUE,...] as well
   off PRESET   deactivate PRESET[:SCOPE]
   save FILE    write the game to a file (.json or .bin), to be loaded and audited;
                with --embed-rules behind it, the texts of its rules too
@@ -57,8 +58,9 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         .as_ref()
         .map(|_| Opponent::new(learned(&game, lessons), level, random.u64(..)));
     let symbols = if args.ascii { Symbols::Ascii } else { Symbols::Unicode };
+    let earlier = Vec::new();
     let mut session =
-        Session { game, rules, library, out, symbols, random, computer, lessons, plays };
+        Session { game, rules, earlier, library, out, symbols, random, computer, lessons, plays };
     session.run()?;
     Ok(Verdict::Fine)
 }
@@ -93,6 +95,8 @@ struct Session<'a> {
     game: Game,
     /// The rules that it is played by now.
     rules: Ruleset,
+    /// The rules before each change of presets, with the number of actions before it: `undo` goes back to them.
+    earlier: Vec<(usize, Ruleset)>,
     library: Library,
     out: &'a mut Out,
     symbols: Symbols,
@@ -177,7 +181,11 @@ impl Session<'_> {
     /// Plays the typed move, then lets the machine answer.
     fn play(&mut self, text: &str) -> anyhow::Result<()> {
         if let Some(result) = self.game.result() {
-            let line = format!("the game is over: {result} (undo takes the last move back)");
+            let hint = match self.game.history() {
+                [] => "",
+                _ => " (undo takes the last move back)",
+            };
+            let line = format!("the game is over: {result}{hint}");
             return Ok(self.out.line(line)?);
         }
         let number = names::numbered(&self.game, "");
@@ -251,19 +259,43 @@ impl Session<'_> {
             }
     }
 
-    /// Takes a move back; against a machine, as many as needed for the person to be on move.
+    /// Takes a move back; against a machine, as many as needed for the person to be on move. If the machine has begun
+    /// the game, it begins again.
     fn undo(&mut self) -> anyhow::Result<()> {
         let Some(mut record) = self.game.takeback() else {
             return Ok(self.out.line("nothing to undo")?);
         };
-        while self.plays != Some(Seat::Both) && self.is_machine_to_move() {
+        let is_alone = self.plays == Some(Seat::Both);
+        while !is_alone && self.is_machine_to_move() {
             match self.game.takeback() {
                 Some(earlier) => record = earlier,
                 None => break,
             }
         }
+        self.restore_rules();
         self.out.line(format_args!("took back {}", record.san))?;
-        self.show_board()
+        self.show_board()?;
+        if is_alone { Ok(()) } else { self.answer() }
+    }
+
+    /// Goes back to the rules before those changes of presets that were taken back with an action before them.
+    fn restore_rules(&mut self) {
+        let plies = self.game.history().len();
+        let mut is_restored = false;
+        while let Some((_, rules)) = self.earlier.pop_if(|it| plies < it.0) {
+            self.rules = rules;
+            is_restored = true;
+        }
+        if is_restored {
+            self.learn();
+        }
+    }
+
+    /// Lets the computer learn the game by the rules of now.
+    fn learn(&mut self) {
+        if let Some(computer) = &mut self.computer {
+            computer.learn(learned(&self.game, self.lessons));
+        }
     }
 
     /// Takes back all actions of an unfinished turn.
@@ -275,7 +307,9 @@ impl Session<'_> {
         for _ in 0..of_turn {
             self.game.takeback();
         }
-        self.out.line(format_args!("took back what was done of this turn ({of_turn})"))?;
+        self.restore_rules();
+        let actions = plural(of_turn, "action");
+        self.out.line(format_args!("took back what was done of this turn ({actions})"))?;
         self.show_board()
     }
 
@@ -305,6 +339,11 @@ impl Session<'_> {
     }
 
     fn deactivate(&mut self, preset: &str) -> anyhow::Result<()> {
+        if preset.is_empty() {
+            return Ok(self
+                .out
+                .line("off what? Name a preset (`presets` lists what is active)")?);
+        }
         let mut wanted = Activation::texts(&Catalogue::active(&self.game));
         let is_meant = |it: &String| {
             it.strip_prefix(preset).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
@@ -320,10 +359,9 @@ impl Session<'_> {
     fn set_active(&mut self, wanted: &[String]) -> anyhow::Result<()> {
         match self.library.catalogue().set_active(&self.rules, &mut self.game, wanted) {
             Ok(rules) => {
-                self.rules = rules;
-                if let Some(computer) = &mut self.computer {
-                    computer.learn(learned(&self.game, self.lessons));
-                }
+                let before = std::mem::replace(&mut self.rules, rules);
+                self.earlier.push((self.game.history().len(), before));
+                self.learn();
             }
             Err(why) => {
                 let line = self.out.ink(Ink::Bad, why);
@@ -335,11 +373,8 @@ impl Session<'_> {
         self.answer()
     }
 
-    fn save(&mut self, file: &str) -> anyhow::Result<()> {
-        let (file, rules) = match file.strip_suffix("--embed-rules") {
-            Some(file) => (file.trim(), true),
-            None => (file, false),
-        };
+    fn save(&mut self, text: &str) -> anyhow::Result<()> {
+        let (file, rules) = file_to_save(text);
         if file.is_empty() {
             return Ok(self.out.line("save where? Name a file: save game.json")?);
         }
@@ -380,7 +415,7 @@ impl Session<'_> {
         }
         let contract = self.game.contract().clone();
         let moves = san_listing(self.game.world_mut(), &contract);
-        self.out.line(format_args!("{} moves", moves.len()))?;
+        self.out.line(plural(moves.len(), "move"))?;
         let words: Vec<String> = moves.into_iter().map(|(san, _)| san).collect();
         for line in wrapped(&words, 76) {
             self.out.line(format_args!("  {line}"))?;
@@ -412,12 +447,25 @@ fn notes(record: &Record, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Words joined into lines of at most `width` characters.
+/// The file that `save` names, and whether the texts of the rules go into it.
+fn file_to_save(text: &str) -> (&str, bool) {
+    const FLAG: &str = "--embed-rules";
+    let behind = text.strip_suffix(FLAG).filter(|it| it.ends_with(char::is_whitespace));
+    let before = text.strip_prefix(FLAG).filter(|it| it.starts_with(char::is_whitespace));
+    match behind.or(before) {
+        Some(file) => (file.trim(), true),
+        None if text == FLAG => ("", true),
+        None => (text, false),
+    }
+}
+
+/// Words joined into lines of at most `width` characters; a longer word has a line of its own.
 fn wrapped(words: &[String], width: usize) -> Vec<String> {
+    let length = |it: &str| it.chars().count();
     let mut lines: Vec<String> = Vec::new();
     for word in words {
         match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= width => {
+            Some(line) if length(line) + 1 + length(word) <= width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -429,11 +477,22 @@ fn wrapped(words: &[String], width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{file_to_save, wrapped};
 
     #[test]
     fn words_are_wrapped() {
         let words = ["a3", "Nf3", "exd5"].map(String::from);
         assert_eq!(wrapped(&words, 6), ["a3 Nf3", "exd5"]);
+        let words = ["Ré3", "á3", "é5"].map(String::from);
+        assert_eq!(wrapped(&words, 6), ["Ré3 á3", "é5"]);
+    }
+
+    #[test]
+    fn a_save_may_have_its_rules_and_any_name() {
+        assert_eq!(file_to_save("a b.json"), ("a b.json", false));
+        assert_eq!(file_to_save("a.json  --embed-rules"), ("a.json", true));
+        assert_eq!(file_to_save("--embed-rules a.json"), ("a.json", true));
+        assert_eq!(file_to_save("--embed-rules"), ("", true));
+        assert_eq!(file_to_save("a--embed-rules"), ("a--embed-rules", false));
     }
 }

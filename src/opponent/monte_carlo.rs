@@ -2,9 +2,9 @@
 //!
 //! In games without captures a new position is valued by a random rollout to the end, since the placement of
 //! pieces says little there; in others by a search of captures ([`Search::score`] without depth). The results
-//! of an action elsewhere in the tree (AMAF) count until it was tried often enough here. Certain wins and
-//! losses are proven up the tree and not sampled again. All values are probabilities that the root's side
-//! wins, as in `search`. Deliberately absent: threads; transpositions.
+//! of an action wherever it was taken, in rollouts too (AMAF), count the less the more often it was tried here.
+//! Certain wins and losses are proven up the tree and not sampled again. All values are probabilities of winning
+//! for the root's side, which scores in `search` are of, too. Deliberately absent: threads; transpositions.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,8 @@ use super::search::{DECIDED, INFINITE, Search, score_for_callers};
 use super::{Chance, Choice, Score};
 use crate::moves::{Move, legal_moves};
 
-/// Maximum number of actions that are remembered in the tree.
+/// When the tree has so many actions, no more positions are added to it. Also the maximum number of actions in each table
+/// of AMAF.
 const REMEMBERED: usize = 1 << 20;
 /// Maximum number of actions of a rollout; the position after them is evaluated statically.
 const LONGEST: usize = 300;
@@ -33,7 +34,7 @@ struct SearchParams {
     exploration: f32,
     /// How slowly the weight of AMAF values decreases with visits: `sqrt(amaf / (amaf + visits))`.
     amaf: f32,
-    /// The share of the best value that follows in the value of an action; the rest is the average of its visits.
+    /// The share that [`Edge::best`] has in the value of an action; the rest is the average of its visits.
     best: f32,
 }
 
@@ -67,21 +68,23 @@ struct Node {
 struct Edge {
     mv: Move,
     prior: f32,
-    /// The static evaluation of the position after it, if it was evaluated.
-    first: Option<f32>,
+    /// The static evaluation of the position after it, which only actions of the root have.
+    evaluation: Option<f32>,
     sum: Sum,
-    /// The best value that follows.
+    /// Its minimax value in the tree so far: every side takes what is best for it.
     best: f32,
     after: After,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum After {
-    Unseen,
+    /// It is not in the tree: the action was not tried, or there was no room, or, with rollouts, it is at the maximum
+    /// depth.
+    Absent,
     At(usize),
     /// The score is proven.
     Proven(i32),
-    /// It is not searched: a repetition, or the maximum depth.
+    /// It is not searched: a repetition, or the maximum depth in games without rollouts.
     Fixed(f32),
 }
 
@@ -103,7 +106,7 @@ impl Sum {
     }
 }
 
-/// The result of a visit: a sample, the best value that follows, and the score if it is proven.
+/// The result of a visit: a sample, the minimax value so far, and the score if it is proven.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     value: f32,
@@ -168,7 +171,7 @@ impl<'g> Tree<'g> {
         let found = match after {
             After::Proven(score) => Some(Found::proven(score)),
             After::Fixed(value) => Some(Found::sampled(value)),
-            After::Unseen | After::At(_) => self.follow(at, chosen, ply),
+            After::Absent | After::At(_) => self.follow(at, chosen, ply),
         };
         let Some(edges) = &mut self.nodes[at].edges else { return here };
         let Some(found) = found else {
@@ -209,7 +212,8 @@ impl<'g> Tree<'g> {
         found
     }
 
-    /// Values the position after an action, which is reached for the first time, and adds it to the tree.
+    /// Values the position after an action, which is not in the tree, and adds it unless it is a repetition or at the
+    /// maximum depth, or there is no room.
     fn enter(&mut self, at: usize, chosen: usize, ply: i32) -> Found {
         if self.search.is_spent() {
             return Found::sampled(EVEN);
@@ -232,7 +236,7 @@ impl<'g> Tree<'g> {
         let after = if comes_again || (is_last && !self.params.at_random) {
             After::Fixed(value)
         } else if is_last || self.size >= REMEMBERED || self.search.is_out {
-            After::Unseen
+            After::Absent
         } else {
             let is_own = self.search.is_own_turn();
             self.nodes.push(Node { is_own, key, here: value, edges: None });
@@ -244,7 +248,7 @@ impl<'g> Tree<'g> {
         Found::sampled(value)
     }
 
-    /// Plays at random from here to the end, and notes what each action did.
+    /// Plays at random from here to the end, or up to a limit, and notes the value for each action that was taken.
     fn rollout(&mut self) -> f32 {
         let mark = self.search.world.mark();
         let (mut taken, mut value) = (Vec::new(), None);
@@ -289,15 +293,15 @@ impl<'g> Tree<'g> {
         let mut proven = None;
         for (rank, mv) in moves.into_iter().enumerate() {
             // All actions of the root are evaluated, so that an immediate win is never missed.
-            let (first, score) = if is_root { self.look(&mv, ply) } else { (None, None) };
-            if is_root && first.is_none() {
+            let (evaluation, score) = if is_root { self.look(&mv, ply) } else { (None, None) };
+            if is_root && evaluation.is_none() {
                 continue;
             }
-            // A little noise, so that actions of equal rank are not always tried in the same order.
+            // A little noise, so that actions whose ranks are close are not always tried in the same order.
             let prior = (1.0 + self.chance.below(100) as f32 / 1_000.0) / (rank as f32 + FALL);
-            let best = first.unwrap_or(self.nodes[at].here);
-            let after = score.map_or(After::Unseen, After::Proven);
-            edges.push(Edge { mv, prior, first, sum: Sum::default(), best, after });
+            let best = evaluation.unwrap_or(self.nodes[at].here);
+            let after = score.map_or(After::Absent, After::Proven);
+            edges.push(Edge { mv, prior, evaluation, sum: Sum::default(), best, after });
             proven = score.filter(|it| if is_own { *it > DECIDED } else { *it < -DECIDED });
             if proven.is_some() {
                 break;
@@ -317,7 +321,7 @@ impl<'g> Tree<'g> {
     fn look(&mut self, mv: &Move, ply: i32) -> (Option<f32>, Option<i32>) {
         let mark = self.search.world.mark();
         let taken = self.search.world.fire(mv.action, &mv.args).is_ok();
-        let first = taken.then(|| self.evaluation());
+        let evaluation = taken.then(|| self.evaluation());
         let mut score = None;
         if taken && !self.search.is_out && !self.search.is_spent() {
             let ended = winner(&mut self.search.world, self.search.contract);
@@ -325,7 +329,7 @@ impl<'g> Tree<'g> {
             score = ended.filter(|_| is_known).map(|it| self.search.ended(it, ply));
         }
         self.search.world.rollback(mark);
-        (first, score)
+        (evaluation, score)
     }
 
     /// The action that is tried next, by PUCT.
@@ -356,7 +360,7 @@ impl<'g> Tree<'g> {
         let elsewhere = elsewhere.filter(|it| it.visits > 0.0);
         let visits = edge.sum.visits;
         if visits == 0.0 {
-            let first = edge.first.unwrap_or(node.here);
+            let first = edge.evaluation.unwrap_or(node.here);
             let weight = elsewhere.map_or(0.0, |it| it.visits / (it.visits + FEW));
             return first * (1.0 - weight) + weight * elsewhere.map_or(0.0, Sum::mean);
         }
@@ -389,18 +393,18 @@ impl<'g> Tree<'g> {
     }
 
     /// Which of two actions is better for a side: proven wins, the soonest first, then those tried most
-    /// often, then proven losses, the latest first.
+    /// often (of these, those with the better static evaluation), then proven losses, the latest first.
     fn compared(&self, a: &Edge, b: &Edge, is_own: bool) -> Ordering {
         let sign = if is_own { 1 } else { -1 };
         let certain = |it: &Edge| match it.after {
             After::Proven(score) if score.abs() > DECIDED => sign * score,
             _ => 0,
         };
-        let first = |it: &Edge| sign as f32 * it.first.unwrap_or_default();
+        let evaluation = |it: &Edge| sign as f32 * it.evaluation.unwrap_or_default();
         certain(a)
             .cmp(&certain(b))
             .then(a.sum.visits.total_cmp(&b.sum.visits))
-            .then(first(a).total_cmp(&first(b)))
+            .then(evaluation(a).total_cmp(&evaluation(b)))
     }
 
     /// The principal variation.
@@ -408,7 +412,7 @@ impl<'g> Tree<'g> {
         let (mut line, mut at) = (Vec::new(), 0);
         loop {
             let is_own = self.nodes[at].is_own;
-            // The first of equal ones, as in the list of all.
+            // The first of equal ones, as in the list that `judge` makes.
             let all = self.edges(at).iter().rev();
             let Some(best) = all.max_by(|a, b| self.compared(a, b, is_own)) else { return line };
             let is_tried = best.sum.visits > 0.0 || matches!(best.after, After::Proven(_));
@@ -421,7 +425,7 @@ impl<'g> Tree<'g> {
         }
     }
 
-    /// The static evaluation: the probability that the root's side wins, by the placement of pieces.
+    /// The static evaluation: the probability that the root's side wins, by its pieces, their squares, and features.
     fn evaluation(&mut self) -> f32 {
         let standing = self.search.standing();
         let side = usize::try_from(self.search.side).unwrap_or_default();
@@ -431,7 +435,8 @@ impl<'g> Tree<'g> {
 
 /// Neither side is better off.
 const EVEN: f32 = 0.5;
-/// The number of AMAF samples that weigh as much as the static evaluation.
+/// The number of AMAF samples that weigh as much as what is known of an action before it is tried: the static evaluation
+/// after it, or the value of the position before it.
 const FEW: f32 = 3.0;
 /// Maximum depth of the tree.
 const DEEPEST: u32 = 200;

@@ -1,5 +1,5 @@
-//! All solutions of a body over finished tables: nested loops over indexes, in an order that is chosen once
-//! per body and set of bound variables.
+//! All solutions of a body over tables as they are when the join is made: nested loops over indexes, in an order
+//! that is chosen then.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(super) struct Join<'b> {
 }
 
 enum Step<'b> {
-    /// A positive atom, with the columns that are bound by then.
+    /// A positive atom, with the index by those columns that are bound by then; `None` if none is.
     Rows {
         atom: &'b Atom,
         table: Rc<Table>,
@@ -87,7 +87,7 @@ impl<'b> Join<'b> {
             }
             Step::Rows { atom, table, index } => {
                 let mut each = |row: &Row, bindings: &mut Bindings| {
-                    with(&atom.args, row, bindings, &mut |it| self.from(at + 1, it, f))
+                    with_values(&atom.args, row, bindings, &mut |it| self.from(at + 1, it, f))
                 };
                 match index {
                     None => table.rows().iter().all(|row| each(row, bindings)),
@@ -102,14 +102,16 @@ impl<'b> Join<'b> {
                 Solved::No => true,
                 Solved::Yes => self.from(at + 1, bindings, f),
                 Solved::Binds(var, raw) => {
-                    with(&[Term::Var(var)], &[raw], bindings, &mut |it| self.from(at + 1, it, f))
+                    with_values(&[Term::Var(var)], &[raw], bindings, &mut |it| {
+                        self.from(at + 1, it, f)
+                    })
                 }
             },
             Step::Aggregate { aggregate, inner } => match fold(aggregate, inner, bindings).1 {
                 None => true,
-                Some(values) => {
-                    with(&aggregate.results, &values, bindings, &mut |it| self.from(at + 1, it, f))
-                }
+                Some(values) => with_values(&aggregate.results, &values, bindings, &mut |it| {
+                    self.from(at + 1, it, f)
+                }),
             },
         }
     }
@@ -175,7 +177,7 @@ fn solve(compare: &Compare, bindings: &Bindings) -> Solved {
     }
 }
 
-/// The value of an expression; `None` if a variable has none, or the arithmetic.
+/// The value of an expression; `None` if a variable has no value, or a calculation has none.
 pub(super) fn value(expr: &Expr, bindings: &[Option<i64>]) -> Option<i64> {
     match expr {
         Expr::Var(var) => bindings[usize::from(var.0)],
@@ -198,8 +200,9 @@ pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallPattern {
 
 pub(super) type SmallPattern = smallvec::SmallVec<[Option<i64>; 6]>;
 
-/// Binds the variables among `terms` to `values` for the time of one call, unless they disagree.
-pub(super) fn with(
+/// Calls `f` with the variables among `terms` bound to `values`, unless a constant or a variable that is bound already
+/// has another value. The bindings end with the call. Returns what `f` returned; true if it was not called.
+pub(super) fn with_values(
     terms: &[Term],
     values: &[i64],
     bindings: &mut Bindings,
@@ -251,7 +254,8 @@ fn step<'b>(
     }
 }
 
-/// The cost of a literal as the next one: tests first, then the atom with the fewest rows.
+/// The cost of a literal as the next one: comparisons first, then atoms without new variables, lookups of a function,
+/// aggregates, and then the atom with the fewest rows for one set of values in its bound columns.
 fn cost(
     program: &Program,
     tables: Tables<'_>,
@@ -327,8 +331,8 @@ pub(super) fn is_bound(compare: &Compare, bindings: &Bindings) -> bool {
     is_known(&compare.lhs, bindings) && is_known(&compare.rhs, bindings)
 }
 
-/// Whether a comparison can be decided: all of its variables have values, or a side whose
-/// variables do has none itself, for its arithmetic.
+/// Whether a comparison can be decided: all of its variables have values, or all of one side do, and the calculation
+/// there has none (so the comparison does not hold).
 pub(super) fn is_decided(compare: &Compare, bindings: &Bindings) -> bool {
     let is_void = |it: &Expr| is_known(it, bindings) && value(it, bindings).is_none();
     is_bound(compare, bindings) || is_void(&compare.lhs) || is_void(&compare.rhs)

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::join::{Bindings, Join, fold, with};
+use super::join::{Bindings, Join, fold, with_values};
 use super::table::{Row, Table};
 use crate::facts::{GAME, Session};
 use crate::rules::{
@@ -209,7 +209,7 @@ impl Model {
         let Literal::Atom(atom) = &rule.body[at] else { return true };
         let join = self.join(program, rule, Some(at), &term_vars(&atom.args).collect());
         fresh.iter().filter(|(rel, _)| *rel == atom.rel).all(|(_, row)| {
-            with(&atom.args, row, &mut vec![None; rule.vars.len()], &mut |it| {
+            with_values(&atom.args, row, &mut vec![None; rule.vars.len()], &mut |it| {
                 join.run(it, &mut |it| conclude(rule, it, heads))
             })
         })

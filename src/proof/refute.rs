@@ -3,7 +3,7 @@
 use crate::rules::{Atom, Given, Literal, Program, RelId, Role, Rule, Term};
 
 use super::check::fits;
-use super::join::{Bindings, pattern, with};
+use super::join::{Bindings, pattern, with_values};
 use super::{Checker, Fault, Report};
 use crate::rules::tree::{
     Attempt, Blocked, Comparison, Datum, Goal, Lack, Proof, Refutation, Tally,
@@ -176,7 +176,10 @@ impl Checker {
         let twice = (1..open.len()).any(|at| open[..at].contains(&open[at]));
         let mut bindings = bindings.clone();
         !twice
-            || !table.rows().iter().all(|row| with(&atom.args, row, &mut bindings, &mut |_| false))
+            || !table
+                .rows()
+                .iter()
+                .all(|row| with_values(&atom.args, row, &mut bindings, &mut |_| false))
     }
 
     fn present(

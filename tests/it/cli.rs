@@ -258,6 +258,46 @@ fn the_random_mover_follows_its_seed() {
     assert_eq!(first, game());
 }
 
+/// Whoever plays against a machine that has begun has nothing of one's own to take back, and stays the other side.
+#[test]
+fn a_machine_that_has_begun_begins_again() {
+    let args = ["play", "chess", "--random", "white", "--seed", "1", "--ascii"];
+    let ran = rulemate_reading(&args, "undo\nquit\n");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("took back "), "{}", ran.out);
+    assert_eq!(ran.out.matches(") by the random mover").count(), 2, "{}", ran.out);
+    assert!(ran.out.ends_with("black> quit\n"), "{}", ran.out);
+}
+
+/// With the moves, the rules go back to those before a change of presets: by them, a FEN leaves something out.
+#[test]
+fn undo_goes_back_to_earlier_rules() {
+    let moves = "e4\nd5\nexd5\nfen\na6\noff stalwart\nh3\n";
+    let args = ["play", "chess", "--preset", "stalwart", "--ascii"];
+    let ran = rulemate_reading(&args, &format!("{moves}undo\nundo\npresets\nfen\n"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("\nstalwart:both\n"), "{}", ran.out);
+    assert_eq!(ran.out.matches("the FEN leaves out prey_rank").count(), 2, "{}", ran.out);
+}
+
+#[test]
+fn what_is_typed_at_the_board_is_answered_for_what_it_is() {
+    let fen = "7k/4Q3/8/8/8/8/8/K7 b - - 0 1";
+    let ran =
+        rulemate_reading(&["play", "--ascii", "--fen", fen], "moves\noff\nresign\nKg8\nundo\n");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in [
+        "\n1 move\n  Kg8\n",
+        "\noff what? Name a preset (`presets` lists what is active)\n",
+        "\nthe game is over: white wins by resignation\n",
+        "\nnothing to undo\n",
+    ] {
+        assert!(ran.out.contains(part), "{part}\n{}", ran.out);
+    }
+    let ran = rulemate_reading(&["play", "duck", "--ascii"], "e4\ncancel\n");
+    assert!(ran.out.contains("took back what was done of this turn (1 action)"), "{}", ran.out);
+}
+
 #[test]
 fn lists_name_what_there_is() {
     let out = check(0, &["games"]);

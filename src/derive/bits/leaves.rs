@@ -14,7 +14,7 @@ use super::super::rows::Tuple;
 use super::compile::Compiled;
 use super::layout::{Dense, Store};
 use super::live::Live;
-use super::native::{AfterAction, Args, LeafCode, LeafRoom, Ply};
+use super::native::{ActionCode, Args, LeafCode, LeafRoom, Ply};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::rules::{ActionId, RelId};
@@ -190,7 +190,7 @@ impl<W: Word> Live<W> {
         &mut self,
         c: &Compiled<W>,
         room: &mut LeafRoom,
-        code: AfterAction,
+        code: ActionCode,
         args: &Args,
     ) -> Option<u64> {
         self.s.fuel.refill();
@@ -215,7 +215,7 @@ impl<W: Word> Live<W> {
         asked: Asked<'_>,
         room: &mut LeafRoom,
         depth: u32,
-        (code, args): (AfterAction, &Args),
+        (code, args): (ActionCode, &Args),
     ) -> Option<u64> {
         let take_back = asked.above?.take_back()?;
         self.s.fuel.refill();

@@ -130,7 +130,7 @@ impl<'c> Assembler<'c> {
                 Op::LoopEmit { reg, rows, row, stride, support, fixed, moving } => {
                     self.and_some(&[rows], fails);
                     let slot = self.slot()?;
-                    let Some(terms) = self.sides(moving, reg) else {
+                    let Some(terms) = self.sweep_terms(moving, reg) else {
                         fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
                         let body = self.machine.insts.len();
                         let mut fails = Vec::new();

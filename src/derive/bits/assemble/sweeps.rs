@@ -11,9 +11,10 @@ use super::Assembler;
 type Swept = ([SweepTerm; 2], Address, Option<Support>, [SweepTerm; 2]);
 
 impl Assembler<'_> {
-    /// The row of a bit that is tested for each member of a loop over the register.
+    /// The rows in which a bit is tested, one for each member of a loop over the register; `None` if it is one row for
+    /// all of them.
     pub(super) fn filter(&self, row: &Address, negated: bool, reg: Reg) -> Option<SweepTerm> {
-        let term = self.side(&RowTerm { negated, row: RowSource::At(*row) }, reg)?;
+        let term = self.sweep_term(&RowTerm { negated, row: RowSource::At(*row) }, reg)?;
         (term.stride != 0).then_some(term)
     }
 
@@ -22,7 +23,7 @@ impl Assembler<'_> {
         (self.machine.terms.len() - 1) as u32
     }
 
-    /// Emits the rows of the kept members as one instruction.
+    /// Emits one instruction that adds, for each saved member, the AND of its rows to the head's row.
     #[expect(clippy::too_many_arguments, reason = "they are the parts of one instruction")]
     pub(super) fn sweep(
         &mut self,
@@ -53,7 +54,7 @@ impl Assembler<'_> {
         else {
             return None;
         };
-        Some((self.sides(*tests, reg)?, *row, *support, self.sides(*rows, reg)?))
+        Some((self.sweep_terms(*tests, reg)?, *row, *support, self.sweep_terms(*rows, reg)?))
     }
 
     /// Recognises a loop whose body tests rows of the member and sets the member's bit in a row: those rows,
@@ -64,8 +65,8 @@ impl Assembler<'_> {
         else {
             return None;
         };
-        let apart = !row.regs[..usize::from(row.n)].contains(&reg);
-        (*bit == reg && apart && row.n <= 2).then_some((*rows, *row))
+        let is_fixed = !row.regs[..usize::from(row.n)].contains(&reg);
+        (*bit == reg && is_fixed && row.n <= 2).then_some((*rows, *row))
     }
 
     /// The same as one instruction, if the rows that depend on the member are one or two.
@@ -80,7 +81,8 @@ impl Assembler<'_> {
         let terms = &code.rows[tests.range()];
         let (moving, fixed): (Vec<&RowTerm>, Vec<&RowTerm>) =
             terms.iter().partition(|it| depends_on(it, reg));
-        let sides: Option<Vec<SweepTerm>> = moving.iter().map(|it| self.side(it, reg)).collect();
+        let sides: Option<Vec<SweepTerm>> =
+            moving.iter().map(|it| self.sweep_term(it, reg)).collect();
         let terms = match sides.as_deref() {
             Some([only]) => [*only, *only],
             Some([one, two]) => [*one, *two],
@@ -102,17 +104,20 @@ impl Assembler<'_> {
         Ok(Some(()))
     }
 
-    /// The one or two parallel rows that the body of a loop over the register uses.
-    pub(super) fn sides(&self, rows: Rows, reg: Reg) -> Option<[SweepTerm; 2]> {
+    /// The one or two terms of the body of a loop over the register, a single one twice; `None` if there are none or
+    /// more, or one is no [`SweepTerm`].
+    pub(super) fn sweep_terms(&self, rows: Rows, reg: Reg) -> Option<[SweepTerm; 2]> {
         let terms = &self.code.rows[rows.range()];
         match terms {
-            [only] => self.side(only, reg).map(|it| [it, it]),
-            [one, two] => Some([self.side(one, reg)?, self.side(two, reg)?]),
+            [only] => self.sweep_term(only, reg).map(|it| [it, it]),
+            [one, two] => Some([self.sweep_term(one, reg)?, self.sweep_term(two, reg)?]),
             _ => None,
         }
     }
 
-    pub(super) fn side(&self, term: &RowTerm, reg: Reg) -> Option<SweepTerm> {
+    /// A term of the body of a loop over the register, with the stride from one member's row to the next; `None` if it
+    /// has no address, or one with more than two keys beside the register.
+    pub(super) fn sweep_term(&self, term: &RowTerm, reg: Reg) -> Option<SweepTerm> {
         let address = match term.row {
             RowSource::Next { space, base, key } => {
                 Address { base, space, n: 1, regs: [key, 0, 0, 0], strides: [1, 0, 0, 0] }
@@ -149,7 +154,7 @@ pub(super) fn apart(mut address: Address, reg: Reg) -> (Address, u32) {
     (address, stride)
 }
 
-/// The address of a swept row as one that depends on the register again.
+/// Undoes [`apart`]: the address with the register's stride again.
 pub(super) fn with_stride(mut row: Address, reg: Reg, stride: u32) -> Address {
     if let Some(key) = (0..usize::from(row.n)).find(|&it| row.regs[it] == reg) {
         row.strides[key] = stride;

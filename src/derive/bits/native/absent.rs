@@ -20,7 +20,7 @@ pub(super) enum LeafCode {}
 
 /// Never exists: no action has code.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum AfterAction {}
+pub(super) enum ActionCode {}
 
 /// Never exists: nothing is taken back by code.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ impl LeafCode {
         match *self {}
     }
 
-    pub(super) fn action(&self, _: usize) -> Option<AfterAction> {
+    pub(super) fn action(&self, _: usize) -> Option<ActionCode> {
         match *self {}
     }
 
@@ -79,7 +79,7 @@ impl LeafCode {
     }
 }
 
-impl AfterAction {
+impl ActionCode {
     pub(super) fn count<W: Word>(
         self,
         _: &mut State<W>,

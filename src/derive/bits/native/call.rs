@@ -8,7 +8,7 @@
 //!   the compiler gives; flags, whose number is asserted before; rows and values of functions, each index
 //!   compared with their number (that of the values is asserted before), none of which grows or moves while
 //!   code runs; statics, which are never written and live as long as the program, which owns the code;
-//! - functions of leaves ([`AfterAction::run`]) find the same in a [`Context`] that lives as long as the call,
+//! - functions of leaves ([`ActionCode::run`]) find the same in a [`Context`] that lives as long as the call,
 //!   with the frames from before the action and after it, both of which are asserted to be there. Besides they
 //!   write three lists: the words that they wrote over, each piece of work after a comparison with the room
 //!   that is left; tuples to be checked, each after a comparison with their maximum; blocks that may have
@@ -218,9 +218,9 @@ impl Context {
 
 /// The code of an action.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct AfterAction(LeafFunction);
+pub(in super::super) struct ActionCode(LeafFunction);
 
-impl AfterAction {
+impl ActionCode {
     /// The finished function of that signature at this address.
     pub(super) fn new(code: *const u8) -> Self {
         // SAFETY: the signature that the function was made with is that of `LeafFunction`.

@@ -1,8 +1,8 @@
 //! Lowers our instructions to Cranelift's.
 //!
 //! A stretch becomes one function. The accumulator and the open loops are values of it, one for each word of
-//! a row; registers stay in memory, where calls find them. Rows and values are accessed only after a bounds
-//! check: an index out of range ends the stretch with a fault.
+//! a row; registers are values, too, or stay in memory, where calls find them (`registers`). Rows and values of
+//! functions are accessed only after a bounds check: an index out of range ends the stretch with a fault.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -46,7 +46,7 @@ pub(super) fn function<W: Word>(
     let mut lower = Lower::new(function, context, module, c, ways);
     lower.take_parameters();
     if is_closed {
-        lower.keep_registers();
+        lower.hold_registers();
     }
     lower.begin(start);
     lower.finish(module);

@@ -28,7 +28,7 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::compile::Compiled;
 use super::word::Word;
-pub(super) use call::{AfterAction, Args, EntryPoint, LeafRoom};
+pub(super) use call::{ActionCode, Args, EntryPoint, LeafRoom};
 use chase::Ways;
 pub(super) use leaf::{LeafCode, Ply};
 

@@ -1,7 +1,8 @@
 //! Registers in machine code.
 //!
-//! Stretches that call back keep them in memory, where the interpreter finds them; those without calls have
-//! them as values of the function, in the processor's registers.
+//! They stay in memory, where the interpreter finds them, if it runs instructions of the stretch that read or set them.
+//! Otherwise they are values of the function, in the processor's registers; those that a call needs are written to
+//! memory before it.
 
 use std::collections::HashMap;
 
@@ -55,8 +56,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.flush(self.c.machine.list(list));
     }
 
-    /// From here on they are values, those with the stretch's arguments included.
-    pub(super) fn keep_registers(&mut self) {
+    /// From here on the registers are values. Those with the stretch's arguments are read from memory.
+    pub(super) fn hold_registers(&mut self) {
         let given = GIVEN.map(|it| self.load_reg(it));
         self.registers = Registers::Values(HashMap::new());
         GIVEN.into_iter().zip(given).for_each(|(reg, value)| self.set_reg(reg, value));

@@ -38,7 +38,7 @@ use super::super::machine::{Demanded, Inst, Turn};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
 use super::Native;
-use super::call::{self, AfterAction, Context, FAULT, HALTED, TakeBack};
+use super::call::{self, ActionCode, Context, FAULT, HALTED, TakeBack};
 use super::chase::Ways;
 use super::lower::{Lower, WORD, alone, condition};
 use super::registers::Registers;
@@ -70,7 +70,7 @@ pub(in super::super) enum Ply {
 /// The functions of a program for one ply.
 pub(in super::super) struct LeafCode {
     /// By action.
-    actions: Vec<Option<AfterAction>>,
+    actions: Vec<Option<ActionCode>>,
     /// Restores what functions of a ply above the last have overwritten.
     take_back: Option<TakeBack>,
     /// Number of words for the tuples to be checked.
@@ -113,7 +113,7 @@ impl LeafCode {
 
     /// The code of an action.
     #[inline]
-    pub(in super::super) fn action(&self, action: usize) -> Option<AfterAction> {
+    pub(in super::super) fn action(&self, action: usize) -> Option<ActionCode> {
         self.actions.get(action).copied().flatten()
     }
 
@@ -240,7 +240,7 @@ impl<'c, W: Word> Maker<'c, W> {
         }
         self.module.finalize_definitions().map_err(|it| it.to_string())?;
         let code = |id: FuncId| self.module.get_finalized_function(id);
-        let entry = |id: FuncId| AfterAction::new(code(id));
+        let entry = |id: FuncId| ActionCode::new(code(id));
         let actions = actions.into_iter().map(|it| it.map(entry)).collect();
         let take_back = (ply == Ply::Above).then(|| TakeBack::new(code(last)));
         Ok(LeafCode {
