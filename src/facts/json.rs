@@ -1,21 +1,21 @@
-//! Parses JSON from outside, with limits on its depth (that of our own trees) and on the number of values.
+//! Parses JSON from outside, with limits on its depth (enough for the deepest proof) and on the number of values.
 //! Both are checked before parsing.
 
 use serde::de::DeserializeOwned;
 
-/// Maximum number of levels of brackets. A level of a proof takes five.
+/// Maximum number of levels of brackets. A proof has 128 levels at most, and each takes five.
 pub(crate) const DEPTH: usize = 640;
 
-/// Maximum number of values: two bytes of text can become forty of memory.
+/// Maximum number of values: two bytes of text (`0,`) can become forty of memory, and more where a value has brackets.
 const VALUES: usize = 1 << 23;
 
-/// Why a text is not the expected JSON, with its place, counted from 1.
+/// Why a text is not the expected JSON, with the place, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct JsonError {
     /// The line.
     pub line: usize,
-    /// The place in the line.
+    /// The byte of the line.
     pub column: usize,
     /// The mistake.
     pub message: String,
@@ -25,10 +25,12 @@ impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();
         let (line, column) = (error.line(), error.column());
+        // Before the first byte of a line, serde_json's column is 0.
+        let counted = (line.max(1), column.max(1));
         // The place has fields of its own; what precedes it may quote such words from the text.
         let place = format!(" at line {line} column {column}");
         let message = text.strip_suffix(&place).unwrap_or(&text).to_owned();
-        Self { line, column, message }
+        Self { line: counted.0, column: counted.1, message }
     }
 }
 
@@ -47,33 +49,37 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     Ok(value)
 }
 
-/// The first bracket that is nested too deep, or the first value that is one too many.
+/// The first bracket that is nested too deep, or the first value beyond the maximum number.
 fn too_much(text: &str) -> Option<JsonError> {
     let (mut depth, mut line, mut start) = (0usize, 1, 0);
     let mut values = 0;
     let (mut in_text, mut escaped) = (false, false);
+    // Whether a value, or a name with one, comes next.
+    let mut is_awaited = true;
     for (at, byte) in text.bytes().enumerate() {
+        if is_awaited && !byte.is_ascii_whitespace() && !matches!(byte, b']' | b'}') {
+            is_awaited = false;
+            values += 1;
+            if values > VALUES {
+                let message = format!("there are more than {VALUES} values");
+                return Some(JsonError { line, column: at + 1 - start, message });
+            }
+        }
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_text => escaped = true,
             b'"' => in_text = !in_text,
             b'\n' => (line, start) = (line + 1, at + 1),
             b'[' | b'{' if !in_text => {
+                is_awaited = true;
                 depth += 1;
                 if depth > DEPTH {
                     let message = format!("brackets are nested more than {DEPTH} deep");
                     return Some(JsonError { line, column: at + 1 - start, message });
                 }
             }
-            // What follows it is a value, or a name with one.
-            b',' if !in_text => {
-                values += 1;
-                if values > VALUES {
-                    let message = format!("there are more than {VALUES} values");
-                    return Some(JsonError { line, column: at + 1 - start, message });
-                }
-            }
-            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            b',' if !in_text => is_awaited = true,
+            b']' | b'}' if !in_text => (is_awaited, depth) = (false, depth.saturating_sub(1)),
             _ => {}
         }
     }

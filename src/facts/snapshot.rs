@@ -1,9 +1,10 @@
 //! The facts of one moment: a persistent map that shares structure with earlier and later snapshots.
 //!
-//! A game keeps those of its last turns, for branches and rewinds, and only the changes ([`Delta`]) of
-//! earlier ones; a search uses the journal of [`Session`] instead. Facts are ordered by entity, then
-//! attribute. Values that fit 32 bits (nearly all) are kept in a map of their own, which halves the cost of a
-//! turn. Deliberately absent: writing. A new snapshot comes from a session.
+//! A game keeps its first snapshot, those after its last few actions, and one for each change of its rules; of
+//! every action it keeps the changes ([`Delta`]), from which the others are made. A search uses the journal of
+//! [`Session`] instead. Facts are ordered by entity, then attribute. Values that fit 32 bits (nearly all) are kept
+//! in a map of their own, which halves the memory that one more snapshot takes. Deliberately absent: single writes. A
+//! snapshot is that of a session, or an earlier one with the changes of the next action applied.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub struct Snapshot {
     schema: Arc<Schema>,
     texts: Arc<Vec<Arc<str>>>,
     narrow: OrdMap<Key, i32>,
-    /// Values that need more than 32 bits; `None` for no such value.
+    /// Values that need more than 32 bits; `None` if there are none.
     wide: Option<Arc<OrdMap<Key, i64>>>,
     hash: u64,
     own_bytes: u32,
@@ -66,7 +67,7 @@ impl Snapshot {
         snapshot
     }
 
-    /// Applies a step to the facts.
+    /// Applies the changes of the next step: the facts are then those of the moment after it.
     pub fn follow(&mut self, delta: &Delta) {
         self.texts = Arc::clone(delta.texts());
         for change in delta.changes() {
@@ -179,8 +180,8 @@ impl Snapshot {
         typed(&self.schema, &self.texts, attr, raw)
     }
 
-    /// Bytes that this snapshot does not share with the one before it: an estimate, as the map does not
-    /// report it; the memory tests compare it with the allocator's figures.
+    /// Bytes that this snapshot does not share with the one before it. The map does not report them, so they are
+    /// estimated; `rulemate bench` shows the estimates of a game beside the growth of the process.
     pub fn own_bytes(&self) -> usize {
         self.own_bytes as usize
     }

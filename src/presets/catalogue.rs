@@ -1,7 +1,7 @@
 //! The catalogue: games, layouts and presets, read from the `.meta` lines of rule files.
 //!
-//! A file with `.meta game` is a game, one with `.meta layout` and a start of its own a layout, one
-//! with `.meta preset` a preset, one with `.meta module` part of the programs that include it. One with `.meta part` is a part
+//! A file with `.meta game` is a game, one with `.meta preset` a preset, one with `.meta layout` and neither of these a
+//! layout, one with `.meta module` part of the programs that include it. One with `.meta part` is a part
 //! of the preset of that name, for games of the family that it names. A file with `.meta
 //! family` and none of these is part of that family; every other file is the core, part of every
 //! program. Games, layouts and presets name the family that they need by the same line, or none. Only the
@@ -102,9 +102,24 @@ impl Catalogue {
         let at = known.unwrap_or(self.sources.len());
         let metas = metas(&source);
         let entry = FileIs::read(&source, &metas, at)?;
+        // Another file may include a preset's file, which is then also a module.
+        let module = match entry {
+            FileIs::Preset(_) => metas.iter().find(|it| it.key == "module"),
+            _ => None,
+        };
+        let module = module.map(|it| it.value.clone());
         let taken = |it: String| Some((self.path_of_other(&entry, &it, at)?, it));
-        if let Some((other, name)) = entry.names().into_iter().find_map(taken) {
-            let line = metas.first().map_or(1, |it| it.span.line);
+        let taken = entry.names().into_iter().find_map(taken);
+        let taken = taken.or_else(|| {
+            let name = module.clone()?;
+            Some((self.path_of_module(&name, at)?, name))
+        });
+        if let Some((other, name)) = taken {
+            let keys = entry.keys_of_names();
+            let gives = |it: &&Meta| {
+                keys.contains(&it.key.as_str()) && (it.value == name || it.key == "part")
+            };
+            let line = metas.iter().find(gives).map_or(1, |it| it.span.line);
             let fault = format!("{other} has the name {name} already: choose another one");
             return Err(CatalogueError { path: source.path, line, fault });
         }
@@ -123,17 +138,21 @@ impl Catalogue {
             FileIs::Module(name) => self.modules.push((name, at)),
             FileIs::Game(game) => self.games.push(*game),
             FileIs::Preset(preset) => {
-                // Another file may include a preset's file, which is then also a module.
-                let module = metas.iter().find(|it| it.key == "module");
-                self.modules.extend(module.map(|it| (it.value.clone(), at)));
+                self.modules.extend(module.map(|it| (it, at)));
                 self.presets.push(preset);
             }
             FileIs::Part(part) => self.parts.push(part),
         }
         self.lay_out();
-        // Effects happen in the order of the files.
+        // Effects happen in the order of the files, which lists have, too. A file that replaces another one has
+        // its place.
         self.core.sort_unstable();
         self.families.sort_unstable_by_key(|it| it.1);
+        self.modules.sort_unstable_by_key(|it| it.1);
+        self.games.sort_unstable_by_key(|it| it.source);
+        self.layouts.sort_unstable_by_key(|it| it.source);
+        self.presets.sort_unstable_by_key(|it| it.source);
+        self.parts.sort_unstable_by_key(|it| it.source);
         match known {
             Some(at) => (self.sources[at], self.metas[at]) = (source, metas),
             None => {
@@ -162,7 +181,7 @@ impl Catalogue {
     fn path_of_other(&self, entry: &FileIs, name: &str, at: usize) -> Option<&str> {
         let other = match entry {
             FileIs::Core | FileIs::Family(_) => None,
-            FileIs::Module(_) => other(at, self.modules.iter().map(|it| (it.1, it.0 == name))),
+            FileIs::Module(_) => return self.path_of_module(name, at),
             FileIs::Game(_) => {
                 other(at, self.games.iter().map(|it| (it.source, it.is_called(name))))
             }
@@ -177,6 +196,12 @@ impl Catalogue {
             }
         };
         Some(&self.sources[other?].path)
+    }
+
+    /// The path of another file than the one at `at` that is a module of that name.
+    fn path_of_module(&self, name: &str, at: usize) -> Option<&str> {
+        let other = other(at, self.modules.iter().map(|it| (it.1, it.0 == name)))?;
+        Some(&self.sources[other].path)
     }
 
     /// All files, in their order.
@@ -245,7 +270,7 @@ impl Catalogue {
         self.numbers_of(preset).map(|it| &self.sources[it]).collect()
     }
 
-    /// The numbers of these files.
+    /// The numbers of a preset's files: the main one, then its parts.
     fn numbers_of(&self, preset: &str) -> impl Iterator<Item = usize> {
         let main = self.presets.iter().find(|it| it.preset == preset).map(|it| it.source);
         let parts = self.parts.iter().filter(move |it| it.preset == preset);
@@ -268,7 +293,7 @@ impl Catalogue {
         lines.map(|it| it.value.clone()).collect()
     }
 
-    /// The options of a preset, with what its file says about each.
+    /// The options of a preset, with what its files say about each.
     #[doc(hidden)]
     pub fn options_of(&self, program: &Program, preset: &str) -> Vec<OptionEntry> {
         let notes = self.notes_of(preset, "option");
@@ -293,7 +318,8 @@ impl Catalogue {
         })
     }
 
-    /// The name of a game whose family fits a preset: the preferred one if that fits, or if none does.
+    /// The name of a game whose family fits a preset: the preferred one if it fits, else the first that does; the
+    /// preferred one if none does.
     #[doc(hidden)]
     pub fn game_for<'c>(&'c self, preset: &PresetEntry, preferred: &'c str) -> &'c str {
         let first = self.games.iter().filter(|it| it.name == preferred);
@@ -350,7 +376,8 @@ fn other(except: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Optio
     named.find(|it| it.0 != except && it.1).map(|it| it.0)
 }
 
-/// A file whose path ends like that of an embedded one replaces it.
+/// The file at the path of the embedded one that its own path ends with, so that it replaces that one in a catalogue;
+/// unchanged if there is none.
 pub fn at_its_place(mut source: Source) -> Source {
     let fits = |it: &str| {
         source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))

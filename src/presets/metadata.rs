@@ -65,6 +65,18 @@ impl FileIs {
             Self::Part(part) => vec![part.name()],
         }
     }
+
+    /// The keys of the lines that give a file its names.
+    pub(super) fn keys_of_names(&self) -> &'static [&'static str] {
+        match self {
+            Self::Core | Self::Family(_) => &[],
+            Self::Module(_) => &["module"],
+            Self::Game(_) => &["game", "alias"],
+            Self::Layout(_) => &["layout"],
+            Self::Preset(_) => &["preset", "module"],
+            Self::Part(_) => &["part"],
+        }
+    }
 }
 
 /// The `.meta` lines of one file.

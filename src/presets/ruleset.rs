@@ -150,7 +150,7 @@ impl Ruleset {
         if let Some(turn) = turn {
             world.commit();
             before = Some(Snapshot::new(world.facts()));
-            for mv in read_turn(&mut world, contract, turn)? {
+            for mv in read_turn(&mut world, contract, turn, position.len() + 1)? {
                 world.fire(mv.action, &mv.args)?;
             }
         }

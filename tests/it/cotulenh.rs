@@ -235,7 +235,9 @@ fn turns_under_way_that_cannot_be_are_refused() {
     {
         let refused =
             started(Some(&format!("{start} {done}"))).map(|_| ()).expect_err("it is refused");
-        assert!(refused.contains(done) && refused.contains("turn under way"), "{refused}");
+        let place = format!("turn under way of the FEN, byte {}: ", start.len() + 1);
+        assert!(refused.contains(done) && refused.contains(&place), "{refused}");
+        assert!(refused.contains("expected actions that a turn may begin with"), "{refused}");
     }
 }
 

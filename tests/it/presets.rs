@@ -241,6 +241,14 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             "t.dl:1: rules/games/chess.dl has the name CHESS already: choose another one",
         ),
         (
+            ".meta family \"chess\"\n.meta game \"x\"\n.meta alias \"CHESS\"\n.meta layout \"orthodox\"",
+            "t.dl:3: rules/games/chess.dl has the name CHESS already: choose another one",
+        ),
+        (
+            ".meta preset \"x\"\n.meta module \"captures\"",
+            "t.dl:2: rules/abilities/captures.dl has the name captures already: choose another one",
+        ),
+        (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 11\"",
             "t.dl:2: number 0 puts two pieces on one file, or one beside the rank, which has a file for each letter",
         ),
@@ -357,6 +365,24 @@ fn names_of_layouts_and_modules_belong_to_one_file() {
     let refused = add(&mut catalogue, "mine/e.dl", module).expect_err("taken");
     let taken = "mine/d.dl has the name weather already: choose another one";
     assert!(refused.ends_with(taken), "{refused}");
+}
+
+/// A file that replaces another one has its place in every list.
+#[test]
+fn a_file_that_replaces_another_has_its_place() {
+    let mut catalogue = catalogue();
+    let names = |of: &Catalogue| -> Vec<String> {
+        let (games, layouts, presets) = (of.games(), of.layouts(), of.presets());
+        let games = games.iter().map(|it| it.name.clone());
+        let layouts = layouts.iter().map(|it| it.name.clone());
+        games.chain(layouts).chain(presets.iter().map(|it| it.preset.clone())).collect()
+    };
+    let before = names(&catalogue);
+    for path in ["rules/games/3check.dl", "rules/layouts/dual.dl", "rules/presets/atomic.dl"] {
+        let known = catalogue.sources().iter().find(|it| it.path == path).expect(path).clone();
+        catalogue.add(known).expect("it is there already");
+    }
+    assert_eq!(names(&catalogue), before);
 }
 
 /// What is said of a preset names each relation once, and none of its own as added to.

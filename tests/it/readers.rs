@@ -171,6 +171,14 @@ fn json_is_bounded_before_anything_is_made() {
     let wide = format!("{{\"version\":3,\"moves\":[{}0]}}", "0,".repeat(9_000_000));
     let why = Save::read(wide.as_bytes(), "chess").expect_err("too wide").to_string();
     assert!(why.contains("there are more than 8388608 values"), "{why}");
+    // Values without commas between them are values, too.
+    let lists = format!("{}{},", "[".repeat(600), "]".repeat(600)).repeat(15_000);
+    let nested = format!("{{\"version\":3,\"moves\":[{lists}0]}}");
+    let why = Save::read(nested.as_bytes(), "chess").expect_err("too many").to_string();
+    assert!(why.contains("there are more than 8388608 values"), "{why}");
+    // Places are counted from 1, also where nothing of a line was read.
+    let why = Save::read(b"{\"version\":\n", "chess").expect_err("cut off").to_string();
+    assert!(why.contains("line 2, column 1: "), "{why}");
     // Commas in texts are none.
     let text = format!("{{\"version\":9,\"game\":\"{}\"}}", ",".repeat(9_000_000));
     let why = Save::read(text.as_bytes(), "chess").expect_err("another version").to_string();

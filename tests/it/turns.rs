@@ -95,6 +95,46 @@ fn turns_go_through_pgn() {
     assert!(!matches!(fault.expect_err("only one queen").reason, MoveFault::Over));
 }
 
+/// A turn under way that the search does not come to is refused for that, not as none of this game.
+#[test]
+fn turns_that_are_not_found_within_limits_are_refused_for_that() {
+    let rules = |steps: usize| {
+        let text = format!(
+            ".meta game \"strolls\"\n.meta board \"4x4\"\n.meta start \"R3/4/4/4 w 1\"\n\
+             .meta fen \"turn {{begun}}:{{gone}}\"\n.domain Kind += {{ runner }}\nletter('runner, \"r\").\n\
+             .input steps(n: Int) game attr steps = 0 \"{{n}} steps\"\n\
+             .action stroll(piece: Entity, to: Square) legality rules uci \"{{at(piece)}}{{to}}\" \"{{piece}} strolls to {{to}}\"\n\
+             stroll(p, t) :- own(p), at(p, s), step(_, s, t), !occupied(t).\nmovable() :- stroll(_, _).\n\
+             turn_goes_on() :- steps(n), n < {}.\non stroll(p, t) do set at(p, t).\n\
+             on stroll(_, _) in after when steps(n) do set steps((n + 1) % {steps}).\n\
+             .decl begun() text \"on\" \"a turn is under way\"\nbegun() :- steps(n), n > 0.\n\
+             .decl gone(n: Int, square: Square) text \"{{n}}{{square}}\" \"after {{n}} steps at {{square}}\"\n\
+             gone(n, s) :- steps(n), own(p), at(p, s).\n",
+            steps - 1
+        );
+        let mut catalogue = Catalogue::embedded().expect("the catalogue");
+        let source = Source { path: "mine/strolls.dl".into(), text: text.into() };
+        catalogue.add(source).expect("metadata that makes sense");
+        catalogue.load::<&str>("strolls", &[]).unwrap_or_else(|it| panic!("{it}"))
+    };
+    for (steps, done, expected) in [
+        (12, "on:1a3", None),
+        (12, "on:1b3", Some("expected a turn that is found within the limits of a search")),
+        (3, "on:1b3", None),
+        (3, "on:1c2", Some("expected actions that a turn may begin with here")),
+    ] {
+        let started = rules(steps).start(Some(&format!("R3/4/4/4 w 1 {done}")));
+        let refused = started.err().map(|it| it.to_string());
+        let is_so = match (&refused, expected) {
+            (Some(refused), Some(expected)) => {
+                refused.contains("byte 13: ") && refused.contains(expected)
+            }
+            (refused, expected) => refused.is_none() && expected.is_none(),
+        };
+        assert!(is_so, "{done}: {refused:?}");
+    }
+}
+
 /// An action whose text has a comma of its own, in a turn of two actions, whose texts have commas between them.
 #[test]
 fn commas_within_texts_and_between_them_are_told_apart() {

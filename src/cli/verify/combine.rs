@@ -17,8 +17,9 @@ use crate::presets::Catalogue;
 #[derive(Debug, Serialize, Default)]
 struct Tally {
     what: &'static str,
-    /// The number that they were drawn from, and the seed.
+    /// The number of all pairs or triples, not counting scopes.
     of: usize,
+    /// The seed of the sample; `None` if all are played.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
     played: usize,
@@ -52,24 +53,24 @@ pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Plays all combinations on several threads. Neighbours share their rules, so each thread takes consecutive
-/// ones.
+/// Plays all combinations on several threads, each of which takes some consecutive ones at a time.
 fn play_all(
     catalogue: &Catalogue,
     all: &[Combination],
     jobs: usize,
     done: &(dyn Fn() + Sync),
 ) -> Vec<(usize, Outcome)> {
-    const RUN: usize = 9;
+    // With `--full`, a pair of presets under all pairs of scopes: nine with two sides, which share their rules.
+    const AT_A_TIME: usize = 9;
     let next = AtomicUsize::new(0);
     let work = || {
         let mut outcomes = Vec::new();
         loop {
-            let from = next.fetch_add(RUN, Ordering::Relaxed);
+            let from = next.fetch_add(AT_A_TIME, Ordering::Relaxed);
             if from >= all.len() {
                 return outcomes;
             }
-            for (at, it) in all.iter().enumerate().skip(from).take(RUN) {
+            for (at, it) in all.iter().enumerate().skip(from).take(AT_A_TIME) {
                 outcomes.push((at, it.play(catalogue)));
                 done();
             }
@@ -122,8 +123,8 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let Tally { what, played, refused, failed, .. } = tally;
     out.line(format_args!("{what}: {played} played, {refused} refused, {failed} failed"))?;
     if let Some(seed) = tally.seed {
-        let drawn = played + refused + failed;
-        out.line(format_args!("  drawn by the seed {seed}: {drawn} of {} {what}", tally.of))?;
+        let count = played + refused + failed;
+        out.line(format_args!("  a sample by the seed {seed}: {count} of {} {what}", tally.of))?;
     }
     out.line(format_args!(
         "  {} half-moves, {} switches, {} moves taken and taken back, {} rows compared with datafrog",

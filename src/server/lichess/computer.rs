@@ -26,7 +26,10 @@ use crate::server::web::Web;
 /// The level of the computer that goes by this name.
 pub(super) fn level_of(name: &str) -> Option<Level> {
     let name = name.to_ascii_lowercase();
-    name.strip_prefix(COMPUTER)?.parse().ok().and_then(Level::new)
+    let number = name.strip_prefix(COMPUTER)?;
+    let level = number.parse().ok().and_then(Level::new)?;
+    // Each level has one name: neither `computer-02` nor `computer-+2` is one.
+    (level.number().to_string() == number).then_some(level)
 }
 
 /// A game against the computer, at the `level` that is asked for.
@@ -66,7 +69,7 @@ pub(super) async fn challenged(
     Ok(body)
 }
 
-/// Makes the game. It is reported as a challenge is.
+/// Makes the game, and returns it in the form in which challenges are reported.
 async fn begin(
     web: &Web,
     from: &Account,

@@ -1,7 +1,7 @@
 //! The store for several nodes: PostgreSQL.
 //!
-//! The row of a game is locked for an append: a node that expected another event gets a conflict, and so does
-//! one that has lost the game to another node (`lease.rs`). Appends are announced with NOTIFY; nodes that
+//! The row of a game is locked for an append: a node that expected another number of events gets a conflict, and so
+//! does one that has lost the game to another node (`lease.rs`). Appends are announced with NOTIFY; nodes that
 //! have the game in memory read what is new.
 
 use std::fmt;
@@ -67,7 +67,7 @@ CREATE TABLE IF NOT EXISTS records (key TEXT COLLATE \"C\" PRIMARY KEY, value TE
 /// The newest table: where it exists, all do.
 const NEWEST: &str = "records";
 
-/// Maximum number of bytes that NOTIFY takes.
+/// Maximum number of bytes of a message between nodes, a little less than NOTIFY takes.
 const MESSAGE: usize = 7_900;
 
 /// Key of the lock that keeps two nodes from creating the tables at once.
@@ -76,16 +76,16 @@ const TABLES_LOCK: i64 = 0x7275_6c65_6d61_7465;
 /// One connection to a database.
 pub struct Postgres {
     url: String,
-    /// Whether commits on it may return before they are on disk.
+    /// Whether its commits may return before they are on disk.
     quick: bool,
-    /// `None` after it broke: the next request connects again.
+    /// `None` before the first request and after the connection broke: the next request connects.
     client: Option<Connected>,
 }
 
 /// A connection with its prepared statements.
 struct Connected {
     client: Client,
-    /// `None` until the tables exist.
+    /// `None` until the first append.
     appending: Option<Appending>,
 }
 
@@ -135,8 +135,8 @@ impl Postgres {
         Ok(store)
     }
 
-    /// A connection for leases and messages between nodes. A claim precedes the appends that it allows in the
-    /// database's log too, so it is on disk when they are.
+    /// A connection for leases and messages between nodes, which does not wait for the disk. In the database's log,
+    /// too, a claim comes before the appends that it allows, so it is on disk when they are.
     ///
     /// # Errors
     /// As [`Postgres::open`].
@@ -528,7 +528,8 @@ fn upload_of(
     Ok(transaction.query_opt(sql, &[&owner, &rules])?.as_ref().map(upload))
 }
 
-/// Keeps texts, unless one of their keys has another text. Returns the change of their tally, or `None`.
+/// Keeps texts, and returns the change of their tally. `None` if one of their keys has another text: the transaction,
+/// which may have kept some of them, must not be committed then.
 fn put_texts(
     transaction: &mut Transaction<'_>,
     texts: &[(&str, &str)],
@@ -564,7 +565,7 @@ fn tally(transaction: &mut Transaction<'_>, table: &str, change: &Tally) -> Resu
     Ok(())
 }
 
-/// Creates the tallies of tables that are older than tallies.
+/// Counts the tallies of all tables anew: tables that are older than tallies have none.
 fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
     transaction
         .batch_execute("LOCK TABLE games, texts, uploads, records IN SHARE ROW EXCLUSIVE MODE")?;
@@ -598,7 +599,7 @@ fn put_tally(
     Ok(())
 }
 
-/// Feeds every row into a check, one game at a time.
+/// Feeds every row into a check: events and snapshots one game at a time, the others table by table.
 fn feed(transaction: &mut Transaction<'_>, check: &mut Check) -> Result<(), StoreError> {
     let games = "SELECT id, seq, hash FROM games WHERE seq > 0 ORDER BY id";
     for row in transaction.query(games, &[])? {
@@ -721,8 +722,8 @@ impl Appending {
         let owner = lease.as_ref().map(|it| (&*it.node, int(it.epoch)));
         if *expected == 0 {
             let (owner, epoch) = (owner.map(|it| it.0), owner.map_or(0, |it| it.1));
-            let hash = Chain::new(game);
-            transaction.execute(&self.make, &[game, &hash.hash(), &owner, &epoch])?;
+            let start = Chain::new(game);
+            transaction.execute(&self.make, &[game, &start.hash(), &owner, &epoch])?;
         }
         let head = transaction.query_opt(&self.head, &[game])?;
         let mut chain = match &head {

@@ -60,6 +60,8 @@ fn the_computer_accepts_challenges() {
             (ai, json!({ "level": 1, "rated": true }), "cannot_be_rated"),
             (ai, json!({ "level": 1, "variant": "nonsense" }), "no_such_game_name"),
             ("/api/challenge/computer-9", json!({}), "no_such_user"),
+            ("/api/challenge/computer-02", json!({}), "no_such_user"),
+            ("/api/challenge/computer-+2", json!({}), "no_such_user"),
             ("/api/challenge/computer-2", json!({ "days": 15 }), "bad_clock"),
         ] {
             let (status, answer) = challenge(path, asked).await;

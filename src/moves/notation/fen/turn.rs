@@ -2,9 +2,9 @@
 //!
 //! The rules declare what is written (`.meta fen "turn {opened}:{staying}:{made,}{more}"`): the texts of each
 //! relation's rows, for a list (`{made,}`) with commas between them; if the first relation has no row, no
-//! turn is under way. Reading searches for the actions that lead to the text. An action may append to a list,
-//! and never shortens it; so a search that prunes what no longer fits is short. Nothing here knows what the
-//! texts mean.
+//! turn is under way. Reading searches for the actions that lead to the text. An action may add to a list, at
+//! any place, and takes nothing away; so a search that prunes what no longer fits is short. Nothing here knows
+//! what the texts mean.
 
 use crate::derive::World;
 use crate::rules::RelId;
@@ -40,7 +40,7 @@ fn turn_text(world: &mut World, contract: &Contract) -> Option<TurnText> {
             }
             TurnPart::Rows(rel) => (*rel, ""),
             TurnPart::List(rel) => (*rel, ","),
-            // A FEN states every part.
+            // Only words of turns have such parts.
             TurnPart::Optional(_) => continue,
         };
         let texts = rows_as_text(world, rel);
@@ -90,22 +90,28 @@ pub fn split_turn<'t>(contract: &Contract, text: &'t str) -> (&'t str, Option<&'
     }
 }
 
-/// Finds the actions of a turn that begins here from its text. Nothing has changed afterwards.
+/// The actions that lead from this position to the text of a turn under way, which begins at the byte `offset` of the
+/// FEN. The position is the same afterwards.
 ///
 /// # Errors
-/// There are none.
+/// No actions lead to the text, or the search for them exceeded a limit.
 pub fn read_turn(
     world: &mut World,
     contract: &Contract,
     text: &str,
+    offset: usize,
 ) -> Result<Vec<Move>, FenError> {
     let mover = contract.mover(world.facts());
     let mut search = Search { contract, mover, text, path: Vec::new(), tries: 0 };
     if search.find(world) {
         return Ok(search.path);
     }
-    let expected = "what may be done of a turn here, as this game writes it".into();
-    Err(FenError { field: FenField::UnderWay, offset: 0, found: format!("{text:?}"), expected })
+    let expected = match search.tries >= TRIES || world.has_run_out() {
+        true => "a turn that is found within the limits of a search",
+        false => "actions that a turn may begin with here, as this game writes them",
+    };
+    let (found, expected) = (format!("{text:?}"), expected.into());
+    Err(FenError { field: FenField::UnderWay, offset, found, expected })
 }
 
 struct Search<'s> {
@@ -129,8 +135,8 @@ impl Search<'_> {
             self.tries += 1;
             let mark = world.mark();
             let fired = world.fire(mv.action, &mv.args).is_ok();
-            let is_same = fired && self.contract.mover(world.facts()) == self.mover;
-            let text_of_turn = if is_same { turn_text(world, self.contract) } else { None };
+            let keeps_turn = fired && self.contract.mover(world.facts()) == self.mover;
+            let text_of_turn = if keeps_turn { turn_text(world, self.contract) } else { None };
             self.path.push(mv);
             let found = text_of_turn
                 .is_some_and(|it| it.text == self.text || self.may_become(&it) && self.find(world));
@@ -143,8 +149,8 @@ impl Search<'_> {
         false
     }
 
-    /// Whether the text after these actions may grow into the wanted one: it begins like it, and its lists
-    /// have no sign that the text has not.
+    /// Whether the text after these actions may grow into the wanted one, which begins like it and has the
+    /// characters of each of its lists, in their order.
     fn may_become(&self, text_of_turn: &TurnText) -> bool {
         let fits = |it: &String| is_within(it, self.text);
         self.text.starts_with(&text_of_turn.first) && text_of_turn.lists.iter().all(fits)
