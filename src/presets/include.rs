@@ -15,7 +15,8 @@ use super::catalogue::{Catalogue, at_its_place};
 use super::error::{AddError, LoadError};
 
 impl Catalogue {
-    /// Adds a rule file, or all rule files below a folder, and returns how many.
+    /// Adds a rule file, or all rule files below a folder, and returns how many. What they include is added, too, if it
+    /// stands beside them.
     ///
     /// # Errors
     /// A file that cannot be read or added to a catalogue; files before it stay added.
@@ -29,16 +30,16 @@ impl Catalogue {
         Ok(count)
     }
 
-    /// Some files, each after those that it includes.
+    /// These files and all that they include, each once and after those that it includes itself.
     pub(super) fn with_included(&self, files: &[usize]) -> Result<Vec<usize>, LoadError> {
         let mut all = Vec::new();
         files.iter().try_for_each(|&it| self.bring(it, &mut Vec::new(), &mut all))?;
         Ok(all)
     }
 
-    /// The files that include a module, directly or through another one, and are not modules themselves.
-    pub fn includers(&self, module: &str) -> Vec<&Source> {
-        let Some(at) = self.sources.iter().position(|it| it.path == module) else {
+    /// The files that include the module at a path, directly or through another one, and are not modules themselves.
+    pub fn includers(&self, path: &str) -> Vec<&Source> {
+        let Some(at) = self.sources.iter().position(|it| it.path == path) else {
             return Vec::new();
         };
         let is_module = |file: &usize| self.modules.iter().any(|it| it.1 == *file);
@@ -58,7 +59,7 @@ impl Catalogue {
         all.map(|it| it.value.clone()).collect()
     }
 
-    /// Adds a file and what it includes; `way` are the files that led here.
+    /// Adds what a file includes, then the file. `way` has the files that lead to it: each includes the next.
     fn bring(
         &self,
         file: usize,
@@ -76,7 +77,7 @@ impl Catalogue {
                 name: meta.value.clone(),
                 fault,
             };
-            let found = self.included(source, &meta.value).map_err(fault)?;
+            let found = self.find_included(source, &meta.value).map_err(fault)?;
             if let Some(start) = way.iter().position(|it| *it == found) {
                 let circle = way[start..].iter().chain([&found]);
                 let paths: Vec<&str> = circle.map(|&it| &*self.sources[it].path).collect();
@@ -89,19 +90,24 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The file that a name means in another file, or what is wrong with it.
-    fn included(&self, from: &Source, name: &str) -> Result<usize, String> {
+    /// The file that a name means where another file includes it, or why it means none.
+    fn find_included(&self, from: &Source, name: &str) -> Result<usize, String> {
         let Some(paths) = included(&from.path, name) else {
             return Err(
-                "a file is included from the same folder or one below it: write its name, or \
-                        FOLDER/NAME"
+                "a file is included from the same folder or one below it, or from the rules of this \
+                 package: write its name, or FOLDER/NAME"
                     .into(),
             );
         };
         let at = |path: &String| self.sources.iter().position(|it| it.path == *path);
         let Some(found) = paths.iter().find_map(at) else {
-            let places = paths.iter().take(if name.contains('/') { 3 } else { 2 });
-            let places: Vec<&str> = places.map(String::as_str).collect();
+            let mut places: Vec<&str> = Vec::new();
+            // A file below `rules` may have one of the others next to it.
+            for place in paths.iter().take(if name.contains('/') { 3 } else { 2 }) {
+                if !places.contains(&place.as_str()) {
+                    places.push(place);
+                }
+            }
             return Err(format!("there is no {}", places.join(", and no ")));
         };
         match self.modules.iter().any(|it| it.1 == found) {
@@ -114,7 +120,7 @@ impl Catalogue {
     }
 }
 
-/// Rule files on disk, and further files that they include.
+/// The rule files at a path, and further files on disk, beside or below them, that they include, also through others.
 ///
 /// # Errors
 /// A folder or file that cannot be read, or is not UTF-8.
@@ -125,8 +131,8 @@ pub fn load_with_included(path: &Path) -> io::Result<(Vec<Source>, Vec<Source>)>
     let mut more = Vec::new();
     while let Some(source) = next.pop() {
         for meta in metas(&source).into_iter().filter(|it| it.key == "include") {
-            // A file that is not next to this one is part of the package, or missing: that is reported when a
-            // game is loaded.
+            // A file that is not next to this one or below is part of the package, or missing. What is missing is
+            // reported when a game is loaded.
             let Some([path, ..]) = included(&source.path, &meta.value) else { continue };
             if known.contains(&path) || !Path::new(&path).is_file() {
                 continue;

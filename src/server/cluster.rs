@@ -95,6 +95,30 @@ impl Cluster {
         Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
     }
 
+    /// Answers a request that another node has passed on. An answer that is too long for a message goes without lists,
+    /// such as the refutation of a refused move. Returns whether it was sent.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub(super) async fn answer(
+        &self,
+        node: &str,
+        number: u64,
+        mut done: Done,
+    ) -> Result<bool, Problem> {
+        loop {
+            let message = Message::Answer { number, done };
+            if self.send(node, &message).await? {
+                return Ok(true);
+            }
+            let Message::Answer { done: mut shorter, .. } = message else { return Ok(false) };
+            if !shorter.drop_lists() {
+                return Ok(false);
+            }
+            done = shorter;
+        }
+    }
+
     pub(super) async fn send(&self, node: &str, message: &Message) -> Result<bool, Problem> {
         let text = serde_json::to_string(message).map_err(|_| Problem::unavailable())?;
         Ok(self.leases.send(node, text).await?)
@@ -147,6 +171,14 @@ impl Done {
         }
     }
 
+    /// Drops the lists among the details of a refusal. Returns whether there were any.
+    fn drop_lists(&mut self) -> bool {
+        let Self::Refused { more: Some(Value::Object(more)), .. } = self else { return false };
+        let count = more.len();
+        more.retain(|_, it| !it.is_array());
+        more.len() < count
+    }
+
     /// The answer, unless another node must be asked.
     pub(super) fn answer(self) -> Option<Result<Answer, Problem>> {
         match self {
@@ -158,5 +190,25 @@ impl Done {
             }
             Self::NotHere => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The refutation of a move like e2e5 is longer than a message may be.
+    #[test]
+    fn a_refusal_that_is_too_long_is_told_without_its_lists() {
+        let refused = Problem::unprocessable("illegal_move", "e2e5 is not legal");
+        let more = json!({ "reason": "king_safety", "because": vec!["line"; 900] });
+        let mut done = Done::of(Some(Err(refused.clone().with(more))));
+        assert!(done.drop_lists());
+        assert!(!done.drop_lists(), "there is nothing left to drop");
+        let expected = refused.with(json!({ "reason": "king_safety" }));
+        assert_eq!(done.answer(), Some(Err(expected)));
+        assert!(!Done::NotHere.drop_lists());
     }
 }

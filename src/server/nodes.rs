@@ -1,5 +1,5 @@
-//! A host as one of several nodes on a store: it reads what others append, answers their requests, sends them
-//! which players are present, and releases its games when it stops.
+//! A host as one of several nodes on a store: it reads what others append, answers their requests, sends them who
+//! is present here, and releases its games when it stops.
 //!
 //! Deliberately absent: the messages (`cluster`), and which node owns a game (`store::lease`, `live`).
 
@@ -18,10 +18,10 @@ use super::store::{Membership, News};
 
 #[doc(hidden)]
 impl Host {
-    /// Makes this server one of several that share the store, and handles messages from the others until it
-    /// stops.
-    pub async fn join(self: Arc<Self>, others: Membership) {
-        let Membership { leases, mut news } = others;
+    /// Makes this server one of several that share the store. Handles news from the others, and sends them its own,
+    /// until it stops.
+    pub async fn join(self: Arc<Self>, membership: Membership) {
+        let Membership { leases, mut news } = membership;
         if self.cluster.set(Cluster::new(leases)).is_err() {
             tracing::error!("this server has joined the others already");
             return;
@@ -39,18 +39,19 @@ impl Host {
             let Some(news) = news else { return };
             match news {
                 News::Appended { game, seq } => {
-                    self.inbox_of(&game).into_iter().for_each(|it| pass_on(it, seq));
+                    self.inbox_of(&game).into_iter().for_each(|it| notify(it, seq));
                 }
                 // Every game checks the store for itself.
                 News::Missed => {
-                    self.inboxes().into_iter().for_each(|it| pass_on(it, u64::MAX));
+                    self.inboxes().into_iter().for_each(|it| notify(it, u64::MAX));
                 }
-                News::Message(text) => self.open(&text),
+                News::Message(text) => self.handle(&text),
             }
         }
     }
 
-    /// Sends the other nodes which players have connected and disconnected here.
+    /// Sends the other nodes the players and the number of sockets of each game here, where they have changed, and at
+    /// longer intervals of all games.
     async fn send_presence(&self) {
         if let Some(cluster) = self.cluster() {
             cluster.send_presence(&self.presence.news(Instant::now())).await;
@@ -58,7 +59,7 @@ impl Host {
     }
 
     /// Handles a message from another node.
-    fn open(self: &Arc<Self>, text: &str) {
+    fn handle(self: &Arc<Self>, text: &str) {
         let Some(cluster) = self.cluster() else { return };
         match serde_json::from_str(text) {
             Ok(Message::Answer { number, done }) => cluster.answered(number, done),
@@ -75,14 +76,18 @@ impl Host {
         }
     }
 
-    /// Carries out a request of another node, if the game is here.
+    /// Carries out a request of another node, if this node owns the game or can claim it.
     async fn serve_node(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
         let answer = self.ask(game, |reply| Command::PassedOn { input, reply }).await;
         let done = Done::of(answer.and_then(|it| it).transpose());
         let Some(cluster) = self.cluster() else { return };
-        // A node that gets no answer looks up the owner of the game.
-        if let Err(problem) = cluster.send(from, &Message::Answer { number, done }).await {
-            tracing::warn!(game, problem.message, "an answer to another node is lost");
+        // A node that gets no answer asks again if the game has another owner by then, or else gives up.
+        match cluster.answer(from, number, done).await {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!(game, "an answer is too long for another node"),
+            Err(problem) => {
+                tracing::warn!(game, problem.message, "an answer to another node is lost");
+            }
         }
     }
 
@@ -91,14 +96,14 @@ impl Host {
         if let Some(cluster) = self.cluster()
             && let Err(error) = cluster.leases.retire().await
         {
-            tracing::warn!(%error, "the other nodes take over when they do not hear of us");
+            tracing::warn!(%error, "games are not released: other nodes take over when they no longer hear from us");
         }
     }
 }
 
-/// Notifies a game that there may be events up to this one. It is not waited for, since it may itself wait
-/// for other nodes.
-fn pass_on(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
+/// Notifies a game that the store may have events up to the one of this number. The game is not waited for, since it
+/// may itself wait for other nodes.
+fn notify(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
     let news = Box::new(Command::News { seq });
     if let Err(mpsc::error::TrySendError::Full(news)) = inbox.try_send(news) {
         // A game that was evicted at this moment is read again anyway.

@@ -58,7 +58,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 const INDEX: &str = include_str!("page/index.html");
 
-/// Pages below this path may be framed by the listed origins.
+/// Pages below this path may stand in frames of the origins that were named with `--embed`.
 pub(super) const FRAMED: &str = "/embed/";
 
 pub(super) fn routes() -> Router<Web> {

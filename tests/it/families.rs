@@ -253,7 +253,7 @@ fn letters_are_checked() {
             .map_err(|it| it.to_string())
     };
     assert_eq!(game("letter('camel, \"c\")."), Ok(()));
-    let none = "camel has no letter, so no FEN could tell it: write `letter('camel, \"x\").`";
+    let none = "camel has no letter, so no FEN could name it: write `letter('camel, \"x\").`";
     assert_eq!(game(""), Err(none.into()));
     for (letter, why) in [
         ("n", "knight and camel are both written \"n\": give one of them another letter"),
@@ -280,6 +280,25 @@ fn letters_are_checked() {
         let refused = refused.expect_err("it is refused");
         assert!(refused.starts_with(why), "{refused}");
     }
+    for (letter, why) in [
+        (
+            "B",
+            "bishop is written \"B\" in moves, but knight is written \"B\" there: neither may begin",
+        ),
+        (
+            "CX",
+            "camel is written \"C\" in moves, but knight is written \"CX\" there: neither may begin",
+        ),
+        ("h", "knight is written \"h\" in moves, but such letters are capitals and signs, without"),
+        ("N2", "knight is written \"N2\" in moves, but such letters are capitals and signs"),
+        ("N+", "knight is written \"N+\" in moves, but such letters are capitals and signs"),
+        ("", "knight is written \"\" in moves, but such letters are capitals and signs"),
+    ] {
+        let texts = format!("letter('camel, \"c\").\nsan_letter('knight, \"{letter}\").");
+        let refused = game(&texts).expect_err("it is refused");
+        assert!(refused.starts_with(why), "{refused}");
+    }
+    assert_eq!(game("letter('camel, \"c\").\nsan_letter('knight, \"+H\")."), Ok(()));
     let mark = "letter('camel, \"+c\").\n.meta fen \"mark +=tired\"\n\
                 .input tired(piece: Entity) flag attr tired \"{piece} is tired\"";
     let marked = "camel is written \"+c\", but '+' marks pieces: give one of them another sign";

@@ -30,15 +30,16 @@ use crate::rules::RelId;
 /// The limits of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Levels of a proof. Only recursion over numbers can reach the default.
+    /// Levels of a proof. Only long recursion can reach the default.
     pub proof: usize,
     /// Levels of a refutation.
     pub refutation: usize,
-    /// Number of goals of a refutation that are expanded, in all.
+    /// Number of goals of a refutation that are expanded, in all, besides those that negated premises of proofs deny.
     pub goals: usize,
     /// Number of rows that are proved by a rule, in all. A row that supports many others is proved for each.
     pub rows: usize,
-    /// Number of solutions of one rule, and of rows that match one premise, that are compared by height.
+    /// Number of solutions of one rule that is not recursive, and of rows that match one premise, that are compared by
+    /// height.
     pub alternatives: usize,
     /// Number of such solutions in all; after that the first one is taken.
     pub tries: usize,
@@ -65,8 +66,8 @@ impl Default for Limits {
 
 /// The proof of a row: a derivation without circularity. `None` if the row does not hold.
 ///
-/// The derivation is one of least height, among the alternatives that the limits allow. If even that exceeds
-/// the limits, the row is left open ([`Ground::Deeper`]); [`why_within`] says so.
+/// The derivation is one of least height, among the alternatives that the limits allow. What is beyond their levels
+/// and rows is left open ([`Ground::Deeper`]); so is the row itself if the steps run out, which [`why_within`] reports.
 pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
     let limits = Limits::default();
     why_within(rows, rel, tuple, limits).unwrap_or_else(|_| {
@@ -78,7 +79,7 @@ pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
 /// [`why()`], within limits.
 ///
 /// # Errors
-/// It took more than the limits allow.
+/// The steps ran out.
 pub fn why_within(
     rows: &dyn Rows,
     rel: RelId,
@@ -94,8 +95,8 @@ pub fn why_within(
 }
 
 /// The refutation of a pattern (`None` = anything) that no row matches: how far each rule gets. `None` if a
-/// row does match. If that exceeds the limits, the goal is left open ([`Lack::Deeper`]); [`why_not_within`]
-/// says so.
+/// row does match. What is beyond the levels and goals of the limits is left open ([`Lack::Deeper`]); so is the goal
+/// itself if the steps run out, which [`why_not_within`] reports.
 pub fn why_not(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Refutation> {
     let limits = Limits::default();
     why_not_within(rows, rel, pattern, limits).unwrap_or_else(|_| {
@@ -108,7 +109,7 @@ pub fn why_not(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<R
 /// [`why_not()`], within limits.
 ///
 /// # Errors
-/// It took more than the limits allow.
+/// The steps ran out.
 pub fn why_not_within(
     rows: &dyn Rows,
     rel: RelId,

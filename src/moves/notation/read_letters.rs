@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::derive::World;
 use crate::facts::DomainId;
-use crate::rules::{Program, Role};
+use crate::rules::{Program, RelId, Role};
 
 use super::super::contract::Contract;
 use super::letters::{Letter, Letters};
@@ -40,7 +40,7 @@ fn read(world: &mut World, contract: &Contract) -> Letters {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum LetterFault {
-    #[error("{kind} has no letter, so no FEN could tell it: write `letter('{kind}, \"x\").`")]
+    #[error("{kind} has no letter, so no FEN could name it: write `letter('{kind}, \"x\").`")]
     Missing { kind: String },
     #[error(
         "{kind} is written {text:?}: write it in small letters and signs, without capitals, digits, \
@@ -63,6 +63,8 @@ pub enum LetterFault {
         "{kind} is written {text:?}, but {sign:?} marks {marked}: give one of them another sign"
     )]
     Mark { kind: String, text: String, sign: char, marked: &'static str },
+    #[error("{kind} is written {text:?} in moves, but {fault}")]
+    InMoves { kind: String, text: String, fault: String },
 }
 
 /// Characters that mean something else in FEN, SAN or lists of moves.
@@ -71,18 +73,18 @@ const TAKEN: &str = "/[](){},;=@$-.%\"";
 /// Signs that comment on a move, or mark check and mate.
 const COMMENTS: [char; 4] = ['+', '#', '!', '?'];
 
-/// Checks that every kind has a letter that can be read back.
+/// Checks that every kind has a letter that can be read back, on boards and in moves.
 ///
 /// # Errors
 /// The kind, and what is wrong with its letter.
 pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), LetterFault> {
     let program = world.program().clone();
     let mut known: Vec<(String, String)> = Vec::new();
+    let mut in_moves: Vec<(String, String)> = Vec::new();
     for kind in 0..program.schema.domain(contract.kinds).size() as i64 {
         let name = name_of(&program, contract.kinds, kind);
-        let rows = world.matching(contract.letter, &[Some(kind), None]);
-        let text = rows.first().and_then(|it| program.texts.get(usize::try_from(it[1]).ok()?));
-        let Some(text) = text.cloned() else { return Err(LetterFault::Missing { kind: name }) };
+        let text = text_of(world, contract.letter, kind);
+        let Some(text) = text else { return Err(LetterFault::Missing { kind: name }) };
         well_formed(contract, &name, &text)?;
         if let Some((_, other)) = known.iter().find(|it| it.0 == text) {
             return Err(LetterFault::Same { kind: name, other: other.clone(), text });
@@ -101,9 +103,28 @@ pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), Lette
                 });
             }
         }
+        let other = contract.san_letter.and_then(|it| text_of(world, it, kind));
+        other.iter().try_for_each(|it| fit_for_moves(&name, it))?;
+        let san = other.unwrap_or_else(|| text.to_ascii_uppercase());
+        let begins = |it: &&(String, String)| it.0.starts_with(&san) || san.starts_with(&it.0);
+        if let Some((letter, other)) = in_moves.iter().find(begins) {
+            let fault = format!(
+                "{other} is written {letter:?} there: neither may begin the other, so give one of them \
+                 another `san_letter`"
+            );
+            return Err(LetterFault::InMoves { kind: name, text: san, fault });
+        }
+        in_moves.push((san, name.clone()));
         known.push((text, name));
     }
     Ok(())
+}
+
+/// The text that a relation has for a kind.
+fn text_of(world: &mut World, rel: RelId, kind: i64) -> Option<String> {
+    let rows = world.matching(rel, &[Some(kind), None]);
+    let at = usize::try_from(rows.first()?[1]).ok()?;
+    world.program().texts.get(at).cloned()
 }
 
 fn name_of(program: &Program, kinds: DomainId, kind: i64) -> String {
@@ -128,4 +149,20 @@ fn well_formed(contract: &Contract, kind: &str, text: &str) -> Result<(), Letter
         Some((sign, marked)) => Err(LetterFault::Mark { kind, text, sign, marked }),
         None => Ok(()),
     }
+}
+
+/// Checks that a letter of its own for moves has no character that would mean something else there.
+fn fit_for_moves(kind: &str, text: &str) -> Result<(), LetterFault> {
+    let odd = |it: char| {
+        !it.is_ascii_graphic() || it.is_lowercase() || it.is_numeric() || TAKEN.contains(it)
+    };
+    if !text.is_empty() && !text.contains(odd) && !text.ends_with(COMMENTS) {
+        return Ok(());
+    }
+    let comments: String = COMMENTS.iter().collect();
+    let fault = format!(
+        "such letters are capitals and signs, without small letters, digits, blanks or any of {TAKEN}, and \
+         with none of {comments} at the end"
+    );
+    Err(LetterFault::InMoves { kind: kind.to_owned(), text: text.to_owned(), fault })
 }

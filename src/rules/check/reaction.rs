@@ -8,14 +8,14 @@ use super::super::ast::{self, Expr as Tree, ExprKind, Name};
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
-    Effect, Event, EventId, Given, Input, Literal, Reaction, RelId, Relation, Role, Term, Type,
-    Var, VarId, Was,
+    Effect, Event, EventId, Given, Input, Literal, Reaction, RelId, Relation, Role, Span, Term,
+    Type, Var, VarId, Was,
 };
 use super::super::variables::term_vars;
 use super::rule::{Body, OUTER, Subject, Use};
 use super::{Checker, Info};
 
-/// What a reaction reacts to, if it is known.
+/// What a reaction reacts to; `None` for `on any`, and for what there is not.
 type Trigger = Option<(Event, Subject)>;
 
 impl<'t> Checker<'t> {
@@ -108,10 +108,10 @@ impl<'t> Checker<'t> {
             return self.before_rows(rel);
         };
         if matches!(input, Input::List(..)) {
-            // It stays as chosen.
+            // It is an option of an activation, which no effect writes: it was what it is.
             return Some(rel);
         }
-        let owners = match (input, types.first()) {
+        let domain = match (input, types.first()) {
             (Input::Key(_) | Input::Flag(_), Some(Some(Type::Domain(id)))) => Some(*id),
             _ => None,
         };
@@ -121,7 +121,7 @@ impl<'t> Checker<'t> {
             return None;
         }
         let of = input.attr();
-        let before = self.domains.before(of, owners);
+        let before = self.domains.before(of, domain);
         let relation = Relation {
             name: format!("was {}", self.relation(rel).name),
             role: Role::Input(match input {
@@ -143,7 +143,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// The same for a derived relation: its rows are recorded as an action begins.
+    /// The same for a derived relation or a trial, whose rows are recorded as an action begins.
     fn before_rows(&mut self, rel: RelId) -> Option<RelId> {
         let info = self.info(rel);
         let (name, types) = (info.name, info.types.clone());
@@ -181,7 +181,7 @@ impl<'t> Checker<'t> {
 type Lowered = (Vec<Term>, Vec<Literal>, Vec<Effect>);
 
 impl<'t> Body<'_, 't> {
-    /// The condition of a trial, as the reaction to its event, with its variables.
+    /// Lowers the condition of a trial, which is a reaction to the trial's own event. Returns the variables, too.
     pub(super) fn lower_trial(
         mut self,
         reaction: &ast::Reaction<'t>,
@@ -245,7 +245,7 @@ impl<'t> Body<'_, 't> {
         self.terms(event, subject, OUTER, true, &mut Vec::new())
     }
 
-    /// Checks that every variable has a value when it is needed, and that new entities are new.
+    /// Checks that every variable has a value when it is needed, and those of `spawn` have none before it.
     fn check_reaction(
         &mut self,
         reaction: &ast::Reaction<'t>,
@@ -254,6 +254,7 @@ impl<'t> Body<'_, 't> {
         effects: &[Effect],
     ) -> bool {
         let mut given: Vec<VarId> = term_vars(params).collect();
+        let spawns: Vec<_> = reaction.effects.iter().filter_map(spawn_place).collect();
         let spawned = |effect: &Effect| match effect {
             Effect::Spawn { var } => Some(*var),
             _ => None,
@@ -273,8 +274,9 @@ impl<'t> Body<'_, 't> {
                 }
             }
             let (Some(var), ast::Effect::Spawn(name)) = (spawned(effect), tree) else { continue };
+            // Of several that spawn the same variable, only the first is right.
             let is_new =
-                self.info(var).uses.iter().all(|it| it.1 == Use::Effect || it.0 == name.span);
+                self.info(var).uses.iter().all(|it| it.1 == Use::Effect || spawns.contains(&it.0));
             if !is_new || there.contains(&var) {
                 self.cx.report(mistake::spawn_of_bound(*name));
                 safe = false;
@@ -282,5 +284,13 @@ impl<'t> Body<'_, 't> {
             there.push(var);
         }
         safe
+    }
+}
+
+/// The place of the variable that an effect spawns.
+fn spawn_place(effect: &ast::Effect<'_>) -> Option<Span> {
+    match effect {
+        ast::Effect::Spawn(name) => Some(name.span),
+        _ => None,
     }
 }

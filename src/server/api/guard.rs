@@ -1,5 +1,5 @@
 //! Checks that every request has to pass: which host it is for, where it comes from, and how many came before
-//! it. Every answer leaves with the headers that keep a browser safe.
+//! it. Preflights of CORS are answered before that. Every answer leaves with the headers that keep a browser safe.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -49,7 +49,7 @@ pub(super) async fn add_security_headers(
     response
 }
 
-/// Lets a request through if it is for this server and within its rate.
+/// Lets a request through if it is for this server, from an origin that may use it, and within its rate.
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
     let address = request.uri().clone();
     match refuse(&web, &request) {
@@ -71,6 +71,10 @@ fn typed(path: &str, response: Response) -> Response {
         StatusCode::PAYLOAD_TOO_LARGE => ("body_too_large", "the body is too large"),
         StatusCode::UPGRADE_REQUIRED => ("upgrade_required", "this address is for WebSockets"),
         it if it.is_server_error() => ("internal", "the server has failed at this"),
+        _ if path.starts_with("/ws/") => (
+            "bad_request",
+            "this address is for WebSockets, and `v` is the number of an event, if it is given",
+        ),
         _ => ("bad_request", "the request cannot be read"),
     };
     lichess::unhandled(path, Problem::new(status, code, message))
@@ -80,7 +84,8 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
     let host = host(web, request)?;
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_socket = request.uri().path().starts_with("/ws/");
-    // Programs send no origin; browsers do, and must come from here or from the list.
+    // Reading is not dangerous, except by sockets. In other requests programs send no origin, and browsers that of the
+    // page: it must be this server's own or on the list.
     let origin = request.headers().get(ORIGIN).filter(|_| !is_read || is_socket);
     if let Some(origin) = origin
         && !origin.to_str().is_ok_and(|it| web.names.allows_origin(it, host))
@@ -92,11 +97,13 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
     web.admit(&caller, Cost::Ordinary)
 }
 
-/// The host that a request names, if it does; it must be on the list.
+/// The host that the header of a request names, if there is one. The server must answer to it, and to that of the
+/// target, if that is a whole URL.
 fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (named, more) = (hosts.next(), hosts.next());
-    let unreadable = || Problem::bad("bad_host", "a request has one header `Host`, which is text");
+    let unreadable =
+        || Problem::bad("bad_host", "a request has at most one `Host` header, in ASCII");
     let named = named.map(|it| it.to_str().map_err(|_| unreadable())).transpose()?;
     if more.is_some() {
         return Err(unreadable());
@@ -114,7 +121,7 @@ fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem>
     }
 }
 
-/// The network that a request is counted for; none if it comes from this machine.
+/// The network that a request is counted for; none if it comes from this machine itself, not through a proxy on it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::server) struct Caller(pub(in crate::server) Option<Net>);
 
@@ -130,8 +137,9 @@ impl Caller {
         if !web.limits.behind_proxy {
             return Self(None);
         }
-        // The proxy on this machine appends the address of its client to whatever the client has sent in this
-        // header. A request without it is counted as the proxy's own.
+        // The proxy on this machine appends the address of its client to whatever the client has sent as
+        // `X-Forwarded-For`. A request without that header, or with something else than an address at its end, is
+        // counted as the proxy's own.
         Self(Some(Net::of(client_ip::rightmost_x_forwarded_for(headers).unwrap_or(peer))))
     }
 }
@@ -145,7 +153,7 @@ impl FromRequestParts<Web> for Caller {
 }
 
 impl Web {
-    /// Counts what a request costs.
+    /// Counts a request of this cost for its network.
     ///
     /// # Errors
     /// The rate is exceeded.

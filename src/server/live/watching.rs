@@ -13,7 +13,8 @@ use super::super::problem::Problem;
 use super::super::socket::FULL;
 use super::{Lines, Live, RECENT, frame};
 
-/// Maximum number of events that are read from the log for them; a client that missed more gets the whole state.
+/// Maximum number of events that a client which reconnects is sent one by one; if it missed more, it gets the whole
+/// state.
 const MISSED: u64 = 256;
 /// Number of the last actions that are sent with the whole state.
 const RESYNC: usize = 100;
@@ -57,6 +58,10 @@ impl Live {
         token: Option<TokenHash>,
     ) -> Result<Feed, Problem> {
         self.forget_gone();
+        if have.is_some_and(|it| it > self.sent) {
+            // Another node may have sent it.
+            self.catch_up().await?;
+        }
         let plays = token.is_some_and(|it| !self.room.sides_of(&it).is_empty());
         if !plays && self.watchers.len() >= WATCHERS {
             let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
@@ -71,22 +76,23 @@ impl Live {
                     false => vec![self.resync().await?],
                 }
             }
-            // No version, or one that is too old or was never sent: the whole state.
+            // No number, or that of an event that is too long ago or does not exist: the whole state.
             _ => vec![self.resync().await?],
         };
         let feeds = if plays { &mut self.players } else { &mut self.watchers };
         if plays && feeds.len() >= PLAYERS {
-            // A player has reconnected again and again: the oldest connection must be dead.
+            // Players have reconnected again and again: the oldest connection is most likely dead. If it is not, its
+            // client reconnects.
             feeds.remove(0);
         }
         feeds.push(sender);
         Ok(Feed { missed, coming })
     }
 
-    /// The events after one.
+    /// The events after the one of this number.
     pub(super) async fn missed(&self, have: u64) -> Result<Vec<Arc<str>>, Problem> {
-        let first = self.sent - self.frames.len() as u64;
-        if let Some(known) = have.checked_sub(first) {
+        let before_frames = self.sent - self.frames.len() as u64;
+        if let Some(known) = have.checked_sub(before_frames) {
             let known = usize::try_from(known).unwrap_or(usize::MAX);
             return Ok(self.frames.iter().skip(known).cloned().collect());
         }

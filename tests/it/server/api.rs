@@ -175,6 +175,9 @@ fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
         expect(&server.get("/nowhere").await, 404, "no_such_address");
         expect(&server.get("/api/v1/games/%FF").await, 400, "bad_request");
         expect(&server.get(&format!("/ws/v1/games/{id}?v=x")).await, 400, "bad_request");
+        let plain = server.get(&format!("/ws/v1/games/{id}")).await;
+        expect(&plain, 400, "bad_request");
+        assert!(plain.1["message"].as_str().unwrap().contains("WebSockets"), "{}", plain.1);
         let put = Request::put("/api/v1/games").body(Body::empty()).unwrap();
         expect(&server.send(put).await, 405, "method_not_allowed");
         expect(&server.post(&moves, "", uci.clone()).await, 401, "token_missing");

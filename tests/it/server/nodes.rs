@@ -38,6 +38,11 @@ fn two_servers_on_one_file_do_not_overwrite_each_other() {
             (StatusCode::CONFLICT, &json!("stale_ply")),
             "{answer}"
         );
+        // A client that knows an event from the first is not sent back before it by the second.
+        assert_eq!(one.play(&id, &token, "g1f3").await.0, StatusCode::OK);
+        let (_, state) = one.get(&format!("/api/v1/games/{id}")).await;
+        let feed = two.web.host.watch(&id, state["v"].as_u64(), None).await.unwrap();
+        assert!(feed.missed.is_empty(), "{:?}", feed.missed);
         one.stop();
         two.stop();
     });
@@ -125,6 +130,22 @@ fn who_has_lost_a_game_cannot_append_to_it() {
     assert!(matches!(two.claim("g", &b).unwrap(), Some(Claim::Ours { seq: 3, .. })));
     assert!(!one.send("bb", &"x".repeat(8_000)).unwrap(), "too long");
     assert!(one.send("bb", "hear").unwrap());
+}
+
+/// The refutation of a move is longer than a message between nodes.
+#[test]
+#[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
+fn an_illegal_move_is_refused_through_another_node() {
+    let url = test_database("refusal");
+    let (one, two) = (Process::start(&url, &[]), Process::start(&url, &[]));
+    let made = json!({ "game": "chess", "seat": "both" }).to_string();
+    let (_, made) = Wire::to(&one.address).unwrap().ask("POST", "/api/v1/games", &made).unwrap();
+    let path = format!("/api/v1/games/{}/moves", made["id"].as_str().unwrap());
+    let headers = format!("authorization: Bearer {}\r\n", made["token"].as_str().unwrap());
+    let mut wire = Wire::to(&two.address).unwrap();
+    let (status, refused) = wire.ask_with("POST", &path, &headers, "{\"uci\":\"e2e5\"}").unwrap();
+    assert_eq!((status, &refused["error"]), (422, &json!("illegal_move")), "{refused}");
+    assert!(refused["message"].as_str().unwrap().starts_with("e2e5 is not legal"), "{refused}");
 }
 
 /// Of two players at two nodes, each is told that the other is there.
