@@ -47,7 +47,7 @@ impl Checker {
                 }
                 for (at, (literal, premise)) in rule.body.iter().zip(premises).enumerate() {
                     self.premise(rule, literal, premise, &bindings, report)
-                        .map_err(|it| it.within(&name, at + 1))?;
+                        .map_err(|it| it.within(format!("{name}, premise {}", at + 1)))?;
                 }
             }
             _ => {

@@ -63,9 +63,10 @@ impl std::ops::AddAssign for Report {
 /// The first step that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The rows above it, outermost first, each with the number of the premise that leads on.
-    pub path: Vec<(String, usize)>,
-    /// The row itself; empty if it is the premise that the path ends with.
+    /// The steps above it, outermost first: a row with the number of the premise that leads on, or a goal with
+    /// that of the rule.
+    pub path: Vec<String>,
+    /// The row or the goal itself; empty if it is the premise or the rule that the path ends with.
     pub at: String,
     pub reason: String,
 }
@@ -74,8 +75,8 @@ impl std::error::Error for Fault {}
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((row, premise)) = self.path.last() {
-            write!(f, "{row}, premise {premise}: ")?;
+        if let Some(above) = self.path.last() {
+            write!(f, "{above}: ")?;
         }
         if !self.at.is_empty() {
             write!(f, "{}: ", self.at)?;
@@ -89,8 +90,8 @@ impl Fault {
         Self { path: Vec::new(), at: at.to_string(), reason }
     }
 
-    fn within(mut self, row: &str, premise: usize) -> Self {
-        self.path.insert(0, (row.to_string(), premise));
+    fn within(mut self, above: String) -> Self {
+        self.path.insert(0, above);
         self
     }
 }

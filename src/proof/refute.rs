@@ -37,10 +37,10 @@ impl Checker {
             }
             (Lack::Circular, Role::Derived) => {
                 if !path.iter().any(|(open, wanted)| *open == rel && *wanted == goal) {
-                    return Err(fault("nothing above is refuted by the same goal"));
+                    return Err(fault("no goal above it is the same"));
                 }
             }
-            // The model has played it out.
+            // The model has no such row: it has played out what may be tried.
             (Lack::Tried, Role::Given(Given::Trial(_))) => {}
             (Lack::Deeper, Role::Derived) => report.open += 1,
             (Lack::Rules(attempts), Role::Derived) => {
@@ -52,7 +52,7 @@ impl Checker {
                 for (at, (&id, attempt)) in rules.iter().zip(attempts).enumerate() {
                     let rule = program.rule(id);
                     self.attempt(&program, rule, &goal, attempt, path, report)
-                        .map_err(|it| it.within(&name, at + 1))?;
+                        .map_err(|it| it.within(format!("{name}, rule {}", at + 1)))?;
                 }
                 path.pop();
             }
@@ -61,7 +61,8 @@ impl Checker {
         self.check_size()
     }
 
-    /// The last column's value for the goal's key, where the relation is functional.
+    /// Checks what is stated to be there instead: the last column's value for the goal's key, if the relation is
+    /// functional and there is one; else nothing.
     fn instead(
         &mut self,
         rel: RelId,
@@ -76,7 +77,7 @@ impl Checker {
             known.then(|| self.model.table(rel).first(&pattern)?.last().copied()).flatten()
         });
         if found != stated.as_ref().map(|it| it.raw) {
-            return Err("something else is there instead".into());
+            return Err("what is there instead is stated wrongly".into());
         }
         match (stated, relation.columns.last()) {
             (Some(datum), Some(column)) => self.datum(column.ty, datum),
@@ -103,25 +104,31 @@ impl Checker {
             return Err(fault(format!("the rule has {} literals", rule.body.len())));
         }
         if matches!(attempt.blocked, Blocked::Head) {
-            let says_more = attempt.matched != 0 || !attempt.bindings.is_empty();
-            return match says_more || head_agrees(rule, goal, &vec![None; rule.vars.len()]) {
-                true => Err(fault("the rule could conclude the goal".into())),
-                false => Ok(()),
+            if head_agrees(rule, goal, &vec![None; rule.vars.len()]) {
+                return Err(fault("the rule could conclude the goal".into()));
+            }
+            return match attempt.matched == 0 && attempt.bindings.is_empty() {
+                true => Ok(()),
+                false => {
+                    Err(fault("a rule of other rows has no bindings and matches nothing".into()))
+                }
             };
         }
         if !head_agrees(rule, goal, &bindings) || !head_is_bound(rule, goal, &bindings) {
             return Err(fault("the bindings are not those of the goal".into()));
         }
-        if attempt.matched != self.satisfied(rule, &bindings) {
-            return Err(fault("another number of literals holds".into()));
+        let not_failing = self.not_failing(rule, &bindings);
+        if attempt.matched != not_failing {
+            let stated = attempt.matched;
+            return Err(fault(format!("{not_failing} literals do not fail, not {stated}")));
         }
         match &attempt.blocked {
             Blocked::Head => Ok(()),
             Blocked::Missing(it) => self.missing(rule, it, &bindings, path, report),
             Blocked::Apart(it) => self.apart(rule, it, &bindings),
             Blocked::Present(it) => self.present(rule, it, &bindings, report),
-            Blocked::Compare(it) => self.unequal(rule, it, &bindings).map_err(fault),
-            Blocked::Aggregate(it) => self.aggregate_missing(rule, it, &bindings).map_err(fault),
+            Blocked::Compare(it) => self.failing_comparison(rule, it, &bindings).map_err(fault),
+            Blocked::Aggregate(it) => self.failing_aggregate(rule, it, &bindings).map_err(fault),
         }
     }
 
@@ -204,23 +211,32 @@ impl Checker {
         }
     }
 
-    fn unequal(&self, rule: &Rule, it: &Comparison, bindings: &Bindings) -> Result<(), String> {
+    fn failing_comparison(
+        &self,
+        rule: &Rule,
+        it: &Comparison,
+        bindings: &Bindings,
+    ) -> Result<(), String> {
         let mut reason = format!("{} is not in the rule", it.text);
         for literal in &rule.body {
             let Literal::Compare(compare) = literal else { continue };
+            if self.program.quote(compare.span) != it.text {
+                continue;
+            }
             if !super::join::is_decided(compare, bindings) {
+                reason = format!("{} cannot be decided with these bindings", it.text);
                 continue;
             }
             match self.comparison(rule, compare, it, bindings) {
                 Ok(false) => return Ok(()),
                 Ok(true) => reason = format!("{} holds", it.text),
-                Err(_) => {}
+                Err(why) => reason = why,
             }
         }
         Err(reason)
     }
 
-    fn aggregate_missing(
+    fn failing_aggregate(
         &mut self,
         rule: &Rule,
         it: &Tally,
@@ -229,7 +245,11 @@ impl Checker {
         let mut reason = format!("{} is not in the rule", it.text);
         for literal in &rule.body {
             let Literal::Aggregate(aggregate) = literal else { continue };
+            if self.program.quote(aggregate.span) != it.text {
+                continue;
+            }
             if !super::join::is_closed_by(aggregate, bindings) {
+                reason = format!("{} cannot be decided with these bindings", it.text);
                 continue;
             }
             match self.tally(rule, aggregate, it, bindings) {
@@ -243,7 +263,7 @@ impl Checker {
 
     /// Number of literals that do not fail under the bindings: those that hold, have rows, or cannot be
     /// decided.
-    fn satisfied(&mut self, rule: &Rule, bindings: &Bindings) -> usize {
+    fn not_failing(&mut self, rule: &Rule, bindings: &Bindings) -> usize {
         rule.body.iter().filter(|it| self.may_hold(it, bindings)).count()
     }
 
@@ -266,14 +286,17 @@ impl Checker {
                 {
                     return true;
                 }
-                let value = self.model.tally(it, bindings).1;
+                let values = self.model.tally(it, bindings).1;
                 let term = |it: &Term| match it {
                     Term::Var(var) => bindings[usize::from(var.0)],
                     Term::Const(raw) => Some(*raw),
                     Term::Wild => None,
                 };
-                value.is_some_and(|it_is| {
-                    it.results.iter().zip(&it_is).all(|(a, b)| term(a) == Some(*b))
+                values.is_some_and(|values| {
+                    it.results
+                        .iter()
+                        .zip(&values)
+                        .all(|(result, value)| term(result) == Some(*value))
                 })
             }
         }

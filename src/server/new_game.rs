@@ -22,7 +22,7 @@ impl Host {
     /// Makes a game. It is durable when its id is returned.
     ///
     /// # Errors
-    /// The options are not valid, or the store cannot be reached.
+    /// The options are not valid, the server takes no new games at the moment, or the store cannot be reached.
     pub async fn create(self: &Arc<Self>, options: GameOptions) -> Result<String, Problem> {
         self.create_as(new_id()?, options).await
     }
@@ -76,15 +76,16 @@ impl Host {
 
     /// The id of the rematch: always the same, so that two requests at once get one game.
     pub fn rematch_id(&self, id: &str) -> String {
-        // The first game's log is chained to its id, which cannot be guessed: nor can this one.
+        // Whoever knows the first game's id can find this one: they may see both games. Nobody else can guess it.
         let hash = blake3::hash(format!("rematch of {id}").as_bytes());
         spelled(&hash.as_bytes()[..ID_LETTERS])
     }
 
-    /// Makes the rematch of a game: the same game, with the seats exchanged.
+    /// Makes the rematch of a game, under its id: the same game from its start, each player on the next side. If it
+    /// is there already, it stays as it is.
     ///
     /// # Errors
-    /// The store cannot be reached.
+    /// As [`Host::create`], or there is no first game.
     pub async fn make_rematch(self: &Arc<Self>, id: &str, game: &str) -> Result<(), Problem> {
         let log = self.log(id).await?;
         let Some(setup) = created(&log) else { return Err(Problem::no_game(id)) };

@@ -298,7 +298,7 @@ impl Web {
     ) -> Result<(Study, u32), Problem> {
         let study = self.study(id).await?;
         let mut path = study.path(after)?;
-        Study::has_room_for(path.len())?;
+        Study::has_room_after(path.len())?;
         path.push(uci);
         own(&study, account)?;
         let (_, mut all) = self.host.replayed(&study, path).await?;

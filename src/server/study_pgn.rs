@@ -179,7 +179,7 @@ fn add_turn(
     for text in board.actions(&mv.text) {
         let side = board.side();
         let played = board.play(&text).map_err(|it| refused(mv, &it.sentence))?;
-        Study::has_room_for(depth + nodes.len()).map_err(at)?;
+        Study::has_room_after(depth + nodes.len()).map_err(at)?;
         nodes.push(study.add(nodes.last().copied().unwrap_or(after), &played, side).map_err(at)?);
     }
     let Some((&last, _)) = nodes.split_last() else { return Err(refused(mv, "it is no action")) };

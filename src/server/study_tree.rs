@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::core::Played;
 use super::problem::Problem;
+use crate::presets::is_printable;
 
 /// Maximum number of actions of a study.
 pub(super) const NODES: usize = 1_000;
@@ -134,11 +135,12 @@ impl Study {
                 found.nags.push(*nag);
             }
         }
+        let text = printable(text, COMMENT, "a comment")?;
         // Turns with the same first actions repeat the comments on them.
         if text.is_empty() || found.comment == text {
             return Ok(());
         }
-        let all = [found.comment.as_str(), text].join(" ");
+        let all = [found.comment.as_str(), text.as_str()].join(" ");
         self.comment(node, &all)
     }
 
@@ -148,11 +150,11 @@ impl Study {
         nodes.iter().filter_map(uci).collect()
     }
 
-    /// Checks that an action may follow that many.
+    /// Checks that a variation has room for another action after so many.
     ///
     /// # Errors
-    /// It may not.
-    pub(super) fn has_room_for(before: usize) -> Result<(), Problem> {
+    /// It has none.
+    pub(super) fn has_room_after(before: usize) -> Result<(), Problem> {
         match before < DEPTH {
             true => Ok(()),
             false => Err(full(format!("a variation has {DEPTH} actions at most"))),
@@ -168,9 +170,14 @@ impl Study {
     }
 }
 
-/// Typed text without invisible characters, except line ends.
+/// Typed text without invisible characters, except line ends within it.
+///
+/// # Errors
+/// It is longer than `limit` characters; `what` it is begins the message.
 pub(super) fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
-    let text: String = text.trim().chars().filter(|it| !it.is_control() || *it == '\n').collect();
+    let is_kept = |it: &char| *it == '\n' || is_printable(it.encode_utf8(&mut [0; 4]));
+    let text: String = text.chars().filter(is_kept).collect();
+    let text = text.trim().to_owned();
     match text.chars().count() <= limit {
         true => Ok(text),
         false => {

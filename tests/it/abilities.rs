@@ -250,6 +250,30 @@ fn only_the_other_special_move_follows_one_where_they_finish_a_turn() {
     }
 }
 
+/// A facing allows nothing that another preset forbids, and a king that turns only after the segment is guarded by the
+/// facing that it has as it arrives.
+#[test]
+fn facings_allow_no_more_and_no_less() {
+    let of = |game: &mut Game, from: &str| -> Vec<String> {
+        texts(game).into_iter().filter(|it| it.starts_with(from)).collect()
+    };
+    let fen = "4k3/8/8/n7/8/8/8/R3K3 w - - 0 1 block-piece=-,a1:true";
+    let mut game = ability_game(&["knight-immunity"], Some(fen));
+    assert_eq!((of(&mut game, "a1a4").len(), of(&mut game, "a1a5")), (8, Vec::new()));
+    assert_eq!(of(&mut ability_game(&[], Some(fen)), "a1a5").len(), 8);
+    let late = "ability-readings:both:facing_set=after-first-segment,shield_lifetime=forever";
+    for (facing, ways) in [("n", 8), ("s", 0)] {
+        let fen =
+            format!("3r3k/8/8/8/8/8/8/4K3 w - - 0 1 block-piece=-,e1:true facing=-,e1:{facing}");
+        let mut game = ability_game(&[late], Some(&fen));
+        assert_eq!(of(&mut game, "e1d1").len(), ways, "{facing}");
+        assert_eq!(
+            of(&mut ability_game(&[], Some(&fen)), "e1d1"),
+            ["e1d1/n", "e1d1/ne", "e1d1/nw"]
+        );
+    }
+}
+
 /// Refusals have the codes of the specification, in its order: the safety of the king before a shield, also where a
 /// facing is named and where a pawn is captured in passing; a facing that means nothing is not looked at.
 #[test]

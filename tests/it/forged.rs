@@ -334,14 +334,15 @@ fn comparisons_and_aggregates_come_to_what_they_say() {
 fn attempts_are_at_the_goal() {
     let mut said = said();
     let walk = said.refutation("walk d a");
-    let fault = |premise: usize, reason: &str| format!("not walk, premise {premise}: {reason}");
+    let fault = |rule: usize, reason: &str| format!("not walk, rule {rule}: {reason}");
     let rules = walk["lack"]["rules"].clone();
     let swapped = json!([rules[1], rules[0]]);
     said.forge(&walk, "/lack/rules", swapped, &fault(1, "the rules are not in their order"));
     let one = json!([rules[0]]);
     said.forge(&walk, "/lack/rules", one, "not walk: the relation has 2 rules");
     said.forge(&walk, "/lack/rules/1/total", json!(3), &fault(2, "the rule has 2 literals"));
-    let number = fault(1, "another number of literals holds");
+    let not_failing = &rules[0]["matched"];
+    let number = fault(1, &format!("{not_failing} literals do not fail, not 1"));
     said.forge(&walk, "/lack/rules/0/matched", json!(1), &number);
     let goal = fault(1, "the bindings are not those of the goal");
     said.forge(&walk, "/lack/rules/0/bindings", json!([rules[0]["bindings"][0]]), &goal);
@@ -349,12 +350,7 @@ fn attempts_are_at_the_goal() {
     said.forge(&walk, "/lack/rules/0/bindings/0/value", elsewhere, &goal);
     let head = fault(1, "the rule could conclude the goal");
     said.forge(&walk, "/lack/rules/0/blocked", json!("head"), &head);
-    said.forge(
-        &walk,
-        "/lack",
-        json!("circular"),
-        "not walk: nothing above is refuted by the same goal",
-    );
+    said.forge(&walk, "/lack", json!("circular"), "not walk: no goal above it is the same");
     said.forge(
         &walk,
         "/lack",
@@ -382,14 +378,14 @@ fn circles_close() {
     assert_eq!(ride.pointer(&format!("{innermost}/lack")), Some(&json!("circular")), "{ride}");
     assert_eq!(ride.pointer(&format!("{innermost}/goal")), Some(&ride["goal"]));
     // The same relation with another goal is no circle.
-    let reason = "not ride, premise 2: not ride: nothing above is refuted by the same goal";
+    let reason = "not ride, rule 2: not ride: no goal above it is the same";
     said.forge(&ride, &format!("{inner}/lack"), json!("circular"), reason);
 }
 
 #[test]
 fn what_stands_instead_is_told() {
     let mut said = said();
-    let reason = |it: &str| format!("not {it}: something else is there instead");
+    let reason = |it: &str| format!("not {it}: what is there instead is stated wrongly");
     let (b, c) = (json!({ "raw": 1, "name": "b" }), json!({ "raw": 2, "name": "c" }));
     let at = said.refutation("at 1 b");
     said.forge(&at, "/lack/fact/instead", json!(null), &reason("at"));
@@ -414,8 +410,7 @@ fn what_blocks_a_rule_is_in_the_rule() {
     let mut said = said();
     let awake = said.refutation("awake 2");
     let blocked = "/lack/rules/0/blocked";
-    let denies =
-        |rule: &str, it: &str| format!("not {rule}, premise 1: {it}: no literal denies it");
+    let denies = |rule: &str, it: &str| format!("not {rule}, rule 1: {it}: no literal denies it");
     for row in ["night", "at 2 c", "walk a b", "heavy 2"] {
         let other = said.proof(row);
         let name = row.split(' ').next().unwrap();
@@ -435,7 +430,7 @@ fn what_blocks_a_rule_is_in_the_rule() {
 
     let ring = said.refutation("ring");
     assert!(ring.pointer(&format!("{blocked}/apart")).is_some(), "{ring}");
-    let lacks = |it: &str| format!("not ring, premise 1: {it}: no literal lacks a row in this way");
+    let lacks = |it: &str| format!("not ring, rule 1: {it}: no literal lacks a row in this way");
     let road = json!({ "apart": { "relation": "road", "args": [null, null] } });
     said.forge(&ring, blocked, road, &lacks("road"));
     let d = json!({ "raw": 3, "name": "d" });
@@ -450,10 +445,10 @@ fn what_fails_is_computed_anew() {
     let mut said = said();
     let blocked = |part: &str| format!("/lack/rules/0/blocked/{part}");
     let heavy = said.refutation("heavy 1");
-    let reason = |it: &str| format!("not heavy, premise 1: {it}");
+    let reason = |it: &str| format!("not heavy, rule 1: {it}");
     let six = json!({ "raw": 6, "name": "6" });
-    let unsaid = reason("n > 4 is not in the rule");
-    said.forge(&heavy, &blocked("compare/lhs"), six.clone(), &unsaid);
+    let side = reason("a side of n > 4 has another value");
+    said.forge(&heavy, &blocked("compare/lhs"), six.clone(), &side);
     said.forge(
         &heavy,
         &blocked("compare/text"),
@@ -465,16 +460,17 @@ fn what_fails_is_computed_anew() {
     open["bindings"] = json!([open["bindings"][0]]);
     open["matched"] = json!(2);
     open["blocked"]["compare"]["lhs"] = json!(null);
-    said.forge(&heavy, "/lack/rules/0", open, &unsaid);
+    let undecided = reason("n > 4 cannot be decided with these bindings");
+    said.forge(&heavy, "/lack/rules/0", open, &undecided);
 
     let load = said.refutation("load 7");
     let text = "sum { w : weight(p, w) }";
-    let reason = |it: &str| format!("not load, premise 1: {text} {it}");
+    let reason = |it: &str| format!("not load, rule 1: {text} {it}");
     said.forge(&load, &blocked("aggregate/value"), json!([7]), &reason("comes to something else"));
     let one = json!([load.pointer(&blocked("aggregate/members/0"))]);
     said.forge(&load, &blocked("aggregate/members"), one, &reason("has other members"));
     let other = json!("sum { w }");
-    let unsaid = "not load, premise 1: sum { w } is not in the rule";
+    let unsaid = "not load, rule 1: sum { w } is not in the rule";
     said.forge(&load, &blocked("aggregate/text"), other, unsaid);
 }
 
@@ -539,10 +535,10 @@ fn a_rule_of_other_rows_only_is_no_attempt() {
     let mut said = said();
     let safe = said.refutation("safe a");
     assert_eq!(safe["lack"]["rules"][0]["blocked"], json!("head"));
-    let reason = "not safe, premise 1: the rule could conclude the goal";
+    let reason = "not safe, rule 1: a rule of other rows has no bindings and matches nothing";
     said.forge(&safe, "/lack/rules/0/matched", json!(1), reason);
     let fails = said.refutation("safe b");
-    let reason = "not safe, premise 2: the rule could conclude the goal";
+    let reason = "not safe, rule 2: the rule could conclude the goal";
     said.forge(&fails, "/lack/rules/1/blocked", json!("head"), reason);
 }
 

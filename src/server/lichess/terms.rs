@@ -20,10 +20,10 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Reads the terms from the fields of a challenge.
+    /// Reads the terms from the fields of a challenge, and checks them now rather than when it is accepted.
     ///
     /// # Errors
-    /// There is no such game or position, or the clock is not valid: refused now, not when it is accepted.
+    /// There is no such game or position, the clock is not valid, or such a game cannot be rated.
     pub(super) async fn read(web: &Web, fields: &Map<String, Value>) -> Result<Self, Problem> {
         let variant = match text(fields, "variant").unwrap_or("standard") {
             "standard" | "fromPosition" => "chess".to_owned(),
@@ -38,15 +38,7 @@ impl Terms {
             let started = web.host.pool.run(web.host.slow_lane(&rules), start).await?;
             started.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
         }
-        let timed = number(fields, "clock.limit").map(|limit| Control {
-            initial: limit.saturating_mul(1000),
-            increment: number(fields, "clock.increment").unwrap_or(0).saturating_mul(1000),
-            delay: 0,
-        });
-        let clock = timed.or_else(|| number(fields, "days").map(Control::correspondence));
-        if let Some(fault) = clock.and_then(|it| it.fault()) {
-            return Err(Problem::unprocessable("bad_clock", fault));
-        }
+        let clock = clock(fields).map_err(|it| Problem::unprocessable("bad_clock", it))?;
         let rated = match fields.get("rated") {
             Some(Value::Bool(it)) => *it,
             other => other.and_then(Value::as_str) == Some("true"),
@@ -56,5 +48,37 @@ impl Terms {
             return Err(Problem::not_rated("of two sides, from the game's own position"));
         }
         Ok(Self { variant, fen, clock, rated, sides })
+    }
+}
+
+/// The clock of a challenge: a time and an increment, else days for every turn. The error says what is wrong with it.
+fn clock(fields: &Map<String, Value>) -> Result<Option<Control>, String> {
+    let limit = count(fields, "clock.limit")?;
+    let increment = count(fields, "clock.increment")?;
+    let clock = match (limit, count(fields, "days")?) {
+        (Some(limit), _) => Control {
+            initial: limit.saturating_mul(1000),
+            increment: increment.unwrap_or(0).saturating_mul(1000),
+            delay: 0,
+        },
+        (None, Some(0)) => return Err("`days` for a turn: 1 at least".to_owned()),
+        (None, Some(days)) => Control::correspondence(days),
+        (None, None) if increment.is_some() => {
+            return Err("`clock.increment` needs `clock.limit`, too".to_owned());
+        }
+        (None, None) => return Ok(None),
+    };
+    clock.fault().map_or(Ok(Some(clock)), Err)
+}
+
+/// The number in a field; `None` if the field is absent or empty.
+fn count(fields: &Map<String, Value>, key: &str) -> Result<Option<u64>, String> {
+    match fields.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(it)) if it.is_empty() => Ok(None),
+        Some(_) => match number(fields, key) {
+            None => Err(format!("`{key}` is not a whole number")),
+            found => Ok(found),
+        },
     }
 }

@@ -3,19 +3,19 @@
 
 use super::{StoreError, StoredEvent};
 
-/// A log up to one of its events.
+/// A log up to one of its events: the event's number and hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
     seq: u64,
     hash: String,
 }
 
-/// An event that is not there.
+/// The error of a log without an event that it should have.
 pub(super) fn missing(game: &str, seq: u64) -> StoreError {
     StoreError::Damaged { game: game.to_owned(), seq, fault: format!("number {seq} is missing") }
 }
 
-/// The data that a snapshot is compared with when it is read.
+/// The hash that is stored with a snapshot, and compared when it is read.
 pub(super) fn hash_of_snapshot(game: &str, seq: u64, text: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(game.as_bytes());
@@ -54,22 +54,22 @@ impl Chain {
         StoredEvent { seq: self.seq, payload: payload.to_owned(), hash: self.hash.clone() }
     }
 
-    /// Verifies a stored row and adds it.
+    /// Verifies that a stored row comes next, and adds it.
     ///
     /// # Errors
-    /// It is not the one that comes next.
+    /// One is missing before it, or it is not what was written.
     pub fn verify(&mut self, game: &str, row: &StoredEvent) -> Result<(), StoreError> {
         let expected = self.next(&row.payload);
         let fault = match row {
             _ if row.seq != expected.seq => format!("number {} is missing", expected.seq),
-            _ if row.hash != expected.hash => "its text is not what was written".to_owned(),
+            _ if row.hash != expected.hash => "it is not what was written".to_owned(),
             _ => return Ok(()),
         };
         Err(StoreError::Damaged { game: game.to_owned(), seq: expected.seq, fault })
     }
 
-    /// Verifies the hashes of some events after this one against their texts; and if they are fewer than
-    /// `limit`, the last against this head.
+    /// Verifies the events that were read after this one, `limit` at most, and that the log ends as `head` says
+    /// unless it goes on after them.
     ///
     /// # Errors
     /// The log is not what was written.
@@ -83,14 +83,13 @@ impl Chain {
         for row in rows {
             self.verify(game, row)?;
         }
-        if rows.len() >= limit || self == *head {
-            return Ok(());
+        match rows.len() >= limit && self.seq < head.seq {
+            true => Ok(()),
+            false => self.ends_at(game, head),
         }
-        let fault = format!("the log ends at {}, but {} were written", self.seq, head.seq);
-        Err(StoreError::Damaged { game: game.to_owned(), seq: self.seq + 1, fault })
     }
 
-    /// Verifies every hash of a whole log against its event, and the last against this head.
+    /// Verifies every event of a whole log, and that it ends here.
     ///
     /// # Errors
     /// The log is not what was written.
@@ -99,10 +98,19 @@ impl Chain {
         for row in rows {
             chain.verify(game, row)?;
         }
-        if chain == *self {
-            return Ok(());
-        }
-        let fault = format!("the log ends at {}, but {} were written", chain.seq, self.seq);
-        Err(StoreError::Damaged { game: game.to_owned(), seq: chain.seq + 1, fault })
+        chain.ends_at(game, self)
+    }
+
+    /// Checks that a log which ends here has the end that is stored beside it.
+    fn ends_at(&self, game: &str, head: &Self) -> Result<(), StoreError> {
+        let (seq, fault) = match self.seq == head.seq {
+            true if self.hash == head.hash => return Ok(()),
+            true => (self.seq, "it is not the last event that was written".to_owned()),
+            false => {
+                let fault = format!("the log ends at {}, but {} were written", self.seq, head.seq);
+                (self.seq.min(head.seq) + 1, fault)
+            }
+        };
+        Err(StoreError::Damaged { game: game.to_owned(), seq, fault })
     }
 }

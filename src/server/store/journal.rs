@@ -1,6 +1,6 @@
-//! The threads of a store: one that writes, in groups, and one that reads.
+//! The threads of a store: one that appends events, in groups, and one for all else.
 //!
-//! Syncing to disk costs the same for one event as for hundreds. So all appends that arrive while a commit is
+//! Syncing to disk costs the same for one event as for hundreds. So appends that arrive while a commit is
 //! under way are committed together by the next one. An append returns when it is durable.
 
 use std::thread::{self, JoinHandle};
@@ -11,7 +11,7 @@ use super::{Append, Conflict, Store, StoreError};
 
 /// Maximum number of appends in one transaction.
 const GROUP: usize = 512;
-/// Maximum number of waiting writes; the next one blocks.
+/// Maximum number of requests that wait for a thread; whoever sends another one waits as well.
 const QUEUE: usize = 4096;
 
 type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
@@ -19,7 +19,7 @@ type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
 /// A message to the writing thread. Nothing after `None` is written.
 type Queued = Option<(Append, Done)>;
 
-/// The writing thread.
+/// The thread that appends events. It has nothing to do with the journal of a session.
 #[derive(Debug)]
 pub struct Journal {
     queue: mpsc::Sender<Queued>,
@@ -64,7 +64,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Returns when the events are durable.
+    /// Returns when the events are durable, or with the conflict because of which they are not stored.
     ///
     /// # Errors
     /// The store cannot be reached; whether the events are stored is then unknown.
@@ -105,7 +105,7 @@ fn write_group(store: &mut dyn Store, group: &mut Vec<(Append, Done)>) {
             }
         }
         Err(error) => {
-            tracing::error!(%error, events = appends.len(), "not stored");
+            tracing::error!(%error, appends = appends.len(), "not stored");
             for done in waiting {
                 let _ = done.send(Err(error.clone()));
             }

@@ -63,6 +63,11 @@ fn the_computer_accepts_challenges() {
             ("/api/challenge/computer-02", json!({}), "no_such_user"),
             ("/api/challenge/computer-+2", json!({}), "no_such_user"),
             ("/api/challenge/computer-2", json!({ "days": 15 }), "bad_clock"),
+            (ai, json!({ "level": 1, "days": 0 }), "bad_clock"),
+            (ai, json!({ "level": 1, "days": "three" }), "bad_clock"),
+            (ai, json!({ "level": 1, "clock.limit": -5 }), "bad_clock"),
+            (ai, json!({ "level": 1, "clock.limit": 300, "clock.increment": "two" }), "bad_clock"),
+            (ai, json!({ "level": 1, "clock.increment": 2 }), "bad_clock"),
         ] {
             let (status, answer) = challenge(path, asked).await;
             assert!(status.is_client_error(), "{answer}");
@@ -77,7 +82,8 @@ fn the_computer_accepts_challenges() {
         assert_eq!(server.post(&path, &ann, json!({})).await.0, StatusCode::OK);
         let state = until(server, id, |it| played(it) == 2).await;
         assert_eq!(state["seats"], json!(["ann", "Computer, level 1"]));
-        let asked = json!({ "color": "black", "days": 3 });
+        let asked =
+            json!({ "color": "black", "days": 3, "clock.limit": null, "clock.increment": "" });
         let (status, made) = challenge("/api/challenge/Computer-2", asked).await;
         let time = json!({ "type": "correspondence", "daysPerTurn": 3 });
         assert_eq!((&made["speed"], &made["timeControl"]), (&json!("correspondence"), &time));

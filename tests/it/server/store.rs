@@ -391,6 +391,16 @@ fn a_changed_event_is_found() {
     other.execute("UPDATE events SET payload = 'two' WHERE seq = 2", []).unwrap();
     other.execute("DELETE FROM events WHERE seq = 3", []).unwrap();
     assert!(matches!(store.read("a", 0), Err(StoreError::Damaged { seq: 3, .. })), "a lost tail");
+    // The end that is stored beside the log is another's: also a page that just reaches it is refused.
+    other.execute("UPDATE games SET seq = 2", []).unwrap();
+    for read in [store.read("a", 0), store.page("a", 0, 2), store.page("a", 1, 1)] {
+        let damaged = read.unwrap_err().to_string();
+        assert!(
+            damaged.ends_with("event 2: it is not the last event that was written"),
+            "{damaged}"
+        );
+    }
+    assert_eq!(store.page("a", 0, 1).unwrap().map(|it| it.len()), Some(1));
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_study_has_variations_and_comments_and_one_owner() {
         let nowhere = server.post(&moves, &ann, json!({ "after": 99, "uci": "a2a3" })).await;
         refused(&nowhere, 404, "no_such_node");
         let comments = format!("{path}/comments");
-        for (node, text) in [(0, "A short game."), (5, "This \u{7}holds.\nFor now.")] {
+        for (node, text) in [(0, "A short game."), (5, "This \u{7}ho\u{200b}lds.\nFor now.")] {
             let said = json!({ "node": node, "text": text });
             assert_eq!(server.post(&comments, &ann, said).await.0, StatusCode::OK);
         }
