@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rulemate::internals::rules::{Program, Source, compile};
 
-use crate::random_rules::{Choices, Draft, Style, constant, rule, without_singles};
+use crate::random_rules::{Choices, Draft, Style, constant, rule, variables, without_singles};
 
 /// What all programs of a game declare. Reactions to what never happens ask how every input was before an
 /// action, so that the programs have one schema, whatever single ones ask.
@@ -133,6 +133,9 @@ impl Making<'_> {
         let style = Style { recursive: !in_row && !shape.contains('n'), aggregates: !calm };
         for _ in 0..1 + self.choices.below(3) {
             let _ = writeln!(text, "{}", rule(self.choices, (name, shape), known, style));
+        }
+        if self.choices.one_in(3) {
+            let _ = writeln!(text, "{}", twice(self.choices, (name, shape), known));
         }
         if in_row {
             // Something to go on from, in most cases.
@@ -340,6 +343,41 @@ pub(crate) fn draft<'c>(choices: &'c mut Choices, bound: &[(char, &str)]) -> Dra
 fn negative(draft: &mut Draft<'_>, known: &Known) -> String {
     let (name, shape) = known[draft.choices.below(known.len())].clone();
     draft.negative(&name, shape)
+}
+
+/// A rule that reads a relation twice, as `p(x, y) :- r(u, x), r(v, y), edge(x, y)` does: where a change takes both
+/// tuples away, each of them is missed without the other.
+fn twice(choices: &mut Choices, (name, shape): (&str, &str), known: &Known) -> String {
+    let of_entities: Vec<&(String, &str)> =
+        known.iter().filter(|it| it.1.len() > 1 && is_block(it.1)).collect();
+    let (read, of) = of_entities[choices.below(of_entities.len())];
+    let mut draft = draft(choices, &[]);
+    let mut last = Vec::new();
+    for (entity, place) in [("u", 0), ("v", 1)] {
+        let mut args = vec![entity.to_string()];
+        for ty in of[1..].chars() {
+            let var = variables(ty)[place].to_string();
+            draft.bound.push((ty, var.clone()));
+            args.push(var);
+        }
+        draft.bound.push(('e', entity.to_string()));
+        last.push(args[args.len() - 1].clone());
+        draft.body.push(format!("{read}({})", args.join(", ")));
+    }
+    let [x, y] = [&last[0], &last[1]];
+    let joins: &[&str] = match of.chars().last() {
+        Some('d') => &["edge(X, Y)", "ahead(X, Y)", "step(_, X, Y)", "X != Y"],
+        _ => &["X != Y"],
+    };
+    draft.body.push(draft.choices.pick(joins).replace('X', x).replace('Y', y));
+    if draft.choices.one_in(2) {
+        draft.body.push("side(u, p), side(v, p)".into());
+    }
+    let args: Vec<String> = shape
+        .chars()
+        .map(|ty| draft.bound(ty).unwrap_or_else(|| constant(draft.choices, ty)))
+        .collect();
+    without_singles(&format!("{name}({}) :- {}.", args.join(", "), draft.body.join(", ")))
 }
 
 /// A recursive rule that stays in its row: only the last column differs.
