@@ -1,9 +1,10 @@
 //! The board as text: chess symbols or plain letters.
 //!
-//! A letter that has no chess symbol is drawn as it is, so games with their own pieces are shown too. Rules
-//! declare further signs: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in place
-//! of a dot), `.meta aura "' RELATION"` (the sign follows the content of such a square), `.meta divide "~
-//! RELATION"` (a line between ranks where the relation has different values above and below).
+//! A letter that has no chess symbol is drawn as it is, and in games without any kind of piece of chess every letter
+//! is, so games with their own pieces are shown too. Rules declare further signs: `.meta ground "~ RELATION"` (empty
+//! squares of the relation have the sign in place of a dot), `.meta aura "' RELATION"` (the sign follows the content
+//! of such a square), `.meta divide "~ RELATION"` (a line between ranks where the relation has different values above
+//! and below).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -50,7 +51,8 @@ fn draw_points(points: &[PointView], cells: &[Option<String>], symbols: Symbols)
     rows.into_iter().rev().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the letters have their meaning in chess: in other games an `n` may be a ship.
+/// Whether a kind of piece has its name from chess. Then the letters are taken to mean what they mean in chess; in
+/// other games an `n` may be a ship.
 fn has_chess_names(game: &Game) -> bool {
     let program = game.program();
     let kinds = program.schema.domain(game.contract().kinds);
@@ -153,7 +155,7 @@ fn cell(piece: Option<&str>, symbols: Symbols) -> String {
     }
 }
 
-/// A letter with its signs, with chess symbols for letters that have one.
+/// A piece as boards write it (a letter, perhaps with a `+` or `~`), with chess symbols for letters that have one.
 pub(crate) fn glyphs(text: &str) -> String {
     text.chars().map(|it| symbol(it).unwrap_or(it)).collect()
 }
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn ground_and_zones_are_seen() {
+    fn grounds_auras_and_divides_are_drawn() {
         let look = Look {
             grounds: vec![('~', [0, 3].into())],
             auras: vec![('*', [3, 5].into())],

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character is invisible but has an effect: controls, direction marks, line separators, zero-width
-/// spaces, tags.
+/// Whether a character is invisible and can change or hide what stands around it: controls, direction marks, line
+/// separators, zero-width spaces, tags. Joiners, which some scripts need, are not among them.
 fn is_unseen(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -14,12 +14,14 @@ fn is_unseen(letter: char) -> bool {
             | '\u{E0000}'..='\u{E007F}')
 }
 
-/// Whether a one-line text, such as a name, has no invisible characters.
+/// Whether a one-line text, such as a name, has none of the characters that [`printable`] escapes, nor line ends and
+/// tabs. Spaces and joiners it may have.
 pub fn is_printable(text: &str) -> bool {
     !text.contains(is_unseen)
 }
 
-/// A text of any number of lines with invisible characters escaped as `\u{1b}`. Line ends and tabs stay.
+/// A text of any number of lines with invisible characters escaped by their numbers: ESC is `\u{1b}`. Line ends and tabs
+/// stay; a carriage return alone is no line end.
 pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, |letter, out| {
         let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
@@ -32,7 +34,8 @@ pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     replaced(text, |letter, out| out.extend(std::iter::repeat_n('?', letter.len_utf8())))
 }
 
-/// An equivalent JSON text, with invisible characters escaped. They can only be inside strings.
+/// An equivalent JSON text, with invisible characters escaped. The text is one that `serde_json` wrote, where they can
+/// only be inside strings.
 pub fn escaped(json: &str) -> Cow<'_, str> {
     replaced(json, |letter, out| {
         for unit in letter.encode_utf16(&mut [0; 2]) {

@@ -23,7 +23,8 @@ impl Catalogue {
     /// that the game itself uses for the same scope replaces the game's.
     ///
     /// # Errors
-    /// An unknown name, a wrong activation, or rules that do not compile together.
+    /// An unknown name, a start position that the game does not have, a wrong activation, activations that do not go
+    /// together, rules that do not compile together, or any wrong preset in the catalogue, in use or not.
     pub fn load<T: AsRef<str>>(&self, game: &str, extra: &[T]) -> Result<Ruleset, LoadError> {
         let _span = tracing::debug_span!("load", game).entered();
         let _allowance = Allowance::open();
@@ -62,7 +63,10 @@ impl Catalogue {
         for (option, value) in pairs(options).map_err(fault)? {
             match &game.numbered {
                 Some(it) if it.option == option => {
-                    let wrong = |_| fault(format!("{value:?} is no number"));
+                    let last = it.count().saturating_sub(1);
+                    let wrong = |_| {
+                        fault(format!("{option} takes a number from 0 to {last}, not {value:?}"))
+                    };
                     number = Some(value.parse().map_err(wrong)?);
                 }
                 Some(it) => {

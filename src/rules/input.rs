@@ -19,8 +19,8 @@ pub enum Input {
     /// `rel()` if the attribute of the game entity is true.
     GameFlag(AttrId),
     /// `rel(activation, member)` for every member of a domain that an activation has chosen as an option. Each
-    /// member has an attribute of its own, which is true if it is chosen: these are so many consecutive ones,
-    /// from this one on.
+    /// member has an attribute of its own, which is true if it is chosen. These attributes are consecutive: given
+    /// are the first one and their number.
     List(AttrId, u16),
 }
 
@@ -43,7 +43,7 @@ impl Input {
         (first..first + count).map(AttrId)
     }
 
-    /// The row that represents a fact, if there is one.
+    /// The row that represents a fact of one of the attributes that it reads, if there is one.
     pub fn row(self, entity: EntityId, attr: AttrId, raw: i64) -> Option<SmallVec<[i64; 4]>> {
         let (id, is_game) = (i64::from(entity.0), entity == GAME);
         match self {

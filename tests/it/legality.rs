@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use rulemate::internals::derive::explain::Limits;
 use rulemate::internals::game::Game;
 use rulemate::internals::moves::{Decision, LegalityMode, Move, legal_moves_by};
 use rulemate::internals::presets::{Catalogue, Ruleset};
@@ -112,6 +113,23 @@ fn moves_that_xiangqi_does_not_play_out_are_safe() {
         let world = game.world_mut();
         world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
         world.commit();
+    }
+}
+
+/// Beside other presets a move that lets the generals face each other is played out, and refused for that reason.
+#[test]
+fn a_move_is_refused_because_the_generals_would_face_each_other() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let fen = "4k4/9/9/9/4R4/9/9/9/9/4K4 w - - 0 1";
+    for (presets, reason) in [
+        (&["piece-shield"][..], "after it the generals face each other"),
+        (&[], "the white rook on e6 is all that stands between the generals"),
+    ] {
+        let rules = catalogue.load("xiangqi", presets).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        let explained = game.explain_move("e6d6", Limits::default()).expect("a move");
+        let expected = format!("e6d6 is not legal: {reason}");
+        assert!(explained.summary.starts_with(&expected), "{}", explained.summary);
     }
 }
 

@@ -215,7 +215,12 @@ fn a_numbered_start_is_an_option_of_the_game() {
     for (text, message) in [
         ("chess960:position=960", "there are start positions 0 to 959, not 960"),
         ("chess960:number=1", "there is no option number, only position"),
-        ("chess960:position=x", "\"x\" is no number"),
+        ("chess960:position=x", "position takes a number from 0 to 959, not \"x\""),
+        ("chess960:position=-1", "position takes a number from 0 to 959, not \"-1\""),
+        (
+            "chess960:position=4294967296",
+            "position takes a number from 0 to 959, not \"4294967296\"",
+        ),
         ("chess:position=1", "the game has no option position"),
     ] {
         let error = refusal(text, &[]);

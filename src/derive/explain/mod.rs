@@ -34,16 +34,20 @@ pub struct Limits {
     pub proof: usize,
     /// Levels of a refutation.
     pub refutation: usize,
-    /// Number of goals of a refutation that are expanded, in all, besides those that negated premises of proofs deny.
+    /// Number of goals of a refutation that are expanded, in all. Where a proof in it rests on a negated premise, the goal
+    /// that this denies is expanded, too, and not counted.
     pub goals: usize,
-    /// Number of rows that are proved by a rule, in all. A row that supports many others is proved for each.
+    /// Number of rows that are proved by a rule, in all. A row that supports several others is proved, and counted, for
+    /// each of them.
     pub rows: usize,
     /// Number of solutions of one rule that is not recursive, and of rows that match one premise, that are compared by
     /// height.
     pub alternatives: usize,
-    /// Number of such solutions in all; after that the first one is taken.
+    /// Number of solutions of rules in all, those of recursive rules included. After that the first solution of a rule
+    /// that is not recursive is taken, and the first row that matches a premise.
     pub tries: usize,
-    /// Number of lookups and of rows read, in all. Running out is an error.
+    /// Number of lookups and of rows read, in all, or what the caller's allowance has left if that is less. Running out
+    /// is an error.
     pub steps: u64,
     /// Number of partial matches of one rule that are examined before the furthest so far is taken.
     pub matches: usize,
@@ -66,8 +70,9 @@ impl Default for Limits {
 
 /// The proof of a row: a derivation without circularity. `None` if the row does not hold.
 ///
-/// The derivation is one of least height, among the alternatives that the limits allow. What is beyond their levels
-/// and rows is left open ([`Ground::Deeper`]); so is the row itself if the steps run out, which [`why_within`] reports.
+/// The derivation is one of least height, among the alternatives that the limits allow. What is beyond the levels and
+/// rows of the limits is left open ([`Ground::Deeper`]). If the steps run out, the row itself is left open;
+/// [`why_within`] returns an error instead.
 pub fn why(rows: &dyn Rows, rel: RelId, tuple: &[i64]) -> Option<Proof> {
     let limits = Limits::default();
     why_within(rows, rel, tuple, limits).unwrap_or_else(|_| {
@@ -95,8 +100,8 @@ pub fn why_within(
 }
 
 /// The refutation of a pattern (`None` = anything) that no row matches: how far each rule gets. `None` if a
-/// row does match. What is beyond the levels and goals of the limits is left open ([`Lack::Deeper`]); so is the goal
-/// itself if the steps run out, which [`why_not_within`] reports.
+/// row does match. What is beyond the levels and goals of the limits is left open ([`Lack::Deeper`]). If the steps run
+/// out, the goal itself is left open; [`why_not_within`] returns an error instead.
 pub fn why_not(rows: &dyn Rows, rel: RelId, pattern: &[Option<i64>]) -> Option<Refutation> {
     let limits = Limits::default();
     why_not_within(rows, rel, pattern, limits).unwrap_or_else(|_| {

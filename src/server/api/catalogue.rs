@@ -19,7 +19,8 @@ use crate::server::web::Web;
 
 /// Everything that games can be made of.
 #[utoipa::path(get, path = "/api/v1/catalogue", params(CatalogueQuery), responses(
-    (status = 200, description = "`games` and `presets`, and the id of the `rules` that they are of", body = Value),
+    (status = 200, description = "`games` and `presets`, and the id of the `rules` that they come from", body = Value),
+    (status = 422, description = "There are no such rules", body = ProblemBody),
 ))]
 pub(super) async fn catalogue(
     State(web): State<Web>,
@@ -72,7 +73,7 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
 
 /// Whether a game and presets work together, before a game is made of them.
 #[utoipa::path(post, path = "/api/v1/presets/check", request_body = Combination, responses(
-    (status = 200, description = "They do: what is `active`, in full, the `position` that it starts from and its `facts` as text; `fields` are what a FEN of it may say at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
+    (status = 200, description = "They do: what is `active`, in full, and the names of the `sides`; the `position` that it starts from, and its `facts` as text; `fields` are what a FEN of it may say at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
     (status = 422, description = "They do not, and why", body = ProblemBody),
 ))]
 pub(super) async fn check_presets(
@@ -109,9 +110,11 @@ pub(super) async fn check_presets(
 /// The result of an upload.
 #[derive(Debug, serde::Serialize, ToSchema)]
 pub(super) struct Uploaded {
-    /// Whether the rules compile.
+    /// Whether nothing is wrong. Files that belong to no game or preset that is compiled here, such as a layout by
+    /// itself, are not checked, only their `.meta` lines.
     ok: bool,
-    /// What is wrong, each with `code`, `message`, `line`, `column`, `help`.
+    /// What is wrong, each with `code` and `message`; with `file`, `line`, `column` and `help`, too, if it is a mistake
+    /// in the text of the rules.
     diagnostics: Value,
     /// The name of the game or preset that the text defines.
     name: Option<String>,
@@ -120,7 +123,8 @@ pub(super) struct Uploaded {
 }
 
 /// Checks uploaded rule text, and keeps it on request, for the account whose token is sent, else for the network
-/// that it comes from. A file with `.meta game` is a game, one with `.meta preset` a preset on top of others.
+/// that it comes from. A file with `.meta game` is a game, one with `.meta preset` a preset for games. A preset is
+/// checked with what it requires, on top of chess, or of the first game of the family that it is made for.
 #[utoipa::path(post, path = "/api/v1/rules", request_body = Upload, responses(
     (status = 200, description = "The findings; rules with mistakes are not stored", body = Uploaded),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
@@ -148,11 +152,7 @@ pub(super) async fn upload(
     let checked = web.host.check_rules(texts.clone()).await?;
     let (name, diagnostics) = match checked {
         Ok(name) => (name, json!([])),
-        Err(problem) => {
-            let found = problem.more.as_ref().map(|it| it["diagnostics"].clone());
-            let plain = json!([{ "code": problem.code, "message": problem.message }]);
-            (None, found.unwrap_or(plain))
-        }
+        Err(problem) => (None, findings(problem)?),
     };
     let ok = diagnostics.as_array().is_some_and(Vec::is_empty);
     let rules = match ok && upload.keep {
@@ -165,8 +165,20 @@ pub(super) async fn upload(
     Ok(Json(Uploaded { ok, diagnostics, name, rules }))
 }
 
-/// Maximum number of parts of the name of an uploaded file.
-const FOLDERS: usize = 4;
+/// What is wrong with the rules, as `diagnostics`.
+///
+/// # Errors
+/// The problem itself if the rules are not the cause: the server has no room for their program.
+fn findings(problem: Problem) -> Result<Value, Problem> {
+    if problem.status.is_server_error() {
+        return Err(problem);
+    }
+    let found = problem.more.as_ref().map(|it| it["diagnostics"].clone());
+    Ok(found.unwrap_or_else(|| json!([{ "code": problem.code, "message": problem.message }])))
+}
+
+/// Maximum number of parts of the path of an uploaded file: its folders, and its name. Further ones are left out.
+const PARTS: usize = 4;
 
 /// The path that an upload is given, so that none replaces a file of this package.
 fn path(name: &str) -> String {
@@ -174,11 +186,15 @@ fn path(name: &str) -> String {
     let part = |it: &str| it.chars().filter(plain).take(64).collect::<String>();
     // Included files may be in folders, but not above the upload's.
     let parts = name.split('/').map(part).filter(|it| !it.is_empty() && it != "." && it != "..");
-    let parts: Vec<String> = parts.take(FOLDERS).collect();
+    let parts: Vec<String> = parts.take(PARTS).collect();
     format!("upload/{}", parts.join("/"))
 }
 
-/// Compiles the uploaded game, or the default game with the uploaded preset. Returns its name.
+/// The game that presets are checked with if it fits them.
+const USUAL_GAME: &str = "chess";
+
+/// Compiles the uploaded game; or a game that fits the uploaded preset, with that and what it requires; or, if neither is
+/// uploaded, [`USUAL_GAME`]. Returns the name of the uploaded game or preset.
 pub(in crate::server) fn fit(
     catalogue: &Catalogue,
     files: &Texts,
@@ -190,9 +206,25 @@ pub(in crate::server) fn fit(
         catalogue.load::<&str>(&game.name, &[]).map_err(|it| load_problem(&it))?;
         return Ok(Some(game.name.clone()));
     }
-    let Some(base) = catalogue.games().first().map(|it| it.name.clone()) else { return Ok(None) };
     let preset = catalogue.presets().iter().find(|it| own(catalogue.path_of_preset(it)));
-    let presets: Vec<String> = preset.iter().map(|it| it.preset.clone()).collect();
-    catalogue.load(&base, &presets).map_err(|it| load_problem(&it))?;
-    Ok(presets.into_iter().next())
+    let base = preset.map_or(USUAL_GAME, |it| catalogue.game_for(it, USUAL_GAME));
+    let name = preset.map(|it| it.preset.clone());
+    let presets = catalogue.with_required(name.as_slice());
+    catalogue.load(base, &presets).map_err(|it| load_problem(&it))?;
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets::LoadError;
+
+    #[test]
+    fn lack_of_room_is_no_mistake_in_rules() {
+        let full = findings(load_problem(&LoadError::Full { bytes: 1 << 30 }));
+        assert!(full.is_err_and(|it| it.code == "rules_full"));
+        let unknown = LoadError::Game { name: "ches".into(), near: None };
+        let found = findings(load_problem(&unknown)).unwrap_or_default();
+        assert_eq!(found[0]["code"], "no_such_game_name");
+    }
 }

@@ -102,6 +102,30 @@ fn rule_sets_are_limited_by_owner_and_make_room() {
     });
 }
 
+/// A preset is checked with a game of its family, and with the presets that it requires.
+#[test]
+fn uploaded_presets_are_checked_where_they_fit() {
+    hosted("fitting", Config { uploads: true, ..Config::default() }, async |server| {
+        for (name, meta) in [
+            ("plain", ""),
+            ("pebbles", ".meta family \"stones\"\n"),
+            ("courtly", ".meta requires \"coregal\"\n"),
+        ] {
+            let text = format!(".meta preset \"{name}\"\n{meta}.domain Preset += {{ {name} }}\n");
+            let (_, answer) = server.post("/api/v1/rules", "", json!({ "text": text })).await;
+            assert_eq!((&answer["ok"], &answer["name"]), (&json!(true), &json!(name)), "{answer}");
+        }
+        let text = ".meta preset \"lost\"\n.meta family \"nowhere\"\n.domain Preset += { lost }\n";
+        let (_, answer) = server.post("/api/v1/rules", "", json!({ "text": text })).await;
+        let told = answer["diagnostics"][0]["message"].as_str().unwrap_or_default();
+        assert!(
+            told.starts_with("preset lost is made for games of the family nowhere"),
+            "{answer}"
+        );
+        assert_eq!(answer["ok"], false);
+    });
+}
+
 /// Compiled rule sets that no game is played by make room for others by what they take in memory, however
 /// few they are.
 #[test]

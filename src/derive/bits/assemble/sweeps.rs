@@ -1,4 +1,7 @@
 //! Loops over parallel rows, as one instruction.
+//!
+//! The body of such a loop only tests rows and adds rows to others. The rows of a relation for consecutive members lie
+//! at equal distances, so one address and a stride say where those of all members are.
 
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space, Support};
 use super::super::error::PlanError;
@@ -12,7 +15,7 @@ type Swept = ([SweepTerm; 2], Address, Option<Support>, [SweepTerm; 2]);
 
 impl Assembler<'_> {
     /// The rows in which a bit is tested, one for each member of a loop over the register; `None` if it is one row for
-    /// all of them.
+    /// all of them, or its address has more than two keys beside the register.
     pub(super) fn filter(&self, row: &Address, negated: bool, reg: Reg) -> Option<SweepTerm> {
         let term = self.sweep_term(&RowTerm { negated, row: RowSource::At(*row) }, reg)?;
         (term.stride != 0).then_some(term)
@@ -23,7 +26,8 @@ impl Assembler<'_> {
         (self.machine.terms.len() - 1) as u32
     }
 
-    /// Emits one instruction that adds, for each saved member, the AND of its rows to the head's row.
+    /// Emits one instruction that adds, for each member in the slot, the AND of the accumulator and the member's rows to
+    /// the head's row.
     #[expect(clippy::too_many_arguments, reason = "they are the parts of one instruction")]
     pub(super) fn sweep(
         &mut self,
@@ -69,7 +73,8 @@ impl Assembler<'_> {
         (*bit == reg && is_fixed && row.n <= 2).then_some((*rows, *row))
     }
 
-    /// The same as one instruction, if the rows that depend on the member are one or two.
+    /// Emits a loop that [`Self::gathered`] recognises as one instruction. `None`, and nothing is emitted, unless the rows
+    /// that depend on the member are one or two, each a [`SweepTerm`].
     pub(super) fn gather(
         &mut self,
         reg: Reg,
@@ -81,9 +86,9 @@ impl Assembler<'_> {
         let terms = &code.rows[tests.range()];
         let (moving, fixed): (Vec<&RowTerm>, Vec<&RowTerm>) =
             terms.iter().partition(|it| depends_on(it, reg));
-        let sides: Option<Vec<SweepTerm>> =
+        let moving: Option<Vec<SweepTerm>> =
             moving.iter().map(|it| self.sweep_term(it, reg)).collect();
-        let terms = match sides.as_deref() {
+        let terms = match moving.as_deref() {
             Some([only]) => [*only, *only],
             Some([one, two]) => [*one, *two],
             _ => return Ok(None),

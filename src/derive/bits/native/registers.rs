@@ -1,8 +1,8 @@
 //! Registers in machine code.
 //!
-//! They stay in memory, where the interpreter finds them, if it runs instructions of the stretch that read or set them.
-//! Otherwise they are values of the function, in the processor's registers; those that a call needs are written to
-//! memory before it.
+//! If the interpreter runs instructions of the stretch that read or set registers, or runs the stretch as a part of
+//! another one, they stay in memory, where both find them. Otherwise, and always in functions that count leaves, they are
+//! values of the function, in the processor's registers; those that a call needs are written to memory before it.
 
 use std::collections::HashMap;
 
