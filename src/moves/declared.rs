@@ -2,7 +2,7 @@
 //! next to letters, walls, counters, stacks, the text of a turn; with the relations that they name.
 
 use crate::facts::{AttrId, BOOL, Shape};
-use crate::rules::{Input, RelId, Role, Type};
+use crate::rules::{Input, RelId, Role, TemplatePart, Type};
 
 use super::finder::{
     About, Counters, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart, TurnWords, Walls,
@@ -173,7 +173,12 @@ impl Finder<'_> {
             _ => None,
         });
         let signs: String = texts.collect();
-        if !signs.contains(':') || signs.contains(['=', ' ']) {
+        let mut of_rows = parts.iter().filter_map(|it| match it {
+            TurnPart::Rows(rel) | TurnPart::List(rel) => program.row_texts.get(rel),
+            _ => None,
+        });
+        let blurs = |it: &str| it.contains(['=', ' ']);
+        if !signs.contains(':') || blurs(&signs) || of_rows.any(|it| says(&it.0, blurs)) {
             let template = line["turn ".len()..].to_owned();
             self.faults.push(Fault::TurnText { template });
         }
@@ -292,4 +297,13 @@ impl Finder<'_> {
         };
         Some(Fact { rel, attr })
     }
+}
+
+/// Whether a text that a template has itself, outside look-ups and columns, is of some form.
+fn says(parts: &[TemplatePart], is: impl Fn(&str) -> bool + Copy) -> bool {
+    parts.iter().any(|it| match it {
+        TemplatePart::Text(text) => is(text),
+        TemplatePart::Optional(all) => says(all, is),
+        _ => false,
+    })
 }

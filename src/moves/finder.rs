@@ -124,7 +124,7 @@ pub enum Fault {
     /// The text of a turn under way could not be distinguished from the other fields of a FEN.
     #[error(
         "a turn under way that is written as {template:?} could not be told from other fields of a FEN: \
-         write a `:` outside the braces, and neither `=` nor a blank"
+         write a `:` outside the braces, and neither `=` nor a blank, in the texts of rows either"
     )]
     TurnText { template: String },
 }

@@ -94,7 +94,7 @@ impl GameEntry {
     }
 
     /// Whether a text is one of its names: in any case, where a space or an underscore may stand for a hyphen.
-    pub(super) fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         self.names().any(|it| plain_letters(it).eq(plain_letters(name)))
     }
 }

@@ -1,5 +1,6 @@
-//! Connections: their maximum number, and the time within which a request must arrive. A connection that
-//! sends nothing, sends very slowly, or does not read its answers, is closed.
+//! Connections: their maximum number, and the time within which the head of a request must arrive. A connection
+//! that sends nothing, sends a head very slowly, or does not read its answers, is closed. Deliberately absent: the time
+//! for a whole request with its body (`api`).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,16 +24,17 @@ use super::places::{Place, Places};
 
 /// Maximum time for the head of a request to arrive, and for a connection to have no request.
 const HEAD: Duration = Duration::from_secs(10);
-/// Maximum time for which nothing can be written: then the connection is closed, and the answer, stream or
-/// socket that waits to be read is dropped.
+/// Maximum time for which a client takes nothing of what is written to it: then its connection is closed, with the
+/// answer, stream or socket on it.
 const SLOW: Duration = Duration::from_secs(10);
 /// Maximum number of bytes of a head.
 const HEAD_BYTES: usize = 16 * 1024;
-/// Maximum number of connections, in all and per network. Those of this machine itself have only the first
-/// limit, since they may come from a proxy.
+/// Maximum number of connections.
 const ALL: usize = 16_000;
+/// Maximum number of connections of one network. Those from this machine itself are not limited so, since a proxy may
+/// pass them on.
 const OF_ONE: usize = 100;
-/// Time to wait after a connection could not be accepted, as when the system can open no more.
+/// Time to wait after a connection could not be accepted, for example because the process has too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The place of a connection, for sockets, which outlive their request.

@@ -401,15 +401,22 @@ fn crowded_squares_are_not_lost_silently() {
     assert_eq!(game.fen(), "1(RR)1 b 1");
     assert!(rules.unsaid(&mut game).is_empty());
     // A turn under way that would be written so that it cannot be told from a field is refused at once.
-    let told =
-        ".decl begun() text \"on\" \"a turn is under way\"\nbegun() :- half_moves(n), n > 0.\n";
-    for (template, is_good) in [("{begun}", false), ("a={begun}:", false), ("{begun}:", true)] {
+    for (template, told, is_good) in [
+        ("{begun}", "on", false),
+        ("a={begun}:", "on", false),
+        ("{begun}:", "on", true),
+        ("{begun}:", "o n", false),
+        ("{begun}:", "on={n}", false),
+    ] {
         let mut catalogue = Catalogue::embedded().expect("the catalogue");
-        let text = format!("{text}{told}.meta fen \"turn {template}\"\n");
+        let text = format!(
+            "{text}.decl begun(n: Int) text \"{told}\" \"{{n}} half-moves of a turn were made\"\n\
+             begun(n) :- half_moves(n), n > 0.\n.meta fen \"turn {template}\"\n"
+        );
         let source = Source { path: "mine/pile.dl".into(), text: text.into() };
         catalogue.add(source).expect("metadata that makes sense");
         match catalogue.load::<&str>("pile", &[]) {
-            Ok(_) => assert!(is_good, "{template}"),
+            Ok(_) => assert!(is_good, "{template}, {told}"),
             Err(why) => {
                 let why = why.to_string();
                 assert!(!is_good && why.contains(template) && why.contains("write a `:`"), "{why}");

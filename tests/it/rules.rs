@@ -495,9 +495,17 @@ fn limits_say_how_many_there_are() {
     let stages = format!(".stages {}\n", names.join(", "));
     let relations: String =
         (0..=limits::RELATIONS).map(|it| format!(".static r{it}() open\n")).collect();
+    let body = |literal: &str, n: usize| {
+        format!(
+            ".static p(n: Int) open\n.static q(n: Int) \"{{n}} is so\"\nq(n) :- p(n), {}.\n",
+            vec![literal; n].join(", ")
+        )
+    };
     for (text, message) in [
         (stages, "a program may have 64 stages, this one has 66"),
         (relations, "a program may have 1024 relations, this one has 1025"),
+        (body("p(n)", 20), "a body may have 16 atoms, this one has 21"),
+        (body("n > 1", 40), "a body may have 32 comparisons, this one has 40"),
     ] {
         assert_eq!(failing(&text).list()[0].message, message);
     }

@@ -98,9 +98,9 @@ fn turns_go_through_pgn() {
 /// A turn under way that the search does not come to is refused for that, not as none of this game.
 #[test]
 fn turns_that_are_not_found_within_limits_are_refused_for_that() {
-    let rules = |steps: usize| {
+    let rules = |(board, start): (&str, &str), steps: usize| {
         let text = format!(
-            ".meta game \"strolls\"\n.meta board \"4x4\"\n.meta start \"R3/4/4/4 w 1\"\n\
+            ".meta game \"strolls\"\n.meta board \"{board}\"\n.meta start \"{start}\"\n\
              .meta fen \"turn {{begun}}:{{gone}}\"\n.domain Kind += {{ runner }}\nletter('runner, \"r\").\n\
              .input steps(n: Int) game attr steps = 0 \"{{n}} steps\"\n\
              .action stroll(piece: Entity, to: Square) legality rules uci \"{{at(piece)}}{{to}}\" \"{{piece}} strolls to {{to}}\"\n\
@@ -117,22 +117,56 @@ fn turns_that_are_not_found_within_limits_are_refused_for_that() {
         catalogue.add(source).expect("metadata that makes sense");
         catalogue.load::<&str>("strolls", &[]).unwrap_or_else(|it| panic!("{it}"))
     };
-    for (steps, done, expected) in [
-        (12, "on:1a3", None),
-        (12, "on:1b3", Some("expected a turn that is found within the limits of a search")),
-        (3, "on:1b3", None),
-        (3, "on:1c2", Some("expected actions that a turn may begin with here")),
+    let (wide, narrow) = (("4x4", "R3/4/4/4 w 1"), ("1x2", "R/1 w 1"));
+    let limits = Some("expected a turn that is found within the limits of a search");
+    for (board, steps, done, expected) in [
+        (wide, 12, "on:1a3", None),
+        (wide, 12, "on:1b3", limits),
+        (wide, 3, "on:1b3", None),
+        (wide, 3, "on:1c2", Some("expected actions that a turn may begin with here")),
+        (narrow, 40, "on:31a1", None),
+        (narrow, 40, "on:35a1", limits),
     ] {
-        let started = rules(steps).start(Some(&format!("R3/4/4/4 w 1 {done}")));
+        let started = rules(board, steps).start(Some(&format!("{} {done}", board.1)));
         let refused = started.err().map(|it| it.to_string());
         let is_so = match (&refused, expected) {
             (Some(refused), Some(expected)) => {
-                refused.contains("byte 13: ") && refused.contains(expected)
+                let place = format!("byte {}: ", board.1.len() + 1);
+                refused.contains(&place) && refused.contains(expected)
             }
             (refused, expected) => refused.is_none() && expected.is_none(),
         };
         assert!(is_so, "{done}: {refused:?}");
     }
+}
+
+/// A list with which the text of a turn begins grows at any place, as lists do.
+#[test]
+fn lists_that_begin_the_text_of_a_turn_are_read_back() {
+    let text = ".meta game \"tours\"\n.meta board \"4x4\"\n.meta start \"R3/4/4/4 w 1\"\n\
+        .meta fen \"turn {passed,}:{gone}\"\n.domain Kind += { runner }\nletter('runner, \"r\").\n\
+        .input steps(n: Int) game attr steps = 0 \"{n} steps\"\n\
+        .input been(square: Square) of Square attr been \"{square} was passed\"\n\
+        .action stroll(piece: Entity, to: Square) legality rules uci \"{at(piece)}{to}\" \"{piece} strolls to {to}\"\n\
+        stroll(p, t) :- own(p), at(p, s), step(_, s, t), !occupied(t).\nmovable() :- stroll(_, _).\n\
+        turn_goes_on() :- steps(n), n < 3.\non stroll(p, t) do set at(p, t), set been(t).\n\
+        on stroll(_, _) in after when steps(n) do set steps((n + 1) % 4).\n\
+        .decl gone(n: Int, square: Square) text \"{n}{square}\" \"after {n} steps at {square}\"\n\
+        gone(n, s) :- steps(n), own(p), at(p, s).\n\
+        .decl passed(square: Square) text \"{square}\" \"{square} was passed in this turn\"\n\
+        passed(s) :- been(s), steps(n), n > 0.\n";
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/tours.dl".into(), text: text.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("tours", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).expect("it starts");
+    for text in ["a4b4", "b4a3"] {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+    let fen = game.fen();
+    assert_eq!(fen, "R3/4/4/4 w 1 a3,b4:2a3");
+    let mut again = rules.start(Some(&fen)).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!((again.fen(), again.hash()), (fen, game.hash()));
 }
 
 /// An action whose text has a comma of its own, in a turn of two actions, whose texts have commas between them.

@@ -156,6 +156,42 @@ fn requests_of_a_kind_that_the_rules_lack_are_shown_as_missing() {
     assert!(ran.out.contains("  slow needs a value for each side\n"), "{}", ran.out);
 }
 
+/// The games of corrections are those by which the file is answered, whatever each of them is called.
+#[test]
+fn corrections_are_for_the_game_that_is_played() {
+    let of = |head: &str, fen: &str| {
+        let row = format!(r#"{{"fen": "{fen}", "depth": 1, "nodes": 99}}"#);
+        format!(r#"{{"kind": "preset-vectors", {head}, "perft": [{row}]}}"#)
+    };
+    let rook = "8/8/8/8/8/4k3/8/4K2R w K - 0 1";
+    let hill = scratch("hill.json", &of(r#""variant": "KOTH""#, rook));
+    let plain = scratch("plain.json", &of(r#""variant": "chess""#, rook));
+    let shogi = scratch(
+        "shogi.json",
+        &of(
+            r#""oracle": "Fairy-Stockfish", "variant": "minishogi""#,
+            "rbsgk/4p/5/P4/KGSBR[-] w 0 1",
+        ),
+    );
+    for (path, game, nodes, is_applied) in [
+        (&hill, "kingofthehill", 12, true),
+        (&hill, "king_of_the_hill", 12, true),
+        (&hill, "chess", 12, false),
+        (&plain, "Chess", 12, true),
+        // The file is answered by `minishogi-fairy`, which does as that program.
+        (&shogi, "minishogi-fairy", 14, true),
+        (&shogi, "minishogi", 14, false),
+    ] {
+        let corrections = format!(
+            r#"{{"corrections": [{{"kind": "preset-vectors", "games": ["{game}"], "row": {{"depth": 1}},
+                "field": "/nodes", "told": 99, "expected": {nodes}, "conflict": "X", "reason": "a count"}}]}}"#
+        );
+        let corrections = scratch("for_game.json", &corrections);
+        let ran = rulemate(&["verify", "--corrections", &corrections, path]);
+        assert_eq!(ran.out.contains("0 passed, 1 corrected (X 1), 0 failed"), is_applied, "{game}");
+    }
+}
+
 /// Corrections are counted apart, under their conflicts; one that fits no more is refused.
 #[test]
 fn corrections_are_counted_apart() {
@@ -205,6 +241,7 @@ fn corrections_are_counted_apart() {
     assert!(ran.out.contains("passed, 2 failed"), "{}{}", ran.out, ran.err);
     for (text, why) in [
         (entry("/nodes", "98", "14", "stale"), "correction 1"),
+        (right().replace("12,", "{},"), "after corrections: invalid type: map, expected u64\n"),
         (entry("/nodes", "99", "14", ""), "empty `reason`"),
         (entry("/depth/3", "null", "14", "no such place"), "the row has no /depth/3"),
         (right().replace("\"told\"", "\"tolt\""), "unknown field `tolt`"),

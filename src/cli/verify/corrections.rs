@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::question::Row;
 use crate::cli::output::{read_text, trouble};
+use crate::presets::GameEntry;
 
 /// One value of a vector file that is believed wrong.
 #[derive(Debug, Clone, Deserialize)]
@@ -21,7 +22,7 @@ use crate::cli::output::{read_text, trouble};
 struct Correction {
     /// The kind of the vector file.
     kind: String,
-    /// The games by whose rules the value is wrong.
+    /// The games by whose rules the value is wrong, by name or alias.
     games: Vec<String>,
     /// Fields that identify the row in its file.
     row: Map<String, Value>,
@@ -74,13 +75,13 @@ impl Corrections {
     }
 
     /// The conflicts that affect files of a kind under a game.
-    pub(super) fn conflicts(&self, kind: &str, game: &str) -> BTreeSet<&str> {
+    pub(super) fn conflicts(&self, kind: &str, game: &GameEntry) -> BTreeSet<&str> {
         self.of(kind, game).map(|(_, it)| it.conflict.as_str()).collect()
     }
 
-    fn of(&self, kind: &str, game: &str) -> impl Iterator<Item = &(String, Correction)> {
+    fn of(&self, kind: &str, game: &GameEntry) -> impl Iterator<Item = &(String, Correction)> {
         let applies =
-            move |it: &Correction| it.kind == kind && it.games.iter().any(|it| it == game);
+            move |it: &Correction| it.kind == kind && it.games.iter().any(|it| game.is_called(it));
         self.0.iter().filter(move |it| applies(&it.1))
     }
 
@@ -93,7 +94,7 @@ impl Corrections {
         &self,
         path: &Path,
         text: &str,
-        (kind, game): (&str, &str),
+        (kind, game): (&str, &GameEntry),
         except: Option<&str>,
     ) -> anyhow::Result<String> {
         let mut file: Value = serde_json::from_str(text)

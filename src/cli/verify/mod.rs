@@ -122,20 +122,14 @@ fn verify(
     path: &Path,
 ) -> anyhow::Result<Tally> {
     let trust = if args.recorded { Trust::Recorded } else { Trust::Corrected };
-    let reading = Reading { trust, game: args.game.as_deref(), corrections };
+    let (catalogue, game) = (library.catalogue(), args.game.as_deref());
+    let reading = Reading { trust, game, catalogue, corrections };
     let suite = suite::read(path, reading)?;
-    // There may be a game that deviates from the usual rules as the program that made the file does.
-    let imitation = suite.oracle.as_ref().and_then(|oracle| {
-        let mut games = library.catalogue().games().iter();
-        games.find(|it| it.oracles.contains(oracle)).map(|it| it.name.clone())
-    });
-    let (asked, named) = (args.game.as_deref(), imitation.as_deref().or(suite.game.as_deref()));
-    let game = if suite.of_any_game { asked.or(named) } else { named.or(asked) };
-    let Some(game) = game else {
+    let Some(game) = reading.game_of(&suite) else {
         let cause = format!("{}: the file does not say which game it is about", path.display());
         return Err(trouble(cause, "name it with --game"));
     };
-    let rules = library.load(game, &[]).map_err(|why| why.context(path.display().to_string()))?;
+    let rules = library.load(&game, &[]).map_err(|why| why.context(path.display().to_string()))?;
     let limit = args.max_nodes.unwrap_or(u64::MAX);
     let total = suite.rows.len();
     let kept = suite.rows.iter().enumerate().filter(|it| it.1.nodes() <= limit);
@@ -153,7 +147,7 @@ fn verify(
     let failures: Vec<Failure> = found.into_iter().flatten().collect();
     Ok(Tally {
         file: path.display().to_string(),
-        game: game.to_owned(),
+        game,
         passed: rows.len() - failures.len() - as_corrected.len(),
         corrected: as_corrected.len(),
         corrections,

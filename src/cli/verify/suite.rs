@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::cli::output::{read_text, trouble};
 use crate::moves::{BETWEEN, read_perft_list};
+use crate::presets::Catalogue;
 
 use super::corrections::{Corrections, differing};
 use super::question::{Ask, Conflicts, Malformed, Row, Suite, Trust, uci_and_san};
@@ -17,16 +18,32 @@ use super::{game, requests};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'r> {
     pub(super) trust: Trust,
-    /// The game that `--game` gives. It replaces the one that the file names only if the suite is
-    /// `of_any_game`.
+    /// The game that `--game` gives.
     pub(super) game: Option<&'r str>,
+    pub(super) catalogue: &'r Catalogue,
     pub(super) corrections: &'r Corrections,
 }
 
-/// Reads a vector file by its ending.
+impl Reading<'_> {
+    /// The game whose rules answer a suite, as it is named. The one that `--game` gives replaces the file's only if the
+    /// suite is `of_any_game`.
+    pub(super) fn game_of(&self, suite: &Suite) -> Option<String> {
+        // There may be a game that deviates from the usual rules as the program that made the file does.
+        let imitation = suite.oracle.as_ref().and_then(|oracle| {
+            let found = self.catalogue.games().iter().find(|it| it.oracles.contains(oracle));
+            found.map(|it| it.name.as_str())
+        });
+        let named = imitation.or(suite.game.as_deref());
+        let game = if suite.of_any_game { self.game.or(named) } else { named.or(self.game) };
+        game.map(str::to_owned)
+    }
+}
+
+/// Reads a vector file by its ending, and applies the corrections.
 ///
 /// # Errors
-/// The file cannot be read, or its text is malformed: the message has the line and the reason.
+/// The file has another ending; it cannot be read; its text is malformed, with line and reason; or a correction does
+/// not fit it.
 pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     let text = read_text(path)?;
     let malformed = |why: Malformed| {
@@ -46,15 +63,13 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     }
 }
 
-/// The suite of a file after corrections; it says which rows have changed, and for which conflicts.
-fn corrected(
-    path: &Path,
-    text: &str,
-    suite: Suite,
-    Reading { trust, game, corrections }: Reading<'_>,
-) -> anyhow::Result<Suite> {
+/// The suite of a file after corrections; it says which rows they have changed, and the conflicts that these
+/// corrections belong to.
+fn corrected(path: &Path, text: &str, suite: Suite, reading: Reading<'_>) -> anyhow::Result<Suite> {
+    let Reading { trust, catalogue, corrections, .. } = reading;
     let Ok(Kind { kind }) = serde_json::from_str(text) else { return Ok(suite) };
-    let game = game.filter(|_| suite.of_any_game).or(suite.game.as_deref()).unwrap_or_default();
+    let game = reading.game_of(&suite).and_then(|it| catalogue.find_game(&it).ok());
+    let Some(game) = game else { return Ok(suite) };
     let all = corrections.conflicts(&kind, game);
     if all.is_empty() {
         return Ok(suite);
@@ -62,8 +77,10 @@ fn corrected(
     let read = |except: Option<&str>| -> anyhow::Result<Suite> {
         let text = corrections.applied(path, text, (&kind, game), except)?;
         parse_json(&text, trust).map_err(|why| {
+            // The place is one in the corrected text, which nobody has.
+            let reason = why.reason.rsplit_once(" at line ").map_or(&*why.reason, |it| it.0);
             let fix = "give `expected` a value that this field can have in such a file";
-            trouble(format!("{}, after corrections: {}", path.display(), why.reason), fix)
+            trouble(format!("{}, after corrections: {reason}", path.display()), fix)
         })
     };
     let mut suite = read(None)?;
@@ -134,12 +151,13 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
     if kind != "preset-vectors" {
         let line = 1 + text.lines().position(|it| it.contains("\"kind\"")).unwrap_or(0);
         let reason = format!(
-            "unknown kind `{kind}`; known are `preset-vectors`, `GAME-positions`, `GAME-perft` and others of a game"
+            "unknown kind `{kind}`; known are `preset-vectors` and those that begin with a game, as `GAME-perft` does"
         );
         return Err(Malformed { line, reason });
     }
     let file: PresetVectors = serde_json::from_str(text).map_err(malformed)?;
-    // If the program that made the file takes a whole turn for one move, commas join the turn's actions.
+    // If the program that made the file counts a whole turn as one move, commas join the turn's actions. Nothing else
+    // tells: a file that lists no turn of several actions is taken to count actions.
     let has_comma = |it: &String| it.contains(BETWEEN);
     let in_turns = file.legal_moves.iter().any(|it| it.moves.iter().any(has_comma))
         || file.san.iter().any(|it| it.san.keys().any(has_comma));

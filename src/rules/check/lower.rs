@@ -8,7 +8,7 @@ use super::super::mistake;
 use super::super::program::{
     Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, RelId, Role, Span, Term, Type, VarId,
 };
-use super::rule::{Body, OUTER, Subject, mark};
+use super::rule::{Body, OUTER, Subject, scope_of};
 
 impl<'t> Body<'_, 't> {
     /// The checked head and body, if nothing is wrong with them.
@@ -376,7 +376,7 @@ impl<'t> Body<'_, 't> {
         if scope != OUTER {
             return None;
         }
-        let inner = mark(aggregate);
+        let inner = scope_of(aggregate);
         let body = self.lower_body(&aggregate.body, inner);
         let mut exprs = Vec::new();
         for expr in &aggregate.exprs {

@@ -26,7 +26,7 @@ pub(super) enum Use {
     Atom,
     /// An argument of a negated atom.
     Negated,
-    /// An operand of a comparison, of arithmetic, or folded.
+    /// An operand of a comparison, an operand of arithmetic in a positive atom, or a value that an aggregate folds.
     Value,
     Effect,
     /// Named by the text of `because`.
@@ -55,9 +55,10 @@ pub(super) struct VarInfo<'t> {
     pub(super) ty: Option<Type>,
     /// The place that the type comes from.
     ty_span: Span,
-    /// [`OUTER`], or the mark of the aggregate that the variable is local to.
+    /// [`OUTER`], or the scope of the aggregate that the variable is local to ([`scope_of`]).
     pub(super) scope: u32,
-    /// Whether the aggregate that it is local to counts or sums, so that each value is a solution.
+    /// Whether the aggregate that it is local to counts or sums: there each of its values counts, so that it is no
+    /// mistake if it occurs only once.
     multiplies: bool,
     /// Whether the checker generated it.
     pub(super) made: bool,
@@ -67,20 +68,39 @@ pub(super) struct VarInfo<'t> {
     word: Option<&'t str>,
 }
 
+/// How many literals of one form a body has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    n: usize,
+    /// The first one beyond the limit.
+    excess: Option<Span>,
+}
+
+impl Counted {
+    fn add(&mut self, span: Span, limit: usize) {
+        self.n += 1;
+        if self.n == limit + 1 {
+            self.excess = Some(span);
+        }
+    }
+}
+
 /// A body that is being checked.
 pub(super) struct Body<'c, 't> {
     pub(super) cx: &'c mut Checker<'t>,
     pub(super) vars: Vec<VarInfo<'t>>,
     /// The variables after the first [`FEW`].
     ids: HashMap<(u32, &'t str), VarId>,
-    /// Names outside aggregates, and once they are asked for, as a set.
+    /// Names that occur outside aggregates.
     outer: Vec<&'t str>,
+    /// The same names as a set, made when it is first asked for.
     outer_set: Option<HashSet<&'t str>>,
-    atoms: usize,
-    comparisons: usize,
+    atoms: Counted,
+    comparisons: Counted,
     /// Whether it is the body of a reaction.
     pub(super) reacts: bool,
-    /// Whether something in it could not be resolved, so that no further mistakes are reported.
+    /// Whether something in it could not be resolved, so that no rule is made of it. What may only follow from that
+    /// (unbound variables, unknown types) is not reported.
     pub(super) unresolved: bool,
     /// Whether it exceeds a limit, so that it is not examined further.
     pub(super) too_large: bool,
@@ -110,7 +130,8 @@ impl<'t> Checker<'t> {
         self.rules.push(Rule { id, head, args, body, vars, because, order, span: clause.span });
     }
 
-    /// The relation that a clause concludes, if that is allowed.
+    /// The relation that a clause concludes, if there is one of that name. Reports it if no clause, or no clause of
+    /// this file, may conclude it.
     fn head(&mut self, clause: &Clause<'t>) -> Option<RelId> {
         let name = clause.head.name;
         let id = self.find(name)?;
@@ -177,8 +198,8 @@ impl<'c, 't> Body<'c, 't> {
             ids: HashMap::new(),
             outer: Vec::new(),
             outer_set: None,
-            atoms: 0,
-            comparisons: 0,
+            atoms: Counted::default(),
+            comparisons: Counted::default(),
             reacts: false,
             unresolved: false,
             too_large: false,
@@ -222,13 +243,13 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// Notes a variable of the outer scope outside expressions.
+    /// Notes a variable outside aggregates that a bare name stands for, in a text or an effect.
     pub(super) fn note_outer_name(&mut self, name: Name<'t>) {
         self.outer.push(name.text);
         self.outer_set = None;
     }
 
-    /// Notes a use of such a variable.
+    /// Notes a use of a variable by a bare name.
     pub(super) fn collect_name(&mut self, name: Name<'t>, ty: Option<Type>, place: Use) {
         let id = self.var(name.text, OUTER, false);
         self.info(id).uses.push((name.span, place));
@@ -237,12 +258,13 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// The variables of words outside aggregates.
+    /// The variables that bare names stand for.
     pub(super) fn ids_of(&mut self, names: &[Name<'t>]) -> Vec<VarId> {
         names.iter().map(|it| self.var(it.text, OUTER, false)).collect()
     }
 
-    /// The variable of a word in a scope.
+    /// The variable that a name stands for in a scope: the one outside aggregates if the name occurs there, too. It is
+    /// added at its first use.
     pub(super) fn var(&mut self, name: &'t str, scope: u32, multiplies: bool) -> VarId {
         let scope = if scope != OUTER && self.is_outer(name) { OUTER } else { scope };
         let is_it = |it: &VarInfo<'t>| it.scope == scope && it.word == Some(name);
@@ -276,7 +298,8 @@ impl<'c, 't> Body<'c, 't> {
         self.outer_set.get_or_insert_with(|| outer.iter().copied().collect()).contains(name)
     }
 
-    /// A variable for a nested expression.
+    /// A new variable with a name of the checker's own, for what has none in the text: a nested expression, the result
+    /// of an aggregate.
     pub(super) fn fresh(&mut self, ty: Type, scope: u32, span: Span) -> VarId {
         let name = loop {
             self.made += 1;
@@ -328,6 +351,7 @@ impl<'c, 't> Body<'c, 't> {
 
     pub(super) fn collect_body(&mut self, body: &[Literal<'t>]) {
         self.collect(body, OUTER, false);
+        self.check_size();
         self.infer(body);
     }
 
@@ -337,11 +361,11 @@ impl<'c, 't> Body<'c, 't> {
                 Literal::Atom { atom, negated } => {
                     let rel = self.cx.find(atom.name);
                     let place = if *negated { Use::Negated } else { Use::Atom };
-                    self.count_atom(atom.span);
+                    self.atoms.add(atom.span, limits::BODY_ATOMS);
                     self.collect_args(atom, rel.map(Subject::from), place, scope, multiplies);
                 }
                 Literal::Compare { lhs, rhs, span, .. } => {
-                    self.count_comparison(*span);
+                    self.comparisons.add(*span, limits::BODY_COMPARISONS);
                     self.collect_expr(lhs, None, Use::Value, scope, multiplies);
                     self.collect_expr(rhs, None, Use::Value, scope, multiplies);
                 }
@@ -349,18 +373,14 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    fn count_atom(&mut self, span: Span) {
-        self.atoms += 1;
-        if self.atoms == limits::BODY_ATOMS + 1 {
-            self.cx.report(mistake::limit(LimitError::BodyAtoms(self.atoms), span));
-            (self.unresolved, self.too_large) = (true, true);
-        }
-    }
-
-    fn count_comparison(&mut self, span: Span) {
-        self.comparisons += 1;
-        if self.comparisons == limits::BODY_COMPARISONS + 1 {
-            self.cx.report(mistake::limit(LimitError::BodyComparisons(self.comparisons), span));
+    /// Reports the limits that the body exceeds, each at the first literal that is too much.
+    fn check_size(&mut self) {
+        let (atoms, comparisons) = (self.atoms, self.comparisons);
+        let atoms = atoms.excess.map(|span| (LimitError::BodyAtoms(atoms.n), span));
+        let comparisons =
+            comparisons.excess.map(|span| (LimitError::BodyComparisons(comparisons.n), span));
+        for (error, span) in atoms.into_iter().chain(comparisons) {
+            self.cx.report(mistake::limit(error, span));
             (self.unresolved, self.too_large) = (true, true);
         }
     }
@@ -444,7 +464,7 @@ impl<'c, 't> Body<'c, 't> {
             self.unresolved = true;
             return;
         }
-        let scope = mark(aggregate);
+        let scope = scope_of(aggregate);
         let multiplies = matches!(aggregate.fold, Fold::Count | Fold::Sum);
         let ty = (aggregate.fold == Fold::Sum).then_some(Type::Int);
         self.collect(&aggregate.body, scope, multiplies);
@@ -499,7 +519,7 @@ impl<'c, 't> Body<'c, 't> {
             ExprKind::Aggregate(aggregate) => match aggregate.fold {
                 Fold::Count | Fold::Sum => vec![Some(Type::Int)],
                 Fold::Min | Fold::Max => {
-                    let scope = mark(aggregate);
+                    let scope = scope_of(aggregate);
                     aggregate.exprs.iter().map(|it| self.type_of(it, scope)).collect()
                 }
             },
@@ -521,7 +541,7 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// Reports variables that occur once, which should be wildcards or are mistyped.
+    /// Reports variables that occur once, which should be wildcards or are misspelt.
     pub(super) fn check_single_uses(&mut self) {
         for at in 0..self.vars.len() {
             let var = &self.vars[at];
@@ -552,7 +572,7 @@ impl<'c, 't> Body<'c, 't> {
 }
 
 /// The number of an aggregate's scope, different for each; never [`OUTER`].
-pub(super) fn mark(aggregate: &Aggregate<'_>) -> u32 {
+pub(super) fn scope_of(aggregate: &Aggregate<'_>) -> u32 {
     aggregate.span.start + 1
 }
 
@@ -569,7 +589,7 @@ fn gather<'a, 't>(
         pairs.push((lhs, rhs, scope));
         for side in [lhs, rhs] {
             if let (ExprKind::Aggregate(aggregate), OUTER) = (&side.kind, scope) {
-                gather(&aggregate.body, mark(aggregate), pairs);
+                gather(&aggregate.body, scope_of(aggregate), pairs);
             }
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! A stretch becomes one function. The accumulator and the open loops are values of it, one for each word of
 //! a row; registers are values, too, or stay in memory, where calls find them (`registers`). Rows and values of
-//! functions are accessed only after a bounds check: an index out of range ends the stretch with a fault.
+//! functions are accessed only after a bounds check, unless the index cannot be out of range (`places`). An index out
+//! of range ends the stretch with a fault.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -678,7 +679,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         } else {
             (self.funs, self.c.kept_funs)
         };
-        let address = self.place(start, at, n as u64, 3);
+        let address = self.address_at(start, at, n as u64, 3);
         self.b.ins().load(I64, MemFlagsData::trusted(), address, 0)
     }
 

@@ -50,8 +50,8 @@ impl<W: Word> Lower<'_, '_, W> {
         (start, self.bound_of_rows(space))
     }
 
-    /// The bound of the indices of rows of a space. Maintained rows and those of the frame are counted together,
-    /// so either has the bound of both.
+    /// The bound of the indices of rows of a space. The rows of the frame are numbered on from the maintained ones, so
+    /// there is one bound for both.
     pub(super) fn bound_of_rows(&self, space: Space) -> u64 {
         match space {
             Space::Static => self.c.statics.rows.len() as u64,
@@ -71,14 +71,15 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().iadd(start, offset)
     }
 
+    /// The address of the row at a place of the space, checked where [`Lower::address_at`] does.
     pub(super) fn row_at(&mut self, space: Space, at: Place) -> Value {
         let (start, n) = self.rows_in(space);
-        self.place(start, at, n, Self::ROW_SHIFT)
+        self.address_at(start, at, n, Self::ROW_SHIFT)
     }
 
-    /// The address of a place in an array of `n` elements. It is checked against `n`, unless its registers hold
+    /// The address of a place in an array of `n` elements. Its index is checked against `n`, unless its registers hold
     /// members of rows or constants, and the highest index that these allow is in range.
-    pub(super) fn place(&mut self, start: Value, at: Place, n: u64, shift: i64) -> Value {
+    pub(super) fn address_at(&mut self, start: Value, at: Place, n: u64, shift: i64) -> Value {
         let index = self.index(at);
         match self.highest(at) {
             Some(highest) if highest < n => self.address_inside(start, index, shift),

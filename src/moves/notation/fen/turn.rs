@@ -1,10 +1,11 @@
-//! Turns that are under way in a FEN: the position that the turn began from, then what was done of it, `e4:T:I>e5...`.
+//! Turns that are under way in a FEN: the position that the turn began from, then what has been done since,
+//! `e4:T:I>e5...`.
 //!
 //! The rules declare what is written (`.meta fen "turn {opened}:{staying}:{made,}{more}"`): the texts of each
 //! relation's rows, for a list (`{made,}`) with commas between them; if the first relation has no row, no
 //! turn is under way. Reading searches for the actions that lead to the text. An action may add to a list, at
-//! any place, and takes nothing away; so a search that prunes what no longer fits is short. Nothing here knows
-//! what the texts mean.
+//! any place, and takes nothing away; the text of the first relation stays the same for the whole turn, unless it is a
+//! list. So a search that prunes what no longer fits is short. Nothing here knows what the texts mean.
 
 use crate::derive::World;
 use crate::rules::RelId;
@@ -20,10 +21,12 @@ use super::{FenError, FenField};
 /// Maximum number of actions tried to read a turn.
 const TRIES: usize = 20_000;
 
-/// The text: all of it, its beginning, and its lists.
+/// The text of a turn under way.
 struct TurnText {
     text: String,
-    first: String,
+    /// The beginning of the text, which stays the same for the whole turn.
+    beginning: String,
+    /// The texts of the lists in it.
     lists: Vec<String>,
 }
 
@@ -49,8 +52,11 @@ fn turn_text(world: &mut World, contract: &Contract) -> Option<TurnText> {
             None => {
                 let first = texts.join(between);
                 let text = format!("{before}{first}");
-                text_of_turn =
-                    Some(TurnText { text: text.clone(), first: text, lists: Vec::new() });
+                let (beginning, lists) = match part {
+                    TurnPart::List(_) => (before.clone(), vec![first]),
+                    _ => (text.clone(), Vec::new()),
+                };
+                text_of_turn = Some(TurnText { text, beginning, lists });
             }
             Some(text_of_turn) => {
                 let text = texts.join(between);
@@ -79,6 +85,7 @@ pub fn write_turn(world: &mut World, contract: &Contract) -> Option<String> {
 
 /// Splits a FEN into the position and the text of a turn under way.
 pub fn split_turn<'t>(contract: &Contract, text: &'t str) -> (&'t str, Option<&'t str>) {
+    // Other last fields have no colon, or are `NAME=VALUE`.
     let is_turn = |last: &str| last.contains(':') && !last.contains('=');
     match text.trim_end().rsplit_once(' ') {
         Some((position, last))
@@ -102,11 +109,13 @@ pub fn read_turn(
     offset: usize,
 ) -> Result<Vec<Move>, FenError> {
     let mover = contract.mover(world.facts());
-    let mut search = Search { contract, mover, text, path: Vec::new(), tries: 0 };
+    let path = Vec::new();
+    let mut search = Search { contract, mover, text, path, tries: 0, was_too_long: false };
     if search.find(world) {
         return Ok(search.path);
     }
-    let expected = match search.tries >= TRIES || world.has_run_out() {
+    let is_cut = search.tries >= TRIES || search.was_too_long || world.has_run_out();
+    let expected = match is_cut {
         true => "a turn that is found within the limits of a search",
         false => "actions that a turn may begin with here, as this game writes them",
     };
@@ -120,12 +129,18 @@ struct Search<'s> {
     text: &'s str,
     path: Vec<Move>,
     tries: usize,
+    /// Whether a turn was given up that has the maximum number of actions and may go on.
+    was_too_long: bool,
 }
 
 impl Search<'_> {
-    /// Searches on from the actions so far for the text.
+    /// Whether further actions lead to the text. If so, the path has all of them.
     fn find(&mut self, world: &mut World) -> bool {
-        if self.path.len() >= LONGEST || is_over(world, self.contract) {
+        if is_over(world, self.contract) {
+            return false;
+        }
+        if self.path.len() >= LONGEST {
+            self.was_too_long = true;
             return false;
         }
         for mv in legal_moves(world, self.contract) {
@@ -149,10 +164,10 @@ impl Search<'_> {
         false
     }
 
-    /// Whether the text after these actions may grow into the wanted one, which begins like it and has the
-    /// characters of each of its lists, in their order.
+    /// Whether further actions may turn this text into the wanted one. For that, the wanted text must begin like it,
+    /// and have the characters of each of its lists, in their order.
     fn may_become(&self, text_of_turn: &TurnText) -> bool {
         let fits = |it: &String| is_within(it, self.text);
-        self.text.starts_with(&text_of_turn.first) && text_of_turn.lists.iter().all(fits)
+        self.text.starts_with(&text_of_turn.beginning) && text_of_turn.lists.iter().all(fits)
     }
 }
