@@ -72,10 +72,9 @@ pub struct Solutions {
 
 const HEAD: &str = ".decl query_() \"a question\"\nquery_() :- ";
 
-/// The names of the relations that rule files declare. Those for the state from before an action come after
-/// them.
-fn declared(program: &Program) -> impl Iterator<Item = &str> {
-    program.declared().map(|it| it.name.as_str())
+/// The names of the relations that rules can name. Those for the state from before an action come after them.
+fn nameable(program: &Program) -> impl Iterator<Item = &str> {
+    program.nameable().map(|it| it.name.as_str())
 }
 
 impl Query {
@@ -100,8 +99,8 @@ impl Query {
                 None => whole(text, "the question does not fit the rules"),
             }
         })?;
-        let (known, rule) = (declared(program).count(), compiled.rules.last());
-        let same = declared(&compiled).zip(declared(program)).all(|(a, b)| a == b);
+        let (known, rule) = (nameable(program).count(), compiled.rules.last());
+        let same = nameable(&compiled).zip(nameable(program)).all(|(a, b)| a == b);
         let Some(rule) = rule.filter(|it| same && usize::from(it.head.0) == known) else {
             return Err(whole(text, "the question declares something of its own"));
         };

@@ -11,12 +11,11 @@ use crate::derive::explain::{Finding, Limits, Line, Proof, Source, Turning, why_
 use crate::derive::{Allowance, Exhausted, World};
 use crate::facts::Domain;
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
-use crate::moves::{BETWEEN, Contract, Move, is_over};
+use crate::moves::{BETWEEN, Contract, Move, is_over, value_name};
 use crate::rules::{RelId, Role, Type, plural};
 
 use super::fact::{Asked, QuestionError};
 use super::finding::{Describer, decide, prove, trial, turn_after};
-use super::names::value_name;
 use super::play::Game;
 use super::refusal::Objection;
 use super::view::squares_in_sentence;

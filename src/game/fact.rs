@@ -143,7 +143,7 @@ impl Game {
 pub(super) fn relation_meant(program: &Program, name: &str) -> Result<RelId, QuestionError> {
     program.relation_meant(name).ok_or_else(|| {
         let near = match program.full_names(name).as_slice() {
-            [] => nearest(name, program.declared().map(|it| it.name.as_str())).map(String::from),
+            [] => nearest(name, program.nameable().map(|it| it.name.as_str())).map(String::from),
             several => Some(several.join("` or `")),
         };
         QuestionError::Relation { name: name.into(), near }

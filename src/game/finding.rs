@@ -9,10 +9,11 @@ use crate::derive::explain::{
 };
 use crate::derive::{Exhausted, World};
 use crate::facts::{AttrId, EntityId};
-use crate::moves::{Contract, Decision, Move, argument_rows, is_played_out, refused_argument, row};
+use crate::moves::{
+    Contract, Decision, Lookup, Move, argument_rows, is_played_out, refused_argument, row,
+    value_name,
+};
 use crate::rules::{RelId, Type};
-
-use super::names::{Lookup, value_name};
 
 /// The proofs of all rows that match.
 pub(super) fn prove(

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, World};
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{SanDraft, Warning, cells, listing, to_uci, write_fen, write_turn};
-use crate::moves::{BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn};
+use crate::moves::{
+    BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn, value_name,
+};
 use crate::rules::{Program, Type};
 
 use super::key::key;
-use super::names::value_name;
 use super::record::{Extra, GameResult, Record, Switch};
 use super::refusal::{IllegalMove, PlayError, RULE_SETS, SWITCHES, SwitchError};
 use super::terms::Terms;

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::derive::{Done, Step};
 use crate::facts::{AttrId, AttrType, BOOL, Change, SavedOwner, Snapshot, owner};
+use crate::moves::value_name;
 use crate::rules::{Event, Program, Type};
 
-use super::names::value_name;
 use super::play::Game;
 use super::record::Record;
 

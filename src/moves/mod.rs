@@ -8,6 +8,7 @@ mod contract;
 mod declared;
 mod finder;
 mod meta_lines;
+mod names;
 mod perft;
 mod reach;
 mod safety;
@@ -25,6 +26,7 @@ pub use action::{
 };
 pub use contract::{Contract, ContractError};
 pub use finder::{About, Board, Fact, Fault, Field, Mark};
+pub use names::{Lookup, value_name};
 pub use perft::{
     PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, prepare_count,
     read_perft_list,

@@ -2,7 +2,7 @@
 //!
 //! This is the contract between the front end (`syntax`, `check`, `stratify`) and everything that
 //! runs, explains or documents rules. It is plain data: every name is resolved to an index, every
-//! constant to a raw value, every nested expression to a variable of its own.
+//! constant to a raw value, every expression in an atom or a head to a variable of its own.
 //!
 //! Raw values are `i64`: an integer, a member's index in its domain, an entity's id, a text's index
 //! in [`Program::texts`].
@@ -29,15 +29,16 @@ pub struct Program {
     /// that it states about entities other than its activations.
     pub stated: Vec<(i64, AttrId)>,
     pub sources: Vec<Source>,
-    /// For each source the number of its preset's main file, if it belongs to a preset.
+    /// For each source the number of the file that owns its reactions: the main file of its preset, or the source
+    /// itself if it is a module that others include. `None` for all others.
     pub owners: Vec<Option<u16>>,
     /// Domains and attributes; shared with the sessions that run under the program.
     pub schema: Arc<Schema>,
     pub relations: Vec<Relation>,
     pub rules: Vec<Rule>,
     /// Relations grouped so that each depends, through negation and aggregates, only on earlier
-    /// strata. Inputs are in none. Static strata come first. Relations of one stratum are mutually
-    /// recursive (or a single relation).
+    /// strata. Only statics and derived relations are in one. Static strata come first. Relations of one
+    /// stratum are mutually recursive (or a single relation).
     pub strata: Vec<Stratum>,
     pub actions: Vec<Action>,
     /// `.decl ... text "..."`: the templates for rows of a relation as text.
@@ -46,7 +47,7 @@ pub struct Program {
     pub reactions: Vec<Reaction>,
     /// The stages that reactions run in, first to last; at least one.
     pub stages: Vec<Stage>,
-    /// The events that reactions may raise and react to.
+    /// The events that rules declare, and those of trials, which no rule can name.
     pub events: Vec<DeclaredEvent>,
     /// `.repetition rel, ...`: the relations whose rows together identify a position.
     pub repetition: Vec<RelId>,
@@ -62,7 +63,7 @@ pub struct Program {
     pub meta: Vec<Meta>,
     /// The texts that rules mention.
     pub texts: Vec<String>,
-    /// The relations by full name, except those that the engine itself adds.
+    /// The relations that rules can name, by full name: all but the hidden ones ([`Program::is_hidden`]).
     pub relation_names: HashMap<String, RelId>,
     /// For each source the preset or game that it belongs to, if that has private names.
     pub scopes: Vec<Option<String>>,
@@ -177,7 +178,7 @@ pub enum Term {
     Var(VarId),
     /// A raw value of the column's type.
     Const(i64),
-    /// `_`, in body atoms only: some value. Under negation: no value at all.
+    /// `_`, in atoms of bodies and in parameters of reactions: some value. Under negation: no value at all.
     Wild,
 }
 
@@ -281,8 +282,8 @@ pub struct Aggregate {
     pub body: Vec<Literal>,
     /// Variables and constants; never a wildcard.
     pub results: Vec<Term>,
-    /// The variables that occur in `body` only. Those made for nested expressions are among them:
-    /// being functions of the named ones, they do not multiply solutions.
+    /// The variables of `body` that do not occur outside the aggregate. Those made for nested expressions
+    /// are among them: being functions of the named ones, they do not multiply solutions.
     pub locals: Vec<VarId>,
     pub span: Span,
 }
@@ -304,7 +305,8 @@ pub struct Stage {
     pub span: Span,
 }
 
-/// `.event damage(target: Entity, amount: Int) "..."`: an event that reactions or the host raise.
+/// `.event damage(target: Entity, amount: Int) "..."`: an event that reactions raise or emit, or that the
+/// host raises.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredEvent {
     pub id: EventId,
@@ -316,8 +318,8 @@ pub struct DeclaredEvent {
 
 /// `on EVENT in STAGE when BODY do EFFECTS`.
 ///
-/// The reactions to an event run by stages, and in a stage by owners: first files without an owner, then each
-/// preset's file. The reactions of one owner in one stage are a batch: their bodies are solved on the facts
+/// The reactions to an event run by stages, and in a stage by owners: first those without an owner, then those of each
+/// preset or included module. The reactions of one owner in one stage are a batch: their bodies are solved on the facts
 /// at the beginning of the batch; the effects are then applied in text order, so of two `set`s of one fact
 /// the later one counts. The solutions of a body are distinguished by the variables that the parameters and
 /// effects name, and ordered by their ascending values.
@@ -325,7 +327,7 @@ pub struct DeclaredEvent {
 pub struct Reaction {
     pub event: Event,
     pub stage: StageId,
-    /// The source of the preset that it belongs to; `None` for core and game.
+    /// The owner of the source that it is in, see [`Program::owners`].
     pub owner: Option<u16>,
     /// One per column of the action or event (none for [`Event::Any`]).
     pub params: Vec<Term>,
@@ -355,8 +357,7 @@ pub enum Effect {
     /// `forget x`: every fact that a preset states is retracted; `forget x of p`: those of one entity or
     /// member of a domain.
     Forget { preset: VarId, of: Option<VarId> },
-    /// `inherit p from o`: copies the facts that presets state of one entity to another, unless that has such
-    /// facts itself.
+    /// `inherit p from o`: `p` gets the facts that presets state of `o`, except where it has a fact of its own.
     Inherit { to: VarId, from: VarId },
     /// `spawn x`: the variable is a new entity for the effects after it.
     Spawn { var: VarId },
@@ -372,7 +373,7 @@ pub enum Effect {
     Emit { event: EventId, args: Vec<Expr> },
     /// `note "..."`: a line in the record of the action.
     Note { message: Message },
-    /// `rewind 2`: after everything else, the game goes back that many whole turns.
+    /// `rewind 2`: nothing happens after this batch, and the game goes back that many whole turns.
     Rewind { turns: Expr },
     /// `call bite(p, n)`: calls code that the host has registered for the preset.
     Call { name: String, args: Vec<VarId> },
@@ -407,7 +408,7 @@ impl Rule {
 }
 
 impl Reaction {
-    /// Whether its body has an atom of a relation, negated or not.
+    /// Whether its body has an atom of a relation, negated or not, outside of aggregates.
     pub fn has_atom_of(&self, rel: RelId) -> bool {
         self.body.iter().any(|it| matches!(it, Literal::Atom(atom) if atom.rel == rel))
     }
@@ -433,25 +434,26 @@ impl Program {
         self.relation_names.get(name).copied()
     }
 
-    /// The relations of that name: the shared one, and private ones of presets.
+    /// The relations of that name: the shared one, and private ones of presets and of the game.
     pub fn relations_called(&self, name: &str) -> impl Iterator<Item = RelId> {
         let is_it = move |it: &Relation| it.name.rsplit(SEPARATOR).next() == Some(name);
-        (0..).map(RelId).zip(&self.relations).filter(move |it| is_it(it.1)).map(|it| it.0)
+        let all = (0..).map(RelId).zip(&self.relations);
+        all.filter(move |it| is_it(it.1) && !self.is_hidden(it.0)).map(|it| it.0)
     }
 
-    /// The relations that rule files declare, without those that the engine itself adds.
-    pub fn declared(&self) -> impl Iterator<Item = &Relation> {
+    /// The relations that rules can name: those that files declare, and `file` and `rank` of the board.
+    pub fn nameable(&self) -> impl Iterator<Item = &Relation> {
         let all = (0..).map(RelId).zip(&self.relations);
         all.filter(|it| !self.is_hidden(it.0)).map(|it| it.1)
     }
 
-    /// The full name in the program of a private name of the file's preset or game.
+    /// The full name that a name has if it is private to the file's preset or game.
     fn own_name(&self, source: u16, name: &str) -> Option<String> {
         let scope = self.scopes.get(usize::from(source))?.as_ref()?;
         Some(format!("{scope}{SEPARATOR}{name}"))
     }
 
-    /// The name in a file for a full name of the program; `None` if it is private to another preset.
+    /// The name in a file for a full name of the program; `None` if it is private to another preset or game.
     pub fn name_in<'n>(&self, source: u16, full: &'n str) -> Option<&'n str> {
         let Some((of, name)) = full.rsplit_once(SEPARATOR) else { return Some(full) };
         let scope = self.scopes.get(usize::from(source))?.as_ref()?;
@@ -583,7 +585,7 @@ impl Program {
         }
     }
 
-    /// The value of a fact in words.
+    /// The value of a fact: a member by its name, everything else as a number.
     pub fn fact_value_name(&self, attr: AttrId, raw: i64) -> String {
         match self.schema.attribute(attr).ty {
             AttrType::Member(id) => self.schema.domain(id).member_name(raw),

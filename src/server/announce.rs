@@ -10,18 +10,18 @@ use super::webhooks::{Hooks, WebhookQueues};
 
 #[doc(hidden)]
 impl Host {
-    /// Notifies these addresses from now on.
+    /// Notifies these addresses of games that begin and end from now on. A second call changes nothing, and is logged.
     ///
     /// # Errors
     /// An address has `https`, and this machine has no root certificates.
-    pub fn tell_hooks(&self, hooks: &Hooks) -> std::io::Result<()> {
+    pub fn set_hooks(&self, hooks: &Hooks) -> std::io::Result<()> {
         if self.hooks.set(WebhookQueues::open(hooks)?).is_err() {
             tracing::error!("there are webhooks already");
         }
         Ok(())
     }
 
-    /// Notifies webhooks of stored events of a game.
+    /// Notifies webhooks if a game begins or ends with these events, which are stored.
     pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
         let Some(queues) = self.hooks.get() else { return };
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));

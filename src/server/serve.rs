@@ -97,7 +97,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         tokio::spawn(settle_games(Arc::downgrade(&host)));
         tokio::spawn(run_tournaments(Arc::downgrade(&host)));
         if let Some(hooks) = &settings.hooks {
-            host.tell_hooks(hooks)?;
+            host.set_hooks(hooks)?;
         }
         let games = listener.local_addr()?;
         let metrics = counters.as_ref().map(TcpListener::local_addr).transpose()?;

@@ -492,6 +492,14 @@ fn a_fen_tells_what_files_declare() {
     let doubled =
         shogi.start(Some("k4/2p2/2p2/5/4K[] w - - 0 1")).map(|_| ()).expect_err("two pawns");
     assert!(doubled.to_string().ends_with("black has two pawns on file 3"), "{doubled}");
+    let text = ".meta game \"barred\"\n.meta layout \"orthodox\"\n.meta family \"chess\"\n\
+                .decl misplaced(piece: Entity, to: Square) \"{piece} may not be on {to}\"\n\
+                misplaced(p, s) :- at(p, s), kind(p, 'pawn), rank(s, 5).\n";
+    let barred = with(&[("mine/barred.dl", text)]);
+    let barred = barred.load::<&str>("barred", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let barred = barred.start(Some("4k3/8/8/4P3/8/8/8/4K3 w - - 0 1")).map(|_| ());
+    let told = barred.expect_err("a pawn on e5").to_string();
+    assert!(told.ends_with("the white pawn on e5 may not be on e5"), "{told}");
 }
 
 /// After every turn of every game, what its FEN sets up has the same facts but for the history. (Within a turn

@@ -425,6 +425,20 @@ fn presets_and_families_say_each_what_is_misplaced_and_unfinished() {
     assert_eq!(game.contract().unfinished.len(), 2);
 }
 
+/// What a reaction asks of the time before is another relation, which has no name and is not heard.
+#[test]
+fn a_preset_asks_what_was_misplaced_and_unfinished_by_its_own_word() {
+    let own = format!(
+        "{HEAD}.meta family \"cotulenh\"\n.decl misplaced() \"it is move 77\"\nmisplaced() :- fullmove(77).\n\
+         .decl unfinished() \"a rest is to come\"\nunfinished() :- kind(_, 'infantry), fullmove(77).\n\
+         on any when was unfinished() do note \"rested\".\non any when was misplaced() do note \"moved\".\n"
+    );
+    let rules = loaded(&with(&[("reader.dl", &own)]), "cotulenh", &["reader"]);
+    let game = rules.start(None).expect("it starts");
+    assert_eq!(game.program().relations_called("misplaced").count(), 2);
+    assert_eq!(game.contract().unfinished.len(), 2);
+}
+
 /// A preset with the names of before, and the same with those of today: what it adds to, asks for, and withdraws.
 fn of_before(is_new: bool) -> String {
     let text = r#"

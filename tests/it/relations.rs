@@ -52,7 +52,7 @@ pub(crate) fn document(program: &Program) -> String {
     );
     for (at, source) in program.sources.iter().enumerate() {
         let declared: Vec<&Relation> =
-            program.declared().filter(|it| usize::from(it.span.source) == at).collect();
+            program.nameable().filter(|it| usize::from(it.span.source) == at).collect();
         if !declared.is_empty() {
             write_file(&mut out, program, &source.path, &source.text, &declared);
         }
@@ -109,7 +109,7 @@ fn write_domains(out: &mut String, program: &Program) {
 
 fn write_attributes(out: &mut String, program: &Program) {
     out.push_str("\n## Attributes\n\n| attribute | read by | default |\n|---|---|---|\n");
-    for relation in program.declared() {
+    for relation in program.nameable() {
         let Role::Input(input) = relation.role else {
             continue;
         };

@@ -76,7 +76,7 @@ pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem>
         documentation: (!sentence.is_empty()).then(|| Documentation::String(sentence.to_owned())),
         ..CompletionItem::default()
     };
-    let relations = program.declared().filter_map(|it| {
+    let relations = program.nameable().filter_map(|it| {
         let name = program.name_in(source, &it.name)?;
         let head = signature(program, name, &it.columns);
         Some(item(name, CompletionItemKind::FUNCTION, head, &it.sentence))

@@ -37,7 +37,7 @@ use super::problem::{Problem, ProblemBody};
 use super::web::Web;
 use super::{page, socket};
 
-/// Maximum number of bytes of a body.
+/// Maximum number of bytes of a body, unless its route has another.
 const BODY: usize = 64 * 1024;
 /// Maximum duration of a request.
 const TIMEOUT: Duration = Duration::from_secs(15);

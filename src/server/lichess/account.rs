@@ -6,20 +6,20 @@ use axum::http::request::Parts;
 use serde_json::{Value, json};
 
 use super::{LichessProblem, ok};
-use crate::server::accounts::{Account as Holder, by_name, by_token, is_bot};
+use crate::server::accounts::{self, by_name, by_token, is_bot};
 use crate::server::api::accounts::no_user;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
-/// The holder of an account, whose problems are answered in lichess' form.
+/// The account whose token a request sends. If there is none, the request is refused in lichess' form.
 #[derive(Debug, Clone)]
-pub(super) struct Account(pub(super) Holder);
+pub(super) struct Account(pub(super) accounts::Account);
 
 impl std::ops::Deref for Account {
-    type Target = Holder;
+    type Target = accounts::Account;
 
-    fn deref(&self) -> &Holder {
+    fn deref(&self) -> &accounts::Account {
         &self.0
     }
 }
@@ -28,11 +28,11 @@ impl FromRequestParts<Web> for Account {
     type Rejection = LichessProblem;
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, LichessProblem> {
-        Ok(Self(Holder::from_request_parts(parts, web).await?))
+        Ok(Self(accounts::Account::from_request_parts(parts, web).await?))
     }
 }
 
-/// The account of a user that exists.
+/// The account of a name, or the problem that there is none.
 pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
     let wanted = name.to_owned();
     let found = web.host.reads().ask(move |store| by_name(store, &wanted)).await?;
@@ -62,15 +62,19 @@ pub(super) async fn upgrade(
     Ok(ok())
 }
 
-/// The accounts of comma-separated tokens: 1,000 at most, as on lichess.
+/// Maximum number of tokens of one request: as on lichess.
+const TOKENS: usize = 1000;
+/// Maximum number of bytes of their request. A token has 68, and a comma after it.
+pub(super) const TOKENS_BODY: usize = 80 * TOKENS;
+
+/// The accounts of comma-separated tokens.
 pub(super) async fn test(
     State(web): State<Web>,
     body: String,
 ) -> Result<Json<Value>, LichessProblem> {
-    const MOST: usize = 1000;
     let tokens: Vec<&str> = body.split(',').map(str::trim).collect();
-    if tokens.len() > MOST {
-        let message = format!("{} tokens; {MOST} at a time at most", tokens.len());
+    if tokens.len() > TOKENS {
+        let message = format!("{} tokens; {TOKENS} at a time at most", tokens.len());
         return Err(Problem::bad("too_many_tokens", message).into());
     }
     let hashes: Vec<TokenHash> = tokens.iter().map(|it| TokenHash::of(it)).collect();

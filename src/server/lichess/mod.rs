@@ -16,6 +16,7 @@ mod words;
 
 use axum::Json;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{get, post};
@@ -29,11 +30,12 @@ pub use challenges::Challenges;
 /// The routes that answer at once, and the streams, which have no time-out.
 pub(super) fn routes() -> (Router<Web>, Router<Web>) {
     let mut streams = Router::new().route("/api/stream/event", get(stream::events));
+    let tokens = DefaultBodyLimit::max(account::TOKENS_BODY);
     let mut router = Router::new()
         .route("/api/account", get(account::show))
         .route("/api/account/playing", get(stream::playing))
         .route("/api/bot/account/upgrade", post(account::upgrade))
-        .route("/api/token/test", post(account::test))
+        .route("/api/token/test", post(account::test).layer(tokens))
         .route("/api/challenge/open", post(challenge::open))
         .route("/api/challenge/ai", post(computer::create))
         .route("/api/challenge/{id}", post(challenge::create))

@@ -1,10 +1,10 @@
 //! Leases: which node owns a game where several share a store, and the thread that renews them.
 //!
-//! Each node renews its lease at intervals. It owns the games that it has claimed until another node claims
+//! Each node renews all its leases at intervals. It owns the games that it has claimed until another node claims
 //! them, which is possible as soon as the owner has not renewed for [`LEASE`], or has released them. Every
 //! claim increments the game's epoch, and an append names its epoch: an owner that was cut off and does not
-//! know that it has lost its games cannot append to them. Deliberately absent: clocks of nodes. The
-//! database's clock decides when a lease is over.
+//! know that it has lost its games cannot append to them. The database's clock decides when leases are over; by its own
+//! clock, a node only measures how long ago it renewed. Deliberately absent: comparing the clocks of nodes.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,9 +14,9 @@ use tokio::sync::oneshot;
 
 use super::StoreError;
 
-/// Time that a node owns its games after it last renewed its lease.
+/// Time for which no other node can claim a node's games after it last renewed its leases.
 pub(super) const LEASE: Duration = Duration::from_millis(1200);
-/// Time after which a node renews its lease.
+/// Time after which a node renews its leases.
 const RENEW: Duration = Duration::from_millis(300);
 
 /// The name under which [`Nodes::send`] reaches every node, the sender among them.
@@ -34,20 +34,19 @@ pub struct Lease {
 pub enum Claim {
     /// The game belongs to this node from here on; `seq` is its last event.
     Ours { lease: Lease, seq: u64 },
-    /// The game belongs to another live node.
+    /// The game belongs to another live node; without a name if that one has released it at this moment.
     Theirs(Arc<str>),
 }
 
 /// A store that several nodes share.
 pub trait Nodes: Send {
-    /// Renews the lease of a node.
+    /// Renews the leases of a node.
     ///
     /// # Errors
     /// The store cannot be reached.
     fn renew(&mut self, node: &str) -> Result<(), StoreError>;
 
-    /// Makes a node the owner of a game, if it has no live owner. `None` if there is no such
-    /// game.
+    /// Makes a node the owner of a game, if no other live node owns it. `None` if there is no such game.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -86,14 +85,14 @@ pub enum News {
 
 type Job = Box<dyn FnOnce(&mut dyn Nodes) + Send>;
 
-/// Since when this node has renewed its lease in time, and when it last did, by its own clock.
+/// Since when this node has renewed its leases in time, and when it last did, by its own clock.
 #[derive(Debug)]
 struct Renewed {
     since: Instant,
     last: Instant,
 }
 
-/// The thread that renews the lease of this node, and claims games for it.
+/// The thread that renews the leases of this node, claims and releases games for it, and sends its messages.
 #[derive(Debug, Clone)]
 pub struct Leases {
     node: Arc<str>,
@@ -123,11 +122,11 @@ impl Leases {
         &self.node
     }
 
-    /// Whether a game claimed at that time certainly still belongs to this node. If not, only a new claim can
-    /// tell.
-    pub fn hold_since(&self, claimed: Instant) -> bool {
+    /// Whether a game that this node has claimed certainly still belongs to it. `asked` is the time before it sent the
+    /// claim. If not, only a new claim can tell.
+    pub fn hold_since(&self, asked: Instant) -> bool {
         let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
-        alive.since <= claimed && alive.last.elapsed() < LEASE
+        alive.since <= asked && alive.last.elapsed() < LEASE
     }
 
     /// Claims a game for this node.
@@ -144,7 +143,7 @@ impl Leases {
         let game = game.to_owned();
         self.post(Box::new(move |nodes| {
             if let Err(error) = nodes.release(&game, &lease) {
-                tracing::warn!(game, %error, "a game that was released stays ours until we are gone");
+                tracing::warn!(game, %error, "a game is not released: it stays ours until we are gone");
             }
         }));
     }
@@ -186,9 +185,9 @@ impl Leases {
 }
 
 impl Renewed {
-    /// Records that the lease was renewed; `now` is the time before that.
+    /// Records that the leases were renewed; `now` is the time before that.
     fn note_renewal(&mut self, now: Instant) {
-        // If it was late, other nodes may have owned its games meanwhile: its earlier claims are void.
+        // If that was late, other nodes may have owned the games meanwhile: earlier claims are void.
         if self.last.elapsed() >= LEASE {
             self.since = now;
         }
@@ -209,7 +208,7 @@ fn keep_alive(nodes: &mut dyn Nodes, node: &str, alive: &Mutex<Renewed>, inbox: 
             match nodes.renew(node) {
                 Ok(()) => alive.lock().unwrap_or_else(PoisonError::into_inner).note_renewal(now),
                 Err(error) => {
-                    tracing::warn!(%error, "others may take our games over: they do not hear of us");
+                    tracing::warn!(%error, "leases are not renewed: others may soon take our games over");
                 }
             }
             due = Instant::now() + RENEW;

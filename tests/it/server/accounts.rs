@@ -177,6 +177,27 @@ fn accounts_of_earlier_versions_go_on() {
     });
 }
 
+/// Clients of lichess' API may ask for as many tokens at once as there, and these are longer.
+#[test]
+fn a_thousand_tokens_are_tested_at_once() {
+    let folder = Folder::new("tokens");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (ann, _) = account(&server, "Ann").await;
+        let ask = async |count: usize| {
+            let other = format!("rma_{}", "7".repeat(64));
+            let tokens = [vec![other; count - 1], vec![ann.clone()]].concat().join(",");
+            let request = axum::http::Request::post("/api/token/test");
+            server.send(request.body(axum::body::Body::from(tokens)).unwrap()).await
+        };
+        let (status, found) = ask(1000).await;
+        assert_eq!((status, &found[&ann]["userId"]), (StatusCode::OK, &json!("ann")), "{found}");
+        let (status, problem) = ask(1001).await;
+        assert_eq!((status.as_u16(), &problem["code"]), (400, &json!("too_many_tokens")));
+        server.stop();
+    });
+}
+
 /// A rated game of two accounts, with some moves.
 async fn rated(server: &Server, body: Value, tokens: [&str; 2], moves: &[&str]) -> String {
     let mut options = json!({ "seat": "white", "rated": true });

@@ -97,7 +97,7 @@ fn webhooks_are_told_of_games_that_begin_and_end_by_signed_requests() {
         let paths = ["/now", "/late", "/away"].map(|it| format!("{base}{it}"));
         let addresses = [&["http://127.0.0.1:1/".to_owned()][..], &paths].concat();
         let hooks = Hooks::new(&addresses, SECRET).unwrap().waiting(Duration::from_millis(1));
-        server.web.host.tell_hooks(&hooks).unwrap();
+        server.web.host.set_hooks(&hooks).unwrap();
 
         let seat = json!({ "game": "chess", "seat": "white", "name": "Ann", "chat": true });
         let (id, white) = server.make(seat).await;

@@ -31,7 +31,7 @@ use super::registers::Registers;
 use super::rows::{Row, RowVars};
 use crate::rules::Op as Comparison;
 
-/// Bytes of a register, of a word of bits.
+/// Size in bytes of a register, and of a word of a row.
 pub(super) const WORD: i32 = 8;
 
 /// Fills a function with the stretch that begins at `start`. It is closed if no other stretch uses its
@@ -49,7 +49,7 @@ pub(super) fn function<W: Word>(
     if is_closed {
         lower.hold_registers();
     }
-    lower.begin(start);
+    lower.body(start);
     lower.finish(module);
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) rows: Value,
     pub(super) funs: Value,
     ready: Value,
-    /// The address that the numbers of rows of the frame count from.
+    /// The address from which rows of the frame are numbered.
     pub(super) rows_of_frame: Value,
     pub(super) acc: RowVars,
     pub(super) slots: HashMap<u8, RowVars>,
@@ -140,14 +140,14 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         }
     }
 
-    /// The parameters of a stretch.
+    /// Takes the parameters of a stretch. A frame that is not in range is a fault at once.
     fn take_parameters(&mut self) {
         let n_rows;
         [self.state, self.program, self.rows, n_rows, self.funs, self.ready] = self.params();
         let frame = self.field(self.fields.frame);
-        // The maintained rows and one frame are in range: single rows need to be compared with their number only.
-        let in_frame = self.in_frame() as i64;
-        let end = self.b.ins().iadd_imm_s(frame, in_frame);
+        // From here on, the index of a maintained row or of one of the frame has a constant bound.
+        let bound = self.rows_with_frame() as i64;
+        let end = self.b.ins().iadd_imm_s(frame, bound);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, n_rows);
         self.or_fault(enough);
         let offset = self.b.ins().ishl_imm_u(frame, Self::ROW_SHIFT);
@@ -166,12 +166,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.finalize(module.target_config());
     }
 
-    /// Maintained rows and the rows of one frame.
-    pub(super) fn in_frame(&self) -> u64 {
+    /// Number of maintained rows and rows of one frame, together.
+    pub(super) fn rows_with_frame(&self) -> u64 {
         (self.c.kept_rows + self.c.frame_rows) as u64
     }
 
-    fn begin(&mut self, start: u32) {
+    /// Lowers the stretch, and ends the function for each of its results.
+    fn body(&mut self, start: u32) {
         let (targets, _) = flow::targets(&self.c.machine, start);
         self.create_blocks(&targets);
         self.members = flow::members(&self.c.machine, start);

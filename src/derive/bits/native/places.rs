@@ -55,7 +55,7 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn bound_of_rows(&self, space: Space) -> u64 {
         match space {
             Space::Static => self.c.statics.rows.len() as u64,
-            Space::Maintained | Space::Frame => self.in_frame(),
+            Space::Maintained | Space::Frame => self.rows_with_frame(),
         }
     }
 

@@ -13,7 +13,8 @@ use super::super::word::Word;
 use super::{Lit, Planner, shorten};
 
 impl<'p, W: Word> Planner<'p, W> {
-    pub(in super::super) fn is_fun(&mut self, rel: RelId) -> bool {
+    /// Whether a relation is stored as a function: the value is its last column, and the keys are the others.
+    pub(in super::super) fn is_function(&mut self, rel: RelId) -> bool {
         match self.layout.stores[usize::from(rel.0)] {
             Store::Key { .. } | Store::Game { .. } => true,
             Store::Static => {
@@ -24,13 +25,13 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    pub(in super::super) fn fun_address(&mut self, atom: &Atom) -> Result<Address, PlanError> {
+    pub(in super::super) fn function_address(&mut self, atom: &Atom) -> Result<Address, PlanError> {
         match self.layout.stores[usize::from(atom.rel.0)] {
             Store::Key { fun, .. } => Ok(one_key(Space::Maintained, fun, atom.args[0])),
             Store::Game { fun } => Ok(Address::alone(Space::Maintained, fun)),
             _ => {
                 let Some(dense) = self.layout.static_fun(self.program, atom.rel) else {
-                    unreachable!("checked by is_fun and is_fetch")
+                    unreachable!("checked by is_function and is_fetch")
                 };
                 self.address(&dense, &atom.args[..atom.args.len() - 1])
             }
@@ -134,7 +135,7 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// Unbound variables of positive atoms, in text order.
+    /// Unbound variables of positive atoms, in the order of the literals.
     pub(in super::super) fn unbound_vars(&self, rest: &[Lit<'_>]) -> Vec<VarId> {
         let mut vars = Vec::new();
         for lit in rest {
@@ -155,7 +156,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 }
 
-/// The address of a row by one key, in a table that has a row for each value.
+/// The address of a row or a value by one key, in a table that has one for each value of the key.
 pub(super) fn one_key(space: Space, base: u32, key: Term) -> Address {
     let alone = Address::alone(space, base);
     match key {

@@ -134,7 +134,7 @@ impl<'p, W: Word> Planner<'p, W> {
             && self.is_fetch(atom, store, &open)
             && !self.is_private(atom.args[open[0]], others)
         {
-            let fun = self.fun_address(atom)?;
+            let fun = self.function_address(atom)?;
             let Term::Var(var) = atom.args[open[0]] else {
                 unreachable!("only variables are open")
             };
@@ -144,8 +144,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         let chance = if negated { chance::NEGATED } else { chance::ATOM };
         if open.is_empty() && store.is_none() {
-            if self.is_fun(atom.rel) {
-                let fun = self.fun_address(atom)?;
+            if self.is_function(atom.rel) {
+                let fun = self.function_address(atom)?;
                 let value = self.reg(atom.args[atom.args.len() - 1])?;
                 self.emit(Op::TestFun { fun, value, negated });
                 return Ok(chance);
@@ -171,7 +171,7 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         if let Some(&first) = open.first() {
             if self.is_fetch(atom, store, &open) {
-                let fun = self.fun_address(atom)?;
+                let fun = self.function_address(atom)?;
                 self.emit(Op::TestHas { fun, negated });
                 return Ok(chance);
             }

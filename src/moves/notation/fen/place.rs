@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::derive::World;
-use crate::facts::{EntityId, GAME, NEXT_ENTITY};
+use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
 use crate::rules::{Column, RelId};
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::About;
+use super::super::super::names::value_name;
 use super::super::chess::Oddity;
 use super::parts::Placed;
 use super::read::Position;
@@ -55,15 +56,17 @@ pub(super) fn place(
     }
 }
 
-/// Why the rules refuse a position, by the sentence of the first row that says so.
+/// Why the rules refuse a position: the sentence of the first row of a relation `misplaced`. `None` if there is none.
 pub fn misplaced(world: &mut World, contract: &Contract) -> Option<String> {
     let first = |&rel: &RelId| Some((rel, world.tuples(rel).into_iter().min()?));
     let (rel, row) = contract.misplaced.iter().find_map(first)?;
     let program = world.program();
     let relation = program.relation(rel);
+    let facts = |entity: EntityId, attr: AttrId| world.facts().get_raw(entity, attr);
     let said = |text: String, (column, raw): (&Column, &i64)| {
         let value = program.word(column.ty, *raw).map(String::from);
-        let value = value.unwrap_or_else(|| program.value_name(column.ty, *raw));
+        let name = || value_name(program, &facts, contract, column.ty, *raw);
+        let value = value.unwrap_or_else(name);
         text.replace(&format!("{{{}}}", column.name), &value)
     };
     Some(relation.columns.iter().zip(&row).fold(relation.sentence.clone(), said))
@@ -80,8 +83,8 @@ fn clear(world: &mut World, contract: &Contract) {
     }
 }
 
-/// Creates the pieces in free entities, lowest first: positions may be read again and again, and the number
-/// of entities is limited.
+/// Creates the pieces, each with the lowest free id: positions may be read again and again, and the number of ids is
+/// limited.
 fn pieces(
     world: &mut World,
     contract: &Contract,
@@ -135,8 +138,8 @@ fn walls(world: &mut World, contract: &Contract, walled: &[i64]) {
     }
 }
 
-/// Sets the side to move, the counters of all games, and the further fields, but for those of pieces, which they
-/// have got already.
+/// Sets the side to move, the number of the move, how often the position has occurred, and the further fields, except
+/// those of pieces, which `pieces` has set.
 fn attributes(
     world: &mut World,
     contract: &Contract,

@@ -1,4 +1,4 @@
-//! The functions of attributes: they write a value to the rows, and notify the maintained relations.
+//! The functions that write attributes: each writes a value to the rows, and notifies the maintained relations.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -14,8 +14,8 @@ use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
-/// Maximum number of words that writing an attribute saves for each input that reads it: the value, one of each of
-/// two rows of the inverse, and one of the row of entities that have a value.
+/// An upper bound of the number of words that writing an attribute saves for each input that reads it: the value, one
+/// of each of two rows of the inverse, and one of the row of entities that have a value. Never all of them are saved.
 const SAVES: u32 = 4;
 
 /// The readers to be notified.
@@ -24,7 +24,7 @@ pub(super) enum Notified {
     All,
     /// Those that depend on the value: the others were notified when the old value was removed.
     OfValue,
-    /// All except those of whole blocks, which were notified of the block.
+    /// All except those of whole blocks, which are notified of the block.
     ExceptOfBlocks,
 }
 
@@ -67,8 +67,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.end(Self::share_top);
     }
 
-    /// Writes the value of an entity, with its `rows` (of entities that have a value, and the inverse), or of the
-    /// game, which has no such rows.
+    /// Writes the value of an entity, or of the game if there are no `rows`: these are the row of entities that have a
+    /// value, and the first row of the inverse, if there is one.
     fn write_value(
         &mut self,
         rel: RelId,
@@ -172,13 +172,13 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Notifies the readers of blocks of a relation.
+    /// Notifies the readers whose block is the first column that these blocks of a relation have changed.
     pub(super) fn notify_of_blocks(&mut self, rel: RelId, blocks: &Row) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
         readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, blocks, guards));
     }
 
-    /// Marks those of these blocks of a relation that all guards contain as perhaps changed.
+    /// Marks as perhaps changed those of these blocks that all guards contain; `turn` is that of their relation.
     fn dirty_if(&mut self, turn: Turn, blocks: &Row, guards: &Guards) {
         if !self.leaf().kept[usize::from(turn)] {
             return;

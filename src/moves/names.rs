@@ -1,11 +1,12 @@
-//! Names of entities in reasons and proofs: a piece is called by its side, kind and square.
+//! Names of entities in sentences: a piece is called by its side, kind and square.
 
 use crate::facts::{AttrId, DomainId, EntityId};
-use crate::moves::Contract;
 use crate::rules::{Program, Type};
 
+use super::contract::Contract;
+
 /// The raw value of a fact, now or at another time.
-pub(super) type Lookup<'a> = &'a dyn Fn(EntityId, AttrId) -> Option<i64>;
+pub type Lookup<'a> = &'a dyn Fn(EntityId, AttrId) -> Option<i64>;
 
 /// The name of a raw value: of a piece on the board `the white knight on b1`, of everything else its own
 /// name.
