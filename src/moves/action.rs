@@ -14,20 +14,20 @@ use super::contract::Contract;
 use super::reach::Room;
 use super::safety::Decision;
 
-/// A move: an action and its arguments, in raw values. Arguments that are not listed are
-/// there only where one of them is not the default.
+/// A move: an action and its arguments, in raw values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move {
     /// The kind of action.
     #[doc(hidden)]
     pub action: ActionId,
-    /// A value for each column of the action, in their order.
+    /// A value for each column of the action's relation, in their order; then the unlisted arguments, unless all of
+    /// them are the defaults.
     #[doc(hidden)]
     pub args: Tuple,
 }
 
 impl Move {
-    /// The argument in the column of that name, if the action has it.
+    /// The listed argument of that name, if the action has it.
     #[doc(hidden)]
     pub fn arg(&self, program: &Program, column: &str) -> Option<i64> {
         let at = column_of(program, self.action, column)?;
@@ -35,7 +35,7 @@ impl Move {
     }
 }
 
-/// The position of an action's column, by name.
+/// The index of a listed argument of an action, by its name.
 pub(super) fn column_of(program: &Program, action: ActionId, column: &str) -> Option<usize> {
     let relation = program.relation(program.action(action).rel);
     relation.columns.iter().position(|it| it.name == column)
@@ -44,7 +44,7 @@ pub(super) fn column_of(program: &Program, action: ActionId, column: &str) -> Op
 /// How to decide whether a move leaves royal pieces safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LegalityMode {
-    /// As each action declares.
+    /// As `safety` decides for each action, from what it declares and from what its reactions do.
     #[default]
     Declared,
     /// The actions' own relations, always.
@@ -64,8 +64,8 @@ impl LegalityMode {
         }
     }
 
-    /// Whether the number of rows is the number of legal moves.
-    pub fn is_counted(self, contract: &Contract) -> bool {
+    /// Whether rules decide every action, so that the number of rows is the number of legal moves.
+    pub fn is_by_rules(self, contract: &Contract) -> bool {
         match self {
             Self::Declared => {
                 contract.decisions.iter().all(|it| matches!(it, Decision::Rules | Decision::Never))
@@ -109,23 +109,23 @@ fn add_moves(
     action: &Action,
     moves: &mut Vec<Move>,
 ) {
-    let row = |args: Tuple| Move { action: action.id, args };
+    let as_move = |args: Tuple| Move { action: action.id, args };
     let candidates = action.candidates();
     match mode.of(contract, action.id) {
         Decision::Never => {}
-        Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(row)),
+        Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(as_move)),
         Decision::Simulation => {
-            let rows = world.listed(candidates).into_iter().map(row);
+            let rows = world.listed(candidates).into_iter().map(as_move);
             moves.extend(rows.filter_map(|it| safe_variant(world, contract, it)));
         }
         Decision::Except(rel) => {
             let odd = world.listed(rel);
             let mut rows = world.listed(action.rel);
             rows.retain(|it| odd.binary_search(it).is_err());
-            let mut all: Vec<Move> = rows.into_iter().map(row).collect();
+            let mut all: Vec<Move> = rows.into_iter().map(as_move).collect();
             let tried = odd.into_iter().filter_map(|it| {
                 let may_try = world.contains(candidates, &it);
-                may_try.then(|| safe_variant(world, contract, row(it))).flatten()
+                may_try.then(|| safe_variant(world, contract, as_move(it))).flatten()
             });
             all.extend(tried.collect::<Vec<Move>>());
             all.sort_unstable();
@@ -142,12 +142,13 @@ pub(super) enum OfAction {
 }
 
 /// The legal moves of one action, in a position that is known not to be over, for a count: where rules decide
-/// all rows, they are not even listed.
+/// all rows, and none of them can fail, they are not even listed. `is_sure`: [`none_can_fail`] here.
 pub(super) fn leaves_of(
     world: &mut World,
     contract: &Contract,
     mode: LegalityMode,
     action: &Action,
+    is_sure: bool,
 ) -> OfAction {
     let is_ruled = match mode.of(contract, action.id) {
         Decision::Never => return OfAction::Counted(0),
@@ -155,10 +156,7 @@ pub(super) fn leaves_of(
         Decision::Except(odd) => !world.any(odd),
         Decision::Simulation => false,
     };
-    if is_ruled && mode.is_counted(contract) {
-        return OfAction::Counted(world.count(action.rel));
-    }
-    let is_fallible = may_fail(world, contract, action.id);
+    let is_fallible = !is_sure && may_fail(world, contract, action.id);
     if is_ruled && !is_fallible {
         return OfAction::Counted(world.count(action.rel));
     }
@@ -167,8 +165,9 @@ pub(super) fn leaves_of(
     if is_fallible { OfAction::ToTake(moves) } else { OfAction::Counted(moves.len() as u64) }
 }
 
-/// How the leaves after an action can be counted as rows: what [`leaves_of`] would find for each action in a
-/// position in which nothing has to be played out.
+/// What to count for the leaves after an action without taking it, which gives what [`leaves_of`] does where nothing has
+/// to be played out and [`none_can_fail`]. `None` if some action is played out everywhere; or if some are in places, and
+/// some may fail.
 pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> Option<Leaves> {
     let (mut counted, mut odd) = (Vec::new(), Vec::new());
     for action in &world.program().actions {
@@ -181,7 +180,7 @@ pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> 
         counted.push((action.id, action.rel));
     }
     let never_fail = || contract.rooms(world.program()).iter().all(|it| it.always == Some(0));
-    let is_sure = mode.is_counted(contract) || never_fail();
+    let is_sure = mode.is_by_rules(contract) || never_fail();
     is_sure.then(|| world.leaves(contract.over, counted, odd))
 }
 
@@ -212,8 +211,8 @@ pub(super) fn has_move(world: &mut World, contract: &Contract) -> bool {
     })
 }
 
-/// Number of pseudo-legal moves of a position that rules decide without playing them out, and their total
-/// number.
+/// Number of pseudo-legal moves of a position that rules decide without playing them out, and number of all
+/// pseudo-legal moves.
 pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
     let program = world.program().clone();
     let (mut all, mut played) = (0, 0);
@@ -243,12 +242,11 @@ pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     moves
 }
 
-/// Whether the move is pseudo-legal.
+/// Whether the move is pseudo-legal, whatever its unlisted arguments are.
 pub fn is_pseudo(world: &mut World, mv: &Move) -> bool {
     let action = world.program().action(mv.action);
-    let rel = action.candidates();
-    let args = action.row(&mv.args).len();
-    world.contains(rel, &mv.args[..args])
+    let (rel, row) = (action.candidates(), action.row(&mv.args));
+    world.contains(rel, row)
 }
 
 /// The row of the action's relation for a move, without its unlisted arguments.
@@ -286,15 +284,15 @@ pub fn refused_argument(world: &mut World, mv: &Move) -> Option<(RelId, Tuple)> 
     rows.into_iter().find(|(rel, row)| !world.contains(*rel, row))
 }
 
-/// Maximum number of combinations of unlisted arguments that are examined where the defaults are not legal.
+/// Maximum number of combinations of an action's unlisted arguments that are examined.
 const VARIANTS: usize = 64;
 
-/// A listed action with every combination of its unlisted arguments, the defaults first: at most
-/// `VARIANTS`; an argument whose values neither a relation nor a domain lists has only its default.
+/// The action of a move with the combinations of its unlisted arguments, the defaults first, `VARIANTS` at most. An
+/// argument whose values neither a relation nor a domain lists has only its default.
 pub fn argument_variants(world: &mut World, mv: &Move) -> Vec<Move> {
     let program = world.program().clone();
     let action = program.action(mv.action);
-    let mut variants: Vec<Tuple> = vec![mv.args.clone()];
+    let mut variants: Vec<Tuple> = vec![action.row(&mv.args).into()];
     for it in &action.unlisted {
         let mut values = vec![it.default];
         values.extend(match (it.from, it.column.ty) {
@@ -333,7 +331,7 @@ fn safe_variant(world: &mut World, contract: &Contract, mv: Move) -> Option<Move
     others.into_iter().find(|it| is_safe_by_simulation(world, contract, it))
 }
 
-/// Whether a move is legal here, decided as its action declares.
+/// Whether a move is legal here, decided as `safety` says for its action.
 pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     if is_over(world, contract) {
         return false;
@@ -345,8 +343,8 @@ pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     match is_played_out(world, contract, mv) {
         true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
         false => {
-            let args = row(world, mv).len();
-            world.contains(rel, &mv.args[..args])
+            let row = row(world, mv);
+            world.contains(rel, row)
         }
     }
 }
@@ -356,8 +354,8 @@ pub fn is_played_out(world: &mut World, contract: &Contract, mv: &Move) -> bool 
     match contract.decisions[usize::from(mv.action.0)] {
         Decision::Rules | Decision::Never => false,
         Decision::Except(odd) => {
-            let args = row(world, mv).len();
-            world.contains(odd, &mv.args[..args])
+            let row = row(world, mv);
+            world.contains(odd, row)
         }
         Decision::Simulation => true,
     }
@@ -386,11 +384,19 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 
+/// Whether taking no legal move can fail here, nor after moves that make no entities. Asked once a position, since it
+/// takes longer than most of what is asked of each action.
+pub(super) fn none_can_fail(world: &World, contract: &Contract) -> bool {
+    let rooms = contract.rooms(world.program());
+    let most = rooms.iter().try_fold(0, |most: u32, it| Some(most.max(it.always?)));
+    most.is_some_and(|it| it == 0 || it <= world.facts().room())
+}
+
 /// Whether taking a legal move of an action may fail here.
 fn may_fail(world: &World, contract: &Contract, action: ActionId) -> bool {
     let Room { always, apart } = contract.rooms(world.program())[usize::from(action.0)];
-    let is_there = |it: Option<u32>| it.is_some_and(|it| it == 0 || it <= world.facts().room());
-    !(is_there(always) || is_there(apart) && all_apart(world, contract))
+    let fits = |it: Option<u32>| it.is_some_and(|it| it == 0 || it <= world.facts().room());
+    !(fits(always) || fits(apart) && all_apart(world, contract))
 }
 
 /// Whether no two pieces stand on one square.

@@ -154,7 +154,7 @@ impl Finder<'_> {
         let occurrences = self.optional("occurrences", Int);
         let fields = self.fields();
         let marks = self.marks();
-        let walls = self.walls();
+        let walls = self.walls(&marks);
         let counters = self.counters();
         let dashes = self.dashes();
         let stack = self.stack();

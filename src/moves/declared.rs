@@ -10,14 +10,23 @@ use super::finder::{
 };
 use super::meta_lines::{called, fen_lines, fen_lines_by_file};
 
-/// Maximum number of signs next to letters: one for each punctuation character.
-const MARKS: usize = 32;
 /// Maximum number of fields of a FEN that are always a dash.
 const DASHES: usize = 8;
 
+/// What may be a sign on the board. There are fewer than 32, so a word of bits holds the marks of a piece.
+const SIGN: &str = "one sign of punctuation, but no `/`, `,`, `=` or bracket";
+
+/// The text as a sign on the board, if it may be one.
+fn sign_of(text: &str) -> Option<char> {
+    let mut signs = text.chars();
+    let sign = signs.next().filter(|it| it.is_ascii_punctuation() && !"/,=[](){}".contains(*it))?;
+    signs.next().is_none().then_some(sign)
+}
+
 impl Finder<'_> {
-    /// `.meta fen "KEY=RELATION"`: an attribute of the game or of pieces, by the relation that reads it. Files
-    /// that need the same field may each declare it.
+    /// `.meta fen "KEY=RELATION"`: an attribute of the game, of pieces or of a domain's members, by the relation that
+    /// reads it; `?KEY=RELATION` leaves it out while it has its default value. Files that need the same field may each
+    /// declare it.
     pub(super) fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
@@ -42,7 +51,7 @@ impl Finder<'_> {
         fields
     }
 
-    /// Notes that two files give one word of the FEN different meanings.
+    /// Notes that a word or sign of the FEN is declared for two relations.
     fn report_conflict(&mut self, what: &str, first: RelId, second: RelId) {
         let name = |it| self.program.relation(it).name.clone();
         let (what, first, second) = (what.to_owned(), name(first), name(second));
@@ -70,7 +79,7 @@ impl Finder<'_> {
             Some(domain) => (it.0, it.1, About::Members(domain)),
             None => it,
         });
-        // A piece is written as its square, so only once.
+        // A value that is a piece is written as its square, which is read only where it is the game's.
         let is_value = |ty: Type, about: About| match ty {
             Type::Int => true,
             Type::Text => false,
@@ -91,8 +100,9 @@ impl Finder<'_> {
             None => {
                 let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
                 let found = describe(source_of(&relation.role), columns);
-                let expected =
-                    "an attribute of the game or of pieces, and no entity; or one of a domain's members".into();
+                let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
+                                numbers or members of a domain (of the game, pieces as well)"
+                    .into();
                 self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
                 None
             }
@@ -116,7 +126,7 @@ impl Finder<'_> {
     }
 
     /// `.meta fen "mark SIGN=RELATION"`: a flag of pieces, as a sign after the letter; `prefix SIGN=RELATION`
-    /// puts it before.
+    /// puts it before. Files that need the same mark may each declare it.
     pub(super) fn marks(&mut self) -> Vec<Mark> {
         let program = self.program;
         let read = |(line, file): (&str, u16)| {
@@ -128,29 +138,31 @@ impl Finder<'_> {
         };
         let mut marks: Vec<Mark> = Vec::new();
         for (before, sign, name) in fen_lines_by_file(program).filter_map(read) {
-            let is_sign = |it: char| it.is_ascii_punctuation() && !"/[]".contains(it);
-            let mut signs = sign.chars();
-            let (Some(sign), None) = (signs.next().filter(|it| is_sign(*it)), signs.next()) else {
+            let Some(sign) = sign_of(&sign) else {
                 self.faults.push(Fault::Shape {
                     relation: format!("the mark {name}"),
-                    expected: "one sign of punctuation, but no `/`, `[` or `]`".into(),
+                    expected: SIGN.into(),
                     found: format!("{sign:?}"),
                 });
                 continue;
             };
             let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) else { continue };
             match marks.iter().find(|it| it.sign == sign) {
-                // Presets that need the same mark may each declare it.
-                Some(known) if known.fact == fact && known.before == before => {}
-                Some(known) => {
+                None => marks.push(Mark { sign, before, fact }),
+                Some(known) if known.fact != fact => {
                     self.report_conflict(&format!("the mark {sign}"), known.fact.rel, fact.rel)
                 }
-                None if marks.len() < MARKS => marks.push(Mark { sign, before, fact }),
-                None => self.faults.push(Fault::Shape {
-                    relation: format!("the mark {name}"),
-                    expected: format!("one of at most {MARKS} marks"),
-                    found: "one more".into(),
-                }),
+                Some(known) if known.before != before => {
+                    let placed =
+                        |it| format!("{name} {} a letter", if it { "before" } else { "after" });
+                    let (first, second) = (placed(known.before), placed(before));
+                    self.faults.push(Fault::Taken {
+                        what: format!("the mark {sign}"),
+                        first,
+                        second,
+                    });
+                }
+                Some(_) => {}
             }
         }
         marks
@@ -159,8 +171,21 @@ impl Finder<'_> {
     /// `.meta fen "stack RELATION"`: a square may hold several pieces, written in the order of the numbers that
     /// the relation gives to their kinds.
     pub(super) fn stack(&mut self) -> Option<RelId> {
-        let name = fen_lines(self.program).find_map(|it| it.strip_prefix("stack "))?;
-        self.find(name, Source::Rules, &[Slot::Kind, Slot::Int])
+        let program = self.program;
+        let mut found = None;
+        for (line, file) in fen_lines_by_file(program) {
+            let Some(name) = line.strip_prefix("stack ") else { continue };
+            let name = called(program, file, name);
+            let Some(rel) = self.find(&name, Source::Rules, &[Slot::Kind, Slot::Int]) else {
+                continue;
+            };
+            match found {
+                None => found = Some(rel),
+                Some(known) if known != rel => self.report_conflict("the word stack", known, rel),
+                Some(_) => {}
+            }
+        }
+        found
     }
 
     /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and the text between them.
@@ -185,7 +210,7 @@ impl Finder<'_> {
         Some(parts)
     }
 
-    /// `.meta san "turn [{RELATION}<]{RELATION,}"`, as often as there are words, and `.meta san "hold RELATION"`.
+    /// `.meta san "turn [{RELATION}<]{RELATION,}"`, a line for each template, and `.meta san "hold RELATION"`.
     pub(super) fn turn_words(&mut self) -> Option<TurnWords> {
         let program = self.program;
         let mut texts = Vec::new();
@@ -217,7 +242,7 @@ impl Finder<'_> {
         Some(TurnWords { texts, hold: hold.attr })
     }
 
-    /// The parts of the text of a turn under way.
+    /// The parts of a template for the text of a turn, under way or whole.
     fn turn_parts(&mut self, template: &str, file: u16) -> Vec<TurnPart> {
         let program = self.program;
         let mut parts = Vec::new();
@@ -232,9 +257,8 @@ impl Finder<'_> {
                 if !program.row_texts.contains_key(&rel) {
                     self.faults.push(Fault::Shape {
                         relation: name,
-                        expected: "a relation whose rows have a text, `.decl ... text \"...\"`"
-                            .into(),
-                        found: "without one".into(),
+                        expected: "declared with one, `.decl ... text \"...\"`".into(),
+                        found: "without a text for its rows".into(),
                     });
                 }
                 parts.push(if is_list { TurnPart::List(rel) } else { TurnPart::Rows(rel) });
@@ -247,35 +271,61 @@ impl Finder<'_> {
         parts
     }
 
-    /// `.meta fen "wall SIGN=RELATION"`: a flag of squares, written on the board as the sign.
-    pub(super) fn walls(&mut self) -> Option<Walls> {
+    /// `.meta fen "wall SIGN=RELATION"`: a flag of squares, written on the board as the sign, which marks no pieces.
+    pub(super) fn walls(&mut self, marks: &[Mark]) -> Option<Walls> {
         let program = self.program;
-        let (line, file) = fen_lines_by_file(program).find(|it| it.0.starts_with("wall "))?;
-        let (sign, name) = line["wall ".len()..].split_once('=').unwrap_or((line, ""));
-        let mut signs = sign.chars();
-        let is_sign = |it: &char| it.is_ascii_punctuation() && !"/[]()".contains(*it);
-        let (Some(sign), None) = (signs.next().filter(is_sign), signs.next()) else {
-            self.faults.push(Fault::Shape {
-                relation: format!("the wall {name}"),
-                expected: "one sign of punctuation, but no `/` and no bracket".into(),
-                found: format!("{sign:?}"),
-            });
-            return None;
-        };
-        let fact = self.of_members(&called(program, file, name), &[Slot::Square])?;
-        Some(Walls { sign, fact })
+        let mut found: Option<Walls> = None;
+        for (line, file) in fen_lines_by_file(program) {
+            let Some(rest) = line.strip_prefix("wall ") else { continue };
+            let (sign, name) = rest.split_once('=').unwrap_or((rest, ""));
+            let Some(sign) = sign_of(sign) else {
+                self.faults.push(Fault::Shape {
+                    relation: "the sign of walls".into(),
+                    expected: SIGN.into(),
+                    found: format!("{sign:?}"),
+                });
+                continue;
+            };
+            let name = called(program, file, name);
+            let Some(fact) = self.of_members(&name, &[Slot::Square]) else { continue };
+            if let Some(mark) = marks.iter().find(|it| it.sign == sign) {
+                self.report_conflict(&format!("the sign {sign}"), mark.fact.rel, fact.rel);
+            }
+            match found {
+                None => found = Some(Walls { sign, fact }),
+                Some(known) if known.fact != fact => {
+                    self.report_conflict("the word wall", known.fact.rel, fact.rel);
+                }
+                Some(known) if known.sign != sign => {
+                    let (first, second) =
+                        (format!("{name} as {}", known.sign), format!("{name} as {sign}"));
+                    self.faults.push(Fault::Taken { what: "the word wall".into(), first, second });
+                }
+                Some(_) => {}
+            }
+        }
+        found
     }
 
     /// `.meta fen "counters RELATION"`: a number per side; with `+` before the relation they are written
     /// `+1+0`.
     pub(super) fn counters(&mut self) -> Option<Counters> {
         let program = self.program;
-        let (line, file) = fen_lines_by_file(program).find(|it| it.0.starts_with("counters "))?;
-        let name = &line["counters ".len()..];
-        let bare = name.strip_prefix('+');
-        let fact = self
-            .of_members(&called(program, file, bare.unwrap_or(name)), &[Slot::Side, Slot::Int])?;
-        Some(Counters { fact, signed: bare.is_some() })
+        let mut found: Option<Counters> = None;
+        for (line, file) in fen_lines_by_file(program) {
+            let Some(name) = line.strip_prefix("counters ") else { continue };
+            let bare = name.strip_prefix('+');
+            let name = called(program, file, bare.unwrap_or(name));
+            let Some(fact) = self.of_members(&name, &[Slot::Side, Slot::Int]) else { continue };
+            match found {
+                None => found = Some(Counters { fact, signed: bare.is_some() }),
+                Some(known) if known.fact != fact => {
+                    self.report_conflict("the word counters", known.fact.rel, fact.rel);
+                }
+                Some(_) => {}
+            }
+        }
+        found
     }
 
     /// An input of sides or squares, `input ... of DOMAIN`.

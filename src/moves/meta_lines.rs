@@ -18,8 +18,8 @@ pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
     program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
 }
 
-/// The full name of a relation that a file names; a name that no relation has stays as it is.
+/// The full name of a relation that a file names, perhaps by an earlier name; a name that no relation has stays as it is.
 pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
-    let rel = program.relation_in(file, name);
+    let rel = program.relation_in(file, name).or_else(|| program.relation_known(name));
     rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
 }

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use crate::derive::{Leaves, World};
 use crate::rules::Action;
 
-use super::action::{LegalityMode, Move, OfAction, is_over, leaves, leaves_of, open_moves};
+use super::action::{
+    LegalityMode, Move, OfAction, is_over, leaves, leaves_of, none_can_fail, open_moves,
+};
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
 use super::turn::{LONGEST, goes_on, may_stop};
@@ -145,7 +147,7 @@ struct Tree<'a> {
     contract: &'a Contract,
     mode: LegalityMode,
     bulk: bool,
-    /// How the leaves after an action are counted without taking it, if they can be.
+    /// What is counted for the leaves after an action without taking it, if that can be.
     leaves: Option<Arc<Leaves>>,
 }
 
@@ -159,9 +161,11 @@ impl Tree<'_> {
         }
         if depth == 1 && self.bulk {
             let program = world.program().clone();
-            return program.actions.iter().map(|it| self.leaves_of(world, it)).sum();
+            let is_sure = none_can_fail(world, self.contract);
+            return program.actions.iter().map(|it| self.leaves_of(world, it, is_sure)).sum();
         }
         if let (2.., Some(leaves)) = (depth, &self.leaves)
+            && none_can_fail(world, self.contract)
             && let Some(count) = self.leaves_below(world, leaves, depth)
         {
             return count;
@@ -179,8 +183,8 @@ impl Tree<'_> {
         Some(count + moves.map(|it| self.below(world, &it, depth)).sum::<u64>())
     }
 
-    fn leaves_of(&self, world: &mut World, action: &Action) -> u64 {
-        match leaves_of(world, self.contract, self.mode, action) {
+    fn leaves_of(&self, world: &mut World, action: &Action, is_sure: bool) -> u64 {
+        match leaves_of(world, self.contract, self.mode, action, is_sure) {
             OfAction::Counted(count) => count,
             OfAction::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
         }

@@ -64,7 +64,7 @@ pub(super) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>
 /// Whether the side to move has no legal action, or no turn that it can finish, although the rules alone do
 /// not show it. Nothing is played out in games whose rules decide everything and let every turn stop.
 pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
-    let undecided = !LegalityMode::Declared.is_counted(contract);
+    let undecided = !LegalityMode::Declared.is_by_rules(contract);
     if is_over(world, contract) {
         return false;
     }

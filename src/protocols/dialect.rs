@@ -1,9 +1,9 @@
 //! The letters in which clients write the pieces of a game, where they differ from ours.
 //!
 //! A game's rule file says `.meta client_letters "kn mk"`: the client's `k` is our `n`, its `m` our
-//! `k`. The mapping is one-to-one: a letter of ours that the client does not use (`n`) is mapped to the one
-//! that we do not use (`m`). Case is kept. Squares and castling are the same in both. Deliberately absent:
-//! the letters of any game.
+//! `k`. So that two letters never become one, the letters that are left over belong together, too: the client's `n`
+//! is our `m`. Case is kept. Squares and castling are the same in both. Deliberately absent: the letters of any
+//! game.
 
 /// A mapping of piece letters, the client's to ours; other letters are unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,7 +14,9 @@ pub struct Dialect {
 
 /// An invalid mapping.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no pair of lower-case letters, the client's and ours, each used once")]
+#[error(
+    "{text:?} is not two lower-case letters, the client's and ours, neither of which is mapped already"
+)]
 pub struct DialectError {
     pub text: String,
 }
@@ -43,7 +45,7 @@ impl Dialect {
             pairs.push((theirs, ours));
         }
         // Letters that only one side has are mapped to each other, or two letters of one side would become
-        // the same.
+        // the same. Here each letter of ours is looked for among the client's.
         for at in 0..pairs.len() {
             let theirs = pairs[at].1;
             if pairs.iter().any(|it| it.0 == theirs) {
@@ -58,21 +60,22 @@ impl Dialect {
         Ok(Self { pairs })
     }
 
-    /// `k for n, m for k`: the client's letters and ours; `None` if they are the same.
+    /// `k for n, m for k, n for m`: the client's letters and ours, where they differ; `None` if they do not.
     pub fn letters(&self) -> Option<String> {
+        let other = self.pairs.iter().filter(|(theirs, ours)| theirs != ours);
         let words: Vec<String> =
-            self.pairs.iter().map(|(theirs, ours)| format!("{theirs} for {ours}")).collect();
+            other.map(|(theirs, ours)| format!("{theirs} for {ours}")).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// A client's FEN in our letters; only the placement field has pieces.
     pub fn fen_to_ours(&self, fen: &str) -> String {
-        self.placement(fen, |it| self.to_ours(it))
+        with_placement(fen, |it| self.to_ours(it))
     }
 
     /// Our FEN in the client's letters.
     pub fn fen_to_theirs(&self, fen: &str) -> String {
-        self.placement(fen, |it| self.to_theirs(it))
+        with_placement(fen, |it| self.to_theirs(it))
     }
 
     /// A client's move, in UCI or SAN, in our letters.
@@ -85,12 +88,6 @@ impl Dialect {
         letters_of_move(text, |it| self.to_theirs(it))
     }
 
-    fn placement(&self, fen: &str, map: impl Fn(char) -> char) -> String {
-        let end = fen.find(' ').unwrap_or(fen.len());
-        let (placement, rest) = fen.split_at(end);
-        placement.chars().map(map).collect::<String>() + rest
-    }
-
     fn to_ours(&self, theirs: char) -> char {
         let pair = self.pairs.iter().find(|it| it.0 == theirs.to_ascii_lowercase());
         with_case_of(theirs, pair.map(|it| it.1))
@@ -100,6 +97,13 @@ impl Dialect {
         let pair = self.pairs.iter().find(|it| it.1 == ours.to_ascii_lowercase());
         with_case_of(ours, pair.map(|it| it.0))
     }
+}
+
+/// The FEN with the letters of its placement field mapped.
+fn with_placement(fen: &str, map: impl Fn(char) -> char) -> String {
+    let end = fen.find(' ').unwrap_or(fen.len());
+    let (placement, rest) = fen.split_at(end);
+    placement.chars().map(map).collect::<String>() + rest
 }
 
 fn with_case_of(model: char, found: Option<char>) -> char {
@@ -116,7 +120,7 @@ fn letters_of_move(text: &str, map: impl Fn(char) -> char) -> String {
 }
 
 /// Maps the letters of an action: the capital that it begins with (`Nf3`, `N@f3`), the letter after a sign
-/// (`e8=Q`, `e8(Q)`, `Qd2/E`), and the one at the end, after a square (`e7e8q`). Castling has none.
+/// (`e8=Q`, `e8(Q)`, `e8/Q`), and the one at the end, after a square (`e7e8q`). Castling has none.
 fn letters_of_action(action: &str, map: impl Fn(char) -> char) -> String {
     if action.starts_with(['O', 'o', '0']) && action.contains('-') {
         return action.into();
@@ -159,6 +163,7 @@ mod tests {
         }
         let swapped = Dialect::parse("ab ba").unwrap();
         assert_eq!(swapped.letters().unwrap(), "a for b, b for a");
+        assert_eq!(Dialect::parse("kk").unwrap().letters(), None, "a letter that is the same");
     }
 
     #[test]

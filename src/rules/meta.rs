@@ -6,7 +6,6 @@
 use super::ast::{ColumnDecl, InputKind, Item, RelationDecl, RelationKind};
 use super::limits;
 use super::program::{Meta, Source, Span};
-use super::reader::Reader;
 use super::syntax;
 
 /// The `.meta` lines of a source, in text order. Mistakes are left for [`compile`](super::compile)
@@ -25,7 +24,7 @@ pub fn metas(source: &Source) -> Vec<Meta> {
     file.items.into_iter().filter_map(meta).collect()
 }
 
-/// The text up to the value of its last `.meta`: most files have them at their head, and the rest is not
+/// The text up to the end of the value of its last `.meta`: most files have them at their head, and the rest is not
 /// needed here.
 fn head_with_metas(text: &str) -> &str {
     let end = text.rfind(".meta").and_then(|last| {
@@ -40,13 +39,13 @@ fn head_with_metas(text: &str) -> &str {
 pub struct InputHead {
     pub relation: String,
     pub attribute: String,
-    /// Whether other presets may use it.
+    /// Whether the file exports it, so that other presets may use it.
     pub exported: bool,
-    /// Whether its facts are about entities, not about the game.
+    /// Whether its facts are about entities, not about the game or the members of a domain.
     pub of_entities: bool,
     /// The domain whose members its facts are about, if any.
     pub of: Option<String>,
-    /// The columns as `(name, type)`; a column without a name has the name of its type.
+    /// The columns as `(name, type)`; a column without a name has that of its type, in lower case.
     pub columns: Vec<(String, String)>,
     pub span: Span,
 }
@@ -54,17 +53,10 @@ pub struct InputHead {
 /// The `.input` declarations of a source, in text order. Mistakes are left for
 /// [`compile`](super::compile) to report.
 pub fn inputs(source: &Source) -> Vec<InputHead> {
-    inputs_sharing(source, 0, &Reader::default())
-}
-
-/// The same for a file with the given number in a program.
-pub fn inputs_sharing(source: &Source, number: usize, reader: &Reader) -> Vec<InputHead> {
-    let Ok(number) = u16::try_from(number) else { return Vec::new() };
     if !source.text.contains(".input") || source.text.len() > limits::FILE_BYTES {
         return Vec::new();
     }
-    let reading = reader.read(number, &source.text, &mut Vec::new());
-    let items = &reading.file().items;
+    let items = syntax::parse(0, &source.text, &mut Vec::new()).items;
     let exported = |name: &str| {
         items
             .iter()

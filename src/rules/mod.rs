@@ -34,7 +34,7 @@ pub use depends::{Attributes, Dependencies, raises, relations_of, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::{attribute_name, kind, meaning, signature};
 pub use limits::LimitError;
-pub use meta::{InputHead, inputs, inputs_sharing, metas};
+pub use meta::{InputHead, inputs, metas};
 pub(crate) use mistake::plural;
 pub use program::{
     Action, ActionId, Aggregate, Arith, Atom, Column, Compare, DeclaredEvent, Effect, Event,

@@ -1,5 +1,5 @@
-//! Messages between nodes that share a store: a request for a game that another node owns, its answer, and which
-//! players are present. They are sent through the store's notifications, so nodes need no connections to each
+//! Messages between nodes that share a store: a request for a game that another node owns, its answer, and who is
+//! connected to which game. They are sent through the store's notifications, so nodes need no connections to each
 //! other.
 //!
 //! A message may be lost, or its node may die before answering. So a request that is passed on has an id that
@@ -33,7 +33,7 @@ pub(super) enum Message {
         number: u64,
         done: Done,
     },
-    /// Sockets that have opened and closed, by game.
+    /// Who is connected to the sender now, by game: of games of which that has changed, or of all.
     Present {
         from: String,
         games: Vec<(String, Seen)>,
@@ -57,12 +57,13 @@ pub(super) enum Done {
     NotHere,
 }
 
-/// This node's side of the exchange: its requests to others, and their answers.
+/// This node's side of the exchange: its requests to others with their answers, and its answers to theirs.
 #[derive(Debug)]
 pub(super) struct Cluster {
     pub(super) leases: Leases,
     /// Requests that other nodes have not answered yet.
     waiting: Mutex<HashMap<u64, oneshot::Sender<Done>>>,
+    /// The number of the next request.
     next: AtomicU64,
 }
 
@@ -71,7 +72,7 @@ impl Cluster {
         Self { leases, waiting: Mutex::default(), next: AtomicU64::new(1) }
     }
 
-    /// Passes a request on.
+    /// Passes a request on. The answer is still to be waited for.
     ///
     /// # Errors
     /// The store cannot be reached, or the request is too long.
@@ -82,8 +83,8 @@ impl Cluster {
         input: &Input,
     ) -> Result<Asked<'_>, Problem> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let (done, answer) = oneshot::channel();
-        lock(&self.waiting).insert(number, done);
+        let (waiting, answer) = oneshot::channel();
+        lock(&self.waiting).insert(number, waiting);
         let asked = Asked { cluster: self, number, answer };
         let (from, game) = (self.leases.node().to_string(), game.to_owned());
         let sent =
@@ -124,15 +125,19 @@ impl Cluster {
         Ok(self.leases.send(node, text).await?)
     }
 
-    /// Sends all nodes which sockets have opened and closed.
+    /// Tells all nodes who is connected to this one.
     pub(super) async fn send_presence(&self, news: &[(String, Seen)]) {
         for games in news.chunks(GAMES) {
             let (from, games) = (self.leases.node().to_string(), games.to_vec());
             match self.send(ALL_NODES, &Message::Present { from, games }).await {
                 Ok(true) => {}
-                Ok(false) => tracing::warn!("who is present is too long to be told"),
-                // It is sent again after a while.
-                Err(problem) => tracing::debug!(problem.message, "who is present is not told"),
+                Ok(false) => {
+                    tracing::warn!("a message about who is connected is too long to be sent")
+                }
+                // Who is still there is told again after a while, and the others forget who is not.
+                Err(problem) => {
+                    tracing::debug!(problem.message, "the others are not told who is connected")
+                }
             }
         }
     }

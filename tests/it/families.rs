@@ -348,10 +348,26 @@ fn a_fen_tells_hands_and_marks() {
         let refused = rules.start(Some(&fen)).map(|_| ()).expect_err(hand).to_string();
         assert!(refused.contains(why), "{refused}");
     }
-    let game = ".meta game \"odd\"\n.meta layout \"orthodox\"\n.meta fen \"mark /=tired\"\n\
-                .input tired(piece: Entity) flag attr tired \"{piece} is tired\"\n";
-    let refused = refusal(&with(&[("mine/odd.dl", game)]), "odd", &[]);
-    assert!(refused.contains("the mark tired is \"/\", not one sign of punctuation"), "{refused}");
+    for (lines, why) in [
+        ("mark /=tired", "the mark tired is \"/\", not one sign of punctuation"),
+        ("mark (=tired", "the mark tired is \"(\", not one sign of punctuation"),
+        (
+            "mark *=tired|prefix *=tired",
+            "the mark * stands for tired after a letter and for tired before a letter",
+        ),
+        ("mark *=tired|wall *=hole", "the sign * stands for tired and for hole"),
+        ("wall *=hole|wall #=hole", "the word wall stands for hole as * and for hole as #"),
+        ("wall hole", "the sign of walls is \"hole\", not one sign of punctuation"),
+    ] {
+        let lines: String = lines.split('|').map(|it| format!(".meta fen \"{it}\"\n")).collect();
+        let game = format!(
+            ".meta game \"odd\"\n.meta layout \"orthodox\"\n{lines}\
+             .input tired(piece: Entity) flag attr tired \"{{piece}} is tired\"\n\
+             .input hole(square: Square) of Square attr hole \"{{square}} is a hole\"\n"
+        );
+        let refused = refusal(&with(&[("mine/odd.dl", &game)]), "odd", &[]);
+        assert!(refused.contains(why), "{refused}");
+    }
 }
 
 /// Crazyhouse drops kinds that it does not know by the letters that FEN has for them.
@@ -485,7 +501,9 @@ fn a_fen_tells_what_files_declare() {
     let text = ".meta game \"odd\"\n.meta layout \"orthodox\"\n.meta fen \"who=partner\"\n";
     let refused = refusal(&with(&[("mine/odd.dl", text)]), "odd", &[]);
     assert!(
-        refused.contains("not an attribute of the game or of pieces, and no entity"),
+        refused.contains(
+            "not an attribute of the game, of pieces or of a domain's members, whose values"
+        ) && refused.contains("are numbers or members of a domain (of the game, pieces as well)"),
         "{refused}"
     );
     let shogi = catalogue().load::<&str>("minishogi", &[]).expect("it loads");

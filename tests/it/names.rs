@@ -275,13 +275,20 @@ fn two_presets_with_one_sign_in_the_fen_are_refused() {
         format!(
             ".meta preset \"{id}\"\n{lines}.domain Preset += {{ {id} }}\n\
              .input glows(piece: Entity) flag attr glows \"{{piece}} glows\"\n\
-             .input n(piece: Entity, n: Int) key attr n \"{{piece}} has {{n}}\"\n"
+             .input n(piece: Entity, n: Int) key attr n \"{{piece}} has {{n}}\"\n\
+             .input left(side: Side, n: Int) of Side attr left = 1 \"{{side}} has {{n}} left\"\n\
+             .input hole(square: Square) of Square attr hole \"{{square}} is a hole\"\n\
+             .static written(kind: Kind, n: Int) key \"{{kind}} comes as number {{n}}\"\n\
+             written('pawn, 1).\n"
         )
     };
     for (one, two, what) in [
         (".meta fen \"mark *=glows\"\n", ".meta fen \"mark *=glows\"\n", "the mark *"),
         (".meta fen \"mark *=glows\"\n", ".meta fen \"prefix *=glows\"\n", "the mark *"),
         (".meta fen \"n=n\"\n", ".meta fen \"n=n\"\n", "the field n"),
+        (".meta fen \"counters left\"\n", ".meta fen \"counters left\"\n", "the word counters"),
+        (".meta fen \"wall #=hole\"\n", ".meta fen \"wall #=hole\"\n", "the word wall"),
+        (".meta fen \"stack written\"\n", ".meta fen \"stack written\"\n", "the word stack"),
     ] {
         let (one, two) = (preset("one", one), preset("two", two));
         let files = [("one.dl", one.as_str()), ("two.dl", two.as_str())];

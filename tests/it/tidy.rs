@@ -357,7 +357,6 @@ const LIMITS: &[(&str, &str, &str, &str)] = &[
     ("effects of a reaction", "{}", "src/rules/limits.rs", "EFFECTS"),
     ("operators and nested", "{}", "src/rules/limits.rs", "DEPTH"),
     ("variables of a rule", "{}", "src/derive/bits/planner/mod.rs", "MAX_VARS"),
-    ("signs beside", "{}", "src/moves/declared.rs", "MARKS"),
     ("changes of presets", "{},", "src/game/refusal.rs", "SWITCHES"),
     ("changes of presets", "by {} sets", "src/game/refusal.rs", "RULE_SETS"),
 ];

@@ -116,5 +116,5 @@ fn mobility(world: &mut World, contract: &Contract) -> u64 {
 
 /// Whether some moves are played out to see whether they are legal.
 pub(super) fn plays_out(contract: &Contract) -> bool {
-    !LegalityMode::Declared.is_counted(contract)
+    !LegalityMode::Declared.is_by_rules(contract)
 }

@@ -1,10 +1,10 @@
 //! A game as a file: its start, its moves, its current facts, and the rules that it was played under.
 //!
 //! A save lists facts in canonical order, the schema's attributes, the activations at the start and
-//! where they changed, the hash of each rule file, and each move with its proof and its result. There are two
-//! equivalent forms: JSON, and a compact binary. Both are canonical: a save has exactly one text and one byte
-//! sequence, so nothing in a file goes unchecked, and a round trip changes nothing. Deliberately absent:
-//! reading and writing files; checking proofs (that is for audits).
+//! where they changed, the hash of each rule file, and each move with its proof and the hash of the facts after it. There
+//! are two equivalent forms: JSON, and a compact binary. Each is canonical: there is one way to write a save in it, so a
+//! file that differs from that anywhere was altered, and a round trip changes nothing. Deliberately absent: reading and
+//! writing files; checking proofs (that is for audits).
 
 #![warn(missing_docs)]
 
@@ -27,9 +27,9 @@ use crate::rules::Source;
 pub use make::{Content, MakeError};
 pub use restore::{Difference, Next, Restored, RulesFrom, Step};
 
-/// The version of the format that is written. Version 1 was only a list of facts, version 2 had no switches.
+/// The version of the format that is written. Version 1 was only a list of facts, version 2 had no changes of presets.
 pub const VERSION: u32 = 3;
-/// The version before switches.
+/// The last version without changes of presets.
 const WITHOUT_SWITCHES: u32 = 2;
 
 /// A rule file of the program that a game is played under.
@@ -61,7 +61,7 @@ pub struct SavedMove {
     pub uci: String,
     /// Its text in SAN.
     pub san: String,
-    /// The side that took it: `white` or `black`.
+    /// The name of the side that took it: `white`.
     pub side: String,
     /// The row of the action, `move(#21, e4)`.
     pub action: String,
@@ -73,8 +73,8 @@ pub struct SavedMove {
     /// The key of the position after it, for repetitions.
     #[serde(deserialize_with = "hash::<_, 8>")]
     pub position: String,
-    /// Why it was legal, as the checker of proofs reads it: a proof, or `{"tried": ...}` for what was
-    /// decided by playing it out.
+    /// Why it was legal, as the checker of proofs reads it: a proof, or a list of proofs if unlisted arguments have
+    /// theirs; or `{"tried": ...}` for what was decided by playing it out.
     pub proof: Value,
 }
 
@@ -84,14 +84,14 @@ pub struct SavedMove {
 pub struct SavedSwitch {
     /// Number of moves before it.
     pub after: u32,
-    /// All activations, in full.
+    /// All activations after it, in full.
     pub presets: Vec<String>,
     /// The hash of all facts after it.
     #[serde(deserialize_with = "hash::<_, 8>")]
     pub facts: String,
 }
 
-/// Reads a hash, which is hexadecimal of so many bytes: the binary form has no place for anything else.
+/// Reads a hash of `N` bytes in hexadecimal: the binary form has no place for anything else.
 fn hash<'de, D: Deserializer<'de>, const N: usize>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     match binary::unhex::<N>(&text) {
@@ -119,11 +119,11 @@ pub struct Save {
     pub version: u32,
     /// The game's name; for a save of version 1, the one that the reader was given.
     pub game: String,
-    /// All activations at the start, in full, the game's own first.
+    /// All activations at the start, in full, the game's own first; of version 1, only the names of presets.
     pub presets: Vec<String>,
     /// The rule files at the start, then those that switches added.
     pub rules: Vec<RuleFile>,
-    /// The names of all attributes that these rules had.
+    /// The names of all attributes of these rules; of version 1, those of the facts.
     pub attributes: Vec<String>,
     /// The first position as FEN, if that is complete.
     pub fen: Option<String>,
@@ -206,7 +206,7 @@ impl Save {
     /// read as one of the given game.
     ///
     /// # Errors
-    /// It is not a save, or truncated, or of a later version.
+    /// It is not a save, or truncated or malformed, or of a version that this program does not read.
     pub fn read(bytes: &[u8], game: &str) -> Result<(Self, Option<Doubt>), RestoreError> {
         if bytes.starts_with(binary::MAGIC) {
             return binary::read(bytes);

@@ -128,7 +128,11 @@ impl<'t> Body<'_, 't> {
         match &arg.kind {
             ExprKind::Wild => Some(Term::Wild),
             ExprKind::Var(name) => Some(Term::Var(self.var(name, scope, false))),
-            ExprKind::Tuple(_) | ExprKind::Aggregate(_) => {
+            ExprKind::Tuple(_) => {
+                self.cx.report(mistake::tuple_inside(arg.span));
+                None
+            }
+            ExprKind::Aggregate(_) => {
                 self.cx.report(mistake::aggregate_inside(arg.span));
                 None
             }
@@ -201,7 +205,11 @@ impl<'t> Body<'_, 't> {
                 let (lhs, rhs) = (self.number(lhs, scope), self.number(rhs, scope));
                 Some(fold_constants(*op, lhs?, rhs?))
             }
-            ExprKind::Tuple(_) | ExprKind::Aggregate(_) => {
+            ExprKind::Tuple(_) => {
+                self.cx.report(mistake::tuple_inside(expr.span));
+                None
+            }
+            ExprKind::Aggregate(_) => {
                 self.cx.report(mistake::aggregate_inside(expr.span));
                 None
             }
@@ -231,8 +239,19 @@ impl<'t> Body<'_, 't> {
             return None;
         }
         match (&lhs.kind, &rhs.kind) {
+            (ExprKind::Aggregate(_), ExprKind::Aggregate(_)) if left.len() > 1 => {
+                self.cx.report(mistake::compared_results(span));
+                None
+            }
             (ExprKind::Aggregate(_), ExprKind::Aggregate(second)) => {
+                let of_first = left.first().copied().flatten();
                 let ty = right.first().copied().flatten()?;
+                if let Some(other) = of_first.filter(|it| *it != ty) {
+                    let (left, right) = (self.cx.type_name(other), self.cx.type_name(ty));
+                    let report = mistake::compare_types(lhs.span, left, rhs.span, right);
+                    self.cx.report(report);
+                    return None;
+                }
                 let result = self.fresh(ty, scope, rhs.span);
                 self.lower_aggregate(second, vec![Term::Var(result)], scope, out)?;
                 let ExprKind::Aggregate(first) = &lhs.kind else {
@@ -385,7 +404,7 @@ impl<'t> Body<'_, 't> {
                 Fold::Count | Fold::Sum => Some(Type::Int),
             };
             match ty {
-                Some(Type::Text) => self.cx.report(mistake::ordered_texts(expr.span)),
+                Some(Type::Text) => self.cx.report(mistake::folded_texts(expr.span)),
                 Some(_) => {}
                 None if self.unresolved => {}
                 None => self.cx.report(mistake::unknown_type(expr.span)),

@@ -1,6 +1,6 @@
-//! `E2xx` names and types, `E3xx` variables, `E4xx` aggregates.
+//! `E2xx` names and types, `E3xx` variables, `E4xx` aggregates. Also `E142`: a name that a preset keeps for itself.
 //!
-//! Deliberately absent: what a clause means to others.
+//! Deliberately absent: mistakes of declarations (`declaration`), and of the program as a whole (`whole`).
 
 use super::super::ast::Name;
 use super::super::program::{Relation, Span};
@@ -46,7 +46,7 @@ pub(in super::super) fn unknown_member(
     span: Span,
     near: Option<&str>,
     elsewhere: Option<&str>,
-    board: Option<&str>,
+    last_square: Option<&str>,
     declared: Option<Span>,
 ) -> Diagnostic {
     let it = Diagnostic::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
@@ -54,8 +54,8 @@ pub(in super::super) fn unknown_member(
         Some(declared) => it.and(declared, format!("{domain} is declared here")),
         None => it,
     };
-    let it = match board {
-        Some(size) => it.note(format!("squares go from `'a1` to `'{size}`")),
+    let it = match last_square {
+        Some(last) => it.note(format!("squares go from `'a1` to `'{last}`")),
         None => it,
     };
     let it = match elsewhere {
@@ -114,6 +114,7 @@ pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> Dia
     );
     match (wanted, found) {
         ("Int", "a constant of a domain") => it.help("write a number, without an apostrophe"),
+        ("Int", "a text") => it.help("write a number, without quotes"),
         ("Text", _) => it.help("write a text in double quotes"),
         (_, "a text") => it.help("a constant is written with an apostrophe: `'white`"),
         _ => it,
@@ -139,6 +140,12 @@ pub(in super::super) fn ordered_texts(span: Span) -> Diagnostic {
         .help("use `=` or `!=`")
 }
 
+/// The least or greatest of texts.
+pub(in super::super) fn folded_texts(span: Span) -> Diagnostic {
+    Diagnostic::new("E210", "texts have no order", span, "compared by order")
+        .help("`min` and `max` take numbers and members of domains")
+}
+
 pub(in super::super) fn wildcard_in_head(span: Span) -> Diagnostic {
     Diagnostic::new("E211", "`_` cannot be concluded", span, "which value?")
 }
@@ -147,10 +154,9 @@ pub(in super::super) fn wildcard_in_expression(span: Span) -> Diagnostic {
     Diagnostic::new("E212", "`_` has no value", span, "only arguments of atoms may be `_`")
 }
 
-fn lone_variable(it: Diagnostic) -> Diagnostic {
-    it.note(
-        "`=` gives a value only to a variable that is a whole side of it, from a known other side",
-    )
+/// Adds when `=` binds a variable.
+fn with_rule_of_equals(it: Diagnostic) -> Diagnostic {
+    it.note("`=` gives a variable a value only if one side is that variable alone, and all of the other side is known")
 }
 
 fn member_help(member: Option<&str>) -> Option<String> {
@@ -171,7 +177,7 @@ pub(in super::super) fn unbound_in_head(
 ) -> Diagnostic {
     let message = format!("no atom of the body says what `{name}` is");
     let it = Diagnostic::new("E302", message, span, "concluded, but not bound");
-    let it = if operand { lone_variable(it) } else { it };
+    let it = if operand { with_rule_of_equals(it) } else { it };
     it.help(
         member_help(member)
             .unwrap_or("use it in a positive atom of the body, outside aggregates".into()),
@@ -187,11 +193,13 @@ pub(in super::super) fn unbound(
 ) -> Diagnostic {
     let message = format!("`{name}` has no value where it is needed");
     let it = Diagnostic::new("E303", message, span, "not bound by any positive atom or `=`");
-    let it = if operand { lone_variable(it) } else { it };
-    let it =
-        if reaction { it.note("parameters of the action are bound from the start") } else { it };
+    let it = if operand { with_rule_of_equals(it) } else { it };
+    let it = match reaction {
+        true => it.note("parameters of the action or event are bound from the start"),
+        false => it,
+    };
     it.help(member_help(member).unwrap_or(
-        "negated atoms, comparisons and aggregates only test values; bind it in a positive atom".into(),
+        "negated atoms, other comparisons and the insides of aggregates only test values; bind it in a positive atom".into(),
     ))
 }
 
@@ -205,7 +213,7 @@ pub(in super::super) fn unbound_in_effect(
     it.help(member_help(member).unwrap_or("bind it in the event or after `when`".into()))
 }
 
-/// A variable that `because` or `.plan` names.
+/// A variable that `because` or `.plan` names, and the body does not bind.
 pub(in super::super) fn unbound_in(
     place: &str,
     name: &str,
@@ -222,9 +230,19 @@ pub(in super::super) fn aggregate_inside(span: Span) -> Diagnostic {
         "E401",
         "an aggregate must be one whole side of a comparison",
         span,
-        "inside something",
+        "part of something else",
     )
     .help("give its result a name first: `n = count { ... }`, then use `n`")
+}
+
+pub(in super::super) fn tuple_inside(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        "E401",
+        "several values in parentheses must be one whole side of a comparison",
+        span,
+        "part of something else",
+    )
+    .help("they stand for the results of an aggregate: `(a, b) = min { ... }`")
 }
 
 pub(in super::super) fn nested_aggregate(span: Span) -> Diagnostic {
@@ -245,9 +263,9 @@ pub(in super::super) fn result_count(
 pub(in super::super) fn tuple_without_fold(span: Span) -> Diagnostic {
     Diagnostic::new(
         "E404",
-        "several values can only be compared with `min` or `max`",
+        "several values at once can only be compared with the results of `min` or `max`",
         span,
-        "no aggregate",
+        "neither side is an aggregate",
     )
     .help("compare them one by one")
 }
@@ -255,4 +273,11 @@ pub(in super::super) fn tuple_without_fold(span: Span) -> Diagnostic {
 pub(in super::super) fn ordered_results(span: Span) -> Diagnostic {
     Diagnostic::new("E405", "several results can only be compared by `=`", span, "several values")
         .help("name the results: `(a, b) = min { ... }`, then compare them")
+}
+
+/// Two aggregates with several results each.
+pub(in super::super) fn compared_results(span: Span) -> Diagnostic {
+    let message = "several results cannot be compared with those of another aggregate";
+    Diagnostic::new("E405", message, span, "several values on both sides")
+        .help("name the results of both: `(a, b) = min { ... }`, then compare them")
 }

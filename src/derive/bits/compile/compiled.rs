@@ -143,7 +143,7 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) estimates: Vec<f64>,
     pub(in super::super) orders: Vec<Vec<Vec<u8>>>,
     pub(in super::super) list_is_static: Vec<bool>,
-    /// Relations kept as lists, one bit each.
+    /// Relations stored as lists, one bit each.
     pub(in super::super) list_relations: Vec<u64>,
     /// By attribute, the relations whose rows may depend on it, one bit each.
     pub(in super::super) affected: Vec<Vec<u64>>,

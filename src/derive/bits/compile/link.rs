@@ -1,5 +1,5 @@
-//! Links plans to a program: rows get their final addresses, plans become stretches of instructions, and each
-//! relation gets its readers.
+//! Links all plans into one compiled program: rows get their final addresses, plans become stretches of instructions,
+//! and each relation gets its readers.
 //!
 //! Deliberately absent: planning (the other parts of `compile`), and the instructions (`assemble`).
 
@@ -23,7 +23,7 @@ use crate::facts::AttrId;
 use crate::rules::{Dependencies, Program, RelId, Role};
 
 impl<W: Word> Compiler<'_, W> {
-    /// Makes the finished program from the plans.
+    /// The compiled program.
     pub(super) fn link(
         self,
         program: &Arc<Program>,
@@ -61,7 +61,7 @@ impl<W: Word> Compiler<'_, W> {
         for (rel, plans) in &candidates {
             starts.insert(*rel, assembler.stretch(plans)?);
         }
-        let batches = attach_needs(schedule, reactions, &needs);
+        let batches = by_batch(schedule, reactions, &needs);
         let machine = assembler.machine;
         let kept = |rel: &RelId| {
             let at = usize::from(rel.0);
@@ -114,17 +114,19 @@ impl<W: Word> Compiler<'_, W> {
     }
 }
 
+/// Checks the size of a session.
+///
 /// # Errors
-/// A session would have too many rows.
+/// Its rows are too many, or take too many bytes.
 fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
     let rows = layout.kept_rows as usize + layout.frame_rows as usize;
     if rows > BIT_ROWS {
-        let what = format!("its relations need {rows} rows of bits; a session has {BIT_ROWS}");
+        let what = format!("its relations need {rows} rows of bits, and {BIT_ROWS} are the most");
         return Err(PlanError::TooLarge { place: "the program".into(), what });
     }
     let bytes = rows * size_of::<W>();
     if bytes > SESSION_BYTES {
-        let what = format!("its relations need {bytes} bytes; a session has {SESSION_BYTES}");
+        let what = format!("its relations need {bytes} bytes, and {SESSION_BYTES} are the most");
         return Err(PlanError::TooLarge { place: "the program".into(), what });
     }
     Ok(())
@@ -180,7 +182,7 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
     }
 }
 
-/// The stretch of every relation: all its rules.
+/// By relation, the stretch of all its rules; `u32::MAX` where there is none to run.
 fn assemble_modes(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
@@ -205,7 +207,7 @@ fn assemble_modes(
     modes.iter().enumerate().map(stretch).collect()
 }
 
-/// The stretch of every relation kept by block with several recursive rules: those rules.
+/// By relation, the stretch of its recursive rules alone, if it is kept by block and has several of them.
 fn assemble_rounds(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
@@ -232,10 +234,10 @@ fn entry(at: usize, store: &Store) -> Option<Demanded> {
     Some(Demanded { rel: at as u16, base: dense.base, stride, support: dense.support, len: 0 })
 }
 
-/// Relations that need fewer others are derived one by one.
+/// Minimum number of relations derived in one stretch, the one that is read included; fewer are derived one by one.
 const SCHEDULED: usize = 4;
 
-/// For relations that need many others: all of them as one stretch, if all are stored as rows.
+/// By relation, all that it needs on demand as one stretch, if that is many relations, and all are stored as rows.
 fn schedules<'n>(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
@@ -299,8 +301,8 @@ fn readers(
     Ok(readers)
 }
 
-/// Reactions by batch, with the relations that they read on demand.
-fn attach_needs(
+/// Reactions by batch, each with all that must be derived on demand before it is solved.
+fn by_batch(
     schedule: &Schedule,
     mut plans: Vec<Option<ReactionPlan>>,
     needs: &[Vec<RelId>],
@@ -320,7 +322,7 @@ fn attach_needs(
     batches.map(|it| it.filter_map(|&at| plans[at].clone()).collect()).collect()
 }
 
-/// By attribute, the inputs that read it, with its place among the attributes of each.
+/// By attribute, the inputs that read it, each with the place of the attribute among those that the input reads.
 fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
     let mut inputs = vec![Vec::new(); program.schema.attributes().len()];
     for (at, relation) in program.relations.iter().enumerate() {
@@ -347,7 +349,7 @@ fn affected(program: &Program, depends: &Dependencies) -> Vec<Vec<u64>> {
     (0..program.schema.attributes().len() as u16).map(|it| of(AttrId(it))).collect()
 }
 
-/// The relations that are kept as lists, one bit each.
+/// The relations that are stored as lists, one bit each.
 fn list_relations(stores: &[Store]) -> Vec<u64> {
     let mut list_relations = vec![0; stores.len().div_ceil(64)];
     for (at, store) in stores.iter().enumerate() {
