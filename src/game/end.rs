@@ -12,7 +12,8 @@ impl Game {
     /// A side resigns; the rules decide the result.
     ///
     /// # Errors
-    /// The game is over, there is no such side, or the rules do not know resigning.
+    /// The game is over, there is no such side, the rules give no result for resigning, or they exceed a budget. Nothing
+    /// has changed.
     pub fn resign(&mut self, side: i64) -> Result<&GameResult, EndError> {
         self.end_by(side, self.terms.resigned)
     }
@@ -20,7 +21,8 @@ impl Game {
     /// A side has run out of time; the rules decide the result.
     ///
     /// # Errors
-    /// The game is over, there is no such side, or the rules do not know time.
+    /// The game is over, there is no such side, the rules give no result for running out of time, or they exceed a
+    /// budget. Nothing has changed.
     pub fn flag(&mut self, side: i64) -> Result<&GameResult, EndError> {
         self.end_by(side, self.terms.flagged)
     }
@@ -44,10 +46,11 @@ impl Game {
         rows.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// Claims a draw, for any reason or for the one named.
+    /// Claims a draw, for the reason named or else for the first that there is; the rules decide the result.
     ///
     /// # Errors
-    /// The game is over, or there is no such claim.
+    /// The game is over, there is no such claim, the rules give no result for it, or they exceed a budget. Nothing has
+    /// changed.
     pub fn claim_draw(&mut self, reason: Option<&str>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();
         if let Some(result) = &self.result {

@@ -164,9 +164,9 @@ impl Catalogue {
         match meta.value.split_once(' ').map_or(meta.value.as_str(), |it| it.0) {
             "graph" | "none" => Ok(Shape::Points),
             "hex" => Ok(Shape::Hexagons),
-            shape if meta.value.contains(' ') => Err(LoadError::Shape {
+            _ if meta.value.contains(' ') => Err(LoadError::Shape {
                 place: format!("{}:{}", self.sources[file].path, meta.span.line),
-                shape: shape.to_owned(),
+                shape: meta.value.clone(),
             }),
             _ => Ok(Shape::Squares),
         }

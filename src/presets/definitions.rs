@@ -15,11 +15,11 @@ use super::entry::{PartEntry, PresetEntry};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum DefinitionFault {
-    #[error("preset {preset} {verb} {name}, which there is not{}", meant(.near))]
+    #[error("preset {preset} {verb} {name}, which does not exist{}", meant(.near))]
     Unknown { preset: String, verb: &'static str, name: String, near: Option<String> },
     #[error("preset {preset} is incompatible with {other}, which does not say so of {preset}")]
     OneSided { preset: String, other: String },
-    #[error("{path} is a part of preset {preset}, which there is not{}", meant(.near))]
+    #[error("{path} is a part of preset {preset}, which does not exist{}", meant(.near))]
     Part { path: String, preset: String, near: Option<String> },
     #[error(
         "preset {preset} has an option {option}, which cannot be chosen: in an activation, {option} is for how long"

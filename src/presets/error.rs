@@ -1,4 +1,5 @@
-//! Errors of rule files: when they are added to a catalogue, and when games are loaded from it.
+//! Errors of rule files: when they are added to a catalogue, when games are loaded from it, and when the presets of a
+//! game are changed.
 
 #![warn(missing_docs)]
 
@@ -13,7 +14,7 @@ use super::activation::{ActivationError, meant};
 use super::definitions::DefinitionError;
 use super::numbered::PlaceError;
 
-/// Invalid metadata.
+/// What is wrong with a rule file as a part of a catalogue: its metadata, or a name that is taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}:{line}: {fault}")]
 pub struct CatalogueError {
@@ -41,9 +42,9 @@ pub enum AddError {
 pub enum LoadError {
     #[error("there is no game {name}{}", meant(.near))]
     Game { name: String, near: Option<String> },
-    #[error("game {game} has the layout {layout}, which there is not")]
+    #[error("game {game} has the layout {layout}, which does not exist")]
     Layout { game: String, layout: String },
-    #[error("{what} is made for the family {family}, which there is not{}", meant(.near))]
+    #[error("{what} is made for the family {family}, which does not exist{}", meant(.near))]
     NoFamily { what: String, family: String, near: Option<String> },
     #[error("{what} is made for games of the family {family}, and {game} {}", of_family(.of))]
     Family { what: String, family: String, game: String, of: Option<String> },
@@ -54,7 +55,7 @@ pub enum LoadError {
     )]
     Foreign { what: String, relation: String, family: String, game: String, of: Option<String> },
     #[error(
-        "{place}: there are no boards of {shape:?}: write FILESxRANKS, \"hex SIDE\" for hexagons, \"graph\" \
+        "{place}: there is no board {shape:?}: write FILESxRANKS, \"hex SIDE\" for hexagons, \"graph\" \
          for points that the rules name, or \"none\""
     )]
     Shape { place: String, shape: String },
@@ -89,7 +90,7 @@ pub enum LoadError {
     #[error(transparent)]
     Set(#[from] SetError),
     #[error(
-        "the rules in use take {} MB already, which is the maximum: wait until a game has ended",
+        "with these, the rules in use would take {} MB, more than the maximum: wait until a game has ended",
         bytes >> 20
     )]
     Full { bytes: usize },
@@ -118,7 +119,7 @@ fn no_code(preset: &str) -> String {
 pub enum SetFault {
     #[error(transparent)]
     Activation(#[from] ActivationError),
-    #[error("{first} and {second} are one preset, twice for one side")]
+    #[error("{first} and {second} are the same preset, twice for one side")]
     Twice { first: String, second: String },
     #[error("{first} and {second} are incompatible: {reason}")]
     Incompatible { first: String, second: String, reason: String },
@@ -126,8 +127,14 @@ pub enum SetFault {
     Requires { activation: String, preset: String },
     #[error("the rules do not go together: {0}")]
     Rules(Box<LoadError>),
-    #[error("a fact of the game says {attribute} = {value}, which the new rules do not know")]
+    #[error(
+        "a fact of the game says {attribute} = {value}, and the new rules have no {value} there"
+    )]
     Unknown { attribute: String, value: String },
+    #[error(
+        "a fact of the game says {attribute} of {owner}, and the new rules have no {owner} there"
+    )]
+    UnknownOwner { attribute: String, owner: String },
     #[error(transparent)]
     Fact(#[from] FactError),
     #[error(transparent)]
@@ -138,7 +145,7 @@ pub enum SetFault {
 
 /// Why activations were refused: every reason. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{}", lines(.faults))]
+#[error("{}", joined(.faults))]
 pub struct SetError {
     /// Every reason.
     pub faults: Vec<SetFault>,
@@ -150,7 +157,7 @@ impl From<SetFault> for SetError {
     }
 }
 
-fn lines(faults: &[SetFault]) -> String {
-    let lines: Vec<String> = faults.iter().map(SetFault::to_string).collect();
-    lines.join("; ")
+fn joined(faults: &[SetFault]) -> String {
+    let texts: Vec<String> = faults.iter().map(SetFault::to_string).collect();
+    texts.join("; ")
 }

@@ -157,9 +157,9 @@ fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
     for fact in from.facts().all_facts() {
         let Some(attr) = known(&fact) else { continue };
         let owner = owner(&old, fact.attr, fact.entity);
-        let unknown = || SetFault::Unknown {
+        let unknown = || SetFault::UnknownOwner {
             attribute: new.attribute(attr).name.clone(),
-            value: owner.to_string(),
+            owner: owner.to_string(),
         };
         let entity = owner.id(&new, attr).ok_or_else(unknown)?;
         let value = translated(from.facts(), to.facts(), fact.attr, attr, fact.value)?;

@@ -4,7 +4,7 @@
 //! Deliberately absent: the meaning of the parts (`check`).
 
 use super::action::Legality;
-use super::ast::{ActionDecl, GivenDecl, Item, MoreDecl, RelationKind};
+use super::ast::{ActionDecl, GivenDecl, Item, MoreDecl, Name, RelationKind};
 use super::lexer::Kind;
 use super::mistake;
 use super::source::Span;
@@ -83,11 +83,12 @@ impl<'t> Parser<'t, '_> {
         Ok(GivenDecl { name, ty, default, from })
     }
 
-    fn legality(&mut self) -> Parsed<Legality> {
+    fn legality(&mut self) -> Parsed<(Legality, Name<'t>)> {
+        let word = self.name_of(self.peek());
         match self.option(&["rules", "simulate", "never"])? {
-            Some("rules") => Ok(Legality::Rules),
-            Some("simulate") => Ok(Legality::Simulate),
-            Some(_) => Ok(Legality::Never),
+            Some("rules") => Ok((Legality::Rules, word)),
+            Some("simulate") => Ok((Legality::Simulate, word)),
+            Some(_) => Ok((Legality::Never, word)),
             None => self.expected("`rules`, `simulate` or `never`"),
         }
     }

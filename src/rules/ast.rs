@@ -187,7 +187,8 @@ pub(super) struct ActionDecl<'t> {
     pub(super) pseudo_legal: Option<Name<'t>>,
     pub(super) simulates: Option<Name<'t>>,
     pub(super) refusals: Option<Name<'t>>,
-    pub(super) legality: Option<Legality>,
+    /// `legality simulate`, with the word.
+    pub(super) legality: Option<(Legality, Name<'t>)>,
     /// `until STAGE`: later stages are not run when it is played out.
     pub(super) until: Option<Name<'t>>,
     /// `given NAME: TYPE = DEFAULT from REL`.

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: expressions (`expression`).
 
-use super::ast::{Atom, Expr, ExprKind, Literal};
+use super::ast::{Atom, Expr, Literal};
 use super::lexer::{Kind, Token};
 use super::mistake;
 use super::operator::Op;
@@ -67,20 +67,31 @@ impl<'t> Parser<'t, '_> {
             let atom = self.atom("a relation")?;
             return Ok(Literal::Atom { atom, negated: false });
         }
+        if self.is_lone_name() {
+            let name = self.tokens.text_of(token.span);
+            return self.fail(mistake::no_parentheses(name, token.span));
+        }
         let lhs = self.expr()?;
         let Some(op) = self.comparison() else {
-            if let ExprKind::Var(name) = lhs.kind
-                && matches!(self.peek().kind, Kind::Comma | Kind::Dot | Kind::CloseBrace)
-            {
-                return self.fail(mistake::no_parentheses(name, lhs.span));
-            }
             return self.expected("a comparison: `=`, `!=`, `<`, `<=`, `>` or `>=`");
         };
         let rhs = self.expr()?;
         Ok(Literal::Compare { lhs, op, rhs, span: self.since(token.span) })
     }
 
-    /// `was` and the name of a relation.
+    /// Whether a name that comes next is a whole literal, to which only parentheses are missing: the next literal, or what
+    /// follows the body, comes right after it.
+    fn is_lone_name(&self) -> bool {
+        let (name, second) = (self.peek(), self.tokens.second());
+        let ends = match second.kind {
+            Kind::Comma | Kind::Dot | Kind::CloseBrace => true,
+            Kind::Ident => matches!(self.tokens.text_of(second.span), "because" | "do"),
+            _ => false,
+        };
+        ends && is_name(name) && self.tokens.text_of(name.span) != "_"
+    }
+
+    /// Whether `was` and the name of a relation come next.
     fn is_was(&self) -> bool {
         self.is_word("was") && is_name(self.tokens.second())
     }
@@ -107,7 +118,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// A name that refers to a declaration: `hp` or `bank::gold`.
+/// Whether a token has the form of a name that is declared somewhere: `hp` or `bank::gold`. Variables have that of `hp`.
 pub(super) fn is_name(token: Token) -> bool {
     matches!(token.kind, Kind::Ident | Kind::Path)
 }

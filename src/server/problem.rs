@@ -114,12 +114,12 @@ impl From<Refusal> for Problem {
             | Refusal::AccountNeeded => StatusCode::FORBIDDEN,
             Refusal::NoSeat(_) => StatusCode::NOT_FOUND,
             Refusal::TooLong { .. } | Refusal::Unprintable { .. } => StatusCode::BAD_REQUEST,
-            Refusal::Illegal(_) | Refusal::NotSo(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Refusal::Illegal(_) | Refusal::NotAllowed(_) => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::CONFLICT,
         };
         let more = match &refusal {
             Refusal::StalePly { ply, .. } => Some(json!({ "ply": ply })),
-            Refusal::Illegal(it) | Refusal::NotSo(it) => more_of(it),
+            Refusal::Illegal(it) | Refusal::NotAllowed(it) => more_of(it),
             _ => None,
         };
         Self { status, code: refusal.code().into(), message: refusal.to_string(), more }

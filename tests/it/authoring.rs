@@ -114,7 +114,7 @@ fn check_tells_of_starts_and_of_lines_that_mean_nothing() {
     );
     // The family that is not there is not among those that are told.
     let odd = checked(&format!(".meta game \"wide\"\n.meta family \"ches\"\n{rest}"));
-    let families = "the family ches, which there is not; did you mean chess?";
+    let families = "the family ches, which does not exist; did you mean chess?";
     assert!(odd.out.contains(families), "{}", odd.out);
     let odd = rulemate(&["moves", "--rules", path, "--game", "wide"]);
     assert!(

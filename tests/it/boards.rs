@@ -188,7 +188,7 @@ fn presets_that_need_squares_say_so() {
     wrong.add(Source { path: "odd.dl".into(), text: text.into() }).expect("a game");
     let why = wrong.load::<&str>("odd", &[]).map(|_| ()).expect_err("it is refused").to_string();
     assert!(
-        why.starts_with("odd.dl:2: there are no boards of \"ring\"") && why.contains("graph"),
+        why.starts_with("odd.dl:2: there is no board \"ring 8\"") && why.contains("graph"),
         "{why}"
     );
 }

@@ -455,7 +455,7 @@ fn the_registry_judges_external_presets_like_others() {
     let refused = catalogue.load::<&str>("chess", &[]).expect_err("it makes no sense");
     assert_eq!(
         refused.to_string(),
-        "preset loner requires kompany, which there is not; \
+        "preset loner requires kompany, which does not exist; \
          preset loner is incompatible with coregal, which does not say so of loner"
     );
 }

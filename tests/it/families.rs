@@ -220,7 +220,7 @@ fn what_is_made_for_another_family_is_refused_in_words() {
     ]);
     assert_eq!(
         refusal(&games, "lost", &[]),
-        "game lost is made for the family ches, which there is not; did you mean chess?"
+        "game lost is made for the family ches, which does not exist; did you mean chess?"
     );
     assert_eq!(
         refusal(&games, "mixed", &[]),
@@ -314,9 +314,7 @@ fn sizes_are_checked() {
         refusal(&with(&[("mine/it.dl", &text)]), "it", &[])
     };
     assert!(game(".meta board \"ten\"").contains("\"ten\" is no size"));
-    assert!(
-        game(".meta board \"oct 8\"").starts_with("mine/it.dl:4: there are no boards of \"oct\"")
-    );
+    assert!(game(".meta board \"oct 8\"").starts_with("mine/it.dl:4: there is no board \"oct 8\""));
     assert!(game(".meta board \"20x8\"").contains("16 files"));
     assert!(game(".meta entities \"many\"").contains("\"many\" is no size"));
     assert!(game(".meta entities \"5000\"").contains("128 entities"));
@@ -650,7 +648,7 @@ fn a_preset_of_several_files_goes_on_each_family_with_its_part() {
     let alone = with(&[("mine/part.dl", ".meta part \"stamia\"\n.meta family \"chess\"\n")]);
     assert_eq!(
         refusal(&alone, "chess", &["stamina"]),
-        "mine/part.dl is a part of preset stamia, which there is not; did you mean stamina?"
+        "mine/part.dl is a part of preset stamia, which does not exist; did you mean stamina?"
     );
 }
 

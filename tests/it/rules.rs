@@ -248,6 +248,38 @@ pub(crate) fn named(program: &Program, name: &str) -> RelId {
     program.relation_named(name).expect("declared")
 }
 
+/// Parts that are a number or one of a few words are as little given twice as names.
+#[test]
+fn two_additions_give_no_part_twice() {
+    let found = failing(
+        ".domain Thing entities 8\n\
+         .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
+         .action wait(thing: Thing) \"{thing} waits\"\nwait(t) :- life(t, _).\n\
+         .action wait += rank 3\n.action wait += legality rules\n\
+         .action wait += rank 5\n.action wait += legality simulate\n",
+    );
+    let messages: Vec<&str> = found.list().iter().map(|it| it.message.as_str()).collect();
+    let second =
+        |it: &str| format!("two additions give an action the same part: `{it}` is the second");
+    assert_eq!(messages, [second("5"), second("simulate")]);
+}
+
+/// A name without parentheses is told as that, whatever follows the body and wherever it is declared.
+#[test]
+fn names_without_parentheses_are_told() {
+    let found = failing(
+        ".domain Thing entities 8\n\
+         .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
+         .action wait(thing: Thing) \"{thing} waits\"\nwait(t) :- life(t, _).\n\
+         .decl calm() \"all is calm\"\ncalm() :- loud because \"it is loud\".\n\
+         calm() :- bank::open, life(_, _).\n\
+         on wait(t) when calm do set life(t, 1).\n",
+    );
+    let messages: Vec<&str> = found.list().iter().map(|it| it.message.as_str()).collect();
+    let lacks = |it: &str| format!("`{it}` lacks its parentheses");
+    assert_eq!(messages, [lacks("loud"), lacks("bank::open"), lacks("calm")]);
+}
+
 /// Whatever follows is read, also where it does not begin in the first column.
 #[test]
 fn a_reaction_with_too_many_effects_is_abandoned_alone() {

@@ -121,22 +121,42 @@ fn what_had_died_out_before_is_not_at_stake() {
     assert_eq!(words(&game).as_deref(), Some("white wins by extinction"));
 }
 
-/// Where sides start with different kinds, each has those at stake that it starts with.
+/// Each side has those kinds at stake that it starts with: where the sides start with different ones, and in games that
+/// have kinds of their own.
 #[test]
-fn each_side_has_the_kinds_of_its_layout_at_stake() {
+fn each_side_has_the_kinds_of_its_start_at_stake() {
     let all = "extinction-chess:both:target=all,royal_king=false";
-    for (layout, without_a_queen) in [
+    for (game, without_a_kind) in [
         ("horde", "rnb1kbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/PPPPPPPP w kq - 0 1"),
         ("monster", "rnb1kbnr/pppppppp/8/8/8/8/2PPPP2/4K3 w kq - 0 1"),
+        ("capablanca", "rn1bqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1"),
+        ("xiangqi", "rnb1k1bnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"),
     ] {
-        let rules = catalogue().load(layout, &[all]).unwrap_or_else(|it| panic!("{it}"));
+        let rules = catalogue().load(game, &[all]).unwrap_or_else(|it| panic!("{it}"));
         let result = |fen| {
             let game = rules.start(fen).unwrap_or_else(|it| panic!("{it}"));
             game.result().map(ToString::to_string)
         };
-        assert_eq!(result(None), None);
-        assert_eq!(result(Some(without_a_queen)).as_deref(), Some("white wins by extinction"));
+        assert_eq!(result(None), None, "{game}");
+        assert_eq!(result(Some(without_a_kind)).as_deref(), Some("white wins by extinction"));
     }
+}
+
+/// The kinds at stake stay the same when another preset brings a kind, which is numbered before those of the game.
+#[test]
+fn kinds_that_come_later_are_not_at_stake() {
+    let catalogue = catalogue();
+    let all = "extinction-chess:both:target=all";
+    let mut rules = catalogue.load::<&str>("capablanca", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    switch(&catalogue, &mut rules, &mut game, &[all]);
+    play(&mut game, "e2e4 e7e5");
+    switch(&catalogue, &mut rules, &mut game, &[all, "griffon"]);
+    assert_eq!(game.result(), None);
+    // One activation leaves without the kinds of the other side.
+    switch(&catalogue, &mut rules, &mut game, &["extinction-chess:white:target=all"]);
+    assert!(facts(&game, "extinction-chess.black_had").is_empty());
+    assert_eq!(facts(&game, "extinction-chess.white_had").len(), 8);
 }
 
 #[test]
@@ -210,7 +230,7 @@ fn a_refusal_gives_every_reason_and_changes_nothing() {
     assert!(text.contains("there is no preset piece-hpp; did you mean piece-hp?; "), "{text}");
     assert!(text.contains("the scope is empty"), "{text}");
     let text = refused(&mut game, &["piece-shield", "piece-shield:white"]);
-    assert!(text.ends_with("are one preset, twice for one side"), "{text}");
+    assert!(text.ends_with("are the same preset, twice for one side"), "{text}");
     assert_eq!((game.hash(), active(&game)), before);
 }
 
@@ -368,8 +388,8 @@ fn everything_wrong_with_definitions_is_said_at_once() {
     assert_eq!(
         error.to_string(),
         "preset one is incompatible with piece-hp, which does not say so of one; \
-         preset four requires piece-hpp, which there is not; did you mean piece-hp?; \
-         preset four is incompatible with nothing-like-it, which there is not; \
+         preset four requires piece-hpp, which does not exist; did you mean piece-hp?; \
+         preset four is incompatible with nothing-like-it, which does not exist; \
          presets require each other: one -> two -> three -> one; \
          attribute mana is Int of entities in preset two and Bool of entities in preset three; \
          preset five has an option turns, which cannot be chosen: in an activation, turns is for how long"

@@ -556,7 +556,7 @@ impl<'t> Checker<'t> {
             }
         }
         let id = ActionId(self.actions.len() as u16);
-        let legality = decl.legality.unwrap_or(Legality::Simulate);
+        let legality = decl.legality.map_or(Legality::Simulate, |it| it.0);
         self.action_of.insert(rel, self.actions.len());
         let span = name.span;
         let rank = decl.rank.map_or(0, |it| it.value);

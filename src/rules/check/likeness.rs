@@ -1,4 +1,4 @@
-//! Additions to actions that other files declare: further parts, and actions that count `as` another one.
+//! What files add to actions that others declare, and actions that count `as` another one.
 //!
 //! Reactions to an action are also reactions to each action that is `as` it; they are copied here, so that
 //! code that runs, explains or checks reactions need not know about `as`. Deliberately absent: the meaning of
@@ -11,7 +11,7 @@ use super::super::program::{ActionId, Event, Reaction, Term};
 use super::Checker;
 
 impl<'t> Checker<'t> {
-    /// An action's declaration with what other files add to it.
+    /// An action's declaration with all additions to it. Reports parts that two additions give.
     pub(super) fn with_more(
         &mut self,
         name: Name<'t>,
@@ -27,19 +27,26 @@ impl<'t> Checker<'t> {
             }
             let more = &it.decl;
             let mut twice = Vec::new();
-            twice.extend(put(&mut whole.like, &mut added.like, more.like));
-            twice.extend(put(&mut whole.pseudo_legal, &mut added.pseudo_legal, more.pseudo_legal));
-            twice.extend(put(&mut whole.simulates, &mut added.simulates, more.simulates));
-            twice.extend(put(&mut whole.refusals, &mut added.refusals, more.refusals));
-            twice.extend(put(&mut whole.until, &mut added.until, more.until));
-            twice.extend(put(&mut whole.uci, &mut added.uci, more.uci));
-            twice.extend(put(&mut whole.san, &mut added.san, more.san));
-            whole.legality = more.legality.or(whole.legality);
-            whole.rank = more.rank.or(whole.rank);
+            let names = [
+                put(&mut whole.like, &mut added.like, more.like),
+                put(&mut whole.pseudo_legal, &mut added.pseudo_legal, more.pseudo_legal),
+                put(&mut whole.simulates, &mut added.simulates, more.simulates),
+                put(&mut whole.refusals, &mut added.refusals, more.refusals),
+                put(&mut whole.until, &mut added.until, more.until),
+                put(&mut whole.uci, &mut added.uci, more.uci),
+                put(&mut whole.san, &mut added.san, more.san),
+            ];
+            let names = names.into_iter().flatten();
+            twice.extend(names.map(|(new, old)| (new.text.to_owned(), new.span, old.span)));
+            let legality = put(&mut whole.legality, &mut added.legality, more.legality);
+            twice
+                .extend(legality.map(|(new, old)| (new.1.text.to_owned(), new.1.span, old.1.span)));
+            let rank = put(&mut whole.rank, &mut added.rank, more.rank);
+            twice.extend(rank.map(|(new, old)| (new.value.to_string(), new.span, old.span)));
             whole.given.extend(more.given.iter().cloned());
             whole.also.extend(more.also.iter().copied());
-            for (new, old) in twice {
-                self.report(mistake::amended_twice(new, old.span));
+            for (text, new, old) in twice {
+                self.report(mistake::amended_twice(&text, new, old));
             }
         }
         whole
@@ -97,7 +104,7 @@ impl<'t> Checker<'t> {
     }
 
     /// Copies the reactions to an action for each action that is `as` it, right after them. `rules` is the number of
-    /// rules and reactions without the copies.
+    /// rules, trials and reactions without the copies.
     pub(super) fn copy_reactions(&mut self, rules: usize) {
         if self.actions.iter().all(|it| it.like.is_none()) {
             return;
@@ -135,12 +142,8 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// Sets a part; returns both places if two files declare it.
-fn put<'t>(
-    whole: &mut Option<Name<'t>>,
-    added: &mut Option<Name<'t>>,
-    more: Option<Name<'t>>,
-) -> Option<(Name<'t>, Name<'t>)> {
+/// Sets a part that an addition gives. If an earlier addition gave it, returns both, the new one first.
+fn put<T: Copy>(whole: &mut Option<T>, added: &mut Option<T>, more: Option<T>) -> Option<(T, T)> {
     let new = more?;
     *whole = Some(new);
     added.replace(new).map(|old| (new, old))

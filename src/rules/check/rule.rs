@@ -1,7 +1,7 @@
 //! Checks one clause: which variables belong to which aggregates, and their types.
 //!
 //! A first walk over the tree (here) finds variables and types; a second (`lower`) builds the
-//! checked rule. Deliberately absent: whether every variable is bound (`safety`).
+//! checked rule. Deliberately absent: whether a variable that occurs more than once is bound (`safety`).
 
 use foldhash::{HashMap, HashMapExt, HashSet};
 
@@ -65,6 +65,7 @@ pub(super) struct VarInfo<'t> {
     pub(super) uses: Vec<(Span, Use)>,
     /// Whether a mistake with it has been reported.
     pub(super) reported: bool,
+    /// The name as the rule has it; `None` if the checker generated the variable.
     word: Option<&'t str>,
 }
 

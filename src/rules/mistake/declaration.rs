@@ -465,10 +465,9 @@ pub(in super::super) fn as_itself(like: Name<'_>) -> Diagnostic {
     Diagnostic::new("E138", message, like.span, "a circle").help("leave out one `as`")
 }
 
-pub(in super::super) fn amended_twice(new: Name<'_>, old: Span) -> Diagnostic {
-    let message =
-        format!("two additions give an action the same part: `{}` is the second", new.text);
-    Diagnostic::new("E139", message, new.span, "again here").and(old, "first here").help(
+pub(in super::super) fn amended_twice(text: &str, new: Span, old: Span) -> Diagnostic {
+    let message = format!("two additions give an action the same part: `{text}` is the second");
+    Diagnostic::new("E139", message, new, "again here").and(old, "first here").help(
         "only one addition may give an action this part: take it out of the other, or leave that \
          file out",
     )

@@ -38,7 +38,7 @@ impl<R: Rules> Room<R> {
         let mut events = Vec::new();
         for (at, it) in past.iter().enumerate() {
             if self.v() >= EVENTS / 2 {
-                return Err((at, Refusal::Full(EVENTS / 2)));
+                return Err((at, Refusal::Full(self.v())));
             }
             let by = self.rules().side();
             let done = match it {
@@ -70,7 +70,7 @@ impl<R: Rules> Room<R> {
         let actions = self.rules_mut().actions(text);
         actions.iter().try_for_each(|it| {
             if self.v() >= EVENTS / 2 {
-                return Err(Refusal::Full(EVENTS / 2));
+                return Err(Refusal::Full(self.v()));
             }
             self.play(events, by, it, None, None)
         })

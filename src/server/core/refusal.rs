@@ -17,12 +17,15 @@ pub enum Refusal {
     StalePly { asked: usize, ply: usize },
     #[error("the game is over: {}", .0.reason.replace('_', " "))]
     Over(Outcome),
+    #[error("this game has a rematch already")]
+    RematchMade,
     #[error("the game is not over yet")]
     NotOver,
     #[error("{}", .0.sentence)]
     Illegal(Refused),
+    /// Something else than a move that cannot be done here, such as a claim or an activation.
     #[error("{}", .0.sentence)]
-    NotSo(Refused),
+    NotAllowed(Refused),
     #[error("the seat is taken")]
     SeatTaken,
     #[error("this game has no seats to take: anyone may move for the side whose turn it is")]
@@ -42,7 +45,7 @@ pub enum Refusal {
     #[error("a rated game has two different players: this account has a seat in it already")]
     RatedAlone,
     #[error(
-        "this game is rated, or one of a tournament: what was played stays, and so do its presets"
+        "this game is rated, or one of a tournament: no turn is taken back, and its presets stay the same"
     )]
     RatedStays,
     #[error("chat is off in this game")]
@@ -50,16 +53,18 @@ pub enum Refusal {
     #[error("{what} is too long: {limit} {unit} at most")]
     TooLong { what: &'static str, limit: usize, unit: &'static str },
     #[error(
-        "{what} has signs that cannot be seen, such as controls or marks of direction: leave them out"
+        "{what} has characters that cannot be seen, such as control characters or marks of direction: \
+         leave them out"
     )]
     Unprintable { what: &'static str },
-    #[error("no more {} from you {until}", .what.word())]
-    TooMany { what: Talk, until: &'static str },
-    #[error("the game's log is full: it has {0} events, the maximum number")]
+    #[error("no more {} from you {when}", .what.word())]
+    TooMany { what: Talk, when: &'static str },
+    /// The number of events in the log.
+    #[error("the game's log has no room for this: it has {0} events already")]
     Full(u64),
 }
 
-/// The limited resources besides moves.
+/// What a side may do only so often in a game, or before its next move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Talk {
     Offers,
@@ -86,10 +91,10 @@ impl Refusal {
             Self::NotYourTurn => "not_your_turn",
             Self::ClaimOutOfTurn => "claim_out_of_turn",
             Self::StalePly { .. } => "stale_ply",
-            Self::Over(_) => "game_over",
+            Self::Over(_) | Self::RematchMade => "game_over",
             Self::NotOver => "game_not_over",
             Self::Illegal(_) => "illegal_move",
-            Self::NotSo(_) => "rules_refuse",
+            Self::NotAllowed(_) => "rules_refuse",
             Self::SeatTaken | Self::OpenBoard => "seat_taken",
             Self::NoSeat(_) => "no_such_seat",
             Self::NothingToTakeBack => "nothing_to_take_back",

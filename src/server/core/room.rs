@@ -328,7 +328,7 @@ impl<R: Rules> Room<R> {
         match act {
             Act::Move { uci, expected_ply } => self.play(events, by, &uci, expected_ply, id)?,
             Act::Resign => {
-                let outcome = self.rules.resign(by).map_err(Refusal::NotSo)?;
+                let outcome = self.rules.resign(by).map_err(Refusal::NotAllowed)?;
                 self.end(events, outcome, Some(by), id);
             }
             Act::Abort => self.abort(events, by, id)?,
@@ -337,7 +337,7 @@ impl<R: Rules> Room<R> {
                 if by != self.rules.side() {
                     return Err(Refusal::ClaimOutOfTurn);
                 }
-                let outcome = self.rules.claim().map_err(Refusal::NotSo)?;
+                let outcome = self.rules.claim().map_err(Refusal::NotAllowed)?;
                 self.end(events, outcome, Some(by), id);
             }
             Act::Draw => self.draw(events, by, id)?,
@@ -432,9 +432,7 @@ impl<R: Rules> Room<R> {
             (Act::Presets(_), None) if self.setup.counts() => Err(Refusal::RatedStays),
             (Act::Say(_) | Act::Hush | Act::Decline(_), _) => Ok(()),
             (Act::Rematch { .. }, None) => Err(Refusal::NotOver),
-            (Act::Rematch { .. }, Some(outcome)) if self.rematch.is_some() => {
-                Err(Refusal::Over(outcome.clone()))
-            }
+            (Act::Rematch { .. }, Some(_)) if self.rematch.is_some() => Err(Refusal::RematchMade),
             (Act::Rematch { .. }, Some(_)) => Ok(()),
             (_, Some(outcome)) => Err(Refusal::Over(outcome.clone())),
             (_, None) => Ok(()),
@@ -484,7 +482,7 @@ impl<R: Rules> Room<R> {
     ) -> Result<(), Refusal> {
         if self.lines.len() >= ABORTABLE {
             let sentence = "the game has begun: resign, or agree to a draw";
-            return Err(Refusal::NotSo(Refused::plain(sentence)));
+            return Err(Refusal::NotAllowed(Refused::plain(sentence)));
         }
         let (outcome, reason) = ("none".to_owned(), "aborted".to_owned());
         self.end(events, Outcome { outcome, reason, winner: None }, Some(by), id);
@@ -566,7 +564,7 @@ impl<R: Rules> Room<R> {
         id: Option<String>,
     ) -> Result<(), Refusal> {
         short_presets(&presets)?;
-        self.rules.activate(&presets).map_err(Refusal::NotSo)?;
+        self.rules.activate(&presets).map_err(Refusal::NotAllowed)?;
         self.push(events, Event::PresetsChanged { by, presets, id });
         if let Some(outcome) = self.rules.outcome() {
             self.end(events, outcome, None, None);
@@ -586,7 +584,7 @@ impl<R: Rules> Room<R> {
             Some((_, asked)) if *asked == presets => self.set_presets(events, by, presets, id),
             _ => {
                 short_presets(&presets)?;
-                self.rules.check_presets(&presets).map_err(Refusal::NotSo)?;
+                self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
                 self.within_share(by, Kind::Offer)?;
                 self.push(events, Event::PresetsAsked { by, presets, id });
                 Ok(())

@@ -60,11 +60,13 @@ pub(super) struct Ledger {
     sides: Vec<Used>,
     /// The greatest number of moves reached so far.
     furthest: usize,
+    /// Whether the game is over, so that no new ply follows.
+    is_over: bool,
 }
 
 impl Ledger {
     pub(super) fn new(sides: usize) -> Self {
-        Self { sides: vec![Used::default(); sides], furthest: 0 }
+        Self { sides: vec![Used::default(); sides], furthest: 0, is_over: false }
     }
 
     /// Checks that a side has room for one more of a kind.
@@ -75,7 +77,7 @@ impl Ledger {
         let used = self.sides.get(side).copied().unwrap_or_default();
         let share = ALL / self.sides.len().max(1) as u64;
         if used.all + kind.events() > share {
-            return Err(Refusal::TooMany { what: kind.talk(), until: "in this game" });
+            return Err(Refusal::TooMany { what: kind.talk(), when: "in this game" });
         }
         let is_full = match kind {
             Kind::Offer => used.offers >= OFFERS,
@@ -83,7 +85,10 @@ impl Ledger {
             Kind::Takeback { .. } => false,
         };
         match is_full {
-            true => Err(Refusal::TooMany { what: kind.talk(), until: "before the next move" }),
+            true if self.is_over => {
+                Err(Refusal::TooMany { what: kind.talk(), when: "in this game" })
+            }
+            true => Err(Refusal::TooMany { what: kind.talk(), when: "before the next move" }),
             false => Ok(()),
         }
     }
@@ -101,6 +106,7 @@ impl Ledger {
 
     /// Releases the reserve when the game is over, to agree on another game.
     pub(super) fn release_reserve(&mut self) {
+        self.is_over = true;
         let sides = self.sides.len().max(1) as u64;
         for used in &mut self.sides {
             *used = Used { all: used.all.min((ALL - AFTER) / sides), ..Used::default() };

@@ -265,6 +265,12 @@ fn room_to_talk_comes_with_new_moves() {
     assert_eq!(offers(&mut room), 20);
     ask(&mut room, 0, "ben", Act::Resign).answer.unwrap().unwrap();
     assert_eq!(told(&mut room, "ann"), 150);
+    // After the end no move gives room again.
+    let mut room = Room::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
+    ask(&mut room, 0, "ben", Act::Resign).answer.unwrap().unwrap();
+    assert_eq!(told(&mut room, "ann"), 300);
+    let why = refusal(ask(&mut room, 0, "ann", say())).to_string();
+    assert_eq!(why, "no more messages from you in this game");
     // A move that is taken back and played again is not new.
     let mut room = Room::create(0, Sums::to(4_000), setup(None), &seats()).unwrap().0;
     let mut counts = Vec::new();
@@ -720,7 +726,8 @@ fn a_rematch_is_agreed_once() {
     ask(&mut room, 0, "ben", rematch("next"));
     ask(&mut room, 0, "ann", rematch("next"));
     for name in ["ann", "ben"] {
-        assert_eq!(refusal(ask(&mut room, 0, name, rematch("third"))).code(), "game_over");
+        let why = refusal(ask(&mut room, 0, name, rematch("third")));
+        assert_eq!((why.code(), why), ("game_over", Refusal::RematchMade));
     }
     assert_eq!((room.rematch(), room.offers().rematch), (Some("next"), None));
 }
