@@ -3,7 +3,7 @@
 //! Deliberately absent: expressions (`expression`).
 
 use super::ast::{Atom, Expr, Literal};
-use super::lexer::{Kind, Token};
+use super::lexer::Kind;
 use super::mistake;
 use super::operator::Op;
 use super::syntax::{Parsed, Parser};
@@ -48,13 +48,13 @@ impl<'t> Parser<'t, '_> {
                 return Ok(Literal::Atom { atom: self.was()?, negated: true });
             }
             let (next, second) = (self.peek(), self.tokens.second().kind);
-            if is_name(next)
+            if next.is_name()
                 && matches!(second, Kind::Comma | Kind::Dot | Kind::CloseBrace | Kind::Ident)
             {
                 let name = self.tokens.text_of(next.span);
                 return self.fail(mistake::no_parentheses(name, next.span));
             }
-            if !is_name(next) || second != Kind::Open {
+            if !next.is_name() || second != Kind::Open {
                 return self.fail(mistake::negated_expression(token.span));
             }
             let atom = self.atom("a relation")?;
@@ -63,7 +63,7 @@ impl<'t> Parser<'t, '_> {
         if self.is_was() {
             return Ok(Literal::Atom { atom: self.was()?, negated: false });
         }
-        if is_name(token) && self.tokens.second().kind == Kind::Open {
+        if token.is_name() && self.tokens.second().kind == Kind::Open {
             let atom = self.atom("a relation")?;
             return Ok(Literal::Atom { atom, negated: false });
         }
@@ -88,12 +88,12 @@ impl<'t> Parser<'t, '_> {
             Kind::Ident => matches!(self.tokens.text_of(second.span), "because" | "do"),
             _ => false,
         };
-        ends && is_name(name) && self.tokens.text_of(name.span) != "_"
+        ends && name.is_name() && self.tokens.text_of(name.span) != "_"
     }
 
     /// Whether `was` and the name of a relation come next.
     fn is_was(&self) -> bool {
-        self.is_word("was") && is_name(self.tokens.second())
+        self.is_word("was") && self.tokens.second().is_name()
     }
 
     /// A row as it was before the action.
@@ -116,9 +116,4 @@ impl<'t> Parser<'t, '_> {
         self.next();
         Some(op)
     }
-}
-
-/// Whether a token has the form of a name that is declared somewhere: `hp` or `bank::gold`. Variables have that of `hp`.
-pub(super) fn is_name(token: Token) -> bool {
-    matches!(token.kind, Kind::Ident | Kind::Path)
 }

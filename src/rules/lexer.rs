@@ -92,6 +92,13 @@ pub(super) struct Token {
     pub(super) flush: bool,
 }
 
+impl Token {
+    /// Whether it has the form of a name that is declared somewhere: `hp` or `bank::gold`. Variables have that of `hp`.
+    pub(super) fn is_name(self) -> bool {
+        matches!(self.kind, Kind::Ident | Kind::Path)
+    }
+}
+
 /// The tokens of one source, the next one on top.
 #[derive(Debug)]
 pub(super) struct Tokens<'t> {

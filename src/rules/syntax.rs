@@ -9,7 +9,6 @@ use super::ast::{
     InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
     StageDecl, StagesDecl, TrialDecl, names_of,
 };
-use super::body_syntax::is_name;
 use super::diagnostic::Diagnostic;
 use super::input::Until;
 use super::lexer::{Kind, Token, Tokens};
@@ -547,13 +546,13 @@ impl<'t> Parser<'t, '_> {
 
     fn clause_or_reaction(&mut self) -> Parsed<Item<'t>> {
         let start = self.peek().span;
-        if self.is_word("on") && is_name(self.tokens.second()) {
+        if self.is_word("on") && self.tokens.second().is_name() {
             return self.reaction().map(Item::Reaction);
         }
         if self.at(Kind::Not) {
             return self.fail(mistake::negated_head(start));
         }
-        if !is_name(self.peek()) {
+        if !self.peek().is_name() {
             return self.unexpected("a directive, a rule or a reaction");
         }
         self.subject = Some(self.tokens.text_of(self.peek().span));

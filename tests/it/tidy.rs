@@ -171,6 +171,7 @@ const CHESS_WORDS: &[&str] = &["king", "kings", "pawn", "pawns", "rook", "rooks"
 const NOT_CHESS: &[(&str, &str, &str)] = &[
     ("src/game/play.rs", "check", "`Game::check` asks whether the budget of steps ran out"),
     ("src/game/play.rs", "checked", "what it answers; and `checked_sub` of the standard library"),
+    ("src/game/end.rs", "check", "the same method, called"),
     ("src/game/view.rs", "checks", "clients of the JSON know the field by this name"),
     (
         "src/moves/notation/read_letters.rs",
