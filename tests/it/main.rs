@@ -3,6 +3,7 @@
 mod abilities;
 mod abilities_proofs;
 mod agreement;
+mod any_text;
 mod authoring;
 mod boards;
 mod budgets;

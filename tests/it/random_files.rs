@@ -134,8 +134,8 @@ impl Making<'_> {
         for _ in 0..1 + self.choices.below(3) {
             let _ = writeln!(text, "{}", rule(self.choices, (name, shape), known, style));
         }
-        if self.choices.one_in(3) {
-            let _ = writeln!(text, "{}", twice(self.choices, (name, shape), known));
+        if calm && (shape.starts_with('d') || self.choices.one_in(4)) {
+            text.extend(twice(self.choices, (name, shape), known));
         }
         if in_row {
             // Something to go on from, in most cases.
@@ -345,12 +345,12 @@ fn negative(draft: &mut Draft<'_>, known: &Known) -> String {
     draft.negative(&name, shape)
 }
 
-/// A rule that reads a relation twice, as `p(x, y) :- r(u, x), r(v, y), edge(x, y)` does: where a change takes both
-/// tuples away, each of them is missed without the other.
-fn twice(choices: &mut Choices, (name, shape): (&str, &str), known: &Known) -> String {
-    let of_entities: Vec<&(String, &str)> =
-        known.iter().filter(|it| it.1.len() > 1 && is_block(it.1)).collect();
-    let (read, of) = of_entities[choices.below(of_entities.len())];
+/// A rule that reads a relation of entities twice, as `p(x, y) :- r(u, x), r(v, y), edge(x, y)` does: one change may
+/// take both tuples away. None if there is no such relation that rules conclude.
+fn twice(choices: &mut Choices, (name, shape): (&str, &str), known: &Known) -> Option<String> {
+    let read = |it: &&(String, &str)| it.0.starts_with('p') && is_block(it.1);
+    let of_entities: Vec<&(String, &str)> = known.iter().filter(read).collect();
+    let (read, of) = of_entities.get(choices.below(of_entities.len().max(1)))?;
     let mut draft = draft(choices, &[]);
     let mut last = Vec::new();
     for (entity, place) in [("u", 0), ("v", 1)] {
@@ -377,7 +377,8 @@ fn twice(choices: &mut Choices, (name, shape): (&str, &str), known: &Known) -> S
         .chars()
         .map(|ty| draft.bound(ty).unwrap_or_else(|| constant(draft.choices, ty)))
         .collect();
-    without_singles(&format!("{name}({}) :- {}.", args.join(", "), draft.body.join(", ")))
+    let rule = format!("{name}({}) :- {}.", args.join(", "), draft.body.join(", "));
+    Some(without_singles(&rule) + "\n")
 }
 
 /// A recursive rule that stays in its row: only the last column differs.
