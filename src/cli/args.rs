@@ -84,7 +84,7 @@ pub(crate) enum Command {
     /// Check whether this machine and a store are fit to serve
     #[cfg(feature = "server")]
     Doctor(super::server_args::DoctorArgs),
-    /// Read players' reports, and close accounts
+    /// Read players' reports, close accounts, and end tournaments
     #[cfg(feature = "server")]
     Moderate(super::server_args::ModerateArgs),
     /// Delete games in which nothing has happened for a long time

@@ -12,24 +12,25 @@ use crate::server::{DAY, close_account, end_tournament, forget_reports, reports,
 
 /// Number of games that are removed in one transaction.
 const AT_ONCE: usize = 200;
-/// What helps if the store fails on the way.
+/// The advice if the store fails.
 const AGAIN: &str = "try again when the store can be reached";
 
-/// Opens an existing store. No file is created for one; a database of PostgreSQL without tables gets them.
+/// Opens a store that exists: a missing file is not created, but an empty database of PostgreSQL gets its tables.
 fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {
     existing_store(&store_url(url)?)
 }
 
 /// Carries out the requested changes, then lists the reports that are left. The first change that fails ends the
-/// command: those before it stay made, and have been printed unless the output is JSON.
+/// command; those before it are not undone. Unless the output is JSON, closed accounts and ended tournaments are
+/// printed at once, and the number of deleted reports at the end.
 pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut store = open(args.store.as_deref())?;
     for name in &args.close {
         let is_closed = close_account(store.as_mut(), name).or_fix(AGAIN)?;
         if !is_closed {
             return Err(trouble(
-                format!("there is no account {name}"),
-                "pages of games show the names of those who play them",
+                format!("there is no account {name} that can be closed"),
+                "pages of games show the names of those who play them; accounts of an earlier version cannot be closed",
             ));
         }
         if !args.json {
@@ -39,7 +40,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
     for id in &args.end {
         if !end_tournament(store.as_mut(), id, wall_clock()).or_fix(AGAIN)? {
             return Err(trouble(
-                format!("there is no tournament {id} that goes on"),
+                format!("there is no tournament {id} that is not over"),
                 "its id is the end of its address, /tournament/ID",
             ));
         }
@@ -66,7 +67,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
         out.line(format_args!("/game/{}: {by}: {}", it.game, it.text))?;
     }
     if found.is_empty() {
-        out.line("no reports wait")?;
+        out.line("there are no reports")?;
     }
     Ok(Verdict::Fine)
 }

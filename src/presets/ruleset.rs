@@ -121,7 +121,8 @@ impl Ruleset {
     /// A new game, from a position or from the game's own start.
     ///
     /// # Errors
-    /// The text is not a FEN for these rules, or there are more activations than entities.
+    /// The text is not a FEN for these rules, there are more activations than entities, the rules refuse an activation
+    /// or an action of the turn under way, or a limit of evaluation is reached.
     pub fn start(&self, fen: Option<&str>) -> Result<Game, StartError> {
         self.start_on(Backend::Bits, fen)
     }
@@ -162,7 +163,7 @@ impl Ruleset {
     /// counted from here on.
     ///
     /// # Errors
-    /// A fact that these rules do not know.
+    /// These rules do not know a fact, the facts are no position of this game, or a limit of evaluation is reached.
     #[doc(hidden)]
     pub fn resume(&self, document: &Document, backend: Backend) -> Result<Game, StartError> {
         let mut game = self.resume_older(document, None, backend)?;
@@ -173,11 +174,12 @@ impl Ruleset {
         }
     }
 
-    /// [`Ruleset::resume`] for facts that were written when the rules had only these attributes: later
-    /// attributes of the game and of activations get their defaults.
+    /// [`Ruleset::resume`] for facts that were written when the rules had only the attributes `known` (`None`: all that
+    /// they have now): later attributes of the game and of activations get their defaults. Whether the facts are a
+    /// position of this game is not checked.
     ///
     /// # Errors
-    /// As [`Ruleset::resume`].
+    /// These rules do not know a fact, or a limit of evaluation is reached.
     #[doc(hidden)]
     pub fn resume_older(
         &self,
@@ -191,7 +193,7 @@ impl Ruleset {
         let is_known =
             |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
-        // The game's defaults are for new games: for the attributes that were known then, the facts are complete.
+        // A new world has the game's defaults. Attributes that were known then have only the values that the facts state.
         for it in world.facts().all_facts() {
             if it.attr != NEXT_ENTITY && is_known(it.attr) {
                 world.retract(it.entity, it.attr);
@@ -218,7 +220,8 @@ impl Ruleset {
     /// [`Ruleset::resume`] from the text of a save.
     ///
     /// # Errors
-    /// The text is not a save, or states a fact that these rules do not know.
+    /// The text is not a save, these rules do not know a fact of it, the facts are no position of this game, or a limit of
+    /// evaluation is reached.
     pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
         self.resume(&Document::parse(text)?, Backend::Bits)
     }

@@ -243,7 +243,7 @@ impl Web {
                     (done, changes)
                 }))
             })?;
-            let message = "others change this account at the moment: ask again";
+            let message = "others are changing this account at the moment: try again";
             let busy = || Err(Problem::new(StatusCode::CONFLICT, "account_busy", message));
             Ok(done.unwrap_or_else(busy))
         };

@@ -9,8 +9,8 @@ pub struct GameOptions {
     pub presets: Vec<String>,
     pub fen: Option<String>,
     pub facts: Option<String>,
-    /// The hash of the rule texts, be they uploaded or those of this program or an earlier version; `None` for this
-    /// program's.
+    /// The hash of the rule texts to play by: uploaded ones, or those of this program or of an earlier version of it.
+    /// `None` means those of this program.
     pub rules: Option<String>,
     pub clock: Option<Control>,
     pub open: bool,

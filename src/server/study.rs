@@ -394,6 +394,6 @@ fn own(study: &Study, account: &Account) -> Result<(), Problem> {
 }
 
 fn busy() -> Problem {
-    let message = "others change this study at the moment: ask again";
+    let message = "others are changing this study at the moment: try again";
     Problem::new(StatusCode::CONFLICT, "study_busy", message)
 }

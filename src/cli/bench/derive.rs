@@ -97,11 +97,12 @@ pub(super) fn count_moves_and_undo(
         if world.fire(mv.action, &mv.args).is_ok() {
             before(world);
             sum += mobility(world, contract);
+            positions += 1;
         }
         world.rollback(mark);
         before(world);
         sum += mobility(world, contract);
-        positions += 2;
+        positions += 1;
     }
     (sum, positions)
 }

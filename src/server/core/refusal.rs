@@ -23,11 +23,13 @@ pub enum Refusal {
     NotOver,
     #[error("{}", .0.sentence)]
     Illegal(Refused),
-    /// Something else than a move that cannot be done here, such as a claim or an activation.
+    /// The rules refuse something other than a move, such as a claim or an activation.
     #[error("{}", .0.sentence)]
     NotAllowed(Refused),
     #[error("the seat is taken")]
     SeatTaken,
+    #[error("all seats of this game are taken")]
+    AllTaken,
     #[error("this game has no seats to take: anyone may move for the side whose turn it is")]
     OpenBoard,
     #[error("there is no seat {0} in this game")]
@@ -64,7 +66,7 @@ pub enum Refusal {
     Full(u64),
 }
 
-/// What a side may do only so often in a game, or before its next move.
+/// What a side may do only so often in a game, or before anyone makes the next move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Talk {
     Offers,
@@ -95,7 +97,7 @@ impl Refusal {
             Self::NotOver => "game_not_over",
             Self::Illegal(_) => "illegal_move",
             Self::NotAllowed(_) => "rules_refuse",
-            Self::SeatTaken | Self::OpenBoard => "seat_taken",
+            Self::SeatTaken | Self::AllTaken | Self::OpenBoard => "seat_taken",
             Self::NoSeat(_) => "no_such_seat",
             Self::NothingToTakeBack => "nothing_to_take_back",
             Self::NoOffer => "no_such_offer",

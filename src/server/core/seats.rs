@@ -22,7 +22,7 @@ impl<R: Rules> Room<R> {
         }
         short("a name", &name, NAME)?;
         let free = self.seats.iter().position(Option::is_none);
-        let side = side.or(free).ok_or(Refusal::SeatTaken)?;
+        let side = side.or(free).ok_or(Refusal::AllTaken)?;
         self.seat_free(side)?;
         if self.setup.rated {
             match () {

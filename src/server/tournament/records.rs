@@ -91,7 +91,7 @@ pub(super) struct Stored {
     pub(super) text: String,
     pub(super) table: Table,
     pub(super) games: Vec<(Pairing, Found)>,
-    /// Pairs of waiting players one of which blocks the other.
+    /// For each player who may be paired, a pair with every account that the player blocks.
     pub(super) blocks: Blocks,
 }
 
@@ -120,6 +120,6 @@ pub(super) fn no_tournament(id: &str) -> Problem {
 }
 
 pub(super) fn busy() -> Problem {
-    let message = "others change this tournament at the moment: ask again";
+    let message = "others are changing this tournament at the moment: try again";
     Problem::new(StatusCode::CONFLICT, "tournament_busy", message)
 }

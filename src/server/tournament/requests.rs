@@ -253,7 +253,7 @@ impl Web {
         }
     }
 
-    /// Its maker ends a tournament that goes on.
+    /// Its maker ends a tournament that is under way.
     ///
     /// # Errors
     /// There is no such tournament, it belongs to another account, it has not begun, or it is over.
@@ -352,7 +352,7 @@ pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool,
     })?;
     match done {
         Some(done) => Ok(done.is_ok()),
-        None => Err(StoreError::Unavailable("others change the tournament".to_owned())),
+        None => Err(StoreError::Unavailable("others are changing the tournament".to_owned())),
     }
 }
 

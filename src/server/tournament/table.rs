@@ -134,7 +134,7 @@ pub enum Verdict {
     Unreadable,
 }
 
-/// Pairs of ids of accounts one of which blocks the other.
+/// Pairs of ids of accounts: the first blocks the second.
 pub type Blocks = BTreeSet<(String, String)>;
 
 /// A game that has been counted.

@@ -649,7 +649,7 @@ fn seats_are_taken_once() {
     assert_eq!(room.step(0, join("ben")).answer.unwrap().unwrap().side, 1);
     let again = room.step(0, join("ben"));
     assert!(again.events.is_empty() && again.answer.unwrap().is_ok(), "a repetition is answered");
-    assert_eq!(refusal(room.step(0, join("eve"))), Refusal::SeatTaken);
+    assert_eq!(refusal(room.step(0, join("eve"))), Refusal::AllTaken);
     // A token that has a seat is told of it again, and takes no other that is taken.
     let again =
         |side| Input::Join { side, name: "ann".into(), token: TokenHash::of("ann"), rated: false };

@@ -170,7 +170,7 @@ fn a_tournament_is_ended_early() {
             assert_eq!(told["ended"][0], *path.rsplit('/').next().unwrap());
         }
         let told = moderate(&path);
-        assert!(told.code != 0 && told.err.contains("that goes on"), "{}", told.err);
+        assert!(told.code != 0 && told.err.contains("that is not over"), "{}", told.err);
         assert_eq!(server.get(&open).await.1["state"], "over");
         let now = wait(&server, &arena, "its games", |it| boards(it).len() == 2).await;
         assert_eq!(now["state"], "running");

@@ -15,7 +15,7 @@ use super::{FETCH, Goal, Lit, Others, Planner, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
     pub(super) fn next_ready(&mut self, rest: &[Lit<'_>], vector: Option<VarId>) -> Option<usize> {
-        // Values of the head's last column stay rows if all literals about them are rows.
+        // The variable of the head's last column is not fetched if all literals about it can be read as rows.
         let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
             let used: Vec<usize> = (0..rest.len()).filter(|&it| mentions(&rest[it], var)).collect();
             self.rows_towards(var, rest, &used).is_some()
@@ -196,7 +196,6 @@ impl<'p, W: Word> Planner<'p, W> {
         let positive = Lit::Atom { atom: Atom { negated: false, ..atom.clone() }, store };
         self.plan(vec![positive], &Goal::Found)?;
         self.loops = loops;
-        self.vars.bound.truncate(saved.len());
         self.vars.types.truncate(saved.len());
         self.vars.bound = saved;
         let end = self.code.ops.len() as u32;
@@ -211,7 +210,7 @@ impl<'p, W: Word> Planner<'p, W> {
             let bit = self.constant(0)?;
             self.emit(Op::TestBit { row, bit, negated });
         } else {
-            // Known at load: empty or true; `prune` has left only the literals that can fail.
+            // Known at load: a literal that holds needs no instruction, one that fails a test that always fails.
             let holds = self.layout.known_len(atom.rel) > 0;
             if holds == negated {
                 let (lhs, rhs) = (self.constant(0)?, self.constant(1)?);
@@ -238,7 +237,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 }
             }
         }
-        // The results have no value while the body is solved.
+        // The results count as bound, but get their values after the body, which does not mention them.
         let body: Vec<Lit<'_>> = aggregate.body.iter().map(lit).collect();
         if !self.emit_count(aggregate, &body, &results)? {
             let results = self.reg_list(&results);
@@ -247,7 +246,6 @@ impl<'p, W: Word> Planner<'p, W> {
             let (saved, loops) = (self.vars.bound.clone(), self.loops);
             self.plan(body, &goal)?;
             self.loops = loops;
-            self.vars.bound.truncate(saved.len());
             self.vars.types.truncate(saved.len());
             self.vars.bound = saved;
             let end = self.code.ops.len() as u32;

@@ -8,7 +8,7 @@
 pub(super) mod chance {
     pub(in super::super) const EQUAL: f64 = 0.3;
     pub(in super::super) const NOT_EQUAL: f64 = 0.9;
-    /// `<`, `<=`, `>`, `>=`.
+    /// `<`, `<=`, `>`, `>=`, and an `=` that a rule writes: `EQUAL` is for a variable that is repeated in an atom.
     pub(in super::super) const ORDERED: f64 = 0.4;
     /// A positive atom with values for all its columns.
     pub(in super::super) const ATOM: f64 = 0.3;

@@ -1,8 +1,8 @@
 //! The tokens of PGN, one at a time.
 //!
-//! A number is a move's number if dots follow it. Without dots it is one if it is the number due there, and
-//! everywhere in a game whose first number has no dots; else it is a move, as in games whose actions are
-//! numbers or numbered squares. In quotes anything is a move.
+//! A number is a move's number if dots or a letter follow it (`2Nf3`). Any other number is a move's number if it is
+//! the one that is due there, or if the first number of the game has no dots either; else it is a move, as in games
+//! whose actions are numbers or numbered squares. In quotes anything is a move.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub(super) enum Token<'a> {
     Result(PgnResult),
     OpenVariation,
     CloseVariation,
-    /// Dots and `e.p.`, which are redundant.
+    /// Dots and `e.p.`, which are redundant, and the end of the text.
     Nothing,
 }
 
@@ -163,10 +163,11 @@ fn dots<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     take_while(1.., '.').parse_next(input)
 }
 
+/// A number of nine digits at most, and how many dots follow it.
 fn number(input: &mut &str) -> Parsed<(u32, usize)> {
     let digits = take_while(1..=9, '0'..='9').parse_to();
     let (number, dots): (u32, &str) = (digits, take_while(0.., '.')).parse_next(input)?;
-    // After dots a move may begin with a digit: `4.0-0`.
+    // A tenth digit is too many; after dots a move may begin with a digit: `4.0-0`.
     match dots.is_empty() && input.starts_with(|it: char| it.is_ascii_digit()) {
         true => Err(EmptyError),
         false => Ok((number, dots.len())),
@@ -244,8 +245,8 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     Ok(&text[..length + after.len()])
 }
 
-/// Whether `*` is a part of the move, since a capital precedes it and a digit follows it, as in shogi: `P*43`. Otherwise
-/// it is a result.
+/// Whether the `*` at the beginning of `rest` is a part of the move: it is if a capital precedes it and a digit follows
+/// it, as in shogi: `P*43`. Otherwise it is a result.
 fn drops(before: &str, rest: &str) -> bool {
     let is_piece = before.ends_with(|it: char| it.is_ascii_uppercase());
     is_piece && rest[1..].starts_with(|it: char| it.is_ascii_digit())
