@@ -306,7 +306,6 @@ fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
     let span = it.span();
     let start = origin(span.start);
     let end = origin(span.end).max(start);
-    let plain = |it: &str| it.replace("`'", "`").replace("`_", "`");
     QueryError {
         text: text.into(),
         message: plain(&it.message),
@@ -314,6 +313,16 @@ fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
         end,
         help: it.help.as_deref().map(plain),
     }
+}
+
+/// A message about the rewritten question, with names as the question has them: `_` (alone), `x` for `_x`, `#3` for `_3`.
+fn plain(message: &str) -> String {
+    let visible = |it: &str| {
+        let text = it.replace("`'", "`");
+        let text = (0..10).fold(text, |it, at| it.replace(&format!("`_{at}"), &format!("`#{at}")));
+        text.replace("`_", "`")
+    };
+    message.split("`_`").map(visible).collect::<Vec<_>>().join("`_`")
 }
 
 /// A mistake about a private name of several presets: the error lists the full names.
@@ -486,9 +495,12 @@ impl<'t> Rewriter<'t> {
     }
 
     fn variable(&mut self, at: usize, name: &str) {
-        // A leading underscore allows a variable to occur once.
+        if name == "_" {
+            return self.put(at, name);
+        }
+        // A leading underscore allows a variable to occur once. Each name gets one more, so that `x` and `_x` differ.
         let hidden = name.starts_with('_');
-        let inner = if hidden { name.to_string() } else { format!("_{name}") };
+        let inner = format!("_{name}");
         if !hidden && self.done.shown.iter().all(|it| it.0 != name) {
             self.done.shown.push((name.to_string(), inner.clone()));
         }
@@ -496,7 +508,7 @@ impl<'t> Rewriter<'t> {
     }
 
     fn number(&mut self, at: usize, id: &str) {
-        let variable = format!("_number_{id}");
+        let variable = format!("_{id}");
         self.done.numbers.insert(variable.clone(), id.parse().unwrap_or(-1));
         self.put(at, &variable);
     }

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn swapped_letters_are_one_edit() {
+    fn each_wrong_letter_and_each_swap_is_one_edit() {
         for mistyped in ["attcaks", "atatcks", "attack", "attackss", "attakks"] {
             assert_eq!(osa_distance(mistyped, "attacks"), 1, "{mistyped}");
             assert_eq!(nearest(mistyped, ["sitting", "attacks"]), Some("attacks"));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_are_not_stretched() {
+    fn short_names_allow_for_few_edits() {
         assert_eq!(nearest("x", ["y"]), None);
         assert_eq!(nearest("at", ["own", "to"]), None);
     }

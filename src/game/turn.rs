@@ -7,13 +7,13 @@ use super::record::Record;
 use crate::moves::{Move, turn_word};
 
 impl Game {
-    /// The last turn as one word, if the rules have words for turns and the word is unambiguous.
+    /// The last turn as one word, if it is over, the rules have words for turns, and the word is unambiguous.
     pub fn last_turn(&self) -> Option<String> {
         self.contract().turn_words.as_ref()?;
         let (last, earlier) = self.history().split_last().filter(|it| !it.0.turn_goes_on)?;
-        let count = 1 + of_open_turn(earlier);
+        let count = 1 + count_going_on(earlier);
         let turn = &self.history()[self.history().len() - count..];
-        // A turn during which the rules changed has no word.
+        // A turn that ended in a rewind, or during which the rules changed, has no word.
         if last.rewound_to().is_some() || turn.iter().skip(1).any(|it| !it.switches().is_empty()) {
             return None;
         }
@@ -26,13 +26,13 @@ impl Game {
         turn_word(before.world_mut(), &contract, &actions)
     }
 
-    /// The number of actions of a turn that is not over.
+    /// The number of actions of a turn that is not over; 0 between turns.
     pub fn actions_under_way(&self) -> usize {
-        of_open_turn(self.history())
+        count_going_on(self.history())
     }
 }
 
-/// Number of records at the end that belong to an unfinished turn.
-fn of_open_turn(records: &[Record]) -> usize {
+/// Number of actions at the end after each of which the same side goes on.
+fn count_going_on(records: &[Record]) -> usize {
     records.iter().rev().take_while(|it| it.turn_goes_on).count()
 }

@@ -48,10 +48,11 @@ impl<'t> Parser<'t, '_> {
                 return Ok(Literal::Atom { atom: self.was()?, negated: true });
             }
             let (next, second) = (self.peek(), self.tokens.second().kind);
-            if next.is_name()
-                && matches!(second, Kind::Comma | Kind::Dot | Kind::CloseBrace | Kind::Ident)
-            {
-                let name = self.tokens.text_of(next.span);
+            let name = self.tokens.text_of(next.span);
+            // After `!` no expression is allowed, so any word behind a name shows that it lacks its parentheses.
+            let is_lone =
+                matches!(second, Kind::Comma | Kind::Dot | Kind::CloseBrace | Kind::Ident);
+            if is_lone && next.is_name() && name != "_" {
                 return self.fail(mistake::no_parentheses(name, next.span));
             }
             if !next.is_name() || second != Kind::Open {
@@ -79,8 +80,8 @@ impl<'t> Parser<'t, '_> {
         Ok(Literal::Compare { lhs, op, rhs, span: self.since(token.span) })
     }
 
-    /// Whether a name that comes next is a whole literal, to which only parentheses are missing: the next literal, or what
-    /// follows the body, comes right after it.
+    /// Whether a name comes next that is a whole literal, so that it must be an atom without its parentheses: right after
+    /// it the literal ends, at `,`, `.`, `}`, `because` or `do`.
     fn is_lone_name(&self) -> bool {
         let (name, second) = (self.peek(), self.tokens.second());
         let ends = match second.kind {
@@ -96,7 +97,7 @@ impl<'t> Parser<'t, '_> {
         self.is_word("was") && self.tokens.second().is_name()
     }
 
-    /// A row as it was before the action.
+    /// `was` and an atom: a row as it was before the action.
     fn was(&mut self) -> Parsed<Atom<'t>> {
         let start = self.next().span;
         let atom = self.atom("a relation")?;

@@ -254,8 +254,14 @@ on sail(p, t) do set at(p, t).
         again.play_text("inlet>south").unwrap_or_else(|it| panic!("{fen}: {it}"));
         assert_eq!(again.fen(), "inlet:B,south:b w 2", "{fen}");
     }
-    for fen in ["inlet:(B) b 1", "inlet:(Bb b 1", "inlet:B,inlet:b b 1"] {
-        assert!(rules.start(Some(fen)).is_err(), "{fen}");
+    for (fen, said) in [
+        ("inlet:(B) b 1", "expected a piece (b), or two or more in `(` and `)`"),
+        ("inlet:(Bb b 1", "expected a piece (b), or two or more in `(` and `)`"),
+        ("inlet:(Bb)B b 1", "expected one piece or stack after the name"),
+        ("inlet:B,inlet:b b 1", "expected each point once"),
+    ] {
+        let why = rules.start(Some(fen)).map(|_| ()).expect_err(fen).to_string();
+        assert!(why.contains(said), "{fen}: {why}");
     }
 }
 

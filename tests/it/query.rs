@@ -23,6 +23,13 @@ fn names_are_values_where_their_column_has_them() {
     assert_eq!(answers(&mut session, "n = count { at(p, _) }"), ["32"]);
     assert_eq!(answers(&mut session, "turn(c), !in_check()"), ["black"]);
     assert_eq!(answers(&mut session, "attacks(f3, d5)"), Vec::<String>::new());
+    // `_p` is another variable than `p`, and `number_1` another than `#1`.
+    let found = answers(&mut session, "at(p, e4), color(_p, white), kind(_p, king)");
+    assert_eq!(found, ["the white pawn on e4"]);
+    let found = answers(&mut session, "kind(#1, k), at(number_1, e4)");
+    assert_eq!(found, ["rook the white pawn on e4"]);
+    assert!(mistake("at(p, s), p _").message.contains("found `_`"));
+    assert!(mistake("at(#3, t), at(p, #3)").message.contains("`#3`"));
     assert_eq!(answers(&mut session, "attacks(d5, _t)"), Vec::<String>::new());
 }
 

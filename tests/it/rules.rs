@@ -280,6 +280,17 @@ fn names_without_parentheses_are_told() {
     assert_eq!(messages, [lacks("loud"), lacks("bank::open"), lacks("calm")]);
 }
 
+#[test]
+fn a_negated_underscore_is_no_name_without_parentheses() {
+    let found = failing(
+        ".domain Thing entities 8\n\
+         .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
+         .decl calm() \"all is calm\"\ncalm() :- life(_, _), !_.\n",
+    );
+    let messages: Vec<&str> = found.list().iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(messages, ["`!` negates atoms only"]);
+}
+
 /// Whatever follows is read, also where it does not begin in the first column.
 #[test]
 fn a_reaction_with_too_many_effects_is_abandoned_alone() {

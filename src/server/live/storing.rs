@@ -5,7 +5,6 @@
 use super::super::board::Board;
 use super::super::core::{Act, Answer, Input, Room, Rules};
 use super::super::loader::payload;
-use super::super::pool::failed;
 use super::super::problem::Problem;
 use super::super::state::{empty_records, summary};
 use super::super::store::Append;
@@ -13,7 +12,8 @@ use super::{Live, frame};
 
 /// Number of actions between snapshots; another is taken at the end.
 const INTERVAL: usize = 64;
-/// Minimum number of actions since the last snapshot for one before a game is evicted: fewer are quickly played again.
+/// A game that is evicted gets a snapshot only if at least this many actions came after the last one: fewer are quickly
+/// played again when it is loaded.
 const WORTH: usize = 4;
 
 impl Live {
@@ -28,7 +28,8 @@ impl Live {
         self.room.rules().snapshot()
     }
 
-    /// Stores a snapshot of the game before it is evicted, if several actions were played since the last one.
+    /// Stores a snapshot of the game before it is evicted, if anything has happened since it was loaded, and it is
+    /// [`WORTH`] actions or more past the last snapshot that was taken since then (past its start if there was none).
     pub(super) async fn store_snapshot(&mut self) {
         let plies = self.room.lines().len();
         let is_ours = self.lease.is_some() || self.host.cluster().is_none();
@@ -67,22 +68,18 @@ impl Live {
         // The rules with other presets must be compiled first, which takes long.
         let is_switch = matches!(act, Some(Act::Presets(_)));
         let lane = if is_switch { self.slow_lane } else { self.lane };
-        let mut refused = None;
         // The time of the step. What passes until a thread is free and the events are stored is charged to the side
         // that moves next.
         let now = self.host.now();
         let step = move |room: &mut Room<Board>| room.step(now, input);
-        let (mut output, ran_out) = match self.rules(lane, 1, step).await {
+        let (output, ran_out) = match self.rules(lane, 1, step).await {
             Ok(done) => done,
             Err(problem) if self.is_lost() => return Err(problem),
             // Nothing was done.
             Err(problem) => return Ok(Some(Err(problem))),
         };
-        // It is refused because a budget ran out, not by the rules.
-        if let (Some(problem), Some(Err(_))) = (ran_out, &output.answer) {
-            output.answer = None;
-            refused = Some(problem);
-        }
+        // What is refused after a budget ran out is refused for that reason, not by the rules.
+        let out_of_budget = ran_out.filter(|_| matches!(output.answer, Some(Err(_))));
         if !output.events.is_empty() {
             let expected = output.events[0].v - 1;
             let append = Append {
@@ -94,7 +91,7 @@ impl Live {
                 lease: self.lease.as_ref().map(|it| it.0.clone()),
                 empty_records: empty_records(&self.id, &self.room, &output.events),
             };
-            // Many tasks wait here when the disk is slow.
+            // When the disk is slow, many games wait here: they do without their derived rows meanwhile.
             self.unload();
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
@@ -104,10 +101,10 @@ impl Live {
                 self.send_frame(frame(entry));
             }
         }
-        let answer = match output.answer {
-            _ if refused.is_some() => Err(refused.unwrap_or_else(failed)),
-            None => Ok(Answer { v: self.room.v(), ply: 0, side: 0, game: None }),
-            Some(answer) => answer.map_err(Problem::from),
+        let answer = match (out_of_budget, output.answer) {
+            (Some(problem), _) => Err(problem),
+            (None, None) => Ok(Answer { v: self.room.v(), ply: 0, side: 0, game: None }),
+            (None, Some(answer)) => answer.map_err(Problem::from),
         };
         if is_move {
             self.host.metrics.moved(answer.is_ok(), started.elapsed());

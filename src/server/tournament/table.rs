@@ -17,9 +17,9 @@ use crate::server::problem::Problem;
 
 /// Maximum number of players.
 pub const PLAYERS: usize = 128;
-/// Pause between two games of a player, in milliseconds.
+/// Pause before the next game of a player, or the next round, in milliseconds.
 pub const PAUSE: u64 = 5_000;
-/// Time after which a tournament without a start time is dropped, in milliseconds.
+/// Time after which a tournament without a start time is over if nobody has started it, in milliseconds.
 pub const OPEN: u64 = 24 * 60 * 60 * 1_000;
 /// Points for a win. A draw gives half of them.
 const WIN: u32 = 2;
@@ -75,11 +75,11 @@ pub struct Table {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stopped: Option<u64>,
     pub ended: Option<u64>,
-    /// The number of rounds that were drawn.
+    /// The number of rounds of a Swiss that were paired.
     pub round: u32,
-    /// The number of games that were made.
+    /// The number that the next game gets. Rounds of a player without an opponent have numbers, too.
     pub games: u32,
-    /// When the last result was counted.
+    /// The pause before the next round begins then: when the last result was counted.
     latest: u64,
     pub players: Vec<Entrant>,
     pub playing: Vec<Pairing>,
@@ -106,7 +106,7 @@ pub struct Entrant {
     met: Vec<usize>,
     /// Whether the player has withdrawn, or did not appear for a game.
     pub away: bool,
-    /// Since when the player waits for a game.
+    /// When the player joined, came back, or ended a game: the pause before the next one begins then.
     free: u64,
 }
 
@@ -119,7 +119,7 @@ pub struct Pairing {
     pub round: u32,
     /// The players by side, as the table numbers them.
     pub players: [usize; 2],
-    /// When it was drawn.
+    /// When its players were paired.
     pub at: u64,
 }
 
@@ -128,7 +128,7 @@ pub struct Pairing {
 pub enum Verdict {
     Won(usize),
     Drawn,
-    /// This side did not show up, or aborted the game: it is not paired until it joins again.
+    /// The player with this side did not show up, or aborted the game, and is not paired before joining again.
     Missed(usize),
     /// The game can no longer be read, so it cannot go on: it counts as drawn.
     Unreadable,
@@ -137,19 +137,20 @@ pub enum Verdict {
 /// Pairs of ids of accounts: the first blocks the second.
 pub type Blocks = BTreeSet<(String, String)>;
 
-/// A game that has been counted.
+/// A game that has been counted, or a round of a player without an opponent, which counts as a win.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Counted {
-    /// The games of a tournament are numbered from 0, in the order in which they were drawn.
+    /// The games of a tournament, and the rounds without an opponent, are numbered from 0, in the order in which they
+    /// were paired.
     pub number: u32,
     /// The id of the game; none for a round without an opponent.
     pub game: Option<String>,
     pub round: u32,
-    /// The ids of the players, by side.
+    /// The ids of the players, by side; only one for a round without an opponent.
     pub players: Vec<String>,
     /// The side that won; none for a draw.
     pub winner: Option<usize>,
-    /// Whether the other side did not appear, or aborted the game.
+    /// Whether it was won because the side that lost did not appear, or aborted the game.
     pub forfeit: bool,
     /// Whether the game was counted as drawn because it cannot be read any more.
     #[serde(default)]
@@ -198,7 +199,7 @@ impl Table {
     /// Adds a player, or brings back one who left.
     ///
     /// # Errors
-    /// It is over, or it is full.
+    /// It is over, it was ended early, or it is full.
     pub fn join(&mut self, id: &str, name: &str, seed: i32, now: u64) -> Result<(), Problem> {
         if self.phase == Phase::Over {
             return Err(over());
@@ -259,8 +260,8 @@ impl Table {
         }
     }
 
-    /// Ends the tournament early: no players are paired any more, games under way are played to their end and count, then it is over. One
-    /// that has not begun is over at once.
+    /// Ends the tournament early: no players are paired any more; games under way are played to their end and count,
+    /// then it is over. One that has not begun is over at once.
     ///
     /// # Errors
     /// It is over.
@@ -322,7 +323,7 @@ impl Table {
         vec![Counted { number, game: Some(game), round, players, winner, forfeit, unreadable }]
     }
 
-    /// The players who may be paired next, for whom blocks must be looked up.
+    /// The players who are not away, and so may be paired next: their blocks must be looked up.
     pub(super) fn waiting(&self) -> Vec<String> {
         if self.phase == Phase::Over || self.stopped.is_some() {
             return Vec::new();
@@ -331,7 +332,7 @@ impl Table {
         self.players.iter().filter(waits).map(|it| it.id.clone()).collect()
     }
 
-    /// Does what is due: begins, draws the next games, ends.
+    /// Does what is due: begins, pairs players for their next games, ends.
     pub fn advance(&mut self, now: u64, blocks: &Blocks) -> News {
         if self.phase == Phase::Open {
             match self.terms.starts {

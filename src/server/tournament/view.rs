@@ -24,7 +24,7 @@ pub(in crate::server) struct Listed {
     /// The number of rounds of a Swiss.
     pub(in crate::server) rounds: Option<u32>,
     pub(in crate::server) state: Phase,
-    /// The round that was drawn last, in a Swiss.
+    /// The round that was paired last, in a Swiss.
     pub(in crate::server) round: u32,
     /// The number of players.
     pub(in crate::server) entrants: usize,

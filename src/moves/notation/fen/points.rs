@@ -1,5 +1,5 @@
 //! Boards without files and ranks in a FEN: the name of each point that is not empty, with what stands there,
-//! `a1:M,d7:m`; `-` for an empty board.
+//! `a1:M,d7:m`; `-` for an empty board. Where the rules have stacks, several pieces on a point are `a1:(Mm)`.
 
 use super::super::super::contract::Contract;
 use super::super::letters::Letters;
@@ -16,10 +16,11 @@ pub(super) fn read(
     text: &str,
 ) -> Result<Vec<Placed>, FenError> {
     let points = program.schema.domain(contract.board.domain);
+    let has_stacks = contract.stack.is_some();
     let mut pieces: Vec<Placed> = Vec::new();
     let mut offset = 0;
     for word in text.split(',').filter(|_| text != "-") {
-        let form = "POINT:PIECE, divided by commas, or -";
+        let form = "POINT:PIECE, separated by commas, or -";
         let (name, standing) =
             word.split_once(':').ok_or_else(|| part.error(offset, format!("{word:?}"), form))?;
         let point = points.member(name).ok_or_else(|| {
@@ -30,15 +31,22 @@ pub(super) fn read(
         }
         let mut rest = standing;
         let place = offset + name.len() + 1;
-        let placed = match standing.starts_with(stack::OPEN) && contract.stack.is_some() {
+        let placed = match standing.starts_with(stack::OPEN) && has_stacks {
             true => stack::read(contract, letters, &mut rest),
             false => parts::piece(contract, letters, &mut rest).map(|it| vec![it]),
         };
         let placed = placed.ok_or_else(|| {
-            part.error(place, format!("{standing:?}"), format!("a piece ({})", letters.all()))
+            let stack = if has_stacks { ", or two or more in `(` and `)`" } else { "" };
+            part.error(
+                place,
+                format!("{standing:?}"),
+                format!("a piece ({}){stack}", letters.all()),
+            )
         })?;
         if !rest.is_empty() {
-            return Err(part.error(place, format!("{standing:?}"), "one piece after the name"));
+            let one = if has_stacks { "one piece or stack" } else { "one piece" };
+            let form = format!("{one} after the name");
+            return Err(part.error(place, format!("{standing:?}"), form));
         }
         pieces.extend(placed.into_iter().map(|it| Placed { square: Some(point), ..it }));
         offset += word.len() + 1;
@@ -46,7 +54,7 @@ pub(super) fn read(
     Ok(pieces)
 }
 
-/// Writes what stands on points, in the order in which the rules name these.
+/// Writes what stands on points, in the order in which the rules declare the points.
 pub(super) fn write(program: &Program, contract: &Contract, cells: &[Option<String>]) -> String {
     let points = program.schema.domain(contract.board.domain);
     let pieces = (0..).zip(cells).filter_map(|(point, piece)| {

@@ -45,8 +45,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.def_var(top, above);
     }
 
-    /// Saves the old values of those words of a row that differ. Every word is stored, and the place advances if
-    /// it differs: a jump would be hard to predict.
+    /// Saves the old values of those words of a row that differ. Every word is stored at the next place, which
+    /// advances only if the word differs; else the next word is stored over it. A jump instead would be hard to predict.
     pub(super) fn save_row(&mut self, address: Value, old: &Row, differ: &Row) {
         for (at, (&word, &differs)) in (0i64..).zip(old.iter().zip(differ)) {
             let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
