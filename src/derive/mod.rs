@@ -1,6 +1,6 @@
 //! Derivation: evaluators of a checked program over the facts of a session.
 //!
-//! This layer must not know moves, players, or squares as chess.
+//! This layer must not know moves, players, or what a square is in chess.
 
 mod allowance;
 mod bits;

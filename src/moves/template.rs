@@ -10,7 +10,7 @@ use crate::derive::{Tuple, World};
 use crate::facts::Shape;
 use crate::rules::{Action, ActionId, Column, Program, Template, TemplatePart, Type};
 
-/// The text of an action. A lookup that finds nothing is written `?`; an empty optional part is left out.
+/// The text of an action. A lookup that finds nothing is written `?`, but an optional part is then left out.
 pub(super) fn render(
     world: &mut World,
     template: &Template,
@@ -156,8 +156,8 @@ fn is_written(world: &mut World, action: &Action, parts: &[TemplatePart], args: 
     let is_mentioned = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
     let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_mentioned(it.1));
     let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
-    let is_news = differs.peek().is_none() || differs.any(|it| it);
-    is_news && parts.iter().all(|it| value_of(world, action, it, args).is_some())
+    let is_needed = differs.peek().is_none() || differs.any(|it| it);
+    is_needed && parts.iter().all(|it| value_of(world, action, it, args).is_some())
 }
 
 /// The column that a part reads.
@@ -249,7 +249,7 @@ fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
 /// All matches of the text against the template.
 ///
 /// # Errors
-/// There is none; the value is the furthest point that a match reached.
+/// The text does not match. The error is the furthest point that it got to, and what was expected there.
 pub(super) fn spell<'t>(
     world: &mut World,
     template: &'t Template,
@@ -364,12 +364,12 @@ impl TemplateReader<'_> {
     fn expected(&self, part: &TemplatePart) -> String {
         match self.output(part) {
             Some(Type::Domain(id)) => {
-                format!("a {}", self.program.schema.domain(id).name.to_lowercase())
+                with_article(&self.program.schema.domain(id).name.to_lowercase())
             }
             Some(Type::Int) => "a number".into(),
             Some(Type::Text) | None => match part {
                 TemplatePart::Lookup(table, _) | TemplatePart::Row(table, _) => {
-                    format!("a {}", self.program.relation(*table).name)
+                    with_article(&self.program.relation(*table).name)
                 }
                 _ => "a word".into(),
             },
@@ -387,6 +387,11 @@ impl TemplateReader<'_> {
         spellings.sort_by_key(|&(value, length)| (std::cmp::Reverse(length), value));
         spellings
     }
+}
+
+fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
 }
 
 fn members(program: &Program, id: crate::facts::DomainId, text: &str) -> Vec<(i64, usize)> {
@@ -485,14 +490,15 @@ pub(super) fn arguments(
     rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
 }
 
-/// Runs a part backwards: the column that it reads, and the values there that give `values`.
+/// Runs a part backwards: the column that it reads, and the values there that give `values`. Without a column,
+/// `values` come back as they are.
 pub(super) fn keys_of(
     world: &mut World,
     part: &TemplatePart,
     values: BTreeSet<i64>,
 ) -> (Option<usize>, BTreeSet<i64>) {
     match part {
-        // Several columns may disambiguate only together, so no single one is taken from a row.
+        // A row is found by several columns together, so its value says nothing about a single one.
         TemplatePart::Text(_) | TemplatePart::Optional(_) | TemplatePart::Row(..) => (None, values),
         TemplatePart::Column(at) => (Some(*at), values),
         TemplatePart::Among(inner, _) => keys_of(world, inner, values),

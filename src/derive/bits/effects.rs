@@ -1,7 +1,7 @@
 //! Turns the solutions of a reaction's body into its effects.
 //!
-//! Solutions are distinguished by the variables that the reaction names, and ordered by their ascending
-//! values: loops find them in any order, some of them twice. Deliberately absent: applying the effects.
+//! Loops find solutions in any order, some of them twice. So solutions are sorted by the values of the variables that
+//! the reaction names, and those with the same values are one. Deliberately absent: applying the effects.
 
 use super::super::output::{Other, Output};
 use super::super::rows::Tuple;
@@ -114,8 +114,8 @@ impl<W: Word> State<W> {
         })
     }
 
-    /// The value of an effect's expression. Effects are not lowered: they read the variables that
-    /// the solution put in their registers.
+    /// The value of an effect's expression. It is not lowered to instructions, but read from the registers,
+    /// where the solution has put its variables.
     #[inline]
     fn value_of(&self, c: &Compiled<W>, expr: ExprId) -> Option<i64> {
         self.expr(&c.code.exprs, expr)

@@ -53,6 +53,17 @@ fn malformed_text_is_told_where() {
 }
 
 #[test]
+fn what_a_text_lacks_is_told_with_its_article() {
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let mut table = Table::with("ability-chess", "loadout-draft", start);
+    for (text, wanted) in [("a1+nothing", "an ability"), ("a1~nothing", "an element")] {
+        let error = parse_uci(&mut table.world, &table.contract, text).expect_err(text);
+        let MoveFault::Malformed { offset, expected } = &error.reason else { panic!("{error}") };
+        assert_eq!((*offset, expected.as_str()), (3, wanted), "{text}");
+    }
+}
+
+#[test]
 fn an_illegal_move_comes_with_what_was_meant() {
     for (fen, text, meant) in [
         // Geometry, safety, castling that is blocked, castling through an attack.
