@@ -40,7 +40,7 @@ impl Ids {
                 if of_entities {
                     self.take(i64::from(entity.0));
                 }
-                if let Some(value) = session.get_raw(entity, attr).filter(|_| refers) {
+                if refers && let Some(value) = session.get_raw(entity, attr) {
                     self.take(value);
                 }
             }
