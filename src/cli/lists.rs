@@ -50,7 +50,7 @@ struct Preset<'a> {
     /// The scopes that it can be active for.
     scopes: Vec<String>,
     options: Vec<PresetOption>,
-    /// The attributes that inputs of its file read, without its options.
+    /// The attributes that its files declare, its options aside.
     attributes: Vec<String>,
     /// The relations and events that it hooks into.
     hooks: Hooks,

@@ -60,7 +60,6 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn rollback(&mut self, _mark: EvaluatorMark) {}
     /// Drops all marks.
     fn commit(&mut self) {}
-
     /// Frees memory that only further writes would need. All writes are final.
     fn trim(&mut self) {}
     /// Forgets all derived rows, and that a budget ran out: the next read derives them from scratch.

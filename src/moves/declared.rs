@@ -8,7 +8,7 @@ use super::finder::{
     About, Counters, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart, TurnWords, Walls,
     describe, source_of,
 };
-use super::meta_lines::{called, fen_lines, fen_lines_by_file};
+use super::meta_lines::{called, fen_lines_by_file, fen_lines_of};
 
 /// Maximum number of fields of a FEN that are always a dash.
 const DASHES: usize = 8;
@@ -112,8 +112,7 @@ impl Finder<'_> {
     /// `.meta fen "dashes N"`: the number of fields after the side to move that are always a dash.
     pub(super) fn dashes(&mut self) -> usize {
         let program = self.program;
-        let mut lines = fen_lines(program).filter_map(|it| it.strip_prefix("dashes "));
-        let Some(number) = lines.next() else { return 0 };
+        let Some((number, _)) = fen_lines_of(program, "dashes").next() else { return 0 };
         let found: Option<usize> = number.parse().ok().filter(|it| *it <= DASHES);
         if found.is_none() {
             self.faults.push(Fault::Shape {
@@ -173,8 +172,7 @@ impl Finder<'_> {
     pub(super) fn stack(&mut self) -> Option<RelId> {
         let program = self.program;
         let mut found = None;
-        for (line, file) in fen_lines_by_file(program) {
-            let Some(name) = line.strip_prefix("stack ") else { continue };
+        for (name, file) in fen_lines_of(program, "stack") {
             let name = called(program, file, name);
             let Some(rel) = self.find(&name, Source::Rules, &[Slot::Kind, Slot::Int]) else {
                 continue;
@@ -191,8 +189,8 @@ impl Finder<'_> {
     /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and the text between them.
     pub(super) fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
-        let (line, file) = fen_lines_by_file(program).find(|it| it.0.starts_with("turn "))?;
-        let parts = self.turn_parts(&line["turn ".len()..], file);
+        let (template, file) = fen_lines_of(program, "turn").next()?;
+        let parts = self.turn_parts(template, file);
         let texts = parts.iter().filter_map(|it| match it {
             TurnPart::Text(text) => Some(text.as_str()),
             _ => None,
@@ -204,8 +202,7 @@ impl Finder<'_> {
         });
         let blurs = |it: &str| it.contains(['=', ' ']);
         if !signs.contains(':') || blurs(&signs) || of_rows.any(|it| says(&it.0, blurs)) {
-            let template = line["turn ".len()..].to_owned();
-            self.faults.push(Fault::TurnText { template });
+            self.faults.push(Fault::TurnText { template: template.to_owned() });
         }
         Some(parts)
     }
@@ -275,8 +272,7 @@ impl Finder<'_> {
     pub(super) fn walls(&mut self, marks: &[Mark]) -> Option<Walls> {
         let program = self.program;
         let mut found: Option<Walls> = None;
-        for (line, file) in fen_lines_by_file(program) {
-            let Some(rest) = line.strip_prefix("wall ") else { continue };
+        for (rest, file) in fen_lines_of(program, "wall") {
             let (sign, name) = rest.split_once('=').unwrap_or((rest, ""));
             let Some(sign) = sign_of(sign) else {
                 self.faults.push(Fault::Shape {
@@ -312,8 +308,7 @@ impl Finder<'_> {
     pub(super) fn counters(&mut self) -> Option<Counters> {
         let program = self.program;
         let mut found: Option<Counters> = None;
-        for (line, file) in fen_lines_by_file(program) {
-            let Some(name) = line.strip_prefix("counters ") else { continue };
+        for (name, file) in fen_lines_of(program, "counters") {
             let bare = name.strip_prefix('+');
             let name = called(program, file, bare.unwrap_or(name));
             let Some(fact) = self.of_members(&name, &[Slot::Side, Slot::Int]) else { continue };

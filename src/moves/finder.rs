@@ -243,11 +243,7 @@ impl Finder<'_> {
             | (Source::Rules, _) => true,
             (Source::Piece | Source::Flag | Source::Game, _) => false,
         };
-        let columns_fit = relation.columns.len() == slots.len()
-            && slots
-                .iter()
-                .zip(&relation.columns)
-                .all(|(&slot, column)| self.fits(slot, column.ty));
+        let columns_fit = self.columns_fit(rel, slots);
         if source_fits && columns_fit {
             return Some(rel);
         }
@@ -261,6 +257,13 @@ impl Finder<'_> {
     }
 
     /// Whether a column of that type fits the slot; the first column determines its domain.
+    /// Whether a relation has these columns.
+    pub(super) fn columns_fit(&mut self, rel: RelId, slots: &[Slot]) -> bool {
+        let columns = &self.program.relation(rel).columns;
+        columns.len() == slots.len()
+            && slots.iter().zip(columns).all(|(&slot, column)| self.fits(slot, column.ty))
+    }
+
     pub(super) fn fits(&mut self, slot: Slot, ty: Type) -> bool {
         match (slot, ty) {
             (Slot::Int, Type::Int) | (Slot::Text, Type::Text) => true,

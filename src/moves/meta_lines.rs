@@ -13,6 +13,15 @@ pub(super) fn fen_lines_by_file(program: &Program) -> impl Iterator<Item = (&str
     all.map(|it| (it.value.as_str(), it.span.source))
 }
 
+/// The rest of those values that begin with a word and a blank, each with the number of its file.
+pub(super) fn fen_lines_of<'p>(
+    program: &'p Program,
+    word: &'static str,
+) -> impl Iterator<Item = (&'p str, u16)> {
+    let rest = move |it: &'p str| it.strip_prefix(word)?.strip_prefix(' ');
+    fen_lines_by_file(program).filter_map(move |(line, file)| Some((rest(line)?, file)))
+}
+
 /// The values of the lines `.meta san "..."`.
 pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
     program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())

@@ -66,6 +66,12 @@ pub(super) fn meant(near: &Option<String>) -> String {
     near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
 }
 
+/// Several faults in one line.
+pub(super) fn joined<T: ToString>(faults: &[T]) -> String {
+    let texts: Vec<String> = faults.iter().map(T::to_string).collect();
+    texts.join("; ")
+}
+
 /// The option that may have been meant, or else all that there are.
 fn instead(near: &Option<String>, known: &[String]) -> String {
     match (near, known) {

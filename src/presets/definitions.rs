@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::facts::nearest;
 use crate::rules::{InputHead, Source, inputs};
 
-use super::activation::{TURNS, meant};
+use super::activation::{TURNS, joined, meant};
 use super::entry::{PartEntry, PresetEntry};
 
 /// A fault in the definition of a preset.
@@ -42,15 +42,10 @@ pub enum DefinitionFault {
 
 /// The faults in the definitions of presets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", lines(.faults))]
+#[error("{}", joined(.faults))]
 pub struct DefinitionError {
     /// The faults, in the order of the files.
     pub faults: Vec<DefinitionFault>,
-}
-
-fn lines(faults: &[DefinitionFault]) -> String {
-    let lines: Vec<String> = faults.iter().map(DefinitionFault::to_string).collect();
-    lines.join("; ")
 }
 
 /// All faults of the presets.

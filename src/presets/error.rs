@@ -10,7 +10,7 @@ use crate::moves::ContractError;
 use crate::moves::notation::LetterFault;
 use crate::rules::Diagnostics;
 
-use super::activation::{ActivationError, meant};
+use super::activation::{ActivationError, joined, meant};
 use super::definitions::DefinitionError;
 use super::numbered::PlaceError;
 
@@ -155,9 +155,4 @@ impl From<SetFault> for SetError {
     fn from(fault: SetFault) -> Self {
         Self { faults: vec![fault] }
     }
-}
-
-fn joined(faults: &[SetFault]) -> String {
-    let texts: Vec<String> = faults.iter().map(SetFault::to_string).collect();
-    texts.join("; ")
 }

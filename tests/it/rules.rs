@@ -244,6 +244,10 @@ pub(crate) fn failing(text: &str) -> Diagnostics {
     compile(vec![Source { path: "test.dl".into(), text: text.into() }]).expect_err("a mistake")
 }
 
+fn messages(text: &str) -> Vec<String> {
+    failing(text).list().iter().map(|it| it.message.clone()).collect()
+}
+
 pub(crate) fn named(program: &Program, name: &str) -> RelId {
     program.relation_named(name).expect("declared")
 }
@@ -251,14 +255,13 @@ pub(crate) fn named(program: &Program, name: &str) -> RelId {
 /// Parts that are a number or one of a few words are as little given twice as names.
 #[test]
 fn two_additions_give_no_part_twice() {
-    let found = failing(
+    let messages = messages(
         ".domain Thing entities 8\n\
          .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
          .action wait(thing: Thing) \"{thing} waits\"\nwait(t) :- life(t, _).\n\
          .action wait += rank 3\n.action wait += legality rules\n\
          .action wait += rank 5\n.action wait += legality simulate\n",
     );
-    let messages: Vec<&str> = found.list().iter().map(|it| it.message.as_str()).collect();
     let second =
         |it: &str| format!("two additions give an action the same part: `{it}` is the second");
     assert_eq!(messages, [second("5"), second("simulate")]);
@@ -267,7 +270,7 @@ fn two_additions_give_no_part_twice() {
 /// A name without parentheses is told as that, whatever follows the body and wherever it is declared.
 #[test]
 fn names_without_parentheses_are_told() {
-    let found = failing(
+    let messages = messages(
         ".domain Thing entities 8\n\
          .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
          .action wait(thing: Thing) \"{thing} waits\"\nwait(t) :- life(t, _).\n\
@@ -275,19 +278,17 @@ fn names_without_parentheses_are_told() {
          calm() :- bank::open, life(_, _).\n\
          on wait(t) when calm do set life(t, 1).\n",
     );
-    let messages: Vec<&str> = found.list().iter().map(|it| it.message.as_str()).collect();
     let lacks = |it: &str| format!("`{it}` lacks its parentheses");
     assert_eq!(messages, [lacks("loud"), lacks("bank::open"), lacks("calm")]);
 }
 
 #[test]
 fn a_negated_underscore_is_no_name_without_parentheses() {
-    let found = failing(
+    let messages = messages(
         ".domain Thing entities 8\n\
          .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
          .decl calm() \"all is calm\"\ncalm() :- life(_, _), !_.\n",
     );
-    let messages: Vec<&str> = found.list().iter().map(|it| it.message.as_str()).collect();
     assert_eq!(messages, ["`!` negates atoms only"]);
 }
 

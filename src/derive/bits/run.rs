@@ -68,8 +68,8 @@ impl<W: Word> State<W> {
             regs[usize::from(reg)] = value;
         }
         Self {
-            // The second frame is there for the first write that can be rolled back: zeroed memory that nothing
-            // touches takes no time, unlike growing.
+            // The second frame is there for the first write that can be rolled back. Growing takes time, zeroed memory
+            // that nothing touches takes none where rows are of 64 bits; wider ones are written once.
             rows: vec![W::default(); compiled.kept_rows + 2 * compiled.frame_rows],
             funs: vec![NONE; compiled.kept_funs],
             frame: 0,

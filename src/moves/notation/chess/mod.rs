@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME};
-use crate::rules::{Program, Type};
+use crate::rules::Program;
 
 use super::super::contract::Contract;
 use super::fen::parts::{FenError, FenField, NamedField, Parts, Placed, number};
@@ -196,21 +196,8 @@ impl Roles {
 
     /// Whether a piece can go to a square, if nothing forbids it: then a text more likely means it than a piece that
     /// cannot.
-    pub(super) fn goes(
-        &self,
-        world: &mut World,
-        contract: &Contract,
-        piece: EntityId,
-        to: i64,
-    ) -> bool {
-        let Some(rel) = self.goes else { return false };
-        // Rules may use the name for something else.
-        let columns = &world.program().relation(rel).columns;
-        let types: Vec<Type> = columns.iter().map(|it| it.ty).collect();
-        let entities = contract.entity_type(world.program());
-        let squares = Type::Domain(contract.board.domain);
-        matches!(types.as_slice(), [first, second] if Some(*first) == entities && *second == squares)
-            && world.contains(rel, &[i64::from(piece.0), to])
+    pub(super) fn goes(&self, world: &mut World, piece: EntityId, to: i64) -> bool {
+        self.goes.is_some_and(|rel| world.contains(rel, &[i64::from(piece.0), to]))
     }
 
     /// The suffix of a move that leaves a royal piece of another side attacked.

@@ -4,7 +4,7 @@ use crate::facts::DomainId;
 use crate::rules::RelId;
 
 use super::super::super::finder::{Fact, Finder, Slot, Source};
-use super::super::super::meta_lines::{called, fen_lines_by_file};
+use super::super::super::meta_lines::{called, fen_lines_of};
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,10 @@ impl Roles {
             in_check: finder.optional_relation("in_check", &[]),
             check: program.relation_named("check"),
             unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),
-            goes: program.relation_named("goes"),
+            // Rules may use the name for something else.
+            goes: program
+                .relation_named("goes")
+                .filter(|it| finder.columns_fit(*it, &[Slot::Entity, Slot::Square])),
         }
     }
 
@@ -119,8 +122,7 @@ impl Passing {
     /// `.meta fen "passed RELATION"`: the en passant square may be followed by the square of the piece that
     /// passed it.
     fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
-        let passed = |it: (_, u16)| Some((str::strip_prefix(it.0, "passed ")?, it.1));
-        let (name, file) = fen_lines_by_file(finder.program).find_map(passed)?;
+        let (name, file) = fen_lines_of(finder.program, "passed").next()?;
         let name = called(finder.program, file, name);
         finder.input(&name, Source::Game, &[Slot::Square])
     }

@@ -182,7 +182,7 @@ impl SanReader<'_> {
             own.into_iter().filter(|it| self.fits(world, it, parts)).collect();
         let board = self.contract.board;
         fitting.sort_by_cached_key(|it| {
-            let goes = self.contract.notation.goes(world, self.contract, it.piece, it.to);
+            let goes = self.contract.notation.goes(world, it.piece, it.to);
             let is_aside = board.file(it.from) != board.file(it.to);
             (parts.is_march() && is_aside, !goes, is_aside)
         });
