@@ -13,8 +13,10 @@ use super::session::{Mark, Session};
 /// The free ids, in the order in which they are assigned. See the module's head.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
-    /// Whether an id is taken, by id.
-    taken: Vec<bool>,
+    /// A bit for each id, which is set if it is taken, and for those past the last, up to a whole word.
+    taken: Vec<u64>,
+    /// Number of ids, which is the first one out of range.
+    cap: usize,
     /// Ids from here on are assigned first.
     counter: usize,
 }
@@ -23,7 +25,10 @@ impl Ids {
     /// The ids that no fact of a session mentions.
     pub(super) fn of(session: &Session) -> Self {
         let cap = session.schema().entity_cap() as usize;
-        let mut ids = Self { taken: vec![false; cap], counter: 0 };
+        let mut ids = Self { taken: vec![0; cap.div_ceil(64)], cap, counter: 0 };
+        if let Some(last) = ids.taken.last_mut().filter(|_| !cap.is_multiple_of(64)) {
+            *last = u64::MAX << (cap % 64);
+        }
         ids.take(i64::from(GAME.0));
         ids.take_mentioned(session);
         ids
@@ -34,14 +39,15 @@ impl Ids {
         let schema = session.schema();
         for at in 0..schema.attributes().len() as u16 {
             let attr = AttrId(at);
-            let refers = schema.is_entity(schema.attribute(attr).ty);
-            let of_entities = schema.attribute(attr).of.is_none();
-            for entity in session.entities_with(attr) {
-                if of_entities {
-                    self.take(i64::from(entity.0));
-                }
-                if refers && let Some(value) = session.get_raw(entity, attr) {
-                    self.take(value);
+            if schema.attribute(attr).of.is_none() {
+                self.taken
+                    .iter_mut()
+                    .zip(session.present(attr))
+                    .for_each(|(taken, it)| *taken |= it);
+            }
+            if schema.is_entity(schema.attribute(attr).ty) {
+                for entity in session.entities_with(attr) {
+                    session.get_raw(entity, attr).into_iter().for_each(|it| self.take(it));
                 }
             }
         }
@@ -64,39 +70,49 @@ impl Ids {
     }
 
     fn take(&mut self, raw: i64) {
-        if let Some(it) = usize::try_from(raw).ok().and_then(|it| self.taken.get_mut(it)) {
-            *it = true;
+        if let Some(it) =
+            usize::try_from(raw).ok().and_then(|it| Some((self.taken.get_mut(it / 64)?, it)))
+        {
+            *it.0 |= 1 << (it.1 % 64);
         }
     }
 
     /// Whether an id may not be assigned.
     pub fn is_taken(&self, id: EntityId) -> bool {
-        self.taken.get(id.0 as usize).is_none_or(|it| *it)
+        let id = id.0 as usize;
+        self.taken.get(id / 64).is_none_or(|it| it >> (id % 64) & 1 == 1)
     }
 
     /// The highest taken id; [`GAME`]'s if there is no other.
     pub fn highest_taken(&self) -> EntityId {
-        self.taken.iter().rposition(|it| *it).map_or(GAME, |at| EntityId(at as u32))
+        (0..self.cap as u32).rev().map(EntityId).find(|it| self.is_taken(*it)).unwrap_or(GAME)
     }
 
     /// Number of free ids.
     pub fn left(&self) -> u32 {
-        self.taken.iter().filter(|it| !**it).count() as u32
+        self.taken.iter().map(|it| it.count_zeros()).sum()
     }
 
     /// The next id, which is taken from now on; `None` if there is no room for another entity.
     pub fn give(&mut self) -> Option<EntityId> {
-        let free = |at: &usize| !self.taken[*at];
-        let upper = (self.counter..self.taken.len()).find(free);
-        let at = upper.or_else(|| (0..self.taken.len()).find(free))?;
-        self.taken[at] = true;
-        Some(EntityId(at as u32))
+        let id = self.first_free(self.counter).or_else(|| self.first_free(0))?;
+        self.take(i64::from(id.0));
+        Some(id)
+    }
+
+    /// The lowest free id from one on.
+    fn first_free(&self, from: usize) -> Option<EntityId> {
+        let free = |at: usize| {
+            let taken = self.taken[at] | if at == from / 64 { (1 << (from % 64)) - 1 } else { 0 };
+            (taken != u64::MAX).then(|| EntityId((at * 64) as u32 + taken.trailing_ones()))
+        };
+        (from / 64..self.taken.len()).find_map(free)
     }
 
     /// The next id in raw form; if there is none, the first one out of range, which is refused where an entity is
     /// created with it.
     pub fn give_raw(&mut self) -> i64 {
-        self.give().map_or(self.taken.len() as i64, |it| i64::from(it.0))
+        self.give().map_or(self.cap as i64, |it| i64::from(it.0))
     }
 }
 

@@ -98,12 +98,22 @@ impl Column {
     }
 
     fn entities(&self) -> impl Iterator<Item = EntityId> + '_ {
-        (0..self.values.len() as u32).map(EntityId).filter(|&it| self.get(it).is_some())
+        let present = self.present.iter().enumerate().filter(|(_, it)| **it != 0);
+        present.flat_map(|(at, &word)| bits(word).map(move |it| EntityId(at as u32 * 64 + it)))
     }
 
     fn heap_bytes(&self) -> usize {
         self.values.capacity() * size_of::<i64>() + self.present.capacity() * size_of::<u64>()
     }
+}
+
+/// The numbers of the bits that are set, lowest first.
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let lowest = (word != 0).then(|| word.trailing_zeros());
+        word &= word.wrapping_sub(1);
+        lowest
+    })
 }
 
 /// A journal with a larger capacity than this, after a search, is shrunk at the next commit.
@@ -217,6 +227,11 @@ impl Session {
     /// The entities that have the attribute, lowest id first.
     pub fn entities_with(&self, attr: AttrId) -> impl Iterator<Item = EntityId> + '_ {
         self.columns[usize::from(attr.0)].entities()
+    }
+
+    /// A bit for each entity, by id, which is set if it has the attribute. Words at the end may be missing.
+    pub(super) fn present(&self, attr: AttrId) -> &[u64] {
+        &self.columns[usize::from(attr.0)].present
     }
 
     #[inline]
