@@ -1,8 +1,8 @@
 //! `rulemate profile`: finds the rules that a game spends its time on.
 //!
-//! A game is played twice: once with only a clock, once counting the evaluator's instructions by rule. The
-//! time of a rule is its share of the instructions times the whole time: the interpreter's instructions cost
-//! about the same, and a clock between them would cost more.
+//! A game is played three times: to warm up, with only a clock, and counting the evaluator's instructions by rule. The
+//! time of a rule is its share of the instructions times the whole time: each of the interpreter's instructions takes
+//! about as long as another, and to read a clock between them would take longer than they do.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::derive::World;
 use crate::facts::nearest;
 use crate::game::Game;
 use crate::moves::played_out;
-use crate::rules::Program;
+use crate::rules::{Program, Role};
 
 /// Plies of a random game.
 const PLIES: usize = 40;
@@ -29,7 +29,7 @@ struct Line {
     relation: String,
     /// Instructions that the evaluator ran for it.
     operations: u64,
-    /// Its share of the operations of all rules.
+    /// Its share of the operations of all rules and reactions.
     share: f64,
     /// Estimated by share.
     micros: f64,
@@ -96,9 +96,13 @@ fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
     }
     let names = text.lines().filter_map(|it| Some(it.split_once(": ")?.0));
     let near = nearest(of, names.filter(|it| !it.starts_with(' ')));
-    let fix = match near {
-        Some(near) => format!("did you mean {near}?"),
-        None => "name a derived relation, or a rule by FILE:LINE".to_owned(),
+    let program = game.program();
+    let role = program.relation_named(of).map(|it| &program.relation(it).role);
+    let fix = match (role, near) {
+        (Some(Role::Derived), _) => "its rows are known before the game begins".to_owned(),
+        (Some(_), _) => "only derived relations have plans".to_owned(),
+        (None, Some(near)) => format!("did you mean {near}?"),
+        (None, None) => "name a derived relation, or a rule by FILE:LINE".to_owned(),
     };
     Err(trouble(format!("there is no plan of {of}"), &fix))
 }
@@ -146,8 +150,8 @@ fn random_moves(game: &mut Game) -> anyhow::Result<Vec<String>> {
     Ok(moves)
 }
 
-/// Plays the moves, listing the legal ones at every ply as a host would. Returns
-/// the instructions by rule, if they are counted.
+/// Plays the moves, listing the legal ones at every ply as a host would. Returns the instructions by rule, then by
+/// reaction, if they are counted.
 fn play(game: &mut Game, moves: &[String], count: bool) -> anyhow::Result<Vec<u64>> {
     game.world_mut().count_operations(count);
     for text in moves {

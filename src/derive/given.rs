@@ -59,7 +59,7 @@ impl GivenRelations {
         }
         let reads = if program.trials.is_empty() { Vec::new() } else { trials_read(program) };
         let mut relations = Self { rels, reads, ..Self::default() };
-        let looks_back = |it: &RelId| relations.before(program, *it).is_some();
+        let looks_back = |it: &RelId| relations.original(program, *it).is_some();
         if relations.rels.iter().any(looks_back) {
             let of = |event| relations.asked_for(program, event);
             let actions = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
@@ -69,8 +69,8 @@ impl GivenRelations {
         relations
     }
 
-    /// The original of a relation from before the action, with its number.
-    fn before(&self, program: &Program, rel: RelId) -> Option<(usize, RelId)> {
+    /// If this relation has the rows of another from before the action: its number, and that other relation.
+    fn original(&self, program: &Program, rel: RelId) -> Option<(usize, RelId)> {
         let Role::Given(Given::Before(of)) = program.relation(rel).role else { return None };
         Some((self.number(rel)?, of))
     }
@@ -84,7 +84,7 @@ impl GivenRelations {
         let mut asked = Vec::new();
         for reaction in consequences(program, event) {
             for rel in relations_of(&reaction.body) {
-                asked.extend(self.before(program, rel));
+                asked.extend(self.original(program, rel));
             }
         }
         asked.sort_unstable();

@@ -20,7 +20,7 @@ pub struct Particulars {
     pub attributes: Vec<String>,
     /// The relations of other files that it adds clauses to.
     pub adds_to: Vec<String>,
-    /// The events that it reacts to, each with the stage: `damage in absorb`.
+    /// The actions and events that it reacts to, each with the stage: `any action in after`, `damage in wound`.
     pub reacts_to: Vec<String>,
 }
 

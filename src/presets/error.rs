@@ -90,7 +90,7 @@ pub enum LoadError {
     #[error(transparent)]
     Set(#[from] SetError),
     #[error(
-        "with these, the rules in use would take {} MB, more than the maximum: wait until a game has ended",
+        "with the requested rules, all rules in use would take {} MB, more than the maximum: wait until a game has ended",
         bytes >> 20
     )]
     Full { bytes: usize },

@@ -298,3 +298,18 @@ fn a_rule_with_a_plan_looks_for_its_variables_in_that_order() {
         ran.out.lines().filter_map(|it| it.split_once("Loop { ")).map(|it| it.1).collect();
     assert!(loops[0].starts_with("reg: 0,") && loops[1].starts_with("reg: 1,"), "{}", ran.out);
 }
+
+#[test]
+fn a_relation_without_a_plan_says_why_it_has_none() {
+    for (name, help) in [
+        ("goal", "its rows are known before the game begins"),
+        ("harmless", "its rows are known before the game begins"),
+        ("turn", "only derived relations have plans"),
+        ("atacks", "did you mean attacks?"),
+        ("xyzzy", "name a derived relation, or a rule by FILE:LINE"),
+    ] {
+        let ran = rulemate(&["profile", "--plan", name]);
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert_eq!(ran.err, format!("error: there is no plan of {name}\n  help: {help}\n"));
+    }
+}

@@ -237,6 +237,18 @@ fn a_name_of_the_core_may_be_declared_again_where_it_is_closed() {
     assert!(schema.attribute_named("reader::kind").is_some());
 }
 
+/// The core has `turn` in the repetition key, too, which is no mistake of a file that names it once.
+#[test]
+fn a_file_that_puts_a_relation_into_the_repetition_key_twice_is_refused() {
+    let once = format!("{HEAD}.repetition turn\n");
+    let rules = loaded(&with(&[("reader.dl", &once)]), "chess", &["reader"]);
+    let turn = rules.program().relation_named("turn").expect("declared");
+    assert_eq!(rules.program().repetition.iter().filter(|it| **it == turn).count(), 1);
+    let twice = format!("{once}.repetition turn\n");
+    let why = refused(&[("reader.dl", &twice)], &["reader"]);
+    assert!(why.contains("[E123]"), "{why}");
+}
+
 #[test]
 fn parts_of_a_preset_have_its_names() {
     let whole = format!("{HEAD}.decl seen(side: Side) open \"{{side}} is seen\"\n");

@@ -20,7 +20,7 @@ use super::template::{For, mentions};
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
 
-/// A place in no file: look-ups from there find shared names and exports of the game.
+/// A place in no file: look-ups from there find the names that are shared or exported.
 const NOWHERE: Span = Span { source: u16::MAX, start: 0, end: 0, line: 0 };
 
 impl<'t> Checker<'t> {
@@ -346,16 +346,16 @@ impl<'t> Checker<'t> {
             Default::Member(name) => !self.domains.is_off_board(members, name.text),
             Default::Number(_) => true,
         };
-        let usual: Vec<_> = first.chain(more).filter(is_there).collect();
+        let defaults: Vec<_> = first.chain(more).filter(is_there).collect();
         let value = |it: &Default<'t>| self.default_value(it, Type::Domain(members));
-        let chosen: Option<Vec<_>> = usual.iter().map(value).collect();
-        let chosen: Vec<i64> = chosen?.into_iter().map(|it| it.0).collect();
+        let values: Option<Vec<_>> = defaults.iter().map(value).collect();
+        let values: Vec<i64> = values?.into_iter().map(|it| it.0).collect();
         if input.lasting || input.until.is_some() {
             self.report(mistake::list_is_an_option(decl.name));
             return None;
         }
         let doc = decl.sentence.map_or("", |it| it.text);
-        match self.domains.list(input.attr, members, &chosen, doc) {
+        match self.domains.list(input.attr, members, &values, doc) {
             Ok((first, count)) => Some(Input::List(first, count)),
             Err(report) => {
                 self.report(report);
@@ -622,8 +622,8 @@ impl<'t> Checker<'t> {
         unlisted
     }
 
-    /// The relation of the values that an unlisted argument may have. They are its last column; before that it has no
-    /// columns, or the listed ones of the action.
+    /// The relation of the values that an unlisted argument may have: the values are its last column, and its other
+    /// columns, if it has any, are the listed ones of the action.
     fn given_from(&mut self, listed: &[Option<Type>], ty: Type, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
         let fits = match self.info(id).types.split_last() {
@@ -657,7 +657,8 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// The relation of that name, which an option of an action or trial asks for: its columns must be those of `rel`.
+    /// The relation of that name, which the declaration of an action or trial mentions: its columns must have the
+    /// types of those of `rel`, the action or trial.
     pub(super) fn with_same_columns(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
         if self.info(id).types != self.info(rel).types {
@@ -696,7 +697,7 @@ impl<'t> Checker<'t> {
         format!("({})", names.join(", "))
     }
 
-    /// `name:column,column`, where no notation is declared.
+    /// `name:column,column[/argument=value]`, for an action that declares no text for UCI.
     fn default_template(&self, rel: RelId) -> Template {
         let relation = self.relation(rel);
         let mut parts = vec![TemplatePart::Text(relation.name.clone())];
@@ -721,18 +722,17 @@ impl<'t> Checker<'t> {
                 self.report(mistake::trial_repetition(name, span));
             } else if !matches!(role, Role::Input(_) | Role::Derived) {
                 self.report(mistake::static_repetition(name, span));
-            } else if let Some(&(_, first)) = self.repetition.iter().find(|it| it.0 == id) {
-                // Independent files may both need it.
-                if first.source == name.span.source {
-                    self.report(mistake::repetition_twice(name));
-                }
+            } else if self.repetition.iter().any(|it| it.0 == id && it.1.source == name.span.source)
+            {
+                // Only within one file: independent files may both need it.
+                self.report(mistake::repetition_twice(name));
             } else {
                 self.repetition.push((id, name.span));
             }
         }
     }
 
-    /// The column of an action that a template names.
+    /// The column that a template of an action or relation names.
     pub(super) fn template_column(&mut self, rel: RelId, name: Name<'t>) -> Option<usize> {
         let columns = &self.subject(Subject::Whole(rel)).relation.columns;
         let found = columns.iter().position(|it| it.name == name.text);
@@ -744,7 +744,7 @@ impl<'t> Checker<'t> {
         found
     }
 
-    /// The word itself if it is the name of a member, of the wanted domain or of any.
+    /// The word, if it names a member of the wanted domain, or one that any domain lists.
     pub(super) fn as_member(&self, word: &str, wanted: Option<Type>) -> Option<String> {
         if let Some(Type::Domain(id)) = wanted
             && self.domains.member(id, word, Span::default()).is_ok()
@@ -755,7 +755,8 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// The type's name in lower case, numbered if an earlier column has it, or any column is declared with it.
+/// A name for a column that is declared without one: its type in lower case, with a number if an earlier column has that
+/// name, or a later one declares it.
 fn free_name(columns: &[Column], all: &[ColumnDecl<'_>], ty: &str) -> String {
     let base = ty.to_lowercase();
     let mut name = base.clone();

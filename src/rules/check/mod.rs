@@ -160,6 +160,7 @@ struct Checker<'t> {
     trials: Vec<TrialRelation>,
     /// For each source the preset's file that it belongs to.
     owners: Vec<Option<u16>>,
+    /// As declared: several files may name the same relation.
     repetition: Vec<(RelId, Span)>,
     lasting: Vec<AttrId>,
     expiry: Expiry,
@@ -360,6 +361,12 @@ impl<'t> Checker<'t> {
             named.map(|(it, id)| (it.name.clone(), id)).collect();
         let own = self.domains.own_attributes();
         let stated = stated(&relations, &self.meta, &own, self.domains.preset_names());
+        let mut repetition = Vec::new();
+        for (id, _) in self.repetition {
+            if !repetition.contains(&id) {
+                repetition.push(id);
+            }
+        }
         let program = Program {
             stated,
             sources: Vec::new(),
@@ -377,7 +384,7 @@ impl<'t> Checker<'t> {
             reactions: self.reactions,
             stages: self.stages,
             events: self.events.into_iter().zip(0..).map(declared).collect(),
-            repetition: self.repetition.into_iter().map(|it| it.0).collect(),
+            repetition,
             lasting: self.lasting,
             expiry: self.expiry,
             was: self.was,

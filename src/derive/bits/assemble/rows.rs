@@ -6,7 +6,8 @@ use super::super::planner::SPARE;
 use super::Assembler;
 
 impl Assembler<'_> {
-    /// One key with stride 1, or none.
+    /// The base and the key of an address with one key of stride 1, or without keys: then the key is the register that
+    /// is always 0. `None` for other addresses.
     pub(super) fn one_key(&self, address: &Address) -> Option<(u32, Reg)> {
         match (address.n, address.strides[0]) {
             (0, _) => Some((address.base, self.zero)),
@@ -15,7 +16,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// The address with two keys; if there are more, all but the first are summed up before.
+    /// An address as a place, which has two keys at most: if there are more, all but the first are summed up to one, by
+    /// an instruction before.
     pub(super) fn place(&mut self, address: Address) -> Place {
         if address.n > 2 {
             let mut address = address;
@@ -29,6 +31,7 @@ impl Assembler<'_> {
         self.two_keys(address)
     }
 
+    /// An address of at most two keys as a place.
     pub(super) fn two_keys(&self, address: Address) -> Place {
         let mut place = Place { base: address.base, strides: [0; 2], keys: [self.zero; 2] };
         for key in 0..usize::from(address.n).min(2) {
@@ -38,14 +41,16 @@ impl Assembler<'_> {
         place
     }
 
-    /// The AND of all these rows in the accumulator, or a failure if there is nothing left.
+    /// The AND of all these rows in the accumulator. It fails early where [`Self::exits`] can make it; [`Self::some`]
+    /// tests what is left at the end.
     pub(super) fn and_some(&mut self, lists: &[Rows], fails: &mut Vec<usize>) {
         let start = self.machine.insts.len();
         self.and(lists);
         self.exits(start, fails);
     }
 
-    /// Makes the narrowing since `start` fail as soon as nothing is left.
+    /// Makes the narrowing since `start` fail as soon as nothing is left, as far as its rows have a single key of stride 1:
+    /// only for these are there instructions that fail.
     pub(super) fn exits(&mut self, start: usize, fails: &mut Vec<usize>) {
         for at in start..self.machine.insts.len() {
             let short =
@@ -163,7 +168,7 @@ impl Assembler<'_> {
     }
 }
 
-/// One key with stride 1.
+/// The base and the key of a place that needs but one key, of stride 1.
 fn single_key(place: Place) -> Option<(u32, Reg)> {
     (place.strides == [1, 0]).then_some((place.base, place.keys[0]))
 }

@@ -151,9 +151,9 @@ impl<W: Word> Lower<'_, '_, W> {
             it.b.ins().store(flags, zero, all, Offset32::new(start * WORD));
             let at: Variable = it.b.declare_var(I64);
             it.b.def_var(at, zero);
-            let [turn, end] = std::array::from_fn(|_| it.b.create_block());
-            it.b.ins().jump(turn, &[]);
-            it.b.switch_to_block(turn);
+            let [body, end] = std::array::from_fn(|_| it.b.create_block());
+            it.b.ins().jump(body, &[]);
+            it.b.switch_to_block(body);
             let now = it.b.use_var(at);
             let next = it.b.ins().iadd_imm_s(now, 1);
             it.b.def_var(at, next);
@@ -165,14 +165,15 @@ impl<W: Word> Lower<'_, '_, W> {
                 .collect();
             it.check_tuple(kept, dense, &tuple);
             let more = it.b.ins().icmp(IntCC::SignedLessThan, next, n);
-            it.b.ins().brif(more, turn, &[], end, &[]);
+            it.b.ins().brif(more, body, &[], end, &[]);
             it.b.switch_to_block(end);
         });
     }
 
-    /// Checks whether a tuple holds.
+    /// Derives whether a tuple holds. If that has changed, stores and reports it.
     fn check_tuple(&mut self, kept: &Maintained, dense: &Dense, tuple: &[Value]) {
-        self.room(3 + dense.strides.first().copied().unwrap_or(1));
+        // One word each of the tuple's row, the support and the index.
+        self.room(3);
         self.give(tuple);
         let holds: Variable = self.b.declare_var(I64);
         let [halted, found, next] = std::array::from_fn(|_| self.b.create_block());
@@ -219,20 +220,21 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Sets in the support whether the rows of a first value have members.
+    /// Sets the bit of a block, the value of the first column, in the support: whether its rows have members.
     fn update_support(&mut self, dense: &Dense, support: u32, first: Value) {
         let any = self.any_in_block(dense, first, None);
         let address = self.row_at(Space::Maintained, alone(support));
         self.put_bit(address, first, any);
     }
 
+    /// Sets the bit of a block in the index's row of a last column's value: whether a row of the block has that value.
     fn update_index(&mut self, dense: &Dense, row: Value, first: Value, last: Value) {
         let any = self.any_in_block(dense, first, Some(last));
         let address = self.row_of(Space::Maintained, row);
         self.put_bit(address, first, any);
     }
 
-    /// A value that is not 0 if a block has members, or the given one.
+    /// A value that is not 0 if a block has members; if a member is given, if the block has that one.
     fn any_in_block(&mut self, dense: &Dense, first: Value, member: Option<Value>) -> Value {
         let stride = dense.strides.first().copied().unwrap_or(1);
         let start = self.block_row(Space::Maintained, dense.base, stride, first);
@@ -323,7 +325,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 }
 
-/// The keys between the first column and the last of the row of that number within its block.
+/// The values of the columns between the first and the last, for the row with that number within its block.
 fn keys_within(dense: &Dense, mut at: usize) -> Vec<i64> {
     let strides = dense.strides.iter().skip(1);
     let key = |&stride: &u32| {
