@@ -55,11 +55,17 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         }
         Some(path) => {
             let (games, bar) = open_games(path, "query")?;
-            for (at, pgn) in games.enumerate() {
-                follow_recorded(pgn, &mut library, args, at + 1, &mut answers)
-                    .with_context(|| format!("{}#{}", path.display(), at + 1))?;
+            let mut count = 0;
+            for pgn in games {
+                count += 1;
+                follow_recorded(pgn, &mut library, args, count, &mut answers)
+                    .with_context(|| format!("{}#{count}", path.display()))?;
             }
             bar.finish_and_clear();
+            if count == 0 {
+                let cause = format!("{}: no game in it", path.display());
+                return Err(trouble(cause, "name a PGN file"));
+            }
         }
     }
     let found = !answers.answers.is_empty();
@@ -70,7 +76,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::of(!found))
 }
 
-/// Plays a game of a file, by the rules that it names, and runs the query.
+/// Plays a game of a file, by the rules that it names or else by those of `--game`, and runs the query.
 fn follow_recorded(
     pgn: Result<PgnGame, PgnError>,
     library: &mut Library,
@@ -86,8 +92,8 @@ fn follow_recorded(
     follow(&mut game, moves, args, Some(number), answers)
 }
 
-/// Plays moves and runs the query at the end; or before the first move of the game, those in its history included, and
-/// after each.
+/// Plays moves on top of the game's history, and runs the query at the end. With `--each-ply` it runs at the start of
+/// the history, and after each move of the history and of `moves`.
 fn follow<'t>(
     game: &mut Game,
     moves: impl IntoIterator<Item = Word<'t>>,
@@ -97,15 +103,15 @@ fn follow<'t>(
 ) -> anyhow::Result<()> {
     let query = compile(game, answers)?;
     if args.each_ply {
-        let mut led = None;
+        let mut last = None;
         for (ply, record) in game.history().iter().enumerate() {
             let Some(mut before) = game.branch(ply) else { break };
             // The rules may have been different then.
             let query = compile(&before, answers)?;
-            ask(&mut before, &query, number, led, answers)?;
-            led = Some(names::numbered(&before, &record.san));
+            ask(&mut before, &query, number, last, answers)?;
+            last = Some(names::numbered(&before, &record.san));
         }
-        ask(game, &query, number, led, answers)?;
+        ask(game, &query, number, last, answers)?;
     }
     let mut played = 0;
     for word in moves {
@@ -170,8 +176,8 @@ fn ask(
     Ok(())
 }
 
-/// Prints a table: the game if they are those of a file, the ply and the move if each position is asked about, then a
-/// column per variable. Without any column, yes or no.
+/// Prints a table: a column for the game if games of a file are asked about, two for the ply and the move if each
+/// position is, then one per variable. Without any column, yes or no.
 fn print(answers: &Answers, args: &QueryArgs, out: &mut Out) -> anyhow::Result<()> {
     let mut head: Vec<String> = Vec::new();
     if args.pgn.is_some() {

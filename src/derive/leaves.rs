@@ -11,7 +11,8 @@ pub struct Leaves {
     pub(super) over: RelId,
     /// The actions whose rows are leaves, with their relations.
     pub(super) counted: Vec<(ActionId, RelId)>,
-    /// If one of these has rows, the rows do not give the count.
+    /// The relations of rows that are played out to see whether they are legal. While one of them has rows, the number
+    /// of rows in `counted` is not that of leaves.
     pub(super) odd: Vec<RelId>,
     /// By action, its batches of reactions; `None` if leaves after the action are counted only by taking it.
     pub(super) batches: Vec<Option<Range<usize>>>,

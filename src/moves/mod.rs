@@ -1,7 +1,7 @@
 //! Moves: derived rows as legal moves, moves and positions as text, and perft counts.
 //!
-//! This layer knows squares, sides and pieces by their roles in the rules (`contract`); it must
-//! not know any kind of piece, preset or game by name.
+//! This layer knows squares, sides and pieces by their roles in the rules (`contract`); it must not know any preset
+//! or game by name, nor, outside of `notation/chess`, what is only in chess.
 
 mod action;
 mod contract;

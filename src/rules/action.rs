@@ -8,14 +8,15 @@ use super::column::Column;
 use super::ids::{ActionId, RelId, StageId};
 use super::source::Span;
 
-/// A kind of action that a player may take. Its relation has the legal ones as rows.
+/// A kind of action that a player may take. Its relation has the legal ones as rows, as far as rules decide which those
+/// are (`legality`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Action {
     pub id: ActionId,
     pub rel: RelId,
     /// `as ACTION`: it also counts as that action, whose reactions react to it, too.
     pub like: Option<ActionId>,
-    /// `rank N`: of several actions that a text means, those of a lower rank come first.
+    /// `rank N`: of several legal actions that a text means, the one of the lowest rank is taken.
     pub rank: i64,
     /// `pseudo_legal REL`: the relation (same columns) of pseudo-legal actions: legal except for the safety of royal
     /// pieces; playing out starts from these. `None`: the action's own relation.
@@ -124,7 +125,7 @@ pub enum TemplatePart {
     /// `{at(piece) among kind(piece), to}`, in SAN: the part of the square that disambiguates the action
     /// among the legal ones with the same values of `kind(piece), to`; nothing if there are no others.
     Among(Box<TemplatePart>, Vec<TemplatePart>),
-    /// `[...]`: left out if it is empty: a look-up in it finds no value, or it has only defaults of unlisted
-    /// arguments.
+    /// `[...]`: left out if a look-up in it finds no value, or if it has unlisted arguments and all of them are the
+    /// defaults.
     Optional(Vec<TemplatePart>),
 }

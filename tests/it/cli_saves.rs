@@ -222,6 +222,11 @@ fn questions_are_asked_of_games_by_several_rules() {
     let told = asked("at(p, e4)");
     assert_eq!(told.code, 2);
     assert!(told.err.contains("several.pgn#2: move 2 (Ke7): "), "{}", told.err);
+    // Nothing is asked of a file without games, so "no" would be no answer.
+    std::fs::write(&file, "").expect("scratch is writable");
+    let told = asked("at(p, e4)");
+    assert_eq!((told.code, told.out.as_str()), (2, ""));
+    assert!(told.err.contains("several.pgn: no game in it"), "{}", told.err);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! against the rows that they belong to, and against the tally of their table. Every kind of store feeds
 //! its rows in.
 //!
-//! Deliberately absent: what the events of a log mean, which `verify` checks.
+//! Deliberately absent: what the events of a log mean, which `server::verify` checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,14 +89,15 @@ impl Check {
         self.tallies[3].add_record(key, value);
     }
 
-    /// Checks the accounts of earlier versions: each is two texts that name each other.
+    /// Checks the accounts of earlier versions: each is two texts that name each other (`user-` and `account-`), and a
+    /// third one (`bot-`) if it is a program's.
     fn accounts(&mut self) {
         let mut faults = Vec::new();
         for (key, text) in &self.named {
             if let Some(bot) = key.strip_prefix("bot-") {
                 let user = self.named.get(&format!("user-{bot}"));
                 if user.and_then(|it| it.split_once(' ')).is_none_or(|it| it.0 != text) {
-                    faults.push(format!("the text {key:?} is of no account"));
+                    faults.push(format!("there is no account that the text {key:?} is about"));
                 }
                 continue;
             }
@@ -112,13 +113,15 @@ impl Check {
             };
             let is_whole = other.is_some_and(|(key, text)| self.named.get(&key) == Some(&text));
             if !is_whole {
-                faults.push(format!("the text {key:?} is of no whole account"));
+                faults.push(format!(
+                    "the text {key:?} is half of an account; the other half is gone, or another"
+                ));
             }
         }
         self.health.faults.extend(faults);
     }
 
-    /// Compares the tables with the tallies in the store.
+    /// Checks the accounts, compares the tables with the tallies in the store, and returns what was found.
     pub(super) fn end(
         mut self,
         tallies: impl IntoIterator<Item = (String, i64, String)>,
@@ -129,13 +132,16 @@ impl Check {
             if table == PROBES || TALLIED.contains(&table.as_str()) {
                 stored.insert(table, (rows, digest));
             } else {
-                self.fault(format!("there is a tally of a table {table:?} that has none"));
+                self.fault(format!(
+                    "there is a tally of {table:?}, which is no table with a tally"
+                ));
             }
         }
         let is_probed = |it: &(i64, String)| it.1 == Tally::of_probes(it.0).digest();
         if !stored.get(PROBES).is_some_and(is_probed) {
             self.fault(
-                "the row that is written to try the store is not what was written".to_owned(),
+                "the row of probes, which test whether the store can be written to, is damaged or gone"
+                    .to_owned(),
             );
         }
         for (at, table) in TALLIED.into_iter().enumerate() {

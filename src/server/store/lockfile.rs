@@ -1,7 +1,8 @@
 //! One server at a time for one SQLite file: a file beside it is locked for as long as the server runs.
-//! The system releases the lock however the process ends, so there is nothing to clean up.
+//! The system releases the lock however the process ends, so the file may stay.
 //!
-//! `backup` and `doctor` take no lock: they only read, and SQLite gives them a consistent snapshot.
+//! Other commands take no lock: `backup` and `doctor` read a consistent snapshot, which SQLite gives them, and what
+//! `moderate` and `prune` write they write in transactions, beside a server that runs.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -11,13 +12,13 @@ use super::StoreError;
 
 /// The right to serve a store, until this is dropped.
 #[derive(Debug)]
-pub struct StoreLock(#[allow(dead_code, reason = "it is held to be dropped")] File);
+pub struct StoreLock(#[allow(dead_code, reason = "dropping it releases the lock")] File);
 
 /// Takes the right to serve the store of a URL. `None` for a store that several servers may share, and where
 /// the system has no such locks.
 ///
 /// # Errors
-/// Another process has it.
+/// Another process has it, or the lock file cannot be opened.
 pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
     let path = match url.split_once("://") {
         Some(("sqlite", path)) => Path::new(path),

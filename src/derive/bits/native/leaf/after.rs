@@ -1,4 +1,5 @@
-//! The function of an action: runs its reactions and writes, counts, and takes everything back.
+//! The function of an action: solves its reactions and carries out their writes; then, in the last ply, counts and
+//! takes everything back. Above it the writes stay, unless the function gives up.
 
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Arith, RelId};
 
-/// Maximum number of distinct solutions of a reaction.
+/// Maximum number of distinct writes of one effect, over all solutions of its reaction.
 const SOLUTIONS: usize = 2;
 
 /// A reaction whose body is being solved.
@@ -30,14 +31,14 @@ pub(in super::super) struct Solving {
     writes: Vec<Write>,
 }
 
-/// A write of a reaction, for each solution.
+/// The writes of one effect of a reaction, one for each solution.
 #[derive(Clone)]
 struct Write {
     what: What,
     entity: ExprId,
     /// `None` retracts.
     value: Option<ExprId>,
-    /// Number of solutions so far.
+    /// Number of distinct writes so far.
     found: Variable,
     entities: [Variable; SOLUTIONS],
     values: [Variable; SOLUTIONS],
@@ -158,8 +159,9 @@ impl<W: Word> Lower<'_, '_, W> {
         writes
     }
 
-    /// A solution of the body, in these registers.
-    pub(in super::super) fn solved(&mut self, named: u32) {
+    /// Adds what a solution of the body writes; gives up if the reaction does more than write. `named`: the list of
+    /// registers that have the values of its named variables.
+    pub(in super::super) fn add_solution(&mut self, named: u32) {
         let Some(solving) = self.leaf().solving.clone() else { return };
         if solving.writes.is_empty() {
             let bail = self.leaf().bail;
@@ -168,11 +170,12 @@ impl<W: Word> Lower<'_, '_, W> {
         let regs = self.c.machine.list(named);
         let names = &self.c.code.effects[solving.code as usize].named;
         let named: Vec<(Reg, Reg)> = names.iter().copied().zip(regs.iter().copied()).collect();
-        // If effects of different solutions might write the same facts, their order would matter.
-        let alone = solving.writes.len() == 1 || {
+        // If effects of different solutions might write the same facts, their order would matter: one solution is all
+        // that is taken then.
+        let is_any_order = solving.writes.len() == 1 || {
             let attrs: Vec<What> = solving.writes.iter().map(|it| it.what).collect();
-            let apart = |(at, it): (usize, &What)| !attrs[..at].contains(it);
-            !attrs.contains(&What::Everything) && attrs.iter().enumerate().all(apart)
+            let is_new = |(at, it): (usize, &What)| !attrs[..at].contains(it);
+            !attrs.contains(&What::Everything) && attrs.iter().enumerate().all(is_new)
         };
         for write in &solving.writes {
             let entity = self.value_of(write.entity, &named);
@@ -180,12 +183,12 @@ impl<W: Word> Lower<'_, '_, W> {
                 Some(it) => self.value_of(it, &named),
                 None => self.b.ins().iconst(I64, NONE),
             };
-            self.found_write(write, [entity, value], if alone { SOLUTIONS } else { 1 });
+            self.add_write(write, [entity, value], if is_any_order { SOLUTIONS } else { 1 });
         }
     }
 
-    /// Adds a write of a solution to those known; there is a maximum number of them.
-    fn found_write(&mut self, write: &Write, [entity, value]: [Value; 2], most: usize) {
+    /// Adds a write of a solution to those known; gives up if there are `most` others already.
+    fn add_write(&mut self, write: &Write, [entity, value]: [Value; 2], most: usize) {
         let next = self.b.create_block();
         for at in 0..most {
             let n = self.b.use_var(write.found);
@@ -262,7 +265,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// A quotient, rounded down, or its remainder.
     fn divide(&mut self, op: Arith, [lhs, rhs]: [Value; 2], none: Block) -> Value {
-        // Divisions that would trap: by 0, and of the lowest number by -1.
+        // Two divisions would trap: by 0, and of the lowest number by -1. That number is `NONE`, which no value is.
         self.unless(rhs, none);
         let is_lowest = self.b.ins().icmp_imm_s(IntCC::Equal, lhs, i64::MIN);
         self.leave_if(is_lowest, none);
@@ -300,11 +303,11 @@ impl<W: Word> Lower<'_, '_, W> {
 
     fn changes_of(&mut self, what: What) -> Vec<FuncRef> {
         let schema = &self.c.program.schema;
-        let of_pieces = |attr: &AttrId| schema.owners(*attr).is_none();
+        let of_entities = |attr: &AttrId| schema.owners(*attr).is_none();
         let changes = &self.leaf.as_ref().expect("it is a function of leaves").changes;
         let mut found: Vec<_> = match what {
             What::Attribute(attr) => changes.iter().filter(|it| *it.0 == attr).collect(),
-            What::Everything => changes.iter().filter(|it| of_pieces(it.0)).collect(),
+            What::Everything => changes.iter().filter(|it| of_entities(it.0)).collect(),
         };
         found.sort_unstable_by_key(|it| it.0.0);
         found.into_iter().map(|it| *it.1).collect()

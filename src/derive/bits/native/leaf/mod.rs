@@ -418,7 +418,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.note_dirty(turn, &block);
             }
             Inst::Suspect { turn, values } => self.note_suspect(turn, values),
-            Inst::React { named } => self.solved(named),
+            Inst::React { named } => self.add_solution(named),
             Inst::CompareExpr { op, lhs, rhs, skip } => {
                 let fails = self.target(pc + usize::from(skip));
                 let [lhs, rhs] = [lhs, rhs].map(|it| self.expr(it, fails));
