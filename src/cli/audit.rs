@@ -1,8 +1,8 @@
 //! `rulemate audit`: saves and games played again under both evaluators, and proofs checked.
 //!
-//! One line for each game once it is audited, and a table at the end. With `--proof`, what `explain --json` printed
-//! is checked by the checker of proofs, which knows facts and rules and no evaluator. Only that a side has no legal
-//! action, where no proof can show it, is found as in a game.
+//! One line for each game once its file is audited, and a table at the end. With `--proof`, what `explain --json`
+//! printed is checked by the checker of proofs, which knows facts and rules and no evaluator. Only that a side has no
+//! legal action, where no proof can show it, is found as in a game.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -24,10 +24,10 @@ use crate::proof::{Checker, Report};
 use crate::rules::plural;
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 
-/// The game of a file that does not say which.
+/// The game of a save or PGN game that cannot be read far enough to tell which it is.
 const UNKNOWN: &str = "?";
 
-/// The result of one game, as `--json` prints it.
+/// What the audit of one game found, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Audited {
     name: String,
@@ -40,6 +40,7 @@ struct Audited {
     /// The first difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     differs: Option<String>,
+    /// The proof or refutation that belongs to that difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
 }
@@ -164,7 +165,7 @@ fn audit_pgn(
     Ok(all)
 }
 
-/// What was audited, and the first difference, at which that ends.
+/// What was audited, and the first difference, at which the audit ends.
 type Found = (Tally, Option<Difference>);
 
 fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
@@ -238,9 +239,9 @@ fn table(all: &[Audited], out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The questions of `explain` that are about no move and no fact: whether the game is over, and whether the side to
-/// move keeps the turn after any action.
+/// The question of `explain` whether the game is over.
 const OF_RESULT: &str = "result";
+/// The question of `explain` whether the side to move keeps the turn after every action.
 const OF_ALL_TURNS: &str = "turn";
 
 /// What `explain --json` prints, as far as a check needs it.
@@ -261,7 +262,10 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
         )
     })?;
     let position = answer.position.as_ref().ok_or_else(|| {
-        trouble("the explanation does not say what it is about", "explain it again with --json")
+        trouble(
+            "the explanation lacks the position that it is about",
+            "explain it again with --json",
+        )
     })?;
     let (rules, facts) = position.restore(&mut Library::new(rules)?)?;
     let mut checker = Checker::new(rules.program(), &facts);
@@ -299,13 +303,13 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
             if open > 0 {
                 let rows = plural(open, "row");
                 out.line(format_args!(
-                    "  derived anew, since the tree ends above their proofs: {rows}"
+                    "  not proved in the tree, which ends at its depth, but derived anew: {rows}"
                 ))?;
             }
             if code > 0 {
                 let trials = plural(code, "trial");
                 out.line(format_args!(
-                    "  not checked, since what code does is not in the rules: {trials} from the call of code on"
+                    "  not checked from the call of code on, since what code does is not in the rules: {trials}"
                 ))?;
             }
             Ok(Verdict::Fine)
@@ -313,8 +317,8 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     }
 }
 
-/// Whether a row of the relation says why a move is not legal: that the game is over, also if it is for want of an
-/// action, or that an action is refused (`refusals`).
+/// Whether a row of the relation says why a move is not legal: it is refused (`refusals`), or the game is over, be it
+/// only because there is no legal action.
 fn denies_moves(rules: &Ruleset, relation: &str) -> bool {
     let (program, contract) = (rules.program(), rules.contract());
     let ends = [Some(contract.over), contract.stuck].into_iter().flatten();
@@ -322,7 +326,8 @@ fn denies_moves(rules: &Ruleset, relation: &str) -> bool {
     ends.chain(refusals).any(|it| program.relation(it).name == relation)
 }
 
-/// Whether the answer is that the game is over, and what is proved is its result if the side to move has no action.
+/// Whether the answer is that the game is over, or that a move is not legal, and what is proved is only the result that
+/// the game has if the side to move has no action.
 fn supposes_no_action(answer: &Answer, rules: &Ruleset) -> bool {
     let Finding::Proved(all) = &answer.finding else { return false };
     let is_about_end = !answer.holds || answer.question == OF_RESULT;

@@ -28,10 +28,22 @@ pub fn metas(source: &Source) -> Vec<Meta> {
 /// needed here.
 fn head_with_metas(text: &str) -> &str {
     let end = text.rfind(".meta").and_then(|last| {
-        let open = last + text[last..].find('"')? + 1;
+        let open = last + opening_quote(&text[last..])? + 1;
         Some(open + text[open..].find('"')? + 1)
     });
     &text[..end.unwrap_or(text.len())]
+}
+
+/// The place of the first quotation mark that is not in a comment.
+fn opening_quote(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + text[from..].find(['"', '%'])?;
+        if text[at..].starts_with('"') {
+            return Some(at);
+        }
+        from = at + text[at..].find('\n')?;
+    }
 }
 
 /// An `.input` of a file, as written.
@@ -86,4 +98,17 @@ pub fn inputs(source: &Source) -> Vec<InputHead> {
         _ => None,
     };
     items.iter().filter_map(input).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Source, metas};
+
+    #[test]
+    fn a_comment_with_quotes_may_precede_a_value() {
+        let text = ".meta a \"net\"\n.meta include % the \"core\"\n\"%a.dl\"\na(3).";
+        let values = metas(&Source { path: "a.dl".into(), text: text.into() });
+        let values: Vec<_> = values.iter().map(|it| it.value.as_str()).collect();
+        assert_eq!(values, ["net", "%a.dl"]);
+    }
 }

@@ -17,7 +17,7 @@ use super::library::lock;
 pub(super) const SEND_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval at which it sends everything.
 const REPEAT: Duration = Duration::from_secs(20);
-/// Time after which other nodes drop what was not repeated.
+/// Time after which other nodes drop what was not repeated, when they next send everything themselves.
 const STALE: Duration = Duration::from_secs(50);
 
 /// The sockets of all games.
@@ -26,23 +26,25 @@ pub(super) struct Presence(Arc<Mutex<Sockets>>);
 
 #[derive(Debug, Default)]
 struct Sockets {
-    here: HashMap<String, Present>,
+    here: HashMap<String, GameSockets>,
     /// By game and node.
     elsewhere: HashMap<String, HashMap<String, (Seen, Instant)>>,
-    /// The presence last sent to the others, of all games that have sockets here.
+    /// What was last sent to the others of each game that had sockets here then.
     sent: HashMap<String, Seen>,
+    /// When everything was last sent.
     repeated: Option<Instant>,
 }
 
 /// The sockets of one game on this node.
 #[derive(Debug, Default)]
-struct Present {
+struct GameSockets {
     /// The number of sockets, those of players among them.
     sockets: usize,
     /// The number of sockets of each side that has any.
     sides: HashMap<usize, usize>,
 }
 
+// Nodes send each other the same of their own sockets alone.
 /// The players and watchers that are connected, to any node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Present)]
@@ -109,7 +111,7 @@ impl Presence {
 }
 
 impl Sockets {
-    /// Drops what other nodes have not repeated in time, and games without sockets.
+    /// Drops what other nodes have not repeated in time, and games that have no sockets there.
     fn forget_stale(&mut self, now: Instant) {
         self.elsewhere.retain(|_, nodes| {
             nodes.retain(|_, (_, at)| now.duration_since(*at) < STALE);
@@ -134,7 +136,7 @@ impl Place {
     /// The sides whose players are there, and the number of open sockets.
     pub(super) fn view(&self) -> Value {
         let all = lock(&self.all);
-        let mut seen = all.here.get(&self.game).map(Present::seen).unwrap_or_default();
+        let mut seen = all.here.get(&self.game).map(GameSockets::seen).unwrap_or_default();
         for (elsewhere, _) in all.elsewhere.get(&self.game).into_iter().flat_map(HashMap::values) {
             seen.sides.extend(&elsewhere.sides);
             seen.sockets += elsewhere.sockets;
@@ -143,7 +145,7 @@ impl Place {
     }
 }
 
-impl Present {
+impl GameSockets {
     fn seen(&self) -> Seen {
         Seen { sides: self.sides.keys().copied().collect(), sockets: self.sockets }
     }

@@ -8,7 +8,7 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tree::{Forest, MemoryBudget, Node, Numbered, TreeReader, Unpacking};
+use super::tree::{Forest, MemoryBudget, Node, Numbered, TreeReader, UnpackError};
 use super::{
     Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, VERSION, WITHOUT_SWITCHES,
 };
@@ -236,9 +236,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     }
     let mut allowed = MemoryBudget::of(bytes.len());
     let save = unpack(version, content, &switches, &mut allowed).map_err(|it| match it {
-        Unpacking::Absent => here("the content refers to what is not in it"),
-        Unpacking::Deep => here("a proof is nested too deep"),
-        Unpacking::Large => here("the content takes more memory than a file of this size may"),
+        UnpackError::Absent => here("the content refers to what is not in it"),
+        UnpackError::Deep => here("a proof is nested too deep"),
+        UnpackError::Large => here("the content takes more memory than a file of this size may"),
     })?;
     let doubt = match intact {
         true if write(&save, version) == bytes => None,
@@ -253,7 +253,7 @@ fn unpack(
     content: Content,
     switches: &[Switch],
     allowed: &mut MemoryBudget,
-) -> Result<Save, Unpacking> {
+) -> Result<Save, UnpackError> {
     let texts = &content.texts;
     let fact = |it: &Fact, allowed: &mut MemoryBudget| {
         let value = match &it.value {

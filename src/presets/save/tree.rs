@@ -15,8 +15,9 @@ const PART: usize = 64;
 
 /// Why a packed tree cannot be unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unpacking {
-    /// It refers to a missing part.
+pub(super) enum UnpackError {
+    /// It refers to a part or text that the table does not have, or to a part that does not come before; or an object
+    /// has more or fewer values than keys.
     Absent,
     /// A proof is nested too deep.
     Deep,
@@ -34,7 +35,7 @@ pub(super) struct MemoryBudget {
 impl MemoryBudget {
     /// Maximum number of bytes in memory for each byte of a file. The proofs of real games need some hundred.
     const RATE: usize = 1 << 10;
-    /// Lower and upper limit of the memory for a file of any size.
+    /// The memory that even the smallest file may take, and that which even the largest may not exceed, in bytes.
     const LEAST: usize = 1 << 26;
     const MOST: usize = 1 << 29;
 
@@ -42,14 +43,14 @@ impl MemoryBudget {
         Self { left: file.saturating_mul(Self::RATE).clamp(Self::LEAST, Self::MOST) }
     }
 
-    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Unpacking> {
-        self.left = self.left.checked_sub(bytes).ok_or(Unpacking::Large)?;
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), UnpackError> {
+        self.left = self.left.checked_sub(bytes).ok_or(UnpackError::Large)?;
         Ok(())
     }
 
-    /// A text of a table.
-    pub(super) fn text(&mut self, texts: &[String], number: u32) -> Result<String, Unpacking> {
-        let text = texts.get(number as usize).ok_or(Unpacking::Absent)?;
+    /// A copy of a text of a table, if there is memory left for it.
+    pub(super) fn text(&mut self, texts: &[String], number: u32) -> Result<String, UnpackError> {
+        let text = texts.get(number as usize).ok_or(UnpackError::Absent)?;
         self.take(PART + text.len())?;
         Ok(text.clone())
     }
@@ -135,7 +136,11 @@ impl<'t> TreeReader<'t> {
     ///
     /// # Errors
     /// The table has no such tree, or it is too deep or too large.
-    pub(super) fn tree(&self, number: u32, allowed: &mut MemoryBudget) -> Result<Value, Unpacking> {
+    pub(super) fn tree(
+        &self,
+        number: u32,
+        allowed: &mut MemoryBudget,
+    ) -> Result<Value, UnpackError> {
         self.part(number, DEPTH, allowed)
     }
 
@@ -145,14 +150,14 @@ impl<'t> TreeReader<'t> {
         number: u32,
         levels: usize,
         allowed: &mut MemoryBudget,
-    ) -> Result<Value, Unpacking> {
+    ) -> Result<Value, UnpackError> {
         allowed.take(PART)?;
-        let node = self.nodes.get(number as usize).ok_or(Unpacking::Absent)?;
+        let node = self.nodes.get(number as usize).ok_or(UnpackError::Absent)?;
         let mut inner = |it: &u32| match levels.checked_sub(1) {
             // Parts precede the nodes that contain them.
             Some(levels) if *it < number => self.part(*it, levels, allowed),
-            Some(_) => Err(Unpacking::Absent),
-            None => Err(Unpacking::Deep),
+            Some(_) => Err(UnpackError::Absent),
+            None => Err(UnpackError::Deep),
         };
         Ok(match node {
             Node::Null => Value::Null,
@@ -162,9 +167,9 @@ impl<'t> TreeReader<'t> {
             Node::Array(all) => Value::Array(all.iter().map(inner).collect::<Result<_, _>>()?),
             Node::Object(shape, all) => {
                 let values = all.iter().map(&mut inner).collect::<Result<Vec<Value>, _>>()?;
-                let keys = self.shapes.get(*shape as usize).ok_or(Unpacking::Absent)?;
+                let keys = self.shapes.get(*shape as usize).ok_or(UnpackError::Absent)?;
                 if keys.len() != values.len() {
-                    return Err(Unpacking::Absent);
+                    return Err(UnpackError::Absent);
                 }
                 let mut object = Map::new();
                 for (key, value) in keys.iter().zip(values) {

@@ -69,7 +69,7 @@ pub(in super::super) fn negated_head(span: Span) -> Diagnostic {
 
 pub(in super::super) fn second_if(span: Span) -> Diagnostic {
     Diagnostic::new("E010", "a second `:-` in one rule", span, "unexpected")
-        .help("the rule before may lack its period")
+        .help("a rule has one `:-`; the rule before may end with `,` instead of `.`")
 }
 
 pub(in super::super) fn no_parentheses(name: &str, span: Span) -> Diagnostic {
@@ -120,7 +120,7 @@ pub(in super::super) fn part_twice(part: &str, span: Span, first: Span) -> Diagn
         .help("an action has each part once, except `given` and `also`: leave one out")
 }
 
-/// Adds that the author may have meant a comment.
+/// Adds that a `%` on this line was not read as a comment, which the author may have meant.
 pub(in super::super) fn after_remainder(it: Diagnostic) -> Diagnostic {
     it.note("a `%` right after a value is the remainder; put the comment on a line of its own")
 }

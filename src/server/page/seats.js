@@ -40,7 +40,7 @@ export class Seats {
       state.clocks ? h("span", { class: "clock", "data-side": side }) : null);
   }
 
-  /** What a side has in hand, as the FEN tells it: `[QNp]`. */
+  /** What a side has in hand, as the FEN tells it: `[NQp]`. */
   hand(side, position) {
     const letters = position.fen.match(/^[^ ]*\[([^\] ]*)\]/)?.[1];
     if (letters === undefined || side > 1) return null;

@@ -118,7 +118,7 @@ impl Postgres {
     /// Connects, and creates the tables if they do not exist.
     ///
     /// # Errors
-    /// The database cannot be reached.
+    /// The database cannot be reached, or refuses to create the tables.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let mut store = Self { url: url.to_owned(), quick: false, client: None };
         store.with(|it| {
@@ -148,7 +148,7 @@ impl Postgres {
     /// Runs a request; a connection that broke is not used again.
     fn with<T>(
         &mut self,
-        question: impl FnOnce(&mut Connected) -> Result<T, StoreError>,
+        request: impl FnOnce(&mut Connected) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut connected = match self.client.take() {
             Some(it) if !it.client.is_closed() => it,
@@ -160,7 +160,7 @@ impl Postgres {
                 Connected { client, appending: None }
             }
         };
-        let answer = question(&mut connected);
+        let answer = request(&mut connected);
         if !connected.client.is_closed() {
             self.client = Some(connected);
         }
@@ -209,7 +209,7 @@ impl Store for Postgres {
 
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         self.with(|it| {
-            // One snapshot for the head and the events, so that they belong together.
+            // One view of the head and the events, so that they belong together.
             let mut transaction = one_view(&mut it.client)?;
             let Some(last) = head(&mut transaction, game)? else { return Ok(None) };
             let mut rows = rows(&mut transaction, game)?;
@@ -480,7 +480,7 @@ impl Store for Postgres {
     }
 }
 
-/// A transaction that sees one consistent snapshot of all tables.
+/// A transaction that reads all tables as they are at one moment.
 fn one_view(client: &mut Client) -> Result<Transaction<'_>, postgres::Error> {
     let builder = client.build_transaction();
     builder.isolation_level(postgres::IsolationLevel::RepeatableRead).read_only(true).start()
@@ -565,7 +565,7 @@ fn tally(transaction: &mut Transaction<'_>, table: &str, change: &Tally) -> Resu
     Ok(())
 }
 
-/// Counts the tallies of all tables anew: tables that are older than tallies have none.
+/// Counts all tallies anew, since tables that were made before there were tallies have none.
 fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
     transaction
         .batch_execute("LOCK TABLE games, texts, uploads, records IN SHARE ROW EXCLUSIVE MODE")?;
@@ -656,7 +656,7 @@ impl Nodes for Postgres {
             }
             let owner = "SELECT owner FROM games WHERE id = $1 AND seq > 0";
             let row = it.client.query_opt(owner, &[&game])?;
-            // The owner may have released it at this moment: then the claim is repeated.
+            // The owner may have released it since the claim failed: then it has no name, and who asked claims again.
             let name = |it: postgres::Row| it.get::<_, Option<&str>>(0).unwrap_or_default().into();
             Ok(row.map(|it| Claim::Theirs(name(it))))
         })
@@ -691,7 +691,7 @@ impl Appending {
     fn prepare(client: &mut Client) -> Result<Self, StoreError> {
         let mut prepare = |sql: &str| client.prepare(sql);
         Ok(Self {
-            // The row is there to be locked, also for a game that two nodes make at once.
+            // Makes the row that is then locked, so that two nodes that make one game wait for each other, too.
             make: prepare(
                 "INSERT INTO games (id, seq, hash, state, listed, updated, summary, owner, epoch)
                  VALUES ($1, 0, $2, 'waiting', FALSE, 0, '{}', $3, $4) ON CONFLICT DO NOTHING",

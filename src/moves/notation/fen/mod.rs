@@ -7,7 +7,7 @@
 //!   value is that of the start); for one of pieces `KEY=VALUE,SQUARE:VALUE`, the value of all pieces on the board
 //!   and then those that differ, by square; for one of a domain's members (sides, squares) the same with their
 //!   names. `-` is no value.
-//! * `pocket`: pieces without a square are in hand, and follow the board in brackets, `[QNp]`.
+//! * `pocket`: pieces without a square are in hand, and follow the board in brackets, `[NQp]`.
 //! * `mark SIGN=RELATION`: a flag of pieces, as a sign after their letter, `Q~`. `prefix SIGN=RELATION`: before it.
 //! * `stack RELATION`: a square may hold several pieces, `(FTI)`, in the order of the numbers that the relation
 //!   gives to kinds.

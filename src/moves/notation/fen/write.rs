@@ -38,9 +38,10 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     fields.join(" ")
 }
 
-/// A field declared by `.meta fen`, as `key=value`; `None` if there is no value, or only the default of a
-/// quiet field. `-` is a missing value. A field about squares or members states the most common value first,
-/// then each exception: `key=usual,square:value`.
+/// A field declared by `.meta fen`, as `key=value`; `None` if there is neither a value nor a default (for a field about
+/// pieces, if none of them has a value), and for a quiet field of the game also if the value is the default or
+/// missing. `-` is a missing value. A field about pieces or members states the most common value first, then each
+/// exception, by the piece's square or by the member: `key=usual,square:value`.
 fn further(
     program: &Program,
     contract: &Contract,
@@ -85,19 +86,20 @@ fn further(
     let usual =
         values.iter().map(|it| it.1).max_by_key(|it| (count(*it), std::cmp::Reverse(*it)))?;
     let mut words = vec![format!("{}={}", field.key, text(usual))];
-    let squares = program.schema.domain(places);
-    for (at, (square, value)) in values.iter().enumerate() {
+    let names = program.schema.domain(places);
+    for (at, (place, value)) in values.iter().enumerate() {
         // On a square with several pieces, those before an exception are listed too, which keeps their order.
-        let mut rest = values[at..].iter().take_while(|it| it.0 == *square);
+        let mut rest = values[at..].iter().take_while(|it| it.0 == *place);
         if rest.all(|it| it.1 == usual) {
             continue;
         }
-        words.push(format!("{}:{}", squares.member_name(*square), text(*value)));
+        words.push(format!("{}:{}", names.member_name(*place), text(*value)));
     }
     Some(words.join(","))
 }
 
-/// The board in FEN order, last rank first: for each square the letter of the piece there, with its signs.
+/// The board in FEN order, last rank first: what a FEN writes of each square that is not empty (a letter with its
+/// signs, a stack in parentheses, the sign of a wall). Points are one row.
 pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
     let cells = Cells::new(world, contract);
     let cell = |square: i64| {
@@ -157,7 +159,8 @@ impl<'a> Cells<'a> {
         member.is_ok_and(|it| self.facts.get_raw(it, wall.fact.attr) == Some(1))
     }
 
-    /// The letter of a piece with the signs that belong to it; `?` for a kind that the rules give no letter.
+    /// Writes the letter of a piece with the signs that belong to it; `?` for a piece without a kind or a side, or of a
+    /// kind that the rules give no letter.
     fn push_piece(&self, piece: EntityId, text: &mut String) {
         let raw = |it: Fact| self.facts.get_raw(piece, it.attr);
         let signs = |before: bool| {
@@ -173,7 +176,7 @@ impl<'a> Cells<'a> {
         text.extend(signs(false));
     }
 
-    /// The first field of a FEN for a board of squares.
+    /// The first field of a FEN for a board of squares, without the pieces in hand.
     fn rows(&self) -> String {
         let (files, ranks) = (self.contract.board.files, self.contract.board.ranks);
         let mut text = String::new();
@@ -214,8 +217,8 @@ fn placement(world: &mut World, contract: &Contract) -> String {
     text
 }
 
-/// The pieces in hand (those without a square), `[QNp]`: one side after the other, in the order of their
-/// kinds.
+/// The pieces in hand (those without a square), `[NQp]`: one side after the other, in the order in which rules declare
+/// their kinds.
 fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
     let nowhere = |it: &EntityId| !facts.contains(*it, contract.at.attr);
     let pieces = facts.entities_with(contract.kind.attr).filter(nowhere);
