@@ -114,7 +114,7 @@ fn turns(opened: Opened, json: bool, out: &mut Out) -> anyhow::Result<Verdict> {
                 "the list is not complete: there are more than {MAX_TURNS} turns, or some that are too \
                  long to be followed to their end"
             ),
-            "leave --turns out: the actions are listed one step deep",
+            "leave --turns out to list single actions instead of whole turns",
         )),
     }
 }

@@ -82,11 +82,11 @@ pub enum SaveError {
     #[error("fact {index}: {domain} has no member {name}{}", meant(.near))]
     Member { index: usize, domain: String, name: String, near: Option<String> },
     #[error(
-        "fact {index}: {attr} is of members of {domain}: `entity` has to be the name of one, not a number"
+        "fact {index}: {attr} has facts about members of {domain}: `entity` has to be the name of one, not a number"
     )]
     Owner { index: usize, attr: String, domain: String },
     #[error(
-        "fact {index}: {attr} is of entities: `entity` has to be the number of one, not {name:?}"
+        "fact {index}: {attr} has facts about entities: `entity` has to be the number of one, not {name:?}"
     )]
     NoOwner { index: usize, attr: String, name: String },
     #[error("fact {index}: {source}")]

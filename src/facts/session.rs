@@ -55,7 +55,9 @@ pub enum FactError {
     Range { attr: String },
     #[error("there is no entity {entity}: ids end before {cap}")]
     Entity { entity: u32, cap: u32 },
-    #[error("attribute {attr} is of members of {domain}, which has no member number {index}")]
+    #[error(
+        "attribute {attr} has facts about members of {domain}, which has no member number {index}"
+    )]
     Owner { attr: String, domain: String, index: u32 },
 }
 
@@ -197,7 +199,7 @@ impl Session {
         facts
     }
 
-    /// Registers an entity with one of the ids of [`Session::ids`].
+    /// Notes that a new entity has this id, one of [`Session::ids`]: the counter is past it from now on.
     pub fn admit(&mut self, id: EntityId) {
         let next = i64::from(id.0) + 1;
         if self.get_raw(GAME, NEXT_ENTITY).is_none_or(|it| it < next) {
@@ -307,7 +309,7 @@ impl Session {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Every fact, by attribute, then by entity.
+    /// The entity and the attribute of every fact, by attribute, then by entity.
     pub(super) fn by_attribute(&self) -> impl Iterator<Item = (EntityId, AttrId)> + '_ {
         let columns = (0..).map(AttrId).zip(&self.columns);
         columns.flat_map(|(attr, column)| column.entities().map(move |it| (it, attr)))
@@ -369,7 +371,8 @@ impl Session {
     /// The raw form of a value for an attribute.
     ///
     /// # Errors
-    /// The value has another type, or is not a member of the attribute's domain, or not an entity.
+    /// The value has another type, or is the least integer, or is not a member of the attribute's domain, or not
+    /// an entity that facts may be about.
     pub fn to_raw(&mut self, attr: AttrId, value: &Value) -> Result<i64, FactError> {
         let schema = Arc::clone(&self.schema);
         let declared = schema.attribute(attr);
@@ -439,8 +442,9 @@ pub(super) fn type_name(schema: &Schema, ty: AttrType) -> String {
     }
 }
 
-/// Mixes one fact into 64 well-spread bits: each part by an odd number of its own, then the two
-/// halves of a square-like product folded (the step of wyhash).
+/// Mixes one fact into 64 well-spread bits: its place (entity and attribute) and its value are each multiplied by an
+/// odd number, both are multiplied with each other to 128 bits, and the halves of that are combined by exclusive or
+/// (the step of wyhash).
 #[inline]
 fn fact_hash(entity: EntityId, attr: AttrId, value: i64) -> u64 {
     let place = (u64::from(entity.0) << 16 | u64::from(attr.0)).wrapping_add(1);

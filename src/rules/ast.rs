@@ -7,7 +7,7 @@ use super::input::Until;
 use super::operator::{Arith, Fold, Op};
 use super::source::Span;
 
-/// A word and its place.
+/// A word, or a text without its quotes, and its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name<'t> {
     pub(super) text: &'t str,
@@ -59,7 +59,7 @@ pub(super) struct TrialDecl<'t> {
     pub(super) relation: RelationDecl<'t>,
     pub(super) action: Name<'t>,
     pub(super) from: Option<Name<'t>>,
-    /// Its condition, as a reaction with the columns that the body names as parameters.
+    /// Its condition, as a reaction. Its parameters are the columns that the body names; the others are `_`.
     pub(super) condition: Reaction<'t>,
     pub(super) span: Span,
 }
@@ -156,8 +156,8 @@ pub(super) struct InputDecl<'t> {
     pub(super) lasting: bool,
     /// `until turn`, `until action`: when its facts expire, and the place of that declaration.
     pub(super) until: Option<(Until, Span)>,
-    pub(super) default: Option<Default<'t>>,
-    /// `= d4+e4`: the members after the first, of a list.
+    pub(super) default: Option<DefaultValue<'t>>,
+    /// The default of a list, `= d4+e4`: its members after the first.
     pub(super) more: Vec<Name<'t>>,
 }
 
@@ -173,7 +173,7 @@ pub(super) enum InputKind {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Default<'t> {
+pub(super) enum DefaultValue<'t> {
     Number(Number),
     Member(Name<'t>),
 }
@@ -195,6 +195,7 @@ pub(super) struct ActionDecl<'t> {
     pub(super) given: Vec<GivenDecl<'t>>,
     pub(super) uci: Option<Name<'t>>,
     pub(super) san: Option<Name<'t>>,
+    /// `also "..."`: templates of further texts that are read, but never written.
     pub(super) also: Vec<Name<'t>>,
 }
 
@@ -203,7 +204,7 @@ pub(super) struct ActionDecl<'t> {
 pub(super) struct GivenDecl<'t> {
     pub(super) name: Name<'t>,
     pub(super) ty: Name<'t>,
-    pub(super) default: Default<'t>,
+    pub(super) default: DefaultValue<'t>,
     pub(super) from: Option<Name<'t>>,
 }
 
@@ -221,7 +222,7 @@ pub(super) struct Clause<'t> {
 #[derive(Debug)]
 pub(super) struct Atom<'t> {
     pub(super) name: Name<'t>,
-    /// `was kind(p, k)`: the row as it was before the action; the place of `was`.
+    /// The place of `was`, as in `was kind(p, k)`: the atom means what was so before the action.
     pub(super) was: Option<Span>,
     pub(super) args: Vec<Expr<'t>>,
     pub(super) span: Span,

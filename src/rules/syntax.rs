@@ -5,9 +5,9 @@
 //! types, which `check` settles.
 
 use super::ast::{
-    Alias, Atom, Clause, ColumnDecl, Default, DomainDecl, Effect, Expr, ExprKind, File, InputDecl,
-    InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl, RelationKind, Shape,
-    StageDecl, StagesDecl, TrialDecl, names_of,
+    Alias, Atom, Clause, ColumnDecl, DefaultValue, DomainDecl, Effect, Expr, ExprKind, File,
+    InputDecl, InputKind, Item, Literal, Member, Name, Number, Reaction, RelationDecl,
+    RelationKind, Shape, StageDecl, StagesDecl, TrialDecl, names_of,
 };
 use super::diagnostic::Diagnostic;
 use super::input::Until;
@@ -443,14 +443,16 @@ impl<'t> Parser<'t, '_> {
         Ok((until, self.since(start)))
     }
 
-    pub(super) fn default_value(&mut self) -> Parsed<Default<'t>> {
+    pub(super) fn default_value(&mut self) -> Parsed<DefaultValue<'t>> {
         match self.peek().kind {
-            Kind::Int | Kind::Minus => self.number().map(Default::Number),
+            Kind::Int | Kind::Minus => self.number().map(DefaultValue::Number),
             Kind::Quoted => {
                 let token = self.next();
-                Ok(Default::Member(self.constant(token)))
+                Ok(DefaultValue::Member(self.constant(token)))
             }
-            _ => self.hyphenated("the default: a number or a member's name").map(Default::Member),
+            _ => self
+                .hyphenated("the default: a number or a member's name")
+                .map(DefaultValue::Member),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! `core` is one game as a pure function; `store` keeps the events; `host` owns the live games, each a task
 //! (`live`); `api`, `socket` and `page` are the interfaces for people and programs. This layer knows games
-//! through `game` and `presets` alone and must not know facts or rules.
+//! through `game`, `presets`, `moves` (texts of actions, PGN) and `opponent`, and must not know facts or rules.
 
 mod accept;
 mod web;

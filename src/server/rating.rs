@@ -1,7 +1,7 @@
 //! Ratings: Glicko-2, of each account for each rule set that it has played rated games by.
 //!
-//! The end of a rated game and an empty record that it is unsettled are stored in one transaction. To settle the game,
-//! the ratings of both players and the record of how they changed are written, and the empty one is removed, all
+//! The end of a rated game and an empty record that marks it as unsettled are stored in one transaction. To settle the
+//! game, the ratings of both players and the record of how they changed are written, and the mark is removed, all
 //! together or not at all. So a game counts once, whatever node settles it and however often it is tried, and a game
 //! that a dead node left is settled by another.
 //! Deliberately absent: the mathematics, which is `skillratings`'s.
@@ -12,8 +12,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use skillratings::Outcomes;
 use skillratings::glicko2::{Glicko2Config, Glicko2Rating, decay_deviation, glicko2};
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 
 use super::core::{Event, LogEntry, Setup, created};
@@ -23,23 +24,23 @@ use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
 use super::time::DAY;
 
-/// Interval at which a node looks for games that another node has left unsettled.
+/// Interval at which a node looks for games that were left unsettled, by another node or by itself.
 const LOOK: Duration = Duration::from_secs(60);
 /// Maximum number of games that are read at a time.
 const AT_ONCE: usize = 100;
 /// A game with fewer actions is not rated.
-pub(super) const LEAST: usize = 2;
+pub(super) const MIN_ACTIONS: usize = 2;
 /// Maximum number of rule sets that one account is rated for.
 const RULE_SETS: usize = 100;
-/// Maximum number of characters of a rule set's name; a longer one is replaced by its hash.
-const KEY: usize = 200;
+/// Maximum number of characters of a rule set's name; a longer one becomes the name of the game and a hash.
+const NAME: usize = 200;
 /// A rating becomes less certain with each period without a game. In milliseconds.
 const PERIOD: u64 = 7 * DAY;
 /// Maximum number of such periods that are counted.
 const PERIODS: u64 = 200;
 /// Maximum number of leaders that are listed.
 const LEADERS: usize = 50;
-/// Maximum number of accounts that are examined for them.
+/// Maximum number of accounts that are examined for the list of leaders.
 const EXAMINED: usize = 500;
 /// A rating with a deviation above this one is provisional.
 const PROVISIONAL: f64 = 110.0;
@@ -60,7 +61,8 @@ pub(super) struct Rating {
     /// The rule set: the game and the presets on top of it.
     pub(super) rules: String,
     pub(super) rating: i32,
-    /// The rating deviation of Glicko-2: the strength lies within two of them with 95 %.
+    /// The rating deviation of Glicko-2: the player's strength is within two deviations of the rating with a
+    /// probability of 95 %.
     pub(super) deviation: i32,
     /// The number of rated games.
     pub(super) games: u32,
@@ -94,7 +96,7 @@ pub(super) struct RatingChange {
     pub(super) after: i32,
 }
 
-/// The key of the empty record that a game is over and not settled.
+/// The key of the empty record that marks a game as over, but not settled.
 pub(super) fn unsettled_key(game: &str) -> String {
     format!("{UNSETTLED}{game}")
 }
@@ -170,7 +172,7 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
     Ok(all)
 }
 
-/// The rating of an account for a rule set, whether it has played by it or not.
+/// The rating of an account for a rule set; that of a new player if it has played no rated game by it.
 pub(super) fn current(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
     Ok(stored(store, id, rules)?.1.unwrap_or_else(|| RatingRecord::new(0)).rating)
 }
@@ -205,13 +207,13 @@ pub(super) fn leaders(
     Ok(found)
 }
 
-/// The effect of a game on ratings; none if it is not rated, or not settled yet.
+/// The effect of a game on ratings; `None` if it is not rated or not settled yet, or changed no ratings.
 pub(super) fn settled(store: &mut dyn Store, game: &str) -> Result<Option<Settled>, StoreError> {
     Ok(store.record(&rated_key(game))?.and_then(|it| serde_json::from_str(&it).ok()))
 }
 
-/// The name of a rule set: a game with its presets, by the package's rules or by others, which a hash
-/// identifies.
+/// The name of a rule set: the game, its presets in alphabetical order, and, if its rules are not those of this
+/// package, the beginning of their hash (`foreign`).
 pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) -> String {
     let mut words: Vec<&str> = presets.iter().map(String::as_str).collect();
     words.sort_unstable();
@@ -220,7 +222,7 @@ pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) ->
     if let Some(hash) = foreign {
         rules = format!("{rules} by {}", hash.get(..16).unwrap_or(hash));
     }
-    match rules.chars().count() <= KEY {
+    match rules.chars().count() <= NAME {
         true => rules,
         false => format!("{game} {}", blake3::hash(rules.as_bytes()).to_hex()),
     }
@@ -258,17 +260,37 @@ pub async fn settle_games(host: Weak<Host>) {
             tracing::warn!(problem.message, "rated games wait to be settled");
         }
         drop(all);
+        let look_again = Instant::now() + LOOK;
         loop {
-            let id = match timeout(LOOK, ended.recv()).await {
-                Ok(Ok(id)) => id,
-                Ok(Err(RecvError::Closed)) => return,
-                Ok(Err(RecvError::Lagged(_))) | Err(_) => break,
+            let id = match next_ended(&mut ended, look_again).await {
+                Ok(Some(id)) => id,
+                Ok(None) => break,
+                Err(_) => return,
             };
             let Some(host) = host.upgrade() else { return };
             if let Err(problem) = settle(&host, &id).await {
                 tracing::warn!(game = id, problem.message, "a rated game waits to be settled");
             }
         }
+    }
+}
+
+/// The next game that ends on this node; `None` from a moment on, however many games end, or if some endings were
+/// missed.
+///
+/// # Errors
+/// No more games will end.
+async fn next_ended(
+    ended: &mut Receiver<String>,
+    until: Instant,
+) -> Result<Option<String>, RecvError> {
+    if Instant::now() >= until {
+        return Ok(None);
+    }
+    match timeout_at(until, ended.recv()).await {
+        Ok(Ok(id)) => Ok(Some(id)),
+        Ok(Err(RecvError::Lagged(_))) | Err(_) => Ok(None),
+        Ok(Err(closed)) => Err(closed),
     }
 }
 
@@ -326,7 +348,7 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     host.reads().ask(settle).await?
 }
 
-/// Whether the ratings of both players for these rules are kept, or can be.
+/// Whether each of the players has a rating for these rules already, or has room for one more.
 fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result<bool, StoreError> {
     for id in players {
         let is_new = store.record(&rating_key(id, rules))?.is_none();
@@ -337,7 +359,7 @@ fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result
     Ok(true)
 }
 
-/// The records that a game changes, besides the one that it is unsettled.
+/// The records that the settling of a game changes, besides the one that marks it as unsettled.
 fn rating_changes(
     store: &mut dyn Store,
     game: &str,
@@ -376,4 +398,31 @@ fn rating_changes(
     let to = serde_json::to_string(&settled).ok();
     changes.push(Change { key: rated_key(game), from: None, to });
     Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::broadcast;
+
+    use super::{Duration, Instant, next_ended};
+
+    /// However often games end on a node, it looks for unsettled ones when the interval is over.
+    #[tokio::test]
+    async fn a_busy_node_looks_for_unsettled_games() {
+        let (sender, mut ended) = broadcast::channel(4);
+        let until = Instant::now() + Duration::from_millis(100);
+        let mut seen = 0;
+        loop {
+            sender.send("game".to_owned()).unwrap();
+            match next_ended(&mut ended, until).await.unwrap() {
+                Some(_) => seen += 1,
+                None => break,
+            }
+        }
+        assert!(seen > 0);
+        // A node on which no game ends looks as well.
+        let (_sender, mut quiet) = broadcast::channel(4);
+        let until = Instant::now() + Duration::from_millis(10);
+        assert_eq!(next_ended(&mut quiet, until).await, Ok(None));
+    }
 }

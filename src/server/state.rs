@@ -8,7 +8,7 @@ use super::core::{Event, LogEntry, Room, Rules, Seat, TokenHash};
 use super::live::command::Lines;
 use super::pool::spent;
 use super::problem::Problem;
-use super::rating::{LEAST, unsettled_key};
+use super::rating::{MIN_ACTIONS, unsettled_key};
 use super::store::{GameState, Summary};
 use crate::game::Game;
 use crate::presets::{Activation, Catalogue};
@@ -152,7 +152,7 @@ pub(super) fn empty_records<R: Rules>(
             seat.token.account().map(|account| seat_key(account, it.at, id))
         }
         Event::Ended { outcome, .. } => {
-            let is_played = outcome.outcome != "none" && room.lines().len() >= LEAST;
+            let is_played = outcome.outcome != "none" && room.lines().len() >= MIN_ACTIONS;
             (is_played && room.setup().rated).then(|| unsettled_key(id))
         }
         _ => None,

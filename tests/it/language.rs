@@ -150,12 +150,12 @@ fn a_list_of_facts_says_which_side_or_square_is_wrong() {
         (
             "{\"entity\":\"white\",",
             "{\"entity\":0,",
-            "tolls.paid is of members of Side: `entity` has to be the name of one, not a number",
+            "tolls.paid has facts about members of Side: `entity` has to be the name of one, not a number",
         ),
         (
             "{\"entity\":0,\"attribute\":\"turn\"",
             "{\"entity\":\"white\",\"attribute\":\"turn\"",
-            "turn is of entities: `entity` has to be the number of one, not \"white\"",
+            "turn has facts about entities: `entity` has to be the number of one, not \"white\"",
         ),
     ] {
         let broken = text.replacen(from, to, 1);

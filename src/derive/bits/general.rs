@@ -1,7 +1,8 @@
 //! The general semi-naive fixpoint: any recursion, tuple lists instead of rows.
 //!
 //! Used for statics that do not fit bit rows (`compile/solve`), and for recursion that cannot stay within one bit
-//! row: mutual, over integers, of several rules, or from row to row. Slow but complete.
+//! row: mutual, over integers, from row to row, of several recursive rules, or of one that has an aggregate. Slow but
+//! complete.
 
 use foldhash::{HashSet, HashSetExt};
 
@@ -13,7 +14,7 @@ use super::lists;
 use super::run::State;
 use super::word::Word;
 
-/// Steps taken out of the budget, by owner, in order.
+/// Steps in the order in which they were taken out of the budget, with their owner: the number of a rule.
 pub(super) type Spent = Vec<(u32, i64)>;
 
 /// The tuples of a relation that were found already.

@@ -5,8 +5,8 @@
 use smallvec::smallvec;
 
 use super::super::ast::{
-    ActionDecl, ColumnDecl, Default, File, GivenDecl, InputDecl, InputKind, Item, MoreDecl, Name,
-    Number, RelationDecl, RelationKind,
+    ActionDecl, ColumnDecl, DefaultValue, File, GivenDecl, InputDecl, InputKind, Item, MoreDecl,
+    Name, Number, RelationDecl, RelationKind,
 };
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
@@ -280,7 +280,7 @@ impl<'t> Checker<'t> {
             (InputKind::Of, &[_]) => (false, truth),
             (InputKind::List, &[_, Some(Type::Domain(id))])
                 if decl.columns[0].name.is_some_and(|it| it.text == "activation")
-                    && self.domains.is_chosen(id) =>
+                    && self.domains.is_choosable(id) =>
             {
                 (true, Some(Type::Domain(id)))
             }
@@ -340,14 +340,14 @@ impl<'t> Checker<'t> {
         members: DomainId,
     ) -> Option<Input> {
         let first = input.default.iter().copied();
-        let more = input.more.iter().map(|it| Default::Member(*it));
+        let more = input.more.iter().map(|it| DefaultValue::Member(*it));
         // Default squares that a small board does not have are left out.
-        let is_there = |it: &Default<'t>| match it {
-            Default::Member(name) => !self.domains.is_off_board(members, name.text),
-            Default::Number(_) => true,
+        let is_there = |it: &DefaultValue<'t>| match it {
+            DefaultValue::Member(name) => !self.domains.is_off_board(members, name.text),
+            DefaultValue::Number(_) => true,
         };
         let defaults: Vec<_> = first.chain(more).filter(is_there).collect();
-        let value = |it: &Default<'t>| self.default_value(it, Type::Domain(members));
+        let value = |it: &DefaultValue<'t>| self.default_value(it, Type::Domain(members));
         let values: Option<Vec<_>> = defaults.iter().map(value).collect();
         let values: Vec<i64> = values?.into_iter().map(|it| it.0).collect();
         if input.lasting || input.until.is_some() {
@@ -446,19 +446,20 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    fn default_value(&mut self, default: &Default<'t>, ty: Type) -> Option<(i64, Span)> {
+    fn default_value(&mut self, default: &DefaultValue<'t>, ty: Type) -> Option<(i64, Span)> {
         let (value, span) = match (default, ty) {
-            (Default::Number(number), Type::Int) => (Ok(number.value), number.span),
-            (Default::Member(name), Type::Domain(id)) => {
+            (DefaultValue::Number(number), Type::Int) => (Ok(number.value), number.span),
+            (DefaultValue::Member(name), Type::Domain(id)) => {
                 (self.domains.member(id, name.text, name.span), name.span)
             }
             // A member may be called `1`.
-            (Default::Number(number), Type::Domain(id)) if self.has_member(id, number) => {
+            (DefaultValue::Number(number), Type::Domain(id)) if self.has_member(id, number) => {
                 (self.domains.member(id, &number.value.to_string(), number.span), number.span)
             }
-            (Default::Number(Number { span, .. }) | Default::Member(Name { span, .. }), _) => {
-                (Err(mistake::default_type(*span, self.type_name(ty))), *span)
-            }
+            (
+                DefaultValue::Number(Number { span, .. }) | DefaultValue::Member(Name { span, .. }),
+                _,
+            ) => (Err(mistake::default_type(*span, self.type_name(ty))), *span),
         };
         match value {
             Ok(value) => Some((value, span)),

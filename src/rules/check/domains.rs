@@ -42,7 +42,7 @@ const SQUARES: &str = "Square";
 /// The domain that presets add their names to.
 const PRESETS: &str = "Preset";
 
-/// The sizes that `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, as many files as ranks) and
+/// The sizes that `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, with SIDE files and SIDE ranks) and
 /// `.meta entities "N"` give. They replace the numbers in the declarations, so that a layout or game can have its
 /// own board with rules for any board. The last one counts.
 #[derive(Default)]
@@ -58,10 +58,10 @@ impl Sizes {
             let Item::Meta { key, value, .. } = item else { continue };
             let number = |text: &str| text.parse::<i64>().ok();
             match key.text {
-                // Points are named by the rules.
+                // No sizes: a graph has the points that rules name, and `none` has no points.
                 "board" if matches!(value.text, "graph" | "none") => sizes.board = None,
                 "board" => {
-                    // Rules define the meaning of a word before a single size.
+                    // A word before a single size is a shape. Its meaning is for `presets` and rules.
                     let sides = match value.text.split_once(' ') {
                         Some((_, side)) => Some((side, side)),
                         None => value.text.split_once('x'),
@@ -70,7 +70,7 @@ impl Sizes {
                         Some((Some(files), Some(ranks))) => {
                             sizes.board = Some(((files, ranks), value.span));
                         }
-                        _ => found.push(mistake::odd_size(*value, "FILESxRANKS, as in \"10x8\"")),
+                        _ => found.push(mistake::odd_size(*value, BOARD_SIZES)),
                     }
                 }
                 "entities" => match number(value.text) {
@@ -83,6 +83,9 @@ impl Sizes {
         sizes
     }
 }
+
+/// What `.meta board` takes.
+const BOARD_SIZES: &str = "FILESxRANKS, as in \"10x8\", or \"SHAPE SIDE\", \"graph\" or \"none\"";
 
 /// The prefix of the names of attributes for facts from before an action.
 const BEFORE: &str = "was ";
@@ -144,7 +147,7 @@ impl<'t> Domains<'t> {
     }
 
     /// Whether options may choose its members: they are listed, or squares.
-    pub(super) fn is_chosen(&self, id: DomainId) -> bool {
+    pub(super) fn is_choosable(&self, id: DomainId) -> bool {
         id != BOOL && !matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. })
     }
 
@@ -317,7 +320,7 @@ impl<'t> Domains<'t> {
             return found.push(mistake::limit(count, decl.name.span));
         }
         let id = DomainId(self.known.len() as u16);
-        // Every file may add members to a shared domain.
+        // A preset has no domain of its own by the name of a shared one, which it can add members to instead.
         let span = |it: DomainId| self.known[usize::from(it.0)].span;
         let full = match self.ids.declare(&self.scopes, decl.name, id, |_| true) {
             Ok(declared) => {
@@ -328,7 +331,7 @@ impl<'t> Domains<'t> {
             }
             Err(old) => return found.push(mistake::domain_twice(decl.name, span(old))),
         };
-        if let Some(old) = self.known.iter().find(|it| single(&it.shape, &shape)) {
+        if let Some(old) = self.known.iter().find(|it| exclude_each_other(&it.shape, &shape)) {
             found.push(mistake::second_of_shape(decl.name, &old.name, old.span));
         }
         let name = full.unwrap_or_else(|| decl.name.text.to_owned());
@@ -376,7 +379,7 @@ impl<'t> Domains<'t> {
         }
     }
 
-    /// Adds an attribute. It may be declared again with the same type.
+    /// Adds an attribute. It may be declared again with the same type and owners, and without another default.
     pub(super) fn attribute(
         &mut self,
         name: Name<'t>,
@@ -502,10 +505,10 @@ impl<'t> Domains<'t> {
             doc: String::new(),
             ..old.attribute.clone()
         };
-        let old = Attr { attribute, before: true, default_span: None, ..*old };
+        let attr = Attr { attribute, before: true, default_span: None, ..*old };
         let at = self.attrs.len();
         self.attr_ids.insert(name, at);
-        self.attrs.push(old);
+        self.attrs.push(attr);
         AttrId(at as u16 + 1)
     }
 
@@ -535,8 +538,8 @@ impl<'t> Domains<'t> {
     }
 }
 
-/// Whether both are boards or both are sets of entities.
-fn single(a: &Shape, b: &Shape) -> bool {
+/// Whether both are boards or both are sets of entities: a program has one of each at most.
+fn exclude_each_other(a: &Shape, b: &Shape) -> bool {
     matches!(
         (a, b),
         (Shape::Grid { .. }, Shape::Grid { .. }) | (Shape::Entities { .. }, Shape::Entities { .. })

@@ -34,14 +34,14 @@ pub(super) struct Body {
 }
 
 impl<W: Word> Compiler<'_, W> {
-    /// The bodies that have the solutions of a reaction's body, together.
+    /// The bodies that together have the same solutions as the body of a reaction.
     pub(super) fn unfolded(&self, reaction: &Reaction, body: &[&Literal]) -> Vec<Body> {
         let types = reaction.vars.iter().map(|it| it.ty).collect();
         let whole = Body { types, literals: body.iter().map(|&it| it.clone()).collect() };
-        let given: BTreeSet<VarId> = reaction.params.iter().filter_map(Term::var).collect();
+        let params: BTreeSet<VarId> = reaction.params.iter().filter_map(Term::var).collect();
         let (mut open, mut done) = (vec![whole], Vec::new());
         while let Some(body) = open.pop() {
-            match self.unfold_one(&body, &given) {
+            match self.unfold_one(&body, &params) {
                 Some(bodies) if open.len() + done.len() + bodies.len() <= MAX_BODIES => {
                     open.extend(bodies);
                 }
@@ -53,8 +53,8 @@ impl<W: Word> Compiler<'_, W> {
 
     /// The bodies that a body comes to by unfolding one of its atoms; `None` if there is none to unfold, or if one of them
     /// would be too large.
-    fn unfold_one(&self, body: &Body, given: &BTreeSet<VarId>) -> Option<Vec<Body>> {
-        let known = known(self.program, &body.literals, given);
+    fn unfold_one(&self, body: &Body, params: &BTreeSet<VarId>) -> Option<Vec<Body>> {
+        let known = known(self.program, &body.literals, params);
         let is_known = |term: &Term| match term {
             Term::Var(var) => known.contains(var),
             Term::Const(_) => true,
@@ -88,10 +88,10 @@ impl<W: Word> Compiler<'_, W> {
     }
 }
 
-/// The variables that have a single value once the parameters have theirs: inputs say it of entities that are known, and
-/// of the game.
-fn known(program: &Program, body: &[Literal], given: &BTreeSet<VarId>) -> BTreeSet<VarId> {
-    let mut known = given.clone();
+/// The variables that have a single value once the parameters have theirs: an input has at most one row for a known
+/// entity, and for the game.
+fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTreeSet<VarId> {
+    let mut known = params.clone();
     loop {
         let before = known.len();
         for literal in body {
