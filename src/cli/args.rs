@@ -4,8 +4,10 @@
 //! command is in the file of its name.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 
 /// The default game.
 pub(crate) const DEFAULT_GAME: &str = "chess";
@@ -614,7 +616,8 @@ Examples:
   rulemate verify tests/data/vectors/presets/*.json
   rulemate verify --max-nodes 1000000 chess.public.json
   rulemate verify --game antichess tests/data/perft/giveaway.perft
-  rulemate verify --pairs --full --triples 200"
+  rulemate verify --pairs --full --triples 200
+  rulemate verify --pairs --full --part 3/20"
 )]
 pub(crate) struct VerifyArgs {
     /// Vector files: .json (by their `kind`) or .perft
@@ -626,6 +629,9 @@ pub(crate) struct VerifyArgs {
     /// Play all pairs in all pairs of scopes, 40 half-moves each (without: a sample, in one pair each, 10 at most)
     #[arg(long, requires = "pairs")]
     pub(crate) full: bool,
+    /// Of what would be played only the Kth of N parts, as a share of a long run on several machines or evenings
+    #[arg(long, value_name = "K/N", requires = "pairs")]
+    pub(crate) part: Option<Part>,
     /// Only the presets that fit games of every family
     #[arg(long, requires = "pairs")]
     pub(crate) shared: bool,
@@ -652,6 +658,38 @@ pub(crate) struct VerifyArgs {
     /// Print JSON, one object per file
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The `number`th of that many parts, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Part {
+    pub(crate) number: usize,
+    pub(crate) of: usize,
+}
+
+impl Part {
+    /// Whether something with that index, from 0 on, belongs to this part.
+    pub(crate) fn has(self, index: usize) -> bool {
+        index % self.of == self.number - 1
+    }
+}
+
+impl FromStr for Part {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parsed = text.split_once('/').and_then(|(number, of)| {
+            Some(Self { number: number.parse().ok()?, of: of.parse().ok()? })
+        });
+        let is_fine = |it: &Self| (1..=it.of).contains(&it.number);
+        parsed.filter(is_fine).ok_or("expected a part and the number of parts, as 3/20")
+    }
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
 }
 
 /// A table of `bench`.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::audit::combine::{Combination, Outcome, Played, Sample, pairs, shared_pairs, triples};
 use crate::cli::Verdict;
-use crate::cli::args::VerifyArgs;
+use crate::cli::args::{Part, VerifyArgs};
 use crate::cli::output::{Ink, Out, progress};
 use crate::cli::setup;
 use crate::presets::Catalogue;
@@ -22,6 +22,9 @@ struct Tally {
     /// The seed of the sample; `None` if all are played.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    /// The part of them that is played; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<Part>,
     played: usize,
     refused: usize,
     failed: usize,
@@ -40,12 +43,15 @@ pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     if args.triples > 0 {
         kinds.push(("triples", triples(&catalogue, args.triples)));
     }
-    for (what, sample) in kinds {
+    for (what, mut sample) in kinds {
+        if let Some(part) = args.part {
+            sample.combinations = share(sample.combinations, part);
+        }
         let all = &sample.combinations;
         let bar = progress(all.len() as u64, what);
         let outcomes = play_all(&catalogue, all, super::jobs(args), &|| bar.inc(1));
         bar.finish_and_clear();
-        let tally = count(what, &sample, outcomes);
+        let tally = Tally { part: args.part, ..count(what, &sample, outcomes) };
         verdict = verdict.max(Verdict::of(tally.failed > 0));
         print(&tally, args.json, out)?;
         out.flush()?;
@@ -53,15 +59,22 @@ pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Plays all combinations on several threads, each of which takes some consecutive ones at a time.
+/// Number of consecutive combinations that one thread, or one part of a long run, takes at a time. With `--full`, they
+/// are a pair of presets under all pairs of scopes: nine with two sides, which share their rules.
+const AT_A_TIME: usize = 9;
+
+/// The combinations of a part.
+fn share(all: Vec<Combination>, part: Part) -> Vec<Combination> {
+    all.into_iter().enumerate().filter(|(at, _)| part.has(at / AT_A_TIME)).map(|it| it.1).collect()
+}
+
+/// Plays all combinations on several threads.
 fn play_all(
     catalogue: &Catalogue,
     all: &[Combination],
     jobs: usize,
     done: &(dyn Fn() + Sync),
 ) -> Vec<(usize, Outcome)> {
-    // With `--full`, a pair of presets under all pairs of scopes: nine with two sides, which share their rules.
-    const AT_A_TIME: usize = 9;
     let next = AtomicUsize::new(0);
     let work = || {
         let mut outcomes = Vec::new();
@@ -121,7 +134,8 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
         out.line(format_args!("  {why}"))?;
     }
     let Tally { what, played, refused, failed, .. } = tally;
-    out.line(format_args!("{what}: {played} played, {refused} refused, {failed} failed"))?;
+    let part = tally.part.map(|it| format!(", part {it}")).unwrap_or_default();
+    out.line(format_args!("{what}{part}: {played} played, {refused} refused, {failed} failed"))?;
     if let Some(seed) = tally.seed {
         let count = played + refused + failed;
         out.line(format_args!("  a sample by the seed {seed}: {count} of {} {what}", tally.of))?;
@@ -131,4 +145,24 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
         tally.half_moves, tally.switches, tally.moves_taken_back, tally.rows_compared
     ))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_every_combination_once() {
+        let one = |seed| Combination { game: "chess".into(), presets: Vec::new(), seed, plies: 1 };
+        let all: Vec<_> = (0..100).map(one).collect();
+        let part =
+            |text: &str| share(all.clone(), text.parse().unwrap_or_else(|it| panic!("{it}")));
+        let mut found = [part("1/3"), part("2/3"), part("3/3")].concat();
+        assert_eq!(found.len(), 100);
+        found.sort_by_key(|it| it.seed);
+        assert_eq!(found, all);
+        for wrong in ["0/3", "4/3", "1", "a/2", "1/0", "-1/2", "1/2/3"] {
+            assert!(wrong.parse::<Part>().is_err(), "{wrong}");
+        }
+    }
 }
