@@ -1,4 +1,4 @@
-//! Parses JSON from outside, with limits on its depth (enough for the deepest proof) and on the number of values.
+//! Parses JSON from outside, with limits on its depth (enough for the deepest proof) and on its size in memory.
 //! Both are checked before parsing.
 
 use serde::de::DeserializeOwned;
@@ -6,8 +6,14 @@ use serde::de::DeserializeOwned;
 /// Maximum number of levels of brackets. A proof has 128 levels at most, and each takes five.
 pub(crate) const DEPTH: usize = 640;
 
-/// Maximum number of values: two bytes of text (`0,`) can become forty of memory, and more where a value has brackets.
-const VALUES: usize = 1 << 23;
+/// Maximum size in memory, in bytes, estimated before parsing: two bytes of text (`0,`) become [`VALUE`], and five of an
+/// object (`{"":`) many more.
+const MEMORY: usize = 1 << 29;
+/// What a value takes in memory without what is in its brackets, in bytes.
+const VALUE: usize = 64;
+/// What a list and an object take besides: memory is taken for several elements at once.
+const LIST: usize = 128;
+const OBJECT: usize = 640;
 
 /// Why a text is not the expected JSON, with the place, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +43,7 @@ impl From<serde_json::Error> for JsonError {
 /// Parses a text.
 ///
 /// # Errors
-/// It is not JSON, has another structure, nests brackets too deep, or has too many values.
+/// It is not JSON, has another structure, nests brackets too deep, or takes too much memory.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     if let Some(error) = too_much(text) {
         return Err(error);
@@ -49,19 +55,25 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     Ok(value)
 }
 
-/// The first bracket that is nested too deep, or the first value beyond the maximum number.
+/// The first bracket that is nested too deep, or the first value for which there is no memory left.
 fn too_much(text: &str) -> Option<JsonError> {
     let (mut depth, mut line, mut start) = (0usize, 1, 0);
-    let mut values = 0;
+    let mut memory = 0;
     let (mut in_text, mut escaped) = (false, false);
     // Whether a value, or a name with one, comes next.
     let mut is_awaited = true;
     for (at, byte) in text.bytes().enumerate() {
         if is_awaited && !byte.is_ascii_whitespace() && !matches!(byte, b']' | b'}') {
             is_awaited = false;
-            values += 1;
-            if values > VALUES {
-                let message = format!("there are more than {VALUES} values");
+            memory += VALUE
+                + match byte {
+                    b'[' => LIST,
+                    b'{' => OBJECT,
+                    _ => 0,
+                };
+            if memory > MEMORY {
+                let message =
+                    format!("this is more JSON than fits into {} MB of memory", MEMORY >> 20);
                 return Some(JsonError { line, column: at + 1 - start, message });
             }
         }

@@ -317,6 +317,14 @@ impl Finder<'_> {
                 Some(known) if known.fact != fact => {
                     self.report_conflict("the word counters", known.fact.rel, fact.rel);
                 }
+                Some(known) if known.signed != bare.is_some() => {
+                    let (first, second) = (format!("{name} without +"), format!("+{name}"));
+                    self.faults.push(Fault::Taken {
+                        what: "the word counters".into(),
+                        first,
+                        second,
+                    });
+                }
                 Some(_) => {}
             }
         }

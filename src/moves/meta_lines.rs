@@ -1,6 +1,41 @@
 //! The lines `.meta fen "..."` and `.meta san "..."` of a program, by which files declare notation.
 
+use crate::facts::nearest;
 use crate::rules::Program;
+
+/// The words of the lines, by key: those that stand alone, and those that something follows.
+const WORDS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "fen",
+        &["pocket", "shredder", "strict"],
+        &["counters", "dashes", "mark", "passed", "prefix", "stack", "turn", "wall"],
+    ),
+    ("san", &["unmarked"], &["hold", "turn"]),
+];
+
+/// What is wrong with the form of such a line, which declares nothing then. `None` also for lines with other keys.
+pub fn unknown_notation(key: &str, value: &str) -> Option<String> {
+    let (_, alone, followed) = WORDS.iter().find(|it| it.0 == key)?;
+    let (word, rest) = value.split_once(' ').unwrap_or((value, ""));
+    if alone.contains(&word) {
+        return (!rest.is_empty()).then(|| format!("nothing is expected after {word}"));
+    }
+    if followed.contains(&word) {
+        let is_signed = matches!(word, "mark" | "prefix" | "wall");
+        let expected = if is_signed { "SIGN=RELATION" } else { "something" };
+        let is_there = !rest.is_empty() && (!is_signed || rest.contains('='));
+        return (!is_there).then(|| format!("{expected} is expected after {word}"));
+    }
+    if key == "fen" && rest.is_empty() && word.contains('=') {
+        return None;
+    }
+    let known = || alone.iter().chain(*followed).copied();
+    let meant = nearest(word, known()).map(|it| format!("; did you mean {it}?"));
+    let known: Vec<&str> = known().collect();
+    let field = if key == "fen" { "KEY=RELATION, or begins with one of " } else { "" };
+    let all = || format!("; such a line is {field}{}", known.join(", "));
+    Some(format!("there is no word {word}{}", meant.unwrap_or_else(all)))
+}
 
 /// The values of the lines `.meta fen "..."`.
 pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {

@@ -1,8 +1,9 @@
 //! The known keys of `.meta` lines. The language leaves all others to other programs, so a
-//! typing error would go unnoticed: `check` reports them.
+//! typing error would go unnoticed: `check` reports them, and lines about notation that declare nothing.
 
 use crate::facts::nearest;
-use crate::rules::{Source, metas};
+use crate::moves::unknown_notation;
+use crate::rules::{Meta, Source, metas};
 
 /// The known keys, by subject.
 const KEYS: &[&str] = &[
@@ -65,16 +66,19 @@ const KEYS: &[&str] = &[
     "request",
 ];
 
-/// Messages about the `.meta` lines of a file with unknown keys, with the most similar known key.
+/// Messages about the `.meta` lines of a file that mean nothing, with what may have been meant.
 pub fn unknown_keys(source: &Source) -> Vec<String> {
+    let fault = |it: &Meta| {
+        if !KEYS.contains(&it.key.as_str()) {
+            let meant = nearest(&it.key, KEYS.iter().copied());
+            let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
+            return Some(format!("`.meta {}` means nothing to Rulemate{meant}", it.key));
+        }
+        let why = unknown_notation(&it.key, &it.value)?;
+        Some(format!("`.meta {} \"{}\"` declares nothing: {why}", it.key, it.value))
+    };
     let metas = metas(source);
-    let unknown = metas.iter().filter(|it| !KEYS.contains(&it.key.as_str()));
-    let messages = unknown.map(|it| {
-        let meant = nearest(&it.key, KEYS.iter().copied());
-        let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
-        format!("line {}: `.meta {}` means nothing to Rulemate{meant}", it.span.line, it.key)
-    });
-    messages.collect()
+    metas.iter().filter_map(|it| Some(format!("line {}: {}", it.span.line, fault(it)?))).collect()
 }
 
 #[cfg(test)]
@@ -98,5 +102,33 @@ mod tests {
         let layout =
             "line 2: `.meta layot` means nothing to Rulemate; did you mean `.meta layout`?";
         assert_eq!(messages, [layout, "line 3: `.meta weatherglass` means nothing to Rulemate"]);
+    }
+
+    #[test]
+    fn lines_about_notation_that_declare_nothing_are_told() {
+        let told = |line: &str| {
+            let text = format!(".meta game \"x\"\n.meta {line}\n").into();
+            unknown_keys(&Source { path: "x.dl".into(), text }).join("\n")
+        };
+        for (line, expected) in [
+            (
+                "fen \"poket\"",
+                "line 2: `.meta fen \"poket\"` declares nothing: there is no word poket; did you mean pocket?",
+            ),
+            ("fen \"shredder on\"", "nothing is expected after shredder"),
+            ("fen \"stack\"", "something is expected after stack"),
+            ("fen \"mark ~promoted\"", "SIGN=RELATION is expected after mark"),
+            (
+                "fen \"hp 2=hp\"",
+                "there is no word hp; such a line is KEY=RELATION, or begins with one of pocket, ",
+            ),
+            ("san \"umarked\"", "did you mean unmarked?"),
+        ] {
+            assert!(told(line).contains(expected), "{line}: {}", told(line));
+        }
+        for fine in ["fen \"?hm=half_moves\"", "fen \"counters +given\"", "san \"hold held_open\""]
+        {
+            assert_eq!(told(fine), "", "{fine}");
+        }
     }
 }

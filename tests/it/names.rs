@@ -313,6 +313,25 @@ fn two_presets_with_one_sign_in_the_fen_are_refused() {
 }
 
 #[test]
+fn counters_of_one_relation_are_written_in_one_way() {
+    let module = ".meta module \"lefts\"\n\
+                  .input left(side: Side, n: Int) of Side attr left = 1 \"{side} has {n} left\"\n";
+    let preset = |id: &str, line: &str| {
+        let head = format!(".meta preset \"{id}\"\n.meta include \"lefts.dl\"\n");
+        format!("{head}.meta fen \"counters {line}\"\n.domain Preset += {{ {id} }}\n")
+    };
+    let (one, same, other) =
+        (preset("one", "left"), preset("same", "left"), preset("other", "+left"));
+    let files = [("lefts.dl", module), ("one.dl", &one), ("same.dl", &same), ("other.dl", &other)];
+    loaded(&with(&files), "chess", &["one", "same"]);
+    let why = refused(&files, &["one", "other"]);
+    assert!(
+        why.contains("the word counters stands for lefts::left without + and for +lefts::left"),
+        "{why}"
+    );
+}
+
+#[test]
 fn what_the_engine_adds_is_not_to_be_seen() {
     let reader = format!(
         "{HEAD}.input grave(square: Square, kind: Kind) of Square attr grave \"a {{kind}} fell on {{square}}\"\n\

@@ -170,12 +170,16 @@ fn json_is_bounded_before_anything_is_made() {
     assert!(why.contains("brackets are nested more than 640 deep"), "{why}");
     let wide = format!("{{\"version\":3,\"moves\":[{}0]}}", "0,".repeat(9_000_000));
     let why = Save::read(wide.as_bytes(), "chess").expect_err("too wide").to_string();
-    assert!(why.contains("there are more than 8388608 values"), "{why}");
+    assert!(why.contains("this is more JSON than fits into 512 MB of memory"), "{why}");
     // Values without commas between them are values, too.
     let lists = format!("{}{},", "[".repeat(600), "]".repeat(600)).repeat(15_000);
     let nested = format!("{{\"version\":3,\"moves\":[{lists}0]}}");
     let why = Save::read(nested.as_bytes(), "chess").expect_err("too many").to_string();
-    assert!(why.contains("there are more than 8388608 values"), "{why}");
+    assert!(why.contains("this is more JSON than fits into 512 MB of memory"), "{why}");
+    // Objects take much memory for little text.
+    let objects = format!("{{\"version\":3,\"moves\":[{}0]}}", "{\"\":0},".repeat(800_000));
+    let why = Save::read(objects.as_bytes(), "chess").expect_err("too large").to_string();
+    assert!(why.contains("this is more JSON than fits into 512 MB of memory"), "{why}");
     // Places are counted from 1, also where nothing of a line was read.
     let why = Save::read(b"{\"version\":\n", "chess").expect_err("cut off").to_string();
     assert!(why.contains("line 2, column 1: "), "{why}");
