@@ -1,8 +1,9 @@
 //! `rulemate check`: reports all mistakes in rule files.
 //!
-//! A file is checked with what it builds on. A game is loaded with its presets, a preset is put on top of the
-//! default game with what it requires, a file of a family must fit every game of it, and any other file every
-//! game. All given files are loaded together, so a game may use a preset next to it; one at the path of an
+//! A file is checked with what it builds on. A game is loaded with its presets. A preset, or a part of one, is put on
+//! top of the default game (of the first that fits, if that one does not) with what the preset requires. A module is
+//! checked as part of the files that include it. Any other file must fit every game of its family, or every game if it
+//! names none. All given files are loaded together, so a game may use a preset next to it; one at the path of an
 //! embedded file replaces it. A file that does not build on the rules of this package is checked alone.
 
 use std::sync::Arc;
@@ -34,14 +35,14 @@ struct Answer {
 
 /// A file without mistakes.
 pub(crate) struct CheckedFile {
-    /// The program of the file with what it builds on; of several games, the one with most rules. `None` if
-    /// no game needs it.
+    /// The program of the file with what it builds on; of several games, the one with most rules. `None` if there
+    /// was no game to check it with.
     pub(crate) program: Option<Arc<Program>>,
     pub(crate) notes: Vec<String>,
 }
 
 impl CheckedFile {
-    /// Adds the findings of another game with the file.
+    /// Adds what was found by checking the file with another game.
     fn join(&mut self, other: Self) {
         let rules = |it: &Option<Arc<Program>>| it.as_ref().map_or(0, |it| it.rules.len());
         if rules(&other.program) > rules(&self.program) {
@@ -91,7 +92,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
     let mut catalogue = setup::catalogue(&RulesArgs::default())?;
     for source in included {
-        // An invalid entry is reported as missing in the files that include it.
+        // A file that cannot be added is reported as missing by the check of those that include it.
         let _ = catalogue.add(source);
     }
     let clashes: Vec<Option<CatalogueError>> =
@@ -115,7 +116,9 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
     }
     let Err(Fault::Rules(found)) = &together else { return together };
     match compile(vec![source.clone()]) {
-        Ok(program) => Ok(CheckedFile { program: Some(Arc::new(program)), notes: Vec::new() }),
+        Ok(program) => {
+            Ok(CheckedFile { program: Some(Arc::new(program)), notes: unknown_keys(source) })
+        }
         Err(alone) if count(&alone) <= count(found) => Err(Fault::Rules(Box::new(alone))),
         Err(_) => together,
     }
@@ -162,8 +165,8 @@ fn fit_alone(
     fit(&catalogue, &includes, source)
 }
 
-/// Compiles the games that a file must fit. Notes about games other than the one asked about are
-/// reported where those are checked.
+/// Compiles the games that a file must fit: `source` is the file asked about, or one that includes it. Notes about
+/// any other file than the one asked about are left to the check of that file.
 fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<CheckedFile, Fault> {
     let metas = metas(source);
     if let Some(module) = metas.iter().find(|it| it.key == "module") {
@@ -188,10 +191,11 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
         }
         (None, None) => (all.collect(), Vec::new()),
     };
+    let is_without_games = games.is_empty();
     let mut fine = CheckedFile { program: None, notes: Vec::new() };
     for game in games {
         let loaded = match catalogue.load(game, &presets) {
-            // A file for a whole family need not fit the letters of each game.
+            // A file for several games need not fit the letters of each.
             Err(LoadError::Letter(why)) if is_for_all && game != DEFAULT_GAME => {
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
@@ -222,8 +226,12 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
         fine.join(CheckedFile { program: Some(Arc::clone(program)), notes });
     }
     if fine.program.is_none() {
-        let what = family.unwrap_or("any");
-        fine.notes.push(format!("nothing was checked: there is no game of the family {what}"));
+        let why = match family {
+            _ if !is_without_games => "no game loads with it".to_owned(),
+            Some(family) => format!("there is no game of the family {family}"),
+            None => "there is no game".to_owned(),
+        };
+        fine.notes.push(format!("nothing was checked: {why}"));
     }
     Ok(fine)
 }

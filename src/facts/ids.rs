@@ -10,12 +10,13 @@
 use super::schema::{AttrId, EntityId, GAME, NEXT_ENTITY};
 use super::session::{Mark, Session};
 
-/// The free ids, in the order in which they are assigned. See the module's head.
+/// The free ids, in the order in which they are assigned. See the module's head. The default has none: it is for
+/// what creates no entity.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
-    /// A bit for each id, which is set if it is taken, and for those past the last, up to a whole word.
+    /// The bit of each id that is taken is set; so are the bits behind the last id, which fill up the last word.
     taken: Vec<u64>,
-    /// Number of ids, which is the first one out of range.
+    /// Number of ids; as an id, this number is the first that is out of range.
     cap: usize,
     /// Ids from here on are assigned first.
     counter: usize,
@@ -34,7 +35,7 @@ impl Ids {
         ids
     }
 
-    /// Takes the ids that facts mention now, and reads the counter.
+    /// Marks the ids that facts mention now as taken, and reads the counter.
     fn take_mentioned(&mut self, session: &Session) {
         let schema = session.schema();
         for at in 0..schema.attributes().len() as u16 {
@@ -55,7 +56,7 @@ impl Ids {
         self.counter = usize::try_from(counter).unwrap_or(0);
     }
 
-    /// Also takes the ids that facts mention now, or mentioned since a mark.
+    /// Marks the ids that facts mention now, or mentioned since a mark, as taken, too; reads the counter anew.
     pub fn follow(&mut self, session: &Session, since: Mark) {
         let schema = session.schema();
         self.take_mentioned(session);
@@ -129,7 +130,7 @@ impl Session {
 
     /// Creates an entity, which has no facts yet; see [`Ids`] for its id. State a fact of it before
     /// the next is created: ids that no fact mentions are free. If input decides how many are created, check
-    /// [`Session::room`] first: without room this is an id out of range.
+    /// [`Session::room`] first: without room it returns an id out of range.
     pub fn create(&mut self) -> EntityId {
         match self.ids().give() {
             Some(id) => {

@@ -27,7 +27,7 @@ pub(super) fn prove(
     rows.iter().filter_map(|row| why_within(&all, rel, row, limits).transpose()).collect()
 }
 
-/// Decides a move in a position that is not over: whether it is legal, and why.
+/// Decides a move in a game that is not over: whether it is legal, and why.
 ///
 /// # Errors
 /// Finding it out took more than the limits allow.
@@ -70,7 +70,7 @@ pub fn decide(
     }
 }
 
-/// The trial of an action, whether it is decided by one or not; `None` if the action is not even pseudo-legal.
+/// The trial of an action, even of one that rules alone decide; `None` if the action is not even pseudo-legal.
 pub(super) fn trial(
     world: &mut World,
     contract: &Contract,
@@ -86,8 +86,8 @@ fn case<'m>(world: &World, contract: &Contract, mv: &'m Move, because: Option<Re
     Case { action: mv.action, args: &mv.args, because, untenable: contract.untenable, mover }
 }
 
-/// Whether the mover keeps the turn after an action, and why; `None` if the action is not pseudo-legal, if it
-/// fails, or if no reaction that fires asks the rules for that.
+/// Whether the mover keeps the turn after an action, and why; `None` if the rules have no relation for that, if the
+/// action is not pseudo-legal or fails, or if no reaction that fires asks for that relation.
 pub(super) fn turn_after(
     world: &mut World,
     contract: &Contract,
@@ -164,23 +164,23 @@ impl Describer<'_> {
         }
     }
 
-    /// With the names of the position.
+    /// Calls `f` with the names that things have in the position.
     pub(super) fn now<T>(&self, f: impl FnOnce(View<'_>) -> T) -> T {
         let facts = |entity, attr| self.world.facts().get_raw(entity, attr);
         self.named(&facts, f)
     }
 
-    /// With the names of the position, and with those at the moment when the trial is decided.
+    /// Calls `f` with the names of the position, and with those of the moment when the trial is decided.
     fn at_decision<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
         self.after_steps(trial, trial.decided.unwrap_or(trial.steps.len()), f)
     }
 
-    /// With the names of the position, and with those at the moment when the turn is decided.
+    /// Calls `f` with the names of the position, and with those of the moment when the turn is decided.
     fn at_turn<T>(&self, it: &Turning, f: impl FnOnce(View<'_>, View<'_>) -> T) -> T {
         self.after_steps(&it.trial, it.steps, f)
     }
 
-    /// With the names of the position, and with those after the first steps of a trial.
+    /// Calls `f` with the names of the position, and with those after the first `steps` steps of a trial.
     fn after_steps<T>(
         &self,
         trial: &Trial,

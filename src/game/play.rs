@@ -31,9 +31,10 @@ pub struct Game {
     /// The position that the turn began from, where the game starts in the middle of one.
     turn_start: Option<Box<Snapshot>>,
     history: Vec<Record>,
-    /// The sets of rules so far, in the order of their first use, and the number of the one in force.
-    periods: Vec<RulePeriod>,
-    period: usize,
+    /// The sets of rules so far, in the order of their first use.
+    rule_sets: Vec<RuleSet>,
+    /// The number of the one in force.
+    rule_set: usize,
     /// Changes of the rules since the last action.
     switches: Vec<Switch>,
     /// The result of the position on the board.
@@ -45,9 +46,9 @@ const AT_HAND: usize = 4;
 /// Number of actions by which the history's memory grows at a time.
 const GROWTH: usize = 16;
 
-/// A period of the game under one set of rules.
+/// A set of rules that the game was played by, once or several times.
 #[derive(Debug, Clone)]
-struct RulePeriod {
+struct RuleSet {
     plan: Arc<Plan>,
     terms: Arc<Terms>,
 }
@@ -66,8 +67,9 @@ impl Game {
         self.turn_start.is_some()
     }
 
-    /// The last position without a text of a turn under way, if it is known and all actions since were played by
-    /// these rules. Where the rules have no text for a part of a turn, it is within the turn.
+    /// The newest earlier position for which the rules have no text of a turn under way: the one that this turn began
+    /// from or, if they have no text for some part of a turn, one within it. `None` if it is not known, or if the rules
+    /// were changed since.
     fn turn_start(&mut self) -> Option<Snapshot> {
         let terms = Arc::clone(&self.terms);
         for at in self.line().collect::<Vec<_>>() {
@@ -75,15 +77,15 @@ impl Game {
                 return None;
             }
             let before = self.position_before(at);
-            if self.among(&before, |world| write_turn(world, &terms.moves)).is_none() {
+            if self.read_at(&before, |world| write_turn(world, &terms.moves)).is_none() {
                 return Some(before);
             }
         }
         self.turn_start.as_deref().cloned()
     }
 
-    /// Reads something from other facts than those of the position, which are restored afterwards.
-    fn among<T>(&mut self, facts: &Snapshot, read: impl FnOnce(&mut World) -> T) -> T {
+    /// Reads something from other facts than those of the position on the board, which are restored afterwards.
+    fn read_at<T>(&mut self, facts: &Snapshot, read: impl FnOnce(&mut World) -> T) -> T {
         let mark = self.world.mark();
         for change in self.world.facts().changes_to(facts) {
             self.world.set_raw(change.entity, change.attr, change.new);
@@ -93,7 +95,7 @@ impl Game {
         read
     }
 
-    /// A game that goes on from the facts as they are.
+    /// A game that starts from the facts as they are, without warnings.
     #[doc(hidden)]
     pub fn from_facts(world: World, terms: Arc<Terms>) -> Self {
         Self::from_world(world, terms, Vec::new())
@@ -116,8 +118,7 @@ impl Game {
         history: Vec<Record>,
     ) -> Self {
         let result = GameResult::read(&mut world, &terms);
-        let periods =
-            vec![RulePeriod { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
+        let rule_sets = vec![RuleSet { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
         let (warnings, switches) = (Vec::new(), Vec::new());
         Self {
             world,
@@ -127,8 +128,8 @@ impl Game {
             start_key,
             turn_start: None,
             history,
-            periods,
-            period: 0,
+            rule_sets,
+            rule_set: 0,
             switches,
             result,
         }
@@ -192,11 +193,11 @@ impl Game {
     }
 
     /// Goes on under other rules, in a world of the new ones with the facts to go on from. Earlier positions are
-    /// kept with the rules of their time. The names of the new rules are kept for questions.
+    /// kept with the rules of their time. The names of the new rules are kept for whoever asks for the switches.
     ///
     /// # Errors
-    /// The game has changed its rules too often or had too many sets of them, or the new ones exceed a budget here.
-    /// Nothing has changed.
+    /// The game has changed its rules too often or had too many sets of them, or the new ones exceed a budget in this
+    /// position. Nothing has changed.
     #[doc(hidden)]
     pub fn switch(
         &mut self,
@@ -212,8 +213,8 @@ impl Game {
         }
         let plan = Arc::clone(world.plan());
         // A game that switches back and forth between two sets of rules keeps two.
-        let known = self.periods.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
-        if known.is_none() && self.periods.len() >= RULE_SETS {
+        let known = self.rule_sets.iter().position(|it| Arc::ptr_eq(&it.plan, &plan));
+        if known.is_none() && self.rule_sets.len() >= RULE_SETS {
             return Err(SwitchError::TooMany);
         }
         world.commit();
@@ -222,19 +223,19 @@ impl Game {
         self.world = world;
         self.terms = Arc::clone(&terms);
         self.result = result;
-        self.period = known.unwrap_or(self.periods.len());
+        self.rule_set = known.unwrap_or(self.rule_sets.len());
         if known.is_none() {
-            self.periods.push(RulePeriod { plan, terms });
+            self.rule_sets.push(RuleSet { plan, terms });
         }
-        let (facts, period) = (Snapshot::new(self.world.facts()), self.period as u32);
-        self.switches.push(Switch { names, facts, period });
+        let (facts, rule_set) = (Snapshot::new(self.world.facts()), self.rule_set as u32);
+        self.switches.push(Switch { names, facts, rule_set });
         Ok(())
     }
 
     /// The rules that an action was played by.
     pub(super) fn rules_of(&self, record: &Record) -> (&Program, &Contract) {
-        let period = &self.periods[record.period as usize];
-        (period.plan.program(), &period.terms.moves)
+        let rule_set = &self.rule_sets[record.rule_set as usize];
+        (rule_set.plan.program(), &rule_set.terms.moves)
     }
 
     /// The facts after that many actions, or after all if there are fewer.
@@ -254,8 +255,8 @@ impl Game {
         position
     }
 
-    /// The facts that an action started from, or will start from, those after a change of rules before it
-    /// included.
+    /// The facts that an action started from, or will start from: if the rules were changed right before it, those
+    /// after that change.
     #[doc(hidden)]
     pub fn position_before(&self, action: usize) -> Snapshot {
         let switched = self.switches_before(action).last();
@@ -271,7 +272,7 @@ impl Game {
     /// The facts right after a change of rules of this game, in a world of the new rules, with their terms.
     #[doc(hidden)]
     pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
-        let RulePeriod { plan, terms } = self.periods[switch.period as usize].clone();
+        let RuleSet { plan, terms } = self.rule_sets[switch.rule_set as usize].clone();
         let mut world = World::new(plan, self.world.backend());
         write(&mut world, &switch.facts);
         (world, terms)
@@ -284,11 +285,11 @@ impl Game {
         let switches = self.history.iter().flat_map(Record::switches).chain(&self.switches);
         let mut used = vec![0];
         for it in switches {
-            if !used.contains(&(it.period as usize)) {
-                used.push(it.period as usize);
+            if !used.contains(&(it.rule_set as usize)) {
+                used.push(it.rule_set as usize);
             }
         }
-        used.into_iter().map(|it| self.periods[it].plan.program())
+        used.into_iter().map(|it| self.rule_sets[it].plan.program())
     }
 
     /// The side to move.
@@ -311,7 +312,7 @@ impl Game {
             return write(&mut self.world);
         };
         let Some(start) = self.turn_start() else { return write(&mut self.world) };
-        let position = self.among(&start, write);
+        let position = self.read_at(&start, write);
         format!("{position} {done}")
     }
 
@@ -349,8 +350,8 @@ impl Game {
         self.result.as_ref()
     }
 
-    /// The legal moves; none after the end of the game, draws by counter, repetition and material
-    /// included. (Counting trees ignores these draws: that is `moves::legal_moves` over the world.)
+    /// The legal moves; none after the end of the game, even if it ended by a draw by counter, repetition or material.
+    /// (Trees are counted by `moves::legal_moves` over the world, which ignores these draws.)
     pub fn legal_moves(&mut self) -> Vec<Move> {
         let _allowance = Allowance::open();
         match self.result {
@@ -371,7 +372,7 @@ impl Game {
     /// The legal move that a text means, in UCI or SAN.
     ///
     /// # Errors
-    /// The game is over, or the text means no legal move, or several.
+    /// The game is over, or the text means no legal move, or several, or the rules exceed a budget.
     pub fn find_move(&mut self, text: &str) -> Result<Move, PlayError> {
         let _allowance = Allowance::open();
         self.refuse_if_over()?;
@@ -423,7 +424,8 @@ impl Game {
     /// Plays a move: all that it changes, or nothing.
     ///
     /// # Errors
-    /// The game is over, or the move is not legal, or its rules exceed a budget. Nothing has changed.
+    /// The game is over, or the move is not legal, or its reactions cannot be carried out, or the rules exceed a budget.
+    /// Nothing has changed.
     pub fn play(&mut self, mv: &Move) -> Result<&Record, PlayError> {
         let _allowance = Allowance::open();
         self.refuse_if_over()?;
@@ -459,7 +461,7 @@ impl Game {
         Ok(&self.history[self.history.len() - 1])
     }
 
-    /// An exhausted budget is reported by its own name, and the computed rows are dropped.
+    /// The error to report: an exhausted budget, if there is one, instead of what followed from it.
     fn refused(&mut self, error: PlayError) -> PlayError {
         match (self.check(), error) {
             (_, PlayError::Refused(Refusal::Limit(limit))) => (*limit).into(),
@@ -524,13 +526,13 @@ impl Game {
             key,
             delta,
             snapshot: Some(Box::new(snapshot)),
-            period: self.period as u32,
+            rule_set: self.rule_set as u32,
             extra: extra.boxed(),
         })
     }
 
-    /// The notes of the rules on an action, with the names of pieces before it. If a rewind takes the action
-    /// back, only the notes on the rewind are left.
+    /// The notes of the rules on an action, with the names that pieces had before it. If a rewind takes the action
+    /// back, only the notes of the reaction that rewinds are left.
     fn notes(&self, trace: &Trace, since: Mark) -> Vec<Box<str>> {
         let (program, contract) = (self.world.program(), &self.terms.moves);
         if !trace.done().any(|it| matches!(it.1, Done::Noted { .. })) {
@@ -554,18 +556,17 @@ impl Game {
         left.filter_map(|it| note(it.1)).collect()
     }
 
-    /// Restores the facts of that many whole turns ago, the turn under way included, except those that
-    /// persist; at most those at the start, or after the last change of the rules. Returns how many actions had been
-    /// taken then.
+    /// Takes back that many whole turns, the one under way being the first; facts that persist stay. It goes back no
+    /// further than to the start, or to the last change of the rules. Returns how many actions had been taken then.
     fn rewind(&mut self, turns: i64) -> usize {
         let line = self.line_by_these_rules();
         let mut left = turns;
         let mut to = self.history.len();
-        let mut ends = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
-        // The action under way is the newest of its turn.
-        let mut goes_on = ends.next();
+        let mut earlier = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
+        // The action under way is not in the history yet; the one before it is of the same turn if that went on.
+        let mut next = earlier.next();
         while left > 0 {
-            match goes_on {
+            match next {
                 Some((at, true)) => to = at,
                 Some((at, false)) => {
                     left -= 1;
@@ -577,10 +578,10 @@ impl Game {
                 }
                 None => break,
             }
-            goes_on = ends.next();
+            next = earlier.next();
         }
-        let earlier = self.position_before(to);
-        go_back(&mut self.world, &earlier);
+        let position = self.position_before(to);
+        go_back(&mut self.world, &position);
         to
     }
 
@@ -602,9 +603,9 @@ impl Game {
         })
     }
 
-    /// Those of these actions since the rules were last changed: a rewind does not take back earlier ones.
+    /// The actions of [`Self::line`] since the rules were last changed: a rewind takes back no earlier ones.
     fn line_by_these_rules(&self) -> Vec<usize> {
-        // What was rewound counts, too: the rules may have been changed before an action that is no more in the line.
+        // Rewound actions are searched, too: the rules may have been changed before one that is no longer in the line.
         let switched = |it: &Record| !it.switches().is_empty();
         let since = match self.switches.is_empty() {
             true => self.history.iter().rposition(switched).unwrap_or(0),
@@ -655,7 +656,7 @@ impl Game {
         if plies > self.history.len() {
             return None;
         }
-        // What was stated after the last action belongs to it.
+        // What was stated after the last action, such as a resignation, belongs to the position after it.
         Some(if plies < self.history.len() { self.cut(plies) } else { self.clone() })
     }
 
@@ -675,11 +676,11 @@ impl Game {
 
     /// Restores the position that the next action is to start from, with the rules of that time.
     fn go_to_last(&mut self) {
-        let last = || self.history.last().map_or(0, |it| it.period);
-        let period = self.switches.last().map_or_else(last, |it| it.period) as usize;
-        if period != self.period {
-            self.period = period;
-            let RulePeriod { plan, terms } = self.periods[period].clone();
+        let last = || self.history.last().map_or(0, |it| it.rule_set);
+        let rule_set = self.switches.last().map_or_else(last, |it| it.rule_set) as usize;
+        if rule_set != self.rule_set {
+            self.rule_set = rule_set;
+            let RuleSet { plan, terms } = self.rule_sets[rule_set].clone();
             self.world = World::new(plan, self.world.backend());
             self.terms = terms;
         }

@@ -32,7 +32,7 @@ pub struct Record {
     /// [`Game::position`]: super::Game::position
     pub(super) snapshot: Option<Box<Snapshot>>,
     /// The number of the rules that it was played by, from 0.
-    pub(super) period: u32,
+    pub(super) rule_set: u32,
     /// The parts that only few actions have, boxed to keep the others small.
     pub(super) extra: Option<Box<Extra>>,
 }
@@ -45,7 +45,7 @@ pub struct Switch {
     /// The facts right after it.
     pub facts: Snapshot,
     /// The number of the new rules.
-    pub(super) period: u32,
+    pub(super) rule_set: u32,
 }
 
 impl Switch {

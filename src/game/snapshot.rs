@@ -146,7 +146,7 @@ impl SavedMove {
             key: self.key,
             delta,
             snapshot: None,
-            period: 0,
+            rule_set: 0,
             extra: extra.boxed(),
         })
     }

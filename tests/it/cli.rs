@@ -185,6 +185,22 @@ fn a_file_of_another_world_is_checked_alone() {
     check(0, &["check", &scratch("alone.dl", alone)]);
     let out = check(1, &["check", &scratch("alone-wrong.dl", &alone.replace("'b)", "'c)"))]);
     assert!(out.contains("Node has no member `c`") && out.ends_with(": 1 found\n"), "{out}");
+    let odd = format!(".meta titel \"Nodes\"\n{alone}");
+    let out = check(0, &["check", &scratch("alone-odd.dl", &odd)]);
+    assert!(out.contains("note: line 1: `.meta titel` means nothing to Rulemate"), "{out}");
+}
+
+#[test]
+fn a_file_that_no_game_loads_with_is_told_so() {
+    let text = ".meta family \"draughts\"\n.domain Kind += { ogre }\nletter('ogre, \"k\").\n";
+    let out = check(0, &["check", &scratch("ogre.dl", text)]);
+    assert!(out.contains("note: the game checkers does not load with it: "), "{out}");
+    assert!(out.ends_with("note: nothing was checked: no game loads with it\n"), "{out}");
+    let out = check(0, &["check", &scratch("ogre.dl", &text.replace("draughts", "halma"))]);
+    assert!(
+        out.ends_with("note: nothing was checked: there is no game of the family halma\n"),
+        "{out}"
+    );
 }
 
 /// As `test` does, which plays it.

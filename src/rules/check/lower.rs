@@ -1,7 +1,8 @@
 //! The second walk over a clause: constants become raw values, nested expressions variables.
 //!
 //! Literals keep their text order; the comparison that gives a nested expression's variable its value stands right
-//! before the literal that uses it. Deliberately absent: safety of variables.
+//! before the literal that uses it, or at the end of the body if it is the head that does.
+//! Deliberately absent: safety of variables (`safety`).
 
 use super::super::ast::{self, Clause, ExprKind};
 use super::super::mistake;
@@ -165,7 +166,7 @@ impl<'t> Body<'_, 't> {
         var
     }
 
-    /// A raw value of a type.
+    /// The raw value of a constant, which must be of that type.
     fn constant(&mut self, expr: &ast::Expr<'t>, ty: Type) -> Option<i64> {
         let report = match (&expr.kind, ty) {
             (ExprKind::Const(name), Type::Domain(id)) => {
@@ -296,7 +297,8 @@ impl<'t> Body<'_, 't> {
             }
             (Some(ty), _) | (_, Some(ty)) => ty,
             (None, None) => {
-                let explained = self.report_mistake(lhs, scope) | self.report_mistake(rhs, scope);
+                let explained =
+                    self.has_reported_mistake(lhs, scope) | self.has_reported_mistake(rhs, scope);
                 if !self.unresolved && !explained {
                     self.cx.report(mistake::unknown_type(span));
                 }
@@ -312,8 +314,8 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// Reports the mistake by which an operand has no type. Returns whether there is one.
-    fn report_mistake(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
+    /// Whether an operand has no type because of a mistake that has been reported; that of `_` is reported here.
+    fn has_reported_mistake(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
         match &expr.kind {
             ExprKind::Wild => {
                 self.cx.report(mistake::wildcard_in_expression(expr.span));
@@ -354,11 +356,14 @@ impl<'t> Body<'_, 't> {
             self.cx.report(mistake::ordered_results(other.span));
             return None;
         };
+        if !self.has_type(other, ty, scope) {
+            return None;
+        }
         let result = self.fresh(ty, scope, aggregate.span);
-        let limit = self.lower_expr(other, ty, scope);
+        let rhs = self.lower_expr(other, ty, scope);
         self.lower_aggregate(aggregate, vec![Term::Var(result)], scope, out)?;
         let (lhs, span) = (Expr::Var(result), aggregate.span);
-        out.push(Literal::Compare(Compare { op, lhs, rhs: limit?, span }));
+        out.push(Literal::Compare(Compare { op, lhs, rhs: rhs?, span }));
         Some(())
     }
 
@@ -370,19 +375,28 @@ impl<'t> Body<'_, 't> {
         scope: u32,
         out: &mut Vec<Literal>,
     ) -> Option<Term> {
-        if let ExprKind::Var(_) = part.kind
-            && let Some(found) = self.type_of(part, scope)
-            && found != ty
-        {
-            let (wanted, found) = (self.cx.type_name(ty), self.cx.type_name(found));
-            let report = mistake::wrong_type(part.span, wanted, found);
-            self.cx.report(report);
+        if !self.has_type(part, ty, scope) {
             return None;
         }
         match self.term(part, ty, scope, out)? {
             Term::Wild => Some(Term::Var(self.fresh(ty, scope, part.span))),
             term => Some(term),
         }
+    }
+
+    /// Whether a variable or an expression may be of that type; reports it if not. Constants are checked as they become
+    /// values.
+    fn has_type(&mut self, expr: &ast::Expr<'t>, ty: Type, scope: u32) -> bool {
+        if matches!(expr.kind, ExprKind::Var(_) | ExprKind::Binary(..))
+            && let Some(found) = self.type_of(expr, scope)
+            && found != ty
+        {
+            let (wanted, found) = (self.cx.type_name(ty), self.cx.type_name(found));
+            let report = mistake::wrong_type(expr.span, wanted, found);
+            self.cx.report(report);
+            return false;
+        }
+        true
     }
 
     fn lower_aggregate(
@@ -392,6 +406,7 @@ impl<'t> Body<'_, 't> {
         scope: u32,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
+        // The first walk has reported an aggregate inside another.
         if scope != OUTER {
             return None;
         }
@@ -427,7 +442,7 @@ impl<'t> Body<'_, 't> {
     }
 }
 
-/// Arithmetic on two numbers is a number, if it has a value.
+/// An expression, or its value if both operands are constants and the result is in range.
 fn fold_constants(op: Arith, lhs: Expr, rhs: Expr) -> Expr {
     if let (&Expr::Const(a), &Expr::Const(b)) = (&lhs, &rhs)
         && let Some(value) = op.apply(a, b)

@@ -77,6 +77,14 @@ fn games_end_as_they_will() {
     let told: Vec<_> = games.iter().map(|it| (it.tags[0].1.as_str(), it.moves.len())).collect();
     assert_eq!(told, [("1", 1), ("2", 0), ("3", 2)]);
     assert!(games.iter().all(|it| it.result.is_none()));
+    // A line of `%` is as if it were not there, and one of any white space is blank.
+    for between in ["\n%note\n", "%note\n\n", "\n%a\n%b\n", "\u{a0}\n"] {
+        let games = read(&format!("[B \"2\"]\n{between}[B \"3\"]\n\n1. d4 d5"));
+        assert_eq!(games.len(), 2, "{between:?}");
+    }
+    let one = PgnReader::new(b"[B \"2\"]\n%note\n[B \"3\"]\n\n1. d4 d5").next().expect("a game");
+    let repeated = PgnFault::RepeatedTag { name: "B".into() };
+    assert_eq!(one.map_err(|it| it.fault), Err(repeated));
     assert_eq!(read(" \n\n "), []);
     let results = read("1/2 ½-½ 1-0 0-1 *");
     assert_eq!(results.len(), 5);

@@ -10,7 +10,7 @@ use super::token::{BareNumbers, Token, token};
 use super::window::Window;
 use super::{DEEPEST, FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
-/// Number of bytes of the file that are read ahead of a word; only tags and comments may be longer.
+/// Number of bytes of the file that the window has from the beginning of a word on; for a longer word it is extended.
 const AHEAD: usize = 1024;
 /// A word that ends closer than this to the end of the window might go on.
 const MARGIN: usize = 16;
@@ -20,9 +20,9 @@ const MARGIN: usize = 16;
 #[derive(Debug, Clone)]
 pub struct PgnReader<R> {
     window: Window<R>,
-    /// Line ends since the last word.
+    /// Number of line ends since the last word, those of lines that begin with `%` left out.
     line_ends: usize,
-    /// No comment that begins after the last one examined ends before this offset.
+    /// The offset up to which no `}` was found when the end of a comment was last sought in vain.
     unclosed: usize,
     /// Where the game began.
     start: usize,
@@ -54,13 +54,7 @@ impl<R: BufRead> PgnReader<R> {
             self.window.ensure(AHEAD);
             let rest = self.window.rest();
             let blank = rest.len() - rest.trim_start().len();
-            for letter in rest[..blank].chars() {
-                match letter {
-                    '\n' => self.line_ends += 1,
-                    ' ' | '\t' | '\r' => {}
-                    _ => self.line_ends = 0,
-                }
-            }
+            self.line_ends += rest[..blank].matches('\n').count();
             let is_all_blank = blank == rest.len();
             self.window.advance(blank);
             if is_all_blank && !self.window.is_whole() {
@@ -71,7 +65,8 @@ impl<R: BufRead> PgnReader<R> {
             if !(starts_line && self.window.rest().starts_with('%')) {
                 return;
             }
-            self.line_ends = 0;
+            // The end of this line counts when it is skipped, so that of the line before does not.
+            self.line_ends = self.line_ends.saturating_sub(1);
             self.pass_line();
         }
     }
@@ -145,7 +140,7 @@ impl<R: BufRead> PgnReader<R> {
         };
         let mut taken = game.take(token, place);
         if let Err(failure) = &mut taken {
-            failure.before_game = failure.before_game && self.line_ends > 0;
+            failure.at_next_game = failure.at_next_game && self.line_ends > 0;
         } else {
             self.window.advance(end);
             self.line_ends = 0;
@@ -157,9 +152,9 @@ impl<R: BufRead> PgnReader<R> {
     fn find_close(&mut self, game: &Building, place: (usize, usize)) -> Result<(), Failure> {
         loop {
             let (rest, passed) = (self.window.rest(), self.window.passed());
-            let known = self.unclosed.saturating_sub(passed).clamp(1, rest.len());
-            // The examined part ends between characters.
             let available = rest.len();
+            // What has been examined ends between two characters, so `rest` can be cut there.
+            let known = self.unclosed.saturating_sub(passed).clamp(1, available);
             if let Some(close) = rest.get(known..).and_then(|it| it.find('}')) {
                 self.window.count(close);
                 self.window.ensure(known + close + 1 + MARGIN);
@@ -190,7 +185,7 @@ impl<R: BufRead> PgnReader<R> {
 
     /// Goes to the next line that looks like a tag, past the tags of the game that failed.
     fn recover(&mut self, failure: &Failure) {
-        if failure.before_game {
+        if failure.at_next_game {
             return;
         }
         let mut in_tags = failure.in_tags;
@@ -251,8 +246,8 @@ struct Failure {
     fault: PgnFault,
     place: (usize, usize),
     in_tags: bool,
-    /// Whether it was noticed at the first word of the next game.
-    before_game: bool,
+    /// Whether the next word is the first of the next game, so that nothing has to be skipped.
+    at_next_game: bool,
 }
 
 /// A game that is being read.
@@ -266,7 +261,7 @@ struct Building {
     /// The lines around it, the game's own first, each with the place where the variation begins in it.
     outer: Vec<Outer>,
     in_moves: bool,
-    /// Whether dots follow the first number of a move.
+    /// Whether dots follow the first move number of the game; `None` before there is one.
     has_dots: Option<bool>,
 }
 
@@ -276,10 +271,11 @@ struct Line {
     moves: Vec<PgnMove>,
     /// Comments before the first of them.
     comments: Vec<String>,
-    /// The move that comes next, and whether its number was there.
+    /// The number and the side of the move that comes next.
     next: FirstMove,
+    /// Whether that number has been read.
     is_numbered: bool,
-    /// The last move.
+    /// The number and the side of the last move.
     last: FirstMove,
 }
 
@@ -300,7 +296,7 @@ impl Building {
     }
 
     fn failure(&self, fault: PgnFault, place: (usize, usize)) -> Failure {
-        Failure { fault, place, in_tags: !self.in_moves, before_game: false }
+        Failure { fault, place, in_tags: !self.in_moves, at_next_game: false }
     }
 
     /// Adds a token; true if it ends the game.
@@ -312,7 +308,7 @@ impl Building {
             Token::Tag(name, value) => {
                 if let Some(outer) = self.outer.first() {
                     let failure = self.failure(PgnFault::OpenVariation, outer.place);
-                    return Err(Failure { before_game: true, ..failure });
+                    return Err(Failure { at_next_game: true, ..failure });
                 }
                 if !self.names.insert(name.to_lowercase()) {
                     let fault = PgnFault::RepeatedTag { name: name.into() };
