@@ -25,7 +25,8 @@ pub struct Contract {
     pub at: Fact,
     pub kind: Fact,
     pub color: Fact,
-    /// Facts of the game. Counters that the rules do not keep are not written.
+    /// Facts of the game: the side to move and, where the rules keep them, the number of the move and how often the
+    /// position has occurred.
     pub turn: Fact,
     pub fullmove: Option<Fact>,
     pub occurrences: Option<Fact>,
@@ -35,7 +36,7 @@ pub struct Contract {
     pub marks: Vec<Mark>,
     /// Squares that are taken out of the board.
     pub walls: Option<Walls>,
-    /// A number per side, in a field of their own.
+    /// A number per side, all in one field.
     pub counters: Option<Counters>,
     /// Whether pieces without a square are in a player's hand, which a FEN gives in brackets.
     pub pocket: bool,
@@ -58,11 +59,11 @@ pub struct Contract {
     pub san_letter: Option<RelId>,
     /// The roles that only some families have.
     pub notation: Roles,
-    /// Relations about the position: a side may not leave it as it is; a side is threatened.
+    /// Relations about sides in the position: no action of that side may lead here; that side is threatened.
     pub untenable: RelId,
     pub exposed: Option<RelId>,
     pub over: RelId,
-    /// The outcome if the side to move has no action, where rules alone cannot see that.
+    /// The outcome if the side to move has no action, where rules alone cannot see that it has none.
     pub stuck: Option<RelId>,
     /// Whether the side to move keeps the turn after its next action, in games where that is possible.
     pub keeps_turn: Option<RelId>,
@@ -73,7 +74,7 @@ pub struct Contract {
     pub misplaced: Vec<RelId>,
     pub claim: RelId,
     pub wins: RelId,
-    /// The domains that these relations are about.
+    /// The board, the maximum number of entities, and the domains of sides and kinds.
     pub board: Board,
     pub entities: u16,
     pub sides: DomainId,
@@ -81,10 +82,10 @@ pub struct Contract {
     /// How each action is decided, by its number.
     pub decisions: Vec<Decision>,
     /// The room that guarantees that an action can be taken whenever it is legal, by the action's number;
-    /// made when something is counted first.
+    /// made the first time that something is counted.
     rooms: OnceLock<Vec<Room>>,
-    /// Whether an action may be refused in a stage after those that are played out, by its number; made when an
-    /// action is played out first.
+    /// Whether an action may be refused in a stage after those that are played out, by its number; made the
+    /// first time that an action is played out.
     refused_late: OnceLock<Vec<bool>>,
 }
 

@@ -256,7 +256,6 @@ impl Finder<'_> {
         None
     }
 
-    /// Whether a column of that type fits the slot; the first column determines its domain.
     /// Whether a relation has these columns.
     pub(super) fn columns_fit(&mut self, rel: RelId, slots: &[Slot]) -> bool {
         let columns = &self.program.relation(rel).columns;
@@ -264,6 +263,7 @@ impl Finder<'_> {
             && slots.iter().zip(columns).all(|(&slot, column)| self.fits(slot, column.ty))
     }
 
+    /// Whether a column of that type fits the slot; the first column determines its domain.
     pub(super) fn fits(&mut self, slot: Slot, ty: Type) -> bool {
         match (slot, ty) {
             (Slot::Int, Type::Int) | (Slot::Text, Type::Text) => true,
@@ -286,14 +286,21 @@ impl Finder<'_> {
         }
     }
 
-    pub(super) fn board(&self) -> Option<Board> {
+    pub(super) fn board(&mut self) -> Option<Board> {
         let domain = self.domain(Slot::Square)?;
         match &self.program.schema.domain(domain).shape {
             Shape::Grid { files, ranks } => {
                 Some(Board { domain, files: *files, ranks: *ranks, is_grid: true })
             }
             Shape::Members(names) => {
-                let files = u8::try_from(names.len()).ok()?;
+                let Ok(files) = u8::try_from(names.len()) else {
+                    self.faults.push(Fault::Shape {
+                        relation: "the board".into(),
+                        expected: format!("one of at most {} points", u8::MAX),
+                        found: format!("one of {} points", names.len()),
+                    });
+                    return None;
+                };
                 Some(Board { domain, files, ranks: 1, is_grid: false })
             }
             Shape::Entities { .. } => None,

@@ -1,6 +1,6 @@
 //! Facts of a position that its FEN does not state.
 //!
-//! A FEN states what its six fields and those that the rules declare can express. All other state (how tired
+//! A FEN states what its usual fields and those that the rules declare can express. All other state (how tired
 //! a piece is, which shield is gone) is lost, and then other actions may be legal. So a note says so where a
 //! FEN is shown or exported. The difference is found by setting the game up again from its FEN and comparing,
 //! so presets need not declare anything. Deliberately absent: what every FEN leaves out, the history (how
@@ -28,8 +28,9 @@ enum StableValue {
 }
 
 impl Ruleset {
-    /// The names of the attributes whose facts differ between a game of these rules and one set up from its
-    /// FEN.
+    /// The names of the attributes that the FEN of a game does not state, and whose facts differ between it and a
+    /// game set up from that FEN. None are found if the game runs under other rules than these, or if nothing can
+    /// be set up from its FEN.
     pub fn unsaid(&self, game: &mut Game) -> Vec<String> {
         let attrs = self.unstated_attributes(game);
         if !Arc::ptr_eq(self.plan(), game.plan()) || !self.may_be_unsaid(game, &attrs) {
@@ -42,9 +43,9 @@ impl Ruleset {
         attrs.into_iter().filter(differs).map(name).collect()
     }
 
-    /// The names of the attributes whose facts differ between a game and one set up from its FEN, although
-    /// the FEN should state them, and that `unsaid` does not list. History and irrelevant attributes are
-    /// ignored.
+    /// The names of the attributes whose facts differ between a game and one set up from its FEN, and that
+    /// `unsaid` does not list: the FEN should state them. Ignored are history, how the game was ended, and what a
+    /// FEN states only if it makes a difference.
     pub fn misread(&self, game: &mut Game, again: &Game) -> Vec<String> {
         let unsaid = self.unsaid(game);
         let contract = self.contract();
@@ -57,7 +58,7 @@ impl Ruleset {
         let ignored: Vec<AttrId> =
             ignored.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
         let schema = &self.program().schema;
-        // Facts with default values are ignored.
+        // A fact with the default value, or with 0 where there is no default, counts as none, except for squares.
         let stated = |game: &Game, attr: AttrId| {
             let usual = schema.attribute(attr).default.unwrap_or(0);
             let is_usual = |it: &(StableValue, StableValue)| it.1 == StableValue::Value(usual);
@@ -84,7 +85,8 @@ impl Ruleset {
         })
     }
 
-    /// The attributes that no FEN of this game states.
+    /// The attributes that the FEN of this game does not state, apart from those that every FEN leaves out on
+    /// purpose: history, how the game was ended, and the number of the next entity.
     fn unstated_attributes(&self, game: &Game) -> Vec<AttrId> {
         let contract = self.contract();
         let mut facts = vec![contract.kind, contract.color, contract.turn];

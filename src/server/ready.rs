@@ -15,11 +15,12 @@ const HOLDS: Duration = Duration::from_secs(1);
 pub(super) struct Ready(Mutex<Option<(Instant, Result<(), StoreError>)>>);
 
 impl Ready {
-    /// Checks whether the store can be written to; the result is reused for [`HOLDS`].
+    /// Finds out whether the store can be written to; the result is reused for [`HOLDS`]. The thread of [`Reads`]
+    /// does the write: it has all writes but those of events.
     ///
     /// # Errors
     /// Nothing can be stored.
-    pub(super) async fn look(&self, store: &Reads) -> Result<(), StoreError> {
+    pub(super) async fn probe(&self, store: &Reads) -> Result<(), StoreError> {
         let mut last = self.0.lock().await;
         if let Some((at, found)) = &*last
             && at.elapsed() < HOLDS

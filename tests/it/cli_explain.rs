@@ -33,9 +33,9 @@ fn moves_and_attacks() {
         &fen,
         &["--why-not", "e1g1"],
         0,
-        "e1g1 is not legal: castling with the white rook on h1 starts from, passes or reaches an \
-         attacked square: the black bishop on a6 attacks f1 [rules/chess/castling.dl:",
-        "castling with the rook on h1, the king on e1 starts from, passes or reaches f1 [always]",
+        "e1g1 is not legal: the partner of the white rook on h1, castling with it, starts from, passes or \
+         reaches an attacked square: the black bishop on a6 attacks f1 [rules/chess/castling.dl:",
+        "the king on e1, castling with the rook on h1, starts from, passes or reaches f1 [always]",
     );
     says(
         &[],

@@ -433,7 +433,7 @@ const FORBIDDEN: &[(&str, &str, &str, &str)] = &[
     (
         "4k3/8/b7/8/8/8/8/4K2R w K - 0 1",
         "e1g1",
-        "castling with the white rook on h1 starts from, passes or reaches an attacked square: the black bishop on a6 attacks f1",
+        "the partner of the white rook on h1, castling with it, starts from, passes or reaches an attacked square: the black bishop on a6 attacks f1",
         "the black bishop on a6 attacks f1",
     ),
     (
@@ -452,7 +452,7 @@ const FORBIDDEN: &[(&str, &str, &str, &str)] = &[
     (
         "4r1k1/8/8/8/8/8/8/4K2R w K - 0 1",
         "e1g1",
-        "castling with the white rook on h1 starts from, passes or reaches an attacked square: the black rook on e8 attacks e1",
+        "the partner of the white rook on h1, castling with it, starts from, passes or reaches an attacked square: the black rook on e8 attacks e1",
         "the black rook on e8 attacks e1",
     ),
     ("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1", "e5d6", "no piece of black stands on d6", ""),

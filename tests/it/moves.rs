@@ -41,6 +41,23 @@ fn a_relation_of_another_shape_is_described() {
 }
 
 #[test]
+fn a_board_of_too_many_points_is_refused_in_words() {
+    for (points, is_refused) in [(255, false), (256, true)] {
+        let names: Vec<String> = (0..points).map(|it| format!("p{it}")).collect();
+        let text = format!(
+            ".domain Square {{ {} }}\n.domain Entity entities 8\n\
+             .input at(piece: Entity, square: Square) key attr position\n",
+            names.join(", ")
+        );
+        let source = Source { path: "points.dl".into(), text: text.into() };
+        let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+        let error = Contract::resolve(&program).expect_err("no kinds").to_string();
+        let expected = "the board is one of 256 points, not one of at most 255 points";
+        assert_eq!(error.contains(expected), is_refused, "{error}");
+    }
+}
+
+#[test]
 fn the_core_rules_fit_under_every_game() {
     for game in ["antichess", "chess", "chess960", "coregal", "giveaway", "knightmate"] {
         let found = Contract::resolve(&program(game));

@@ -22,7 +22,7 @@ pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Probl
         let message = "the server is about to stop";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", message));
     }
-    web.host.ready.look(web.host.reads()).await?;
+    web.host.ready.probe(web.host.reads()).await?;
     Ok("ready\n")
 }
 

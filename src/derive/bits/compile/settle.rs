@@ -42,7 +42,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let solved = self.solve_static(&stratum.relations)?;
                 self.settle(&stratum.relations, &solved)?;
             } else {
-                // It may have rows; which ones, is not known yet.
+                // They may have rows, which are not known yet.
                 for &rel in &stratum.relations {
                     self.planner.layout.stores[usize::from(rel.0)] = Store::Sparse(StoreId::MAX);
                 }
@@ -163,50 +163,50 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
     }
 
-    /// Plans the semi-naive fixpoint of a stratum: every rule once, then once per recursive atom, with that
-    /// atom reading only new tuples.
+    /// Plans the semi-naive fixpoint of a stratum: a rule that reads nothing of the stratum once, for the first
+    /// round; any other once per atom that does, with that atom reading only the tuples of the last round.
     pub(super) fn plan_fixpoint(&mut self, relations: &[RelId]) -> Result<Fixpoint, PlanError> {
-        let stores: Vec<Member> = relations
+        let members: Vec<Member> = relations
             .iter()
             .map(|&rel| {
                 let columns = &self.program.relation(rel).columns;
                 let arity = columns.len();
                 let sizes: Option<Vec<u32>> =
                     columns.iter().map(|it| Some(size(self.program, it.ty)? as u32)).collect();
-                let all = |sizes: &Vec<u32>| {
-                    sizes.iter().try_fold(1, |all: usize, &it| all.checked_mul(it as usize))
+                let product = |sizes: &Vec<u32>| {
+                    sizes.iter().try_fold(1, |tuples: usize, &it| tuples.checked_mul(it as usize))
                 };
                 Member {
                     rel,
                     full: self.planner.layout.new_sparse(arity, false),
                     delta: self.planner.layout.new_sparse(arity, false),
-                    space: sizes.filter(|it| all(it).is_some_and(|it| it <= SPACE)),
+                    space: sizes.filter(|it| product(it).is_some_and(|it| it <= SPACE)),
                 }
             })
             .collect();
         let mut variants = Vec::new();
-        for member in &stores {
+        for member in &members {
             for live in self.live[usize::from(member.rel.0)].clone() {
                 let recursive: Vec<usize> = (0..live.body.len())
                     .filter(|&it| {
                         matches!(live.body[it], Literal::Atom(atom) if relations.contains(&atom.rel))
                     })
                     .collect();
-                let new_ones: Vec<Option<usize>> = if recursive.is_empty() {
+                let reads_delta: Vec<Option<usize>> = if recursive.is_empty() {
                     vec![None]
                 } else {
                     recursive.iter().map(|&it| Some(it)).collect()
                 };
-                for new in new_ones {
+                for delta in reads_delta {
                     self.begin(&live);
-                    self.planner.loops = FREE_LOOPS; // over the rounds
+                    self.planner.loops = FREE_LOOPS; // it runs once a round, so every loop is charged
                     let body = (0..live.body.len())
                         .map(|at| match live.body[at] {
                             Literal::Atom(atom) => {
-                                let store = stores
+                                let store = members
                                     .iter()
                                     .find(|it| it.rel == atom.rel)
-                                    .map(|it| if new == Some(at) { it.delta } else { it.full });
+                                    .map(|it| if delta == Some(at) { it.delta } else { it.full });
                                 Lit::Atom { atom: atom.clone(), store }
                             }
                             other => lit(other),
@@ -215,10 +215,10 @@ impl<'p, W: Word> Compiler<'p, W> {
                     let pc = self.planner.code.ops.len() as u32;
                     let goal = Goal::Tuple { store: member.full, args: &live.rule.args };
                     self.plan(body, &goal, live.rule.id)?;
-                    variants.push(Variant { pc, first: new.is_none() });
+                    variants.push(Variant { pc, first: delta.is_none() });
                 }
             }
         }
-        Ok(Fixpoint { relations: stores, variants })
+        Ok(Fixpoint { relations: members, variants })
     }
 }
