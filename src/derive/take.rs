@@ -41,14 +41,14 @@ impl World {
         args: &[i64],
         looks: &mut dyn FnMut(&mut World) -> bool,
     ) -> Result<(), Refusal> {
-        let before = self.schedule().cut(action);
-        if before == usize::MAX {
+        let batch = self.schedule().cut(action);
+        if batch == usize::MAX {
             self.fire(action, args)?;
             looks(self);
             return Ok(());
         }
         let args = &*self.program().action(action).whole(args);
-        let cut = Cut { before, looks: &mut |world, _, _| looks(world) };
+        let cut = Cut { batch, looks: &mut |world, _, _| looks(world) };
         self.transact(Event::Action(action), args, None, Some(cut))
     }
 
@@ -63,12 +63,12 @@ impl World {
     ) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
         let args = &*self.program().action(action).whole(args);
-        let before = self.schedule().cut(action);
-        let mut look = |world: &mut World, steps, is_cut| {
-            looks(world, steps, is_cut);
+        let batch = self.schedule().cut(action);
+        let mut look = |world: &mut World, steps, is_at_cut| {
+            looks(world, steps, is_at_cut);
             true
         };
-        let cut = Cut { before, looks: &mut look };
+        let cut = Cut { batch, looks: &mut look };
         let done = self.transact(Event::Action(action), args, Some(&mut trace), Some(cut));
         (trace, done)
     }

@@ -1,8 +1,8 @@
 //! Transactions: runs the reactions to an action or an event, stage by stage and batch by batch.
 //!
 //! A batch is solved by the evaluator; here its effects are applied, and the events that it raised are
-//! handled, one after the other, before the next batch begins. Actions that raise nothing take a shorter path
-//! (`World::fire`). Deliberately absent: which batches there are (`schedule`).
+//! handled, one after the other, before the next batch begins. Actions of one batch that only writes facts take a
+//! shorter path (`World::fire`). Deliberately absent: which batches there are (`schedule`).
 
 use std::sync::Arc;
 
@@ -23,24 +23,26 @@ pub(super) struct Transaction<'w, 't> {
     under_way: Vec<(EventId, usize)>,
     /// Number of events raised so far.
     events: usize,
-    /// What that was when the innermost event under way began.
+    /// The number of the event that is being handled, in the order in which they were raised; 0 is what the
+    /// transaction began with.
     number: usize,
-    /// Whether a rewind was requested, after whose batch nothing more runs.
+    /// Whether a rewind was requested: then nothing runs after the batch that requested it.
     rewinds: bool,
     /// Whether the evaluator has been given the facts and rows from before the action.
     looks_back: bool,
     /// Rows from before the action, which reactions may read.
     before: Before,
     fresh: Fresh,
-    /// The cut, if the action is only played out.
+    /// Where to look at the world, if the action is played out; `None` once that was done.
     cut: Option<Cut<'t>>,
 }
 
-/// The cut of an action that is played out: the batch before which it is, and the function to call there. It
-/// is passed the number of steps traced so far, and whether the cut was reached; it returns whether to run
-/// the rest.
+/// The end of the stages of an action that are played out (`until STAGE`), where the world is looked at.
 pub(super) struct Cut<'t> {
-    pub(super) before: usize,
+    /// The first batch after them. It may be one past the action's last batch.
+    pub(super) batch: usize,
+    /// What looks at the world there, or at the action's end if that comes first. It is passed the number of steps
+    /// traced so far, and whether the cut was reached; it returns whether to run the rest.
     pub(super) looks: &'t mut dyn FnMut(&mut World, usize, bool) -> bool,
 }
 
@@ -118,10 +120,10 @@ impl<'w, 't> Transaction<'w, 't> {
         }
     }
 
-    /// Calls the function of the cut, unless that was done. Returns whether to run the rest.
-    pub(super) fn end_trial(&mut self, is_cut: bool) -> bool {
+    /// Looks at the world, unless that was done. Returns whether to run the rest.
+    pub(super) fn end_trial(&mut self, is_at_cut: bool) -> bool {
         let steps = self.trace.as_ref().map_or(0, |it| it.steps.len());
-        self.cut.take().is_none_or(|it| (it.looks)(self.world, steps, is_cut))
+        self.cut.take().is_none_or(|it| (it.looks)(self.world, steps, is_at_cut))
     }
 
     /// Runs the batches of an action or event.
@@ -130,7 +132,7 @@ impl<'w, 't> Transaction<'w, 't> {
         let number = self.events;
         let batches = self.world.batches(event);
         for batch in batches.clone() {
-            if self.cut.as_ref().is_some_and(|it| it.before == batch) && !self.end_trial(true) {
+            if self.is_cut_before(batch) && !self.end_trial(true) {
                 break;
             }
             if !self.looks_back && self.world.looks_back(batch) {
@@ -166,12 +168,17 @@ impl<'w, 't> Transaction<'w, 't> {
                 args = passed;
             }
         }
-        // If all later reactions never have an effect, there is no batch for them.
-        let ended = self.cut.as_ref().is_some_and(|it| it.before == batches.end);
-        if ended && self.under_way.is_empty() && !self.rewinds {
+        // There is no batch after the cut if no reaction of the later stages can ever fire.
+        if self.is_cut_before(batches.end) && !self.rewinds {
             self.end_trial(true);
         }
         Ok(())
+    }
+
+    /// Whether the cut is before this batch of the action. Events have none: the first batch of one may have the
+    /// number that is one past the action's last batch.
+    fn is_cut_before(&self, batch: usize) -> bool {
+        self.under_way.is_empty() && self.cut.as_ref().is_some_and(|it| it.batch == batch)
     }
 
     fn raise(&mut self, raised: Raised) -> Result<(), Refusal> {

@@ -1,8 +1,8 @@
 //! Turns of several actions: whether one goes on, whether it may stop, and whether the side to move has a
 //! turn.
 //!
-//! A turn goes on after an action if the same side is to move and the game is not over. Where the rules say
-//! that it may not stop (`unfinished()`), a sequence of actions that ends there is no turn.
+//! A turn goes on after an action if the same side is to move and the game is not over. If there is no further
+//! action then, it stops there, unless the rules forbid that (`unfinished()`): then what was done is no turn.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,8 @@ pub(crate) fn may_stop(world: &mut World, contract: &Contract) -> bool {
 }
 
 /// Whether the side to move has a turn that it can finish. True without a search if the rules let every turn
-/// stop, and where a turn may not stop now: the side is in the middle of it then, and may take it back.
+/// stop, and where a turn may not stop now: then the side is in the middle of one, and if it cannot finish it, it
+/// can take back the actions of it and begin another.
 pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;
@@ -61,8 +62,8 @@ pub(super) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>
     contract.mover(world.facts()) == mover && !is_over(world, contract)
 }
 
-/// Whether the side to move has no legal action, or no turn that it can finish, although the rules alone do
-/// not show it. Nothing is played out in games whose rules decide everything and let every turn stop.
+/// Whether the side to move has no legal action, or no turn that it can finish, where only playing actions out shows
+/// it. Always false in games whose rules decide all actions and let every turn stop: their rules show it themselves.
 pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
     let undecided = !LegalityMode::Declared.is_by_rules(contract);
     if is_over(world, contract) {

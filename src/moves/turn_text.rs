@@ -18,7 +18,7 @@ pub const BETWEEN: char = ',';
 pub struct Turns {
     /// The text of each turn, with its actions; sorted by the text of the first action, then of the second, and so on.
     pub turns: Vec<(String, Vec<Move>)>,
-    /// Whether no turn was left out.
+    /// Whether it is certain that no turn was left out.
     pub complete: bool,
 }
 
@@ -129,7 +129,7 @@ fn parse_actions(
         at += taken;
         let refused = world.fire(mv.action, &mv.args).is_err();
         actions.push(mv);
-        // Playing it explains why; there is no position to read the rest in.
+        // There is no position to read the rest in. Whoever plays these actions is told why the last one is refused.
         if refused {
             break;
         }
@@ -189,12 +189,13 @@ pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Resul
     Err(if has_form_of_uci { uci } else { san })
 }
 
-/// The word for a turn, whose actions begin here, if the rules have one and it means no turn that ends otherwise.
+/// The word for the turn of these actions, which begins in this position: the first by the templates of the rules
+/// that, read again, leads to the same position. `None` if there is no such word.
 pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Option<String> {
     let words = contract.turn_words.as_ref()?;
     let (last, first) = actions.split_last()?;
     let start = world.mark();
-    // A turn has no word if the templates still have nothing to write after one of its actions, the last aside.
+    // A turn has no word if after one of its actions, the last aside, no template has anything to write.
     let has_word = first.iter().all(|it| {
         world.fire(it.action, &it.args).is_ok()
             && turn_texts(world, words).iter().any(Option::is_some)

@@ -138,7 +138,7 @@ pub enum Lack {
 pub struct Attempt {
     pub rule: Quote,
     pub bindings: Vec<Binding>,
-    /// Number of literals of the body that do not fail with these bindings, at any place.
+    /// Number of literals of the body that do not fail with these bindings, also after the first that fails.
     pub matched: usize,
     pub total: usize,
     pub blocked: Blocked,

@@ -304,6 +304,43 @@ fn relay() -> (Catalogue, Ruleset) {
     (catalogue, rules)
 }
 
+/// No reaction after the stage that is tried can ever fire, so that the batches of the event come right after those
+/// of the only action.
+const SPLASH: &str = r#"
+.meta game "splash"
+.meta title "Splash"
+.meta board "8x1"
+.meta start "R6r w 1"
+.stage extra after describe
+.domain Kind += { runner }
+.domain Reason += { held }
+letter('runner, "r").
+.static onward(side: Side, dir: Dir) "{side} runs {dir}"
+onward('white, 'e). onward('black, 'w).
+.input wet(piece: Entity) flag attr wet "{piece} is wet"
+.decl never() open "it is never so"
+.decl try_hop(piece: Entity, to: Square) "{piece} could hop to {to}"
+try_hop(p, t) :- own(p), color(p, c), onward(c, d), at(p, s), step(d, s, t), !occupied(t).
+.action hop(piece: Entity, to: Square) pseudo_legal try_hop legality simulate until describe uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} hops to {to}"
+hop(p, t) :- try_hop(p, t).
+on hop(p, t) do set at(p, t), raise capture(p, p, t).
+on capture(p, _, _) in before do set wet(p), stop.
+on hop(p, _) in extra when never() do retract wet(p).
+untenable(c) :- color(p, c), wet(p).
+"#;
+
+#[test]
+fn an_action_is_tried_with_the_events_that_it_raises_if_nothing_can_come_later() {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/splash.dl".into(), text: SPLASH.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("splash", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    assert!(game.listing().is_empty());
+    let explained = game.explain_move("a1b1", Limits::default()).expect("a move");
+    assert!(!explained.holds, "{}", explained.summary);
+}
+
 fn side(game: &mut Game) -> String {
     rows(game.world_mut(), "turn").remove(0)
 }

@@ -1,11 +1,12 @@
 //! Refutations: how far each rule of a relation gets toward a goal that no row matches.
 //!
-//! For each rule the body is searched as the solver does it, but with negated literals last. Of the partial
-//! matches that satisfy the most literals, the one is kept whose other literals would need the cheapest changes
-//! (`near`). So if everything else in a rule holds, its failure is explained by the row that forbids it.
+//! For each rule the body is searched as the solver does it, but with negated literals last: if everything else in
+//! a rule holds, its failure is explained by the row that forbids it. Of the partial matches that satisfy the most
+//! literals, the one is kept whose other literals would need the cheapest changes (`near`).
 //!
 //! A recursive rule is followed from the goal back: a recursive literal that binds a variable is evaluated after
-//! the others. So the rows that the goal might come from are what the matches differ in.
+//! the others. By then they have bound what leads to the goal (the square before it, for a slide), so that each
+//! match lacks another row of the recursive relation.
 
 use std::ops::ControlFlow;
 
@@ -118,7 +119,7 @@ impl Context<'_> {
         };
         let (matched, blocked, bindings) = match furthest {
             Some(it) => {
-                let matched = self.satisfied(&rule.body, &it.bindings);
+                let matched = self.not_failing(&rule.body, &it.bindings);
                 (matched, self.blocked(rule, &it, depth), it.bindings)
             }
             // Only when the steps ran out: then there is an error instead of this answer.
@@ -146,9 +147,9 @@ impl Context<'_> {
         }
     }
 
-    /// Number of literals that do not fail under the bindings, at any place: those that hold, have rows, or
-    /// cannot be decided.
-    fn satisfied(&self, body: &[Literal], bindings: &Bindings) -> usize {
+    /// Number of literals of the whole body, also after the first that fails, that do not fail under the bindings:
+    /// those that hold, have rows, or cannot be decided.
+    fn not_failing(&self, body: &[Literal], bindings: &Bindings) -> usize {
         let fits = |at: &usize| {
             let literal = &body[*at];
             let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
@@ -206,10 +207,10 @@ impl Context<'_> {
     }
 
     /// The place in `rest` of the literal to try next: first a positive atom or a comparison that binds no
-    /// variable, in text order; then what the solver would take, but if that may have many solutions, an atom that
-    /// has no row whatever its unbound variables are. Of these, recursive ones (`back`) come after the others.
-    /// Negated literals, and aggregates that bind no variable, come last, since it is most informative that
-    /// everything else holds.
+    /// variable, in text order. Then, of the literals that bind some, recursive ones (`back`) after the others, what
+    /// the solver would take; but if that may have many solutions, rather an atom that has no row whatever its
+    /// unbound variables are. Negated literals, and aggregates that bind no variable, come last, since it is most
+    /// informative that everything else holds.
     fn next(
         &self,
         body: &[Literal],

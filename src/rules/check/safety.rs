@@ -12,18 +12,24 @@ use super::rule::{Body, OUTER, Use};
 type Bound = HashSet<VarId>;
 
 impl Body<'_, '_> {
-    /// Checks a body that starts with some variables bound, and checks that it binds those of the head.
-    pub(super) fn check_bound(&mut self, body: &[Literal], given: &[VarId], head: &[Term]) -> bool {
+    /// Checks a body that starts with some variables bound, and that it binds those that are needed after it: by the
+    /// head, the reason and the plan of a rule, or by the effects of a reaction. Returns whether all are bound.
+    pub(super) fn check_bound(
+        &mut self,
+        body: &[Literal],
+        given: &[VarId],
+        needed: &[Term],
+    ) -> bool {
         let mut bound: Bound = given.iter().copied().collect();
         let mut unbound = self.settle(body, &mut bound);
-        unbound.extend(term_vars(head).filter(|it| !bound.contains(it)));
+        unbound.extend(term_vars(needed).filter(|it| !bound.contains(it)));
         self.report_unbound(unbound, given)
     }
 
-    /// Reports each variable once.
+    /// Reports each unbound variable that has a name in the text, once. Returns whether none is unbound.
     pub(super) fn report_unbound(&mut self, unbound: Vec<VarId>, given: &[VarId]) -> bool {
         let safe = unbound.is_empty();
-        let reaction = !given.is_empty();
+        let has_given = !given.is_empty();
         let named: Vec<VarId> = unbound.iter().copied().filter(|&it| !self.info(it).made).collect();
         for id in named {
             let var = self.info(id);
@@ -31,8 +37,8 @@ impl Body<'_, '_> {
                 continue;
             }
             var.reported = true;
-            let use_of = |&&(_, place): &&(_, Use)| place != Use::Atom && place != Use::Param;
-            let place = var.uses.iter().find(use_of).or_else(|| var.uses.first()).copied();
+            let needs_value = |&&(_, place): &&(_, Use)| place != Use::Atom && place != Use::Param;
+            let place = var.uses.iter().find(needs_value).or_else(|| var.uses.first()).copied();
             let (name, ty) = (var.name.clone(), var.ty);
             let operand = var.uses.iter().any(|it| it.1 == Use::Value);
             let Some((span, place)) = place else { continue };
@@ -42,7 +48,7 @@ impl Body<'_, '_> {
                 Use::Effect => mistake::unbound_in_effect(&name, span, member.as_deref()),
                 Use::Because => mistake::unbound_in("because", &name, span, member.as_deref()),
                 Use::Plan => mistake::unbound_in(".plan", &name, span, member.as_deref()),
-                _ => mistake::unbound(&name, span, member.as_deref(), reaction, operand),
+                _ => mistake::unbound(&name, span, member.as_deref(), has_given, operand),
             };
             self.cx.report(report);
         }
@@ -65,7 +71,7 @@ impl Body<'_, '_> {
         }
         for literal in left {
             let mut needed = Vec::new();
-            self.needs(literal, &mut needed);
+            self.outside_vars(literal, &mut needed);
             unbound.extend(needed.into_iter().filter(|it| !bound.contains(it)));
         }
         unbound
@@ -99,7 +105,8 @@ impl Body<'_, '_> {
         }
     }
 
-    fn needs(&self, literal: &Literal, out: &mut Vec<VarId>) {
+    /// The variables of a literal; of an aggregate, those that also occur outside of it.
+    fn outside_vars(&self, literal: &Literal, out: &mut Vec<VarId>) {
         match literal {
             Literal::Atom(atom) => out.extend(term_vars(&atom.args)),
             Literal::Compare(compare) => compare.collect_vars(out),
@@ -110,7 +117,7 @@ impl Body<'_, '_> {
     /// The variables of an aggregate that also occur outside of it.
     fn shared(&self, aggregate: &Aggregate, out: &mut Vec<VarId>) {
         let mut inner = Vec::new();
-        aggregate.body.iter().for_each(|it| self.needs(it, &mut inner));
+        aggregate.body.iter().for_each(|it| self.outside_vars(it, &mut inner));
         aggregate.exprs.iter().for_each(|it| it.collect_vars(&mut inner));
         out.extend(inner.into_iter().filter(|it| self.vars[usize::from(it.0)].scope == OUTER));
     }

@@ -188,13 +188,13 @@ pub(in super::super) fn unbound(
     name: &str,
     span: Span,
     member: Option<&str>,
-    reaction: bool,
+    has_given: bool,
     operand: bool,
 ) -> Diagnostic {
     let message = format!("`{name}` has no value where it is needed");
     let it = Diagnostic::new("E303", message, span, "not bound by any positive atom or `=`");
     let it = if operand { with_rule_of_equals(it) } else { it };
-    let it = match reaction {
+    let it = match has_given {
         true => it.note("parameters of the action or event are bound from the start"),
         false => it,
     };

@@ -1,5 +1,5 @@
-//! Removes old games with all of their rows and records, in one transaction, and returns how the tallies change.
-//! Texts stay: other games may be played by the same rules.
+//! Removes old games with all of their rows and records, within a transaction of the caller's, and returns how the
+//! tallies change. The texts of their rules stay: other games may be played by them.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -14,8 +14,8 @@ pub(super) struct Pruned {
     pub(super) of_records: Tally,
 }
 
-/// The prefixes of the keys of a game's records: those of its players' seats, whose keys end with the game's id, and
-/// the others. [`is_about`] decides for each key that has such a prefix.
+/// The prefixes of the keys of a game's records: first of those of its players' seats (`seat ACCOUNT TIME GAME`), then
+/// of the others (`rated GAME`, `report GAME ...`). Keys of other games may begin with them, too: [`is_about`] tells.
 fn about(game: &str, summary: &str) -> (Vec<String>, Vec<String>) {
     let accounts = serde_json::from_str::<Summary>(summary).map(|it| it.accounts);
     let seats = accounts.unwrap_or_default().into_iter().flatten();
@@ -23,6 +23,7 @@ fn about(game: &str, summary: &str) -> (Vec<String>, Vec<String>) {
     (seats, vec![format!("rated {game}"), format!("report {game} ")])
 }
 
+/// Whether a key that begins with one of these prefixes is that of a record of the game.
 fn is_about(key: &str, game: &str, prefix: &str) -> bool {
     match prefix.starts_with("seat ") {
         true => key.rsplit(' ').next() == Some(game),
@@ -78,7 +79,7 @@ pub(super) fn postgres(
     before: i64,
 ) -> Result<Pruned, StoreError> {
     let mut pruned = Pruned::default();
-    // In the order in which appends lock them.
+    // In the order in which appends lock games, or they could deadlock.
     let mut games: Vec<&String> = games.iter().collect();
     games.sort();
     for game in games {
