@@ -1,7 +1,7 @@
 //! All solutions of a body, tuple at a time, over any materialised rows.
 //!
-//! Reactions and proofs need small queries whose variables are mostly bound; a backtracking search
-//! answers them without a plan. Deliberately absent: deriving rows (the evaluators do that, and
+//! Proofs, questions and the reference evaluator's reactions need small queries whose variables are mostly bound; a
+//! backtracking search answers them without a plan. Deliberately absent: deriving rows (the evaluators do that, and
 //! share no code with this file).
 
 use std::ops::ControlFlow;
@@ -51,9 +51,10 @@ pub(super) fn term(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
     }
 }
 
-/// The place among `rest` of the literal to try next: tests first, then literals with at most one solution,
-/// then the atom with the fewest new variables, where a static counts as if it had two more. Also returns
-/// whether it may have many solutions, so that looking ahead pays off.
+/// The place among `rest` of the literal to try next: first comparisons, atoms without new variables, lookups by key
+/// and aggregates, in this order, which have one solution at most; then the atom with the fewest new variables (a static
+/// counts as if it had two more), and of those with as few the one with the most values. Also returns whether it may
+/// have many solutions, so that looking ahead pays off.
 pub(super) fn pick(
     program: &Program,
     body: &[Literal],
@@ -138,8 +139,8 @@ fn is_lookup(program: &Program, atom: &Atom, bindings: &[Option<i64>]) -> bool {
             .is_some_and(|(_, key)| key.iter().all(|&it| term(it, bindings).is_some()))
 }
 
-/// Whether all variables of both sides are bound; or, of an equation, those of one side, and the other side
-/// is a variable.
+/// Whether a comparison can be decided, since all its variables are bound, or is an equation that gives its only unbound
+/// variable, alone on one side, a value.
 fn is_ready(compare: &Compare, bindings: &[Option<i64>]) -> bool {
     match (all_bound(&compare.lhs, bindings), all_bound(&compare.rhs, bindings)) {
         (true, true) => true,
@@ -164,8 +165,8 @@ fn groups_bound(body: &[Literal], aggregate: &Aggregate, bindings: &[Option<i64>
     vars.into_iter().all(|it| is_bound(it) || !occurs_beside(body, aggregate, it))
 }
 
-/// Whether the variable occurs in a literal of the body other than the aggregate. If not, it comes from outside
-/// the body, as an argument of an event does, and is bound from the start.
+/// Whether the variable occurs in a literal of the body other than the aggregate. If not, no other
+/// literal can bind it, and there is nothing to wait for: arguments of an event are bound from the start.
 fn occurs_beside(body: &[Literal], aggregate: &Aggregate, var: VarId) -> bool {
     let is_it = |it: &Literal| matches!(it, Literal::Aggregate(it) if std::ptr::eq(it, aggregate));
     let mut vars = Vec::new();

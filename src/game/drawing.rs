@@ -1,5 +1,5 @@
 //! Pictures of pieces that an author writes into rules: `.meta drawing "camel: <path d='M10 50h40z'/>"`, a part of SVG
-//! in a square of 60.
+//! in a square 60 units wide.
 //!
 //! The text never reaches a browser as markup. It is parsed into shapes and numbers from an allow-list;
 //! anything else (scripts, links, styles, text) is a mistake, and the piece is drawn as its letter.

@@ -1,5 +1,5 @@
 //! The position as plain data for drawing it: pieces, legal actions, and what the rules mark on the board.
-//! Pieces have their entities, everything else has its name; nothing here can be used to change the game.
+//! Pieces are told by entity, sides by number, and everything else by name; nothing here can be used to change the game.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use super::play::Game;
 /// A position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct View {
-    /// Files of the board; 0 if it has none.
+    /// Files of the board; on a board of points, the number of points.
     pub files: u8,
-    /// Ranks of the board; 0 if it has none.
+    /// Ranks of the board; 1 on a board of points.
     pub ranks: u8,
-    /// Where the points are drawn, on a board that has no files and ranks: to the right and up.
+    /// The points of a board that has no files and ranks, with the places where they are drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<PointView>,
     /// The lines that join points, each once.
@@ -33,7 +33,7 @@ pub struct View {
     pub hexagons: bool,
     /// The position as FEN, as far as FEN can say it.
     pub fen: String,
-    /// The side to move, by number.
+    /// The side to move, by number; 0 if the facts state none.
     pub turn: usize,
     /// The pieces on the board.
     pub pieces: Vec<PieceView>,
@@ -41,15 +41,16 @@ pub struct View {
     pub kinds: Vec<KindView>,
     /// Squares that the rules mark (`.meta mark "relation"`): terrain, zones.
     pub marks: Vec<Mark>,
-    /// Squares that a piece has to itself (`.meta zone "relation"`): what it guards or defends.
+    /// Squares that belong to a piece (`.meta zone "relation"`), such as those that it defends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
     /// Royal pieces that are attacked, by square.
     pub checks: Vec<String>,
     /// The legal actions of the side to move.
     pub legal: Vec<ActionView>,
-    /// The values of unlisted arguments, with the suffix that each adds to an action's text: for example a
-    /// promotion that is chosen in advance.
+    /// The values of an unlisted argument, with the suffix that each adds to an action's text: for example a
+    /// promotion that is chosen in advance. They are those of the first action that has such an argument; if it
+    /// has several, there are none here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<GivenView>,
     /// The reasons for which a draw can be claimed.
@@ -119,7 +120,7 @@ pub struct KindView {
     /// The addresses of its pictures, by side.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, String>,
-    /// A picture that the rules contain (`.meta drawing "camel: <path .../>"`), in a square of 60.
+    /// A picture that the rules contain (`.meta drawing "camel: <path .../>"`), in a square 60 units wide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drawing: Vec<SvgElement>,
 }
@@ -144,7 +145,7 @@ pub struct Zone {
     pub squares: Vec<String>,
 }
 
-/// A field of a FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
+/// A field of a FEN: `KEY=VALUE`, of pieces `KEY=VALUE,SQUARE:VALUE`, of members of a domain `KEY=VALUE,NAME:VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldView {
     /// The key before `=`.
@@ -190,7 +191,8 @@ pub struct ActionView {
     /// The action as a sentence, if others have the same `from` and `to`, and it is no drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
-    /// Why it cannot be played although it is legal: there is no room for an entity that it makes.
+    /// Why it cannot be played although it is legal, for a reason that rules cannot know: for example, there is no
+    /// room for an entity that it makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -530,7 +532,7 @@ impl Game {
         self.reachable()
     }
 
-    /// The values of unlisted arguments, as the first action that has some gives them.
+    /// The values of the unlisted argument of the first action that has any; empty if that has several.
     fn given(&mut self) -> Vec<GivenView> {
         let (program, contract) = (self.program().clone(), self.contract().clone());
         let takes = |it: &crate::rules::Action| !it.unlisted.is_empty();

@@ -25,7 +25,8 @@ pub enum About {
     Members(DomainId),
 }
 
-/// A further field of a game's FEN: `KEY=VALUE`, or of pieces `KEY=VALUE,SQUARE:VALUE`.
+/// A further field of a game's FEN: `KEY=VALUE`, of pieces `KEY=VALUE,SQUARE:VALUE`, of members of a domain
+/// `KEY=VALUE,NAME:VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     pub key: String,

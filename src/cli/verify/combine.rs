@@ -19,7 +19,7 @@ struct Tally {
     what: &'static str,
     /// The number of all pairs or triples, not counting scopes.
     of: usize,
-    /// The seed of the sample; `None` if all are played.
+    /// The seed of the draw, of scopes at least; `None` if nothing was drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
     /// The part of them that is played; `None` for all.
@@ -138,10 +138,10 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
     out.line(format_args!("{what}{part}: {played} played, {refused} refused, {failed} failed"))?;
     if let Some(seed) = tally.seed {
         let count = played + refused + failed;
-        out.line(format_args!("  a sample by the seed {seed}: {count} of {} {what}", tally.of))?;
+        out.line(format_args!("  drawn with seed {seed}: {count} of {} {what}", tally.of))?;
     }
     out.line(format_args!(
-        "  {} half-moves, {} switches, {} moves taken and taken back, {} rows compared with datafrog",
+        "  {} half-moves, {} changes of presets, {} moves taken and taken back, {} rows compared with datafrog",
         tally.half_moves, tally.switches, tally.moves_taken_back, tally.rows_compared
     ))?;
     Ok(())

@@ -22,14 +22,14 @@ use crate::rules::{ActionId, RelId};
 /// Number of actions after which code that gives up on most of them is no longer used.
 const LEAF_TRIES: u32 = 1 << 10;
 
-/// Number of actions above the last ply after which that is judged.
+/// Number of actions above the last ply after which their code is judged in the same way.
 const STEP_TRIES: u32 = 1 << 6;
 
-/// Code for plies above the last is no longer used if it gives up on one action in this many, since the work below such
-/// an action is wasted.
-const WORTH: u32 = 8;
+/// Code for plies above the last is no longer used if it gives up on more than one action in this many: the work below
+/// such an action is wasted.
+const STEP_ONE_IN: u32 = 8;
 
-/// The code for the first request, if it can be made.
+/// The code for the parameters of the first request, if it can be made. Requests with others have none.
 #[derive(Debug)]
 pub(super) struct LeafPlan {
     leaves: Arc<Leaves>,
@@ -47,7 +47,8 @@ struct Asked<'a> {
 }
 
 impl<W: Word> Compiled<W> {
-    /// The code that counts the requested leaves at a depth, if rules run as machine code already.
+    /// The code that counts the requested leaves at a depth. `None` if rules do not run as machine code yet, if it
+    /// cannot be made, or if the first request was for other leaves.
     fn leaf_code<'a>(&'a self, leaves: &'a Arc<Leaves>, depth: u32) -> Option<Asked<'a>> {
         let native = self.native.get()?.as_ref()?;
         let plan = self.leaf_plan.get_or_init(|| {
@@ -67,7 +68,8 @@ impl<W: Word> Compiled<W> {
 }
 
 impl<W: Word> Live<W> {
-    /// The count of all leaves at a depth; actions that must be taken for it are added to the rest.
+    /// The count of leaves at a depth, without those below actions that must be taken to count them: these actions are
+    /// added to `rest`. `None` if all actions must be taken.
     pub(super) fn leaves_below(
         &mut self,
         c: &Compiled<W>,
@@ -76,12 +78,12 @@ impl<W: Word> Live<W> {
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
         let gives_up = self.leaf_tries.gives_up(LEAF_TRIES, 2)
-            || depth > 2 && self.step_tries.gives_up(STEP_TRIES, WORTH);
+            || depth > 2 && self.step_tries.gives_up(STEP_TRIES, STEP_ONE_IN);
         if gives_up || self.s.counts.is_some() || self.log.is_some() {
             return None;
         }
         let asked = c.leaf_code(leaves, depth)?;
-        // Rows do not move while words of them are saved.
+        // Room for all frames at once, since rows may not move while words of them are saved.
         self.make_room(c, self.depth + depth as usize);
         let mut room = self.room.take().unwrap_or_else(|| Box::new(LeafRoom::new()));
         for code in [Some(asked.last), asked.above].into_iter().flatten() {
@@ -92,7 +94,7 @@ impl<W: Word> Live<W> {
         count
     }
 
-    /// The count below a position that is not over.
+    /// The count below a position that is not over, as in [`Live::leaves_below`].
     fn below(
         &mut self,
         c: &Compiled<W>,
@@ -184,8 +186,8 @@ impl<W: Word> Live<W> {
         self.any(dense)
     }
 
-    /// The count of leaves after an action; `None` if the action must be taken for it. The relations that its
-    /// reactions read are derived.
+    /// The count of leaves after an action; `None` if the action must be taken for it. The relations that
+    /// its first reactions read must have been derived.
     fn leaves_after(
         &mut self,
         c: &Compiled<W>,
@@ -208,7 +210,8 @@ impl<W: Word> Live<W> {
         count
     }
 
-    /// The count below a position after an action; `None` if this or another one must be taken for it.
+    /// The count below a position after an action; `None` if this action, or one below it, must be taken
+    /// for it.
     fn below_step(
         &mut self,
         c: &Compiled<W>,

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 /// A set of small numbers with the operations for joins.
 ///
-/// Members are below [`Word::WIDTH`]. `has` and `one` do not check that: they take a larger number for a lower one.
+/// Members are below [`Word::WIDTH`]. `has` and `one` do not check that: they take a number modulo the width.
 pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'static {
     /// Maximum number of members of a row.
     const WIDTH: usize;
@@ -20,7 +20,7 @@ pub(super) trait Word: Copy + Debug + Default + PartialEq + Send + Sync + 'stati
     fn one(member: usize) -> Self;
     /// Removes and returns the lowest member.
     fn pop(&mut self) -> Option<usize>;
-    /// The first `n` members.
+    /// The set of the numbers below `n`; all that fit if `n` is larger than the width.
     fn first(n: usize) -> Self;
 }
 
@@ -77,7 +77,7 @@ impl Word for u64 {
     }
 }
 
-/// A row of `N` machine words, the lowest members first; machine code reads it so.
+/// A row of `N` machine words, the lowest members first: machine code relies on that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(transparent)]
 pub(super) struct Wide<const N: usize>([u64; N]);

@@ -1,5 +1,5 @@
-//! The hash chain of a game's log: each hash is over the one before, so an event that is changed,
-//! lost or put elsewhere is found when the log is read.
+//! The hash chain of a game's log: the hash of an event is over its text, its number and the hash before it, so an
+//! event that is changed, lost or moved is found when the log is read.
 
 use super::{StoreError, StoredEvent};
 
@@ -43,7 +43,7 @@ impl Chain {
         &self.hash
     }
 
-    /// The row of the next event.
+    /// Adds an event, and returns its row.
     pub fn next(&mut self, payload: &str) -> StoredEvent {
         let mut hasher = blake3::Hasher::new();
         self.seq += 1;
@@ -57,7 +57,7 @@ impl Chain {
     /// Verifies that a stored row comes next, and adds it.
     ///
     /// # Errors
-    /// One is missing before it, or it is not what was written.
+    /// An event before it is missing, or it is not what was written.
     pub fn verify(&mut self, game: &str, row: &StoredEvent) -> Result<(), StoreError> {
         let expected = self.next(&row.payload);
         let fault = match row {
@@ -68,8 +68,8 @@ impl Chain {
         Err(StoreError::Damaged { game: game.to_owned(), seq: expected.seq, fault })
     }
 
-    /// Verifies the events that were read after this one, `limit` at most, and that the log ends as `head` says
-    /// unless it goes on after them.
+    /// Verifies a page: the events that were read after this chain ends, `limit` at most. If the log does not go on
+    /// after them (there are fewer, or they reach `head`), verifies also that it ends as `head` says.
     ///
     /// # Errors
     /// The log is not what was written.
@@ -107,7 +107,8 @@ impl Chain {
             true if self.hash == head.hash => return Ok(()),
             true => (self.seq, "it is not the last event that was written".to_owned()),
             false => {
-                let fault = format!("the log ends at {}, but {} were written", self.seq, head.seq);
+                let fault =
+                    format!("the log has {} events, but {} were written", self.seq, head.seq);
                 (self.seq.min(head.seq) + 1, fault)
             }
         };
