@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::rows::Tuple;
-use crate::facts::{Change, EntityId};
+use crate::facts::{Change, EntityId, push_word};
 use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
 
 /// The steps of an action, in order.
@@ -121,11 +121,14 @@ impl Said {
 
     /// The text, with values named by the caller.
     pub fn render(&self, names: &dyn Fn(Type, i64) -> String) -> String {
-        let part = |part: &SaidPart| match part {
-            SaidPart::Text(text) => text.clone(),
-            SaidPart::Value { ty, raw } => names(*ty, *raw),
-        };
-        self.parts.iter().map(part).collect()
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                SaidPart::Text(it) => text.push_str(it),
+                SaidPart::Value { ty, raw } => push_word(&mut text, &names(*ty, *raw)),
+            }
+        }
+        text
     }
 }
 

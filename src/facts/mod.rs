@@ -3,6 +3,7 @@
 //! This layer must not know rules or chess. Everything above reads and writes facts through
 //! [`Session`].
 
+mod article;
 mod delta;
 mod ids;
 pub mod json;
@@ -14,6 +15,7 @@ mod session;
 mod snapshot;
 mod value;
 
+pub(crate) use article::{article, push_word};
 pub use delta::Delta;
 pub use ids::Ids;
 pub(crate) use nearest::{Suggester, nearest};

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
-use crate::facts::Shape;
+use crate::facts::{Shape, article};
 use crate::rules::{Action, ActionId, Column, Program, Template, TemplatePart, Type};
 
 /// The text of an action. A lookup that finds nothing is written `?`, but an optional part is then left out.
@@ -390,8 +390,7 @@ impl TemplateReader<'_> {
 }
 
 fn with_article(noun: &str) -> String {
-    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {noun}")
+    format!("{} {noun}", article(noun))
 }
 
 fn members(program: &Program, id: crate::facts::DomainId, text: &str) -> Vec<(i64, usize)> {

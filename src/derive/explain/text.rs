@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::facts::{DomainId, Shape};
+use crate::facts::{DomainId, Shape, push_word};
 use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
     Tally,
@@ -358,7 +358,7 @@ impl View<'_> {
     }
 }
 
-/// A text with its placeholders filled; those without a value keep their names.
+/// A text with its placeholders filled; those without a value keep their names. Articles before them are adapted.
 pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
     let mut full = String::new();
     let mut rest = text;
@@ -366,7 +366,7 @@ pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Stri
         rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
     {
         full.push_str(before);
-        full.push_str(&value(key).unwrap_or_else(|| key.to_owned()));
+        push_word(&mut full, &value(key).unwrap_or_else(|| key.to_owned()));
         rest = after;
     }
     full + rest
