@@ -24,10 +24,11 @@ use tokio::time::{sleep, timeout};
 
 use super::time::wall_clock;
 
-/// Maximum number of requests that wait for one address, and of addresses.
+/// Maximum number of requests that wait for one address.
 const QUEUE: usize = 1_000;
+/// Maximum number of addresses.
 const ADDRESSES: usize = 16;
-/// Maximum number of attempts at a request. Each wait is four times the previous one.
+/// Maximum number of attempts at a request. Each wait between two of them is four times the previous one.
 const TRIES: u32 = 5;
 /// Maximum time of one attempt.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -67,7 +68,7 @@ impl Hooks {
     /// # Errors
     /// An address is not a web address, there are too many, or the secret is too short.
     pub fn new(addresses: &[String], secret: &str) -> Result<Self, HookError> {
-        if secret.len() < SECRET {
+        if secret.chars().count() < SECRET {
             return Err(HookError::Secret);
         }
         if addresses.len() > ADDRESSES {
@@ -91,7 +92,7 @@ impl Hooks {
     }
 }
 
-/// A notification to an address.
+/// A notification, the same for all addresses.
 #[derive(Debug, Clone)]
 struct News {
     kind: &'static str,
@@ -214,7 +215,9 @@ mod tests {
         for wrong in ["x.example", "/hook", "ftp://x.example/", "https://me:pass@x.example/", ""] {
             assert_eq!(new(wrong).err(), Some(HookError::Address(wrong.into())));
         }
-        assert_eq!(Hooks::new(&[], "short").err(), Some(HookError::Secret));
+        for short in ["short", "ééééééééé"] {
+            assert_eq!(Hooks::new(&[], short).err(), Some(HookError::Secret));
+        }
         let many = vec!["http://x.example/".to_owned(); 17];
         assert_eq!(Hooks::new(&many, "0123456789abcdef").err(), Some(HookError::Many));
         assert!(!format!("{:?}", new("http://x.example/")).contains("0123456789abcdef"));

@@ -2,9 +2,10 @@
 //! `GAME-perft`, `GAME-playouts`, `GAME-histories`, `GAME-fen_cases` and `GAME-san_cases`: read as rows.
 //!
 //! Actions are written piece, origin, `>` where a piece leaves its stack, the sign of what the action does, and
-//! target. If the program that made a file is known to be wrong, a row has `flags` with the correct values;
-//! each row can be read either way ([`Trust`]). Deliberately absent: any knowledge of the game. Its name is
-//! that of the kind, everything else is text.
+//! target. Where the program that made a file is known to be wrong, a row mostly has `flags` with the correct values, and
+//! can be read either way ([`Trust`]). Four mistakes have code of their own: O07 (the half-move clock), O12 (SAN),
+//! O13 (FEN) and O15 (the text of a stack); the last three are corrected either way, since no game of ours makes
+//! them. Deliberately absent: the rules of the game, which the kind names. Pieces, squares and positions are text.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +17,8 @@ use super::question::{Ask, Conflicts, Malformed, Row, Suite, Trust, Turn, uci_an
 /// The action that ends a turn of several actions.
 pub(crate) const COMMIT: &str = "commit";
 
-/// Flags whose corrections are believed. Others are about another interpretation of a rule, which is not a
-/// mistake.
+/// Flags whose lists of actions are believed if corrected values are wanted (O07 and O15 have no such lists and are read
+/// apart). Others are about another interpretation of a rule, which is not a mistake.
 const CORRECTED: [&str; 4] = ["O01", "O02", "O16", "O18"];
 
 /// Reads a file of one of these kinds; `None` for other kinds.
@@ -43,6 +44,7 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
     }))
 }
 
+/// The rows of a file: its list of that name.
 fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>, Malformed> {
     let malformed =
         |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
@@ -52,8 +54,9 @@ fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>,
     let Value::Array(rows) = rows else {
         return Err(Malformed { line: 1, reason: format!("there is no list `{field}`") });
     };
-    // These files have one row a line, the first on line 2.
-    let line_of = |number: usize| 2 + number;
+    // These files have one row a line, the first on line 2, or everything on one line.
+    let lines = text.lines().count();
+    let line_of = |number: usize| lines.min(2 + number);
     let read = |(number, row): (usize, Value)| {
         serde_json::from_value(row).map_err(|why| Malformed {
             line: line_of(number),
@@ -92,7 +95,8 @@ struct Action {
     /// The whole text of a move, and its SAN.
     lan: Option<String>,
     san: Option<String>,
-    /// In the middle of a turn: its start position and actions.
+    /// If the turn goes on after it: the FEN of that moment, which has the position that the turn began from, and its
+    /// actions so far.
     session_fen: Option<String>,
 }
 
@@ -456,7 +460,7 @@ struct History {
     only_in_place: Vec<String>,
 }
 
-/// Games after which the program that made the file stayed wrong until it was restarted.
+/// Games after which the program that made the file lists wrong actions until it loads the position from its FEN.
 fn histories(histories: Vec<History>) -> Vec<Row> {
     let step = |it: &Value| match it.as_str() {
         Some(text) => text.to_owned(),
@@ -489,8 +493,8 @@ struct FenCase {
     normalized: Option<String>,
 }
 
-/// Texts that must be refused, and texts that must be read. One that is written differently than it was read
-/// may be refused as well.
+/// Texts that must be refused, and texts that must be read. One that the program writes in another way after it has read
+/// it may be refused as well.
 fn fen_cases(cases: Vec<FenCase>) -> Vec<Row> {
     let row = |it: FenCase| {
         let reads = it.normalized.filter(|_| it.loads);
@@ -515,10 +519,11 @@ struct SanCase {
     fen_after: Option<String>,
 }
 
-/// Texts that mean a move, and texts that mean none. One that is neither the SAN nor the whole text of the
-/// move may be refused as well: the program accepts some ambiguous ones.
+/// Texts that mean a move, and texts that mean none. One that is neither the whole text of the move, nor its SAN, nor
+/// the step at the end of that (`F>e6` of `T<F>e6`) may be refused as well: the program accepts some ambiguous ones.
 ///
-/// O12: it writes only the first digit of a rank of two.
+/// O12: the SAN that it writes has only the first digit of a rank of two. Such a text must be refused, and the one with
+/// both digits must be read.
 fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for case in cases {
@@ -531,6 +536,7 @@ fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
             ask(case.input, None, true);
             continue;
         };
+        // After a step of a turn that goes on (`e5:T:F>xe7`), the FEN has the clock of the turn's beginning.
         let captures = lan.contains(['x', '_', '@']) && !lan.contains(':');
         let resets = captures && trust == Trust::Corrected;
         let after = if resets { at_zero(&after) } else { after };

@@ -229,6 +229,11 @@ mod tests {
         assert_eq!(why.line, 3);
         let why = of_json("{\n\"kind\": \"poem\"}").unwrap_err();
         assert_eq!((why.line, why.reason.contains("poem")), (2, true));
+        for gap in ["", "\n"] {
+            let text = format!("{{\"kind\": \"g-fen_cases\", \"cases\": [{gap}{{\"fen\": 1}}]}}");
+            let why = of_json(&text).unwrap_err();
+            assert_eq!((why.line, why.reason.contains("row 1")), (1 + gap.len(), true));
+        }
     }
 
     const JSON: &str = "{\n \"kind\": \"preset-vectors\", \"variant\": \"chess\",\n \"perft\": \

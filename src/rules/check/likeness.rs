@@ -1,8 +1,8 @@
 //! What files add to actions that others declare, and actions that count `as` another one.
 //!
 //! Reactions to an action are also reactions to each action that is `as` it; they are copied here, so that
-//! code that runs, explains or checks reactions need not know about `as`. Deliberately absent: the meaning of
-//! the parts.
+//! code that runs, explains or checks reactions need not know about `as`. Deliberately absent: what the parts of
+//! an action (`rank`, `uci`, ...) mean.
 
 use super::super::ast::{ActionDecl, MoreDecl, Name};
 use super::super::limits::{self, LimitError};
@@ -11,7 +11,8 @@ use super::super::program::{ActionId, Event, Reaction, Term};
 use super::Checker;
 
 impl<'t> Checker<'t> {
-    /// An action's declaration with all additions to it. Reports parts that two additions give.
+    /// An action's declaration with all additions to it (`+=`): a part that one gives replaces that of the declaration.
+    /// Reports parts that two additions give.
     pub(super) fn with_more(
         &mut self,
         name: Name<'t>,
@@ -52,7 +53,7 @@ impl<'t> Checker<'t> {
         whole
     }
 
-    /// Checks that the actions to which files add parts exist.
+    /// Reports additions to what is not an action, or is not declared at all.
     pub(super) fn settle_more(&mut self, more: &[&MoreDecl<'t>]) {
         for it in more {
             let Some(rel) = self.find(it.name) else { continue };
@@ -130,7 +131,7 @@ impl<'t> Checker<'t> {
         self.reactions = all;
     }
 
-    /// A reaction to an action, as one to another that has the same columns and perhaps more.
+    /// The same reaction, but to another action, which has all columns of the first, in any order, and perhaps more.
     fn copied(&self, reaction: &Reaction, of: ActionId, id: ActionId) -> Reaction {
         let (of, own) = (&self.actions[usize::from(of.0)], &self.actions[usize::from(id.0)]);
         let param = |name: &str| {

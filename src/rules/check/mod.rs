@@ -1,7 +1,8 @@
 //! From trees to a checked program: names, types, safety of variables, desugaring.
 //!
-//! Everything is checked in one pass over all sources, and every mistake is reported. What could
-//! not be read or declared is remembered as broken, so that one mistake is reported once.
+//! All sources are checked together, and one mistake does not hide the others, except those that only a program
+//! without any can show (an action's rows that are not pseudo-legal, say). What could not be read or declared is
+//! remembered as broken, so that one mistake is reported once.
 //! Deliberately absent: the order in which a body is evaluated; planners choose it.
 
 mod declare;
@@ -41,10 +42,10 @@ use crate::facts::{AttrId, Suggester};
 use domains::Domains;
 use names::{NameTable, Scopes};
 
-/// Checks rule files and makes one program of them. The order of the files is text order.
+/// Checks rule files and makes one program of them. Where text order counts, the files follow each other as they are given.
 ///
 /// # Errors
-/// Every mistake that was found, over all files.
+/// All mistakes that were found, of all files.
 pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
     compile_sharing(sources, &Reader::default())
 }
@@ -100,9 +101,9 @@ struct Info<'t> {
     name: Name<'t>,
 }
 
-/// For each file the number of the preset's main file that it belongs to: itself, or, for a part of a preset,
-/// the main file. An included file belongs to none of the including ones, but to itself. The reactions
-/// of an owner form batches of their own.
+/// For each file the number of the file that owns its reactions, which form batches of their own. The main file of a
+/// preset owns itself and the preset's parts. A module that others include owns itself, since several
+/// presets may include it. All other files have no owner.
 fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
     let named = |file: &File<'_>, wanted: &str| {
         file.items.iter().find_map(|it| match it {
@@ -146,7 +147,7 @@ struct Checker<'t> {
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
     row_texts: HashMap<RelId, Template>,
-    /// Actions with unlisted arguments, as reactions see them.
+    /// Actions that have arguments which their rules do not list (`given`): with these, as reactions see them.
     whole: HashMap<RelId, Info<'t>>,
     reactions: Vec<Reaction>,
     events: Vec<Info<'t>>,
@@ -158,7 +159,7 @@ struct Checker<'t> {
     stage_at: Vec<StageId>,
     default_stage: StageId,
     trials: Vec<TrialRelation>,
-    /// For each source the preset's file that it belongs to.
+    /// See [`owners`].
     owners: Vec<Option<u16>>,
     /// As declared: several files may name the same relation.
     repetition: Vec<(RelId, Span)>,
@@ -284,7 +285,7 @@ impl<'t> Checker<'t> {
         self.domains.type_name(ty)
     }
 
-    /// All clauses and reactions, in text order.
+    /// Checks all clauses, reactions and trials, in text order, and then what can be checked only after them.
     fn conclude(&mut self, files: &[&File<'t>]) {
         let mut rules = 0;
         for item in files.iter().flat_map(|it| &it.items) {
@@ -451,7 +452,8 @@ fn beyond_pseudo_legal(
     reports
 }
 
-/// Actions that only trials play out, but without `pseudo_legal`, or with rules all the same.
+/// Mistakes of actions with `legality never`, which only trials play out: no `pseudo_legal` says when, or rules
+/// conclude them, though these have no effect.
 fn never_legal(actions: &[Action], relations: &[Relation], rules: &[Rule]) -> Vec<Diagnostic> {
     let mut reports = Vec::new();
     for action in actions.iter().filter(|it| it.legality == Legality::Never) {

@@ -1,4 +1,4 @@
-//! Squares that hold several pieces, `(FTI)`: reads them, and sorts them in the order that the rules declare.
+//! Squares that hold several pieces, `(FTI)`: reads such stacks, and sorts pieces in the order in which they are written.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use super::parts::{Placed, piece};
 pub(super) const OPEN: char = '(';
 pub(super) const CLOSE: char = ')';
 
-/// Reads a stack, with its pieces in any order; `None` if `rest` begins with something else. A stack has two
-/// pieces or more.
+/// Reads a stack, which has two pieces or more, in any order. `None` if `rest` does not begin with one: `rest` then
+/// begins at what is wrong.
 pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Vec<Placed>> {
     let mut pieces = Vec::new();
     *rest = rest.strip_prefix(OPEN)?;
@@ -25,8 +25,8 @@ pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> O
     Some(pieces)
 }
 
-/// The pieces on the board, each after its square: by square, and on each in the order in which they are written,
-/// by the numbers that the rules give to their kinds, equal ones by side and entity.
+/// The pieces on the board, each with its square, in the order of the squares. Those of one square are in the order
+/// in which they are written: by the numbers that the rules give to their kinds, then by side, then by entity.
 pub(super) fn pieces_by_square(world: &mut World, contract: &Contract) -> Vec<(i64, EntityId)> {
     let rows = contract.stack.map(|it| world.tuples(it)).unwrap_or_default();
     let numbers: BTreeMap<i64, i64> = rows.iter().map(|row| (row[0], row[1])).collect();
