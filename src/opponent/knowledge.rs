@@ -55,14 +55,14 @@ pub struct Knowledge {
     place: Vec<f32>,
     /// Number of games with a winner that it was learned from.
     games: usize,
-    /// Average number of ways to take a turn.
+    /// Average number of ways to take a turn, in random games.
     branching: f32,
-    /// The share of actions after which there are fewer pieces on the board.
+    /// The share of actions of random games after which there are fewer pieces on the board; 1 if none was taken.
     captures: f32,
 }
 
-/// A piece of a position: its side, its kind, and its square if it has one. A row of a feature is one without a square,
-/// whose kind is a number behind the kinds.
+/// A piece of a position: its side, its kind, and its square if it has one. A row of a feature is treated as a piece
+/// without a square; as its kind, it has a number that follows those of the kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) side: usize,
@@ -91,7 +91,7 @@ const PRIOR: f32 = 0.25;
 const POWER: f32 = 0.85;
 /// In games where pieces stay on the board, at most this share of actions captures.
 const SELDOM: f32 = 0.01;
-/// Number of squares on which a piece is tried alone.
+/// How often a piece is tried alone, each time on a random square.
 const TRIED: usize = 12;
 /// Maximum number of actions, and maximum time, of games at random.
 const RANDOM: usize = 100_000;
@@ -137,7 +137,8 @@ impl Knowledge {
         };
         sample_games.actions_of = vec![(0, 0); it.kinds + sample_games.features.len()];
         let alone = sample_games.alone(&mut game.world().clone(), it.squares);
-        // A third is random, up to what is enough to begin with. What follows from it guides the first round.
+        // At most a third of the actions and of the time goes to random games. What is learned from them guides the
+        // first round.
         let began = Instant::now();
         let mut spent = RANDOM.min(lessons.actions / 3);
         let time = lessons.time.map(|it| (it / 3).min(RANDOM_TIME));
@@ -166,7 +167,8 @@ impl Knowledge {
         self.branching
     }
 
-    /// Whether pieces mostly stay on the board: hardly any action captures, yet random games have winners.
+    /// Whether pieces mostly stay on the board: hardly any action of random games captures, yet some games
+    /// have winners.
     pub(super) fn is_quiet(&self) -> bool {
         self.captures < SELDOM && self.games > 0
     }
@@ -223,8 +225,8 @@ impl Knowledge {
         let mean = mobility.map(|(among, alone)| (among + alone.unwrap_or(among)) / 2.0);
         self.worth = mean.map(|it| it.powf(POWER) * PRIOR).collect();
         self.place = vec![0.0; self.sides * self.kinds * self.squares];
-        let Some(sign) = self.sign(sample_games) else { return };
-        self.worth.iter_mut().for_each(|it| *it *= sign);
+        let Some(factor) = self.prior_factor(sample_games) else { return };
+        self.worth.iter_mut().for_each(|it| *it *= factor);
         let prior = self.worth.clone();
         let (mut rate, mut chance) = (0.05_f32, Chance(1));
         for _ in 0..PASSES {
@@ -243,8 +245,9 @@ impl Knowledge {
         self.place.iter_mut().for_each(|it| *it *= of_places);
     }
 
-    /// The sign and weight with which the prior goes with winning; `None` if no game had a winner.
-    fn sign(&self, sample_games: &SampleGames<'_>) -> Option<f32> {
+    /// The factor by which the prior goes best with winning, negative where fewer pieces win; `None` if no game had a
+    /// winner.
+    fn prior_factor(&self, sample_games: &SampleGames<'_>) -> Option<f32> {
         if sample_games.samples.is_empty() {
             return None;
         }
@@ -546,7 +549,7 @@ fn on_board(standing: &[Standing]) -> usize {
     standing.iter().filter(|it| it.square.is_some()).count()
 }
 
-/// Whether a column holds entities, as those of pieces do.
+/// Whether the values of a type are entities, as pieces are.
 pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
     matches!(ty, Type::Domain(it) if matches!(program.schema.domain(it).shape, Shape::Entities { .. }))
 }

@@ -22,7 +22,8 @@ pub enum DefinitionFault {
     #[error("{path} is a part of preset {preset}, which does not exist{}", meant(.near))]
     Part { path: String, preset: String, near: Option<String> },
     #[error(
-        "preset {preset} has an option {option}, which cannot be chosen: in an activation, {option} is for how long"
+        "preset {preset} has an option {option}, which cannot be chosen: in an activation, \
+         {option} says how long it lasts"
     )]
     Reserved { preset: String, option: &'static str },
     #[error("presets require each other: {}", cycle.join(" -> "))]
@@ -44,7 +45,7 @@ pub enum DefinitionFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", joined(.faults))]
 pub struct DefinitionError {
-    /// The faults, in the order of the files.
+    /// The faults: of names and exclusions, in the order of the presets; then of parts, cycles, attributes.
     pub faults: Vec<DefinitionFault>,
 }
 
@@ -108,7 +109,7 @@ fn one_sided(preset: &PresetEntry, presets: &[PresetEntry], faults: &mut Vec<Def
     }
 }
 
-/// Each cycle of requirements once, from its first preset on.
+/// Cycles of requirements, each from its first preset on: at least one for each preset that is the first of a cycle.
 fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     let at: HashMap<&str, usize> =
         presets.iter().enumerate().map(|(at, it)| (it.preset.as_str(), at)).collect();
@@ -117,8 +118,9 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
         let mut seen = vec![false; presets.len()];
         while let Some(path) = paths.pop() {
             let Some(&last) = path.last() else { continue };
-            for next in presets[last].requires.iter().filter_map(|it| at.get(it.as_str())) {
-                if *next == start && path.iter().all(|it| *it >= start) {
+            let required = presets[last].requires.iter().filter_map(|it| at.get(it.as_str()));
+            for next in required.filter(|it| **it >= start) {
+                if *next == start {
                     let names = path.iter().chain([&start]);
                     let cycle = names.map(|&it| presets[it].preset.clone()).collect();
                     faults.push(DefinitionFault::Cycle { cycle });
@@ -132,8 +134,8 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     }
 }
 
-/// Options with the name of the one that every preset has, and attributes that two presets export with different
-/// types, even if these exclude each other.
+/// Options called `turns`, which in every activation says how long it lasts; and attributes that two presets export
+/// with different types, even if these exclude each other.
 fn attributes(
     presets: &[PresetEntry],
     parts: &[PartEntry],
@@ -168,7 +170,7 @@ fn attributes(
     }
 }
 
-/// The owner and type of an input: `of entities, Int`.
+/// The type and the owner of an input: `Int of entities`.
 fn shape(input: &InputHead) -> String {
     let keys = usize::from(input.of_entities || input.of.is_some());
     let value = input.columns.get(keys).map_or("Bool", |it| it.1.as_str());

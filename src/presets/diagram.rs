@@ -43,7 +43,8 @@ impl Ruleset {
         let _allowance = Allowance::open();
         let Ok(mut game) = self.start(None) else { return Vec::new() };
         let view = game.view();
-        if !view.points.is_empty() || view.files == 0 {
+        // A FEN tells two sides by capitals, which `with` writes, and more by signs.
+        if !view.points.is_empty() || view.files == 0 || self.sides().len() > 2 {
             return Vec::new();
         }
         let own = view.pieces.iter().filter(|it| it.side == Some(view.turn));

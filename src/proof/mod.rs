@@ -3,13 +3,13 @@
 //! A proof is a tree of rules with their bindings, as `explain --json` prints it. Each step is checked
 //! against the program: the rule must be quoted as it is in its file, the bindings must make its head the row
 //! that is proved, and each premise must match the literal in its place. Facts must be in the list of facts.
-//! Negations and aggregates have no finite proof in the tree: they are decided by a model of the facts,
-//! computed stratum by stratum. Refutations are checked in the same way: no row of the model matches the
-//! goal, and each rule fails where the tree says. The effects of an action are computed again, by the letter
-//! of the rules, and must be those that the proof states.
+//! A tree of rules cannot prove that a row is absent, or that an aggregate takes in all rows: negations and
+//! aggregates are decided by a model of the facts, computed stratum by stratum. Refutations are checked in the
+//! same way: no row of the model matches the goal, and each rule fails where the tree says. The effects of an
+//! action are computed again, by the letter of the rules, and must be those that the proof states.
 //!
 //! This layer imports facts and rules only. Deliberately absent: finding proofs; moves; whether a
-//! refutation names the furthest match of a rule rather than another one that fails.
+//! refutation shows the match that gets furthest in a rule's body: any match that fails will do.
 
 mod check;
 mod join;
@@ -31,17 +31,18 @@ use crate::rules::{Program, RelId};
 /// The statistics of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Report {
-    /// Number of rows proved and goals refuted.
+    /// Number of rows proved, of goals refuted, and of reactions run again.
     pub steps: usize,
-    /// Number of negated literals and of goals refuted, which the model decides: a negated literal with a
-    /// refutation counts as both.
+    /// Number of negated literals, of rows that would have forbidden an action, and of goals refuted, which the
+    /// model decides: what is absent and has a refutation counts twice.
     pub absent: usize,
     pub comparisons: usize,
     /// Number of aggregates computed again.
     pub aggregates: usize,
-    /// Number of effects of reactions that were computed again.
+    /// Number of effects of reactions, and of facts that expired as an action began, that were computed again.
     pub effects: usize,
-    /// Number of rows whose proof the tree omits because of its depth: decided by the model alone.
+    /// Number of rows whose proof, and of goals whose refutation, the tree omits because of its depth: decided by
+    /// the model alone.
     pub open: usize,
     /// Number of trials that call code: what that does is not in the rules, so they are trusted from there
     /// on.

@@ -30,7 +30,7 @@ impl Host {
     /// Makes a game with a given id.
     ///
     /// # Errors
-    /// As [`Host::create`], or there is such a game.
+    /// As [`Host::create`], or there is a game with this id already.
     pub async fn create_as(
         self: &Arc<Self>,
         id: String,
@@ -81,12 +81,12 @@ impl Host {
         spelled(&hash.as_bytes()[..ID_LETTERS])
     }
 
-    /// Makes the rematch of a game, under its id: the same game from its start, each player on the next side. If it
-    /// is there already, it stays as it is.
+    /// Makes the rematch of a game, under the id `rematch`: the same game from its start, each player on the next side.
+    /// If the rematch is there already, it stays as it is.
     ///
     /// # Errors
     /// As [`Host::create`], or there is no first game.
-    pub async fn make_rematch(self: &Arc<Self>, id: &str, game: &str) -> Result<(), Problem> {
+    pub async fn make_rematch(self: &Arc<Self>, id: &str, rematch: &str) -> Result<(), Problem> {
         let log = self.log(id).await?;
         let Some(setup) = created(&log) else { return Err(Problem::no_game(id)) };
         let sides = setup.sides.len().max(1);
@@ -109,7 +109,7 @@ impl Host {
             seats: seats.collect(),
             import: Import::default(),
         };
-        match self.create_as(game.to_owned(), options).await {
+        match self.create_as(rematch.to_owned(), options).await {
             // Another request was faster, or the answer was lost: the game is there.
             Err(problem) if problem.code == "game_moved" => Ok(()),
             other => other.map(|_| ()),

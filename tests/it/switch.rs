@@ -392,7 +392,27 @@ fn everything_wrong_with_definitions_is_said_at_once() {
          preset four is incompatible with nothing-like-it, which does not exist; \
          presets require each other: one -> two -> three -> one; \
          attribute mana is Int of entities in preset two and Bool of entities in preset three; \
-         preset five has an option turns, which cannot be chosen: in an activation, turns is for how long"
+         preset five has an option turns, which cannot be chosen: in an activation, turns says how long it lasts"
+    );
+}
+
+/// The cycle of later presets is found though an earlier preset leads to a part of it first.
+#[test]
+fn a_cycle_beside_one_of_earlier_presets_is_said_too() {
+    let mut catalogue = catalogue();
+    for source in [
+        preset("one", ".meta requires \"four\"\n"),
+        preset("two", ".meta requires \"three\"\n.meta requires \"one\"\n"),
+        preset("three", ".meta requires \"four\"\n"),
+        preset("four", ".meta requires \"two\"\n"),
+    ] {
+        catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    }
+    let error = catalogue.definitions().expect_err("two cycles");
+    assert_eq!(
+        error.to_string(),
+        "presets require each other: one -> four -> two -> one; \
+         presets require each other: two -> three -> four -> two"
     );
 }
 

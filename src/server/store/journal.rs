@@ -115,14 +115,15 @@ fn write_group(store: &mut dyn Store, group: &mut Vec<(Append, Done)>) {
 
 type Job = Box<dyn FnOnce(&mut dyn Store) + Send>;
 
-/// The thread for everything but appending events: reads, and writes of other tables. It has a connection of its own.
+/// A handle to the thread for everything but appending events: mostly reads, but also writes of other tables. That
+/// thread has a connection of its own.
 #[derive(Debug, Clone)]
 pub struct Reads {
     queue: mpsc::Sender<Job>,
 }
 
 impl Reads {
-    /// Starts the thread. It ends when the last handle is gone.
+    /// Starts the thread, which ends when its last handle is gone.
     ///
     /// # Errors
     /// There are too many threads.

@@ -218,7 +218,7 @@ pub trait Store: Send {
     /// Appends to several games in one durable transaction. A conflict affects its own game alone.
     ///
     /// # Errors
-    /// Nothing was stored.
+    /// The store cannot be reached. Either all or nothing was stored: nothing, unless it was the commit that failed.
     fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError>;
 
     /// The events of a game after a number, in order, their hashes verified. `None` if there is no such game.

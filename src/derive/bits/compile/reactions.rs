@@ -47,11 +47,12 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.planner.plan(literals.iter().map(lit).collect(), &goal)?;
             relations.extend(relations_of(&literals));
         }
-        // `link` sets `pc`, and puts what these relations need in their place.
+        // `link` sets `pc`, and replaces `needs` by all relations that these need on demand.
         Ok(Some(ReactionPlan { plans, pc: 0, code, needs: relations }))
     }
 
-    /// A body without the literals that hold because a relation is known to be empty; `None` if one fails for that.
+    /// A body without the literals that hold because a relation is known to be empty; `None` if one fails
+    /// for that reason.
     fn prune_body(&self, body: &[&'p Literal]) -> Option<Vec<&'p Literal>> {
         let mut kept = Vec::new();
         for literal in body {

@@ -17,7 +17,7 @@ pub struct Roles {
     pub in_check: Option<RelId>,
     /// `check(attacker, royal piece)`.
     pub(super) check: Option<RelId>,
-    /// Kinds that are written without their letter.
+    /// Kinds whose moves SAN writes without a letter.
     pub unlettered: Option<RelId>,
     /// `goes(piece, square)`: where pieces can go, whether something forbids it or not.
     pub(super) goes: Option<RelId>,
@@ -32,7 +32,7 @@ pub struct Castling {
     pub castling_rook: RelId,
     pub wing: RelId,
     pub castling_text: RelId,
-    /// `last_rank(side, square)`: the home rank of the other side.
+    /// `last_rank(side, square)`: the last rank of a side, taken to be the home rank of the other side.
     pub last_rank: RelId,
     pub wings: DomainId,
 }
@@ -42,11 +42,11 @@ pub struct Castling {
 pub struct Passing {
     /// The en passant square, as a fact of the game.
     pub ep: Fact,
-    /// The square of the piece that can be captured en passant, where the FEN states it.
+    /// The square of the piece that can be captured en passant, in games whose FEN states that square, too.
     pub victim: Option<Fact>,
     pub passed: RelId,
     pub same_passed: RelId,
-    /// The action, whose captured piece is not on the destination.
+    /// The action `en_passant`: the piece that it captures does not stand on the destination.
     pub action: Option<RelId>,
 }
 
