@@ -35,9 +35,10 @@ pub struct Activation {
     pub preset: String,
     /// The side that it applies to, or `both`.
     pub scope: String,
-    /// Number of turns after which it ends.
+    /// Number of turns that are left until it ends; `None` if it does not end.
     pub turns: Option<i64>,
-    /// Every option with its value in words, in the order of the preset's file.
+    /// Every option that has a value, with the value in words, in the order of declaration. A list without chosen
+    /// members has none.
     pub options: Vec<(String, String)>,
     pub(super) facts: Vec<(AttrId, Value)>,
 }
@@ -125,6 +126,7 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
         let Some((name, value)) = part.split_once('=') else {
             return Err(format!("{part:?} is no OPTION=VALUE"));
         };
+        let (name, value) = (name.trim(), value.trim());
         if pairs.iter().any(|it| it.0 == name) {
             return Err(format!("option {name} is there twice"));
         }
@@ -388,8 +390,7 @@ pub(super) fn scope_names(program: &Program) -> Vec<String> {
     attr.map(|it| names_of(&program.schema, it)).unwrap_or_default()
 }
 
-/// The options of a preset that a program knows, in the order of their declaration, without what its file says
-/// that they do.
+/// The options of a preset that a program knows, in the order of their declaration. Their `text` stays empty.
 pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEntry> {
     let schema = &*program.schema;
     let entry = |(name, option_facts): (String, OptionFacts)| {
@@ -433,7 +434,7 @@ fn known_options(program: &Program, preset: &str) -> Vec<(String, OptionFacts)> 
     known
 }
 
-/// The domain of an option that an older rule file declares a list by `.meta list "NAME: DOMAIN = ..."`.
+/// The domain of an option that an older rule file declares to be a list, by `.meta list "NAME: DOMAIN = ..."`.
 fn bits_of(program: &Program, preset: &str, option: &str) -> Option<DomainId> {
     let read = |text: &str| {
         let (name, rest) = text.split_once(':')?;

@@ -41,7 +41,7 @@ impl Host {
         Ok(())
     }
 
-    /// Keeps rules for their owner and makes them known. None if the owner has too many already.
+    /// Keeps rules for their owner and makes them known. Returns their hash; `None` if the owner has too many already.
     ///
     /// # Errors
     /// Their metadata is not valid, or the store cannot be reached.
@@ -68,8 +68,9 @@ impl Host {
         Ok(Some(hash))
     }
 
-    /// Checks whether uploaded rules compile with what they build on: returns the name of the game or preset,
-    /// or what is wrong. Compiling runs in parallel with the games.
+    /// Checks whether uploaded rules compile with what they build on. Only their first game is compiled, or, without a
+    /// game, their first preset: returns its name (`None` if there is neither), or what is wrong. Compiling runs in
+    /// parallel with the games.
     ///
     /// # Errors
     /// The check could not be run.
@@ -108,9 +109,10 @@ impl Host {
         if found.is_empty() {
             return Ok(());
         }
+        let lane = if found.iter().any(Texts::is_foreign) { Lane::Foreign } else { Lane::Work };
         let library = Arc::clone(&self.library);
         let add = move || found.iter().rev().try_for_each(|it| library.add(it).map(|_| ()));
-        self.pool.run(Lane::Work, add).await?.map_err(bad_rules)
+        self.pool.run(lane, add).await?.map_err(bad_rules)
     }
 
     pub(super) fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {

@@ -158,7 +158,7 @@ impl Host {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Stops accepting new games, and evicts all games in memory.
+    /// Stops accepting new games and all other requests that need rules, and evicts all games in memory.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.pool.close();
@@ -191,7 +191,7 @@ impl Host {
         running: Option<Running>,
     ) -> bool {
         let mut live = lock(&self.live);
-        // An open inbox is taken for this one, since nobody else owns the game. After `drain` there is none.
+        // An open inbox in the map is this one, since nobody else owns the game. After `drain` the map is empty.
         let is_listed = live.get(id).is_some_and(|it| !it.is_closed());
         if !inbox.is_empty() {
             return false;

@@ -83,6 +83,11 @@ impl Texts {
         (blake3::hash(text.as_bytes()).to_hex().to_string(), text)
     }
 
+    /// Whether they were uploaded.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.base.is_some() && !self.trusted
+    }
+
     /// The estimated size of a catalogue of them, in bytes.
     fn bytes(&self) -> usize {
         ENTRIES + self.files.iter().map(|it| it.1.len()).sum::<usize>()
@@ -219,7 +224,7 @@ impl Library {
         }
         let catalogue = Arc::new(self.catalogue_with(texts)?);
         // The store has all texts, so an evicted one can be loaded again.
-        let known = (Arc::clone(&catalogue), texts.base.is_some() && !texts.trusted);
+        let known = (Arc::clone(&catalogue), texts.is_foreign());
         lock(&self.catalogues).put(hash.clone(), known, texts.bytes());
         Ok((hash, catalogue))
     }

@@ -2,10 +2,11 @@
 //! runs on the runtime's threads: a few threads are reserved for that, with bounded queues, and every job has
 //! a deadline.
 //!
-//! There are four lanes, so that short jobs do not wait for long ones: moves and views of games under the package's own
-//! rules; longer jobs under these rules (compiling, explaining, games from elsewhere); everything about uploaded
-//! rules; and the computer's moves. A job has one allowance of steps. Its rules end when the allowance is used up,
-//! when its deadline has passed, or when its client no longer waits. Deliberately absent: what the jobs do.
+//! There are four lanes, so that short jobs do not wait for long ones: moves and views of games under rules that were
+//! not uploaded (of this package, an earlier one, or a folder of this machine); longer jobs under these rules (compiling,
+//! explaining, importing games); everything about uploaded rules; and the computer's moves. A job has one allowance of
+//! steps. Its rules are stopped when the allowance is used up, when its deadline has passed, or when its client no
+//! longer waits. Deliberately absent: what the jobs do.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,11 +24,11 @@ use crate::game::{Allowance, Resource, Stop};
 /// The kinds of jobs: each has a queue and threads of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// Moves and views under the package's own rules.
+    /// Moves and views under rules that were not uploaded; making and loading most of the games, too.
     Play,
-    /// Longer jobs under the package's own rules.
+    /// Longer jobs under rules that were not uploaded, or under none.
     Work,
-    /// All jobs under uploaded rules.
+    /// All jobs under uploaded rules, but for the computer's moves.
     Foreign,
     /// The computer's moves.
     Think,
@@ -67,7 +68,7 @@ impl Lane {
     }
 
     /// Whether jobs that have begun go on when the server stops.
-    fn is_finished(self) -> bool {
+    fn finishes_jobs(self) -> bool {
         self == Self::Play
     }
 }
@@ -125,7 +126,7 @@ impl Queue {
     /// Runs jobs until the queue is closed; those that still wait then are refused.
     fn serve(&self, thread: usize) {
         while let Some(Job { work, stop, since }) = self.next() {
-            // Before the queue is looked at: who closes it stops what is listed here.
+            // Listed before the check whether the queue is closed: `close` closes it, and then stops what is listed.
             let until = Instant::now() + self.lane.time();
             lock(&self.running)[thread] = Some((until, stop));
             let can = if self.is_closed() {
@@ -145,7 +146,7 @@ impl Queue {
     /// The problem of a job that ran out of something, or was stopped because the queue is closed.
     fn problem(&self, ran_out: Resource) -> Problem {
         match ran_out {
-            Resource::Time if self.is_closed() && !self.lane.is_finished() => stopping(),
+            Resource::Time if self.is_closed() && !self.lane.finishes_jobs() => stopping(),
             _ => spent(ran_out),
         }
     }
@@ -228,12 +229,12 @@ impl Pool {
         lock(&self.queue(lane).waiting).jobs.len()
     }
 
-    /// Accepts no more jobs, refuses those that wait, and stops those under way, except moves and views.
+    /// Accepts no more jobs, refuses those that wait, and stops those under way, except in the lane of moves and views.
     pub(super) fn close(&self) {
         for queue in &self.0 {
             lock(&queue.waiting).is_closed = true;
             queue.arrival.notify_all();
-            if !queue.lane.is_finished() {
+            if !queue.lane.finishes_jobs() {
                 lock(&queue.running).iter().flatten().for_each(|it| it.1.stop());
             }
         }

@@ -101,11 +101,15 @@ fn activations_are_read() {
     assert_eq!(request.options, [("a".into(), "1".into()), ("b".into(), "d4+e4".into())]);
     let request = Request::parse("p:a=1").expect("well formed");
     assert_eq!((request.scope, request.options.len()), (None, 1));
+    let request = Request::parse("p : white : a = 1, turns = 3").expect("well formed");
+    assert_eq!(request.options, [("a".into(), "1".into())]);
+    assert_eq!(request.turns.as_deref(), Some("3"));
     for (text, fault) in [
         ("", "there is no name"),
         ("p:", "the scope is empty"),
         ("p:white:a", "\"a\" is no OPTION=VALUE"),
         ("p:a=1,a=2", "option a is there twice"),
+        ("p:a=1,a =2", "option a is there twice"),
         ("p:white:a=1:b=2", "there is \"b=2\" after the options"),
     ] {
         let error = Request::parse(text).expect_err(text).to_string();

@@ -249,7 +249,7 @@ pub(super) enum Op {
         store: StoreId,
         values: RegList,
     },
-    /// A solution exists: stop everything.
+    /// A solution exists: ends the plan, or the sub-plan of a `TestSub`, with all loops and scans in it.
     Found,
     /// The head tuple may have changed: it must be checked again.
     Suspect {

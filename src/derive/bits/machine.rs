@@ -26,8 +26,8 @@ pub(super) struct Place {
     pub(super) keys: [Reg; 2],
 }
 
-/// A capital in a name tells the [`super::code::Space`]: `S` static, `K` maintained (kept), `F` frame. A `1` behind it:
-/// the place has one key, of stride 1.
+/// The capital at the end of many names tells the [`super::code::Space`]: `S` static, `K` maintained (kept), `F` frame.
+/// A `1` behind it: the place has one key, of stride 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Inst {
     // --- the accumulator: load a row, narrow to what the row has, narrow to what it does not have (`Drop`). What
@@ -346,7 +346,7 @@ pub(super) enum Inst {
         address: u32,
     },
 
-    // --- plans within plans: the body follows, ended by `Halt`, and is `body` instructions long
+    // --- plans within plans: the body follows, and is `body` instructions long, with the `Halt` that ends it
     Sub {
         negated: bool,
         body: Skip,
@@ -358,12 +358,12 @@ pub(super) enum Inst {
         body: Skip,
         skip: Skip,
     },
-    Fix {
+    FixK {
         at: Place,
         reg: Reg,
         body: Skip,
     },
-    FixFrame {
+    FixF {
         at: Place,
         reg: Reg,
         body: Skip,
@@ -372,6 +372,7 @@ pub(super) enum Inst {
         scan: u32,
         body: Skip,
     },
+    /// Without a body, as [`Self::Chase`] is: such a tuple exists.
     TestScan {
         scan: u32,
         negated: bool,
@@ -412,7 +413,7 @@ pub(super) enum Inst {
     Args {
         regs: u32,
     },
-    /// A solution exists: stop everything.
+    /// A solution exists: ends the plan, or the body of a `Sub`, with all loops and scans in it.
     Found,
     Halt,
 }

@@ -399,7 +399,7 @@ impl<W: Word> State<W> {
                     check!(self.step(c, pc), skip);
                     pc += usize::from(*body);
                 }
-                Inst::Fix { body, .. } | Inst::FixFrame { body, .. } => {
+                Inst::FixK { body, .. } | Inst::FixF { body, .. } => {
                     self.step(c, pc);
                     pc += usize::from(*body);
                 }
@@ -464,8 +464,8 @@ impl<W: Word> State<W> {
             Inst::Fold { fold, results, .. } => {
                 return self.fold(c, fold, body, c.machine.lists[results as usize]);
             }
-            Inst::Fix { at, reg, .. } => self.fix(c, self.at(&at), reg, body),
-            Inst::FixFrame { at, reg, .. } => self.fix(c, self.at(&at) + self.frame, reg, body),
+            Inst::FixK { at, reg, .. } => self.fix(c, self.at(&at), reg, body),
+            Inst::FixF { at, reg, .. } => self.fix(c, self.at(&at) + self.frame, reg, body),
             Inst::Scan { scan, .. } => return self.scan(c, scan, body),
             Inst::TestScan { scan, negated, .. } => return self.scan_hits(c, scan) != negated,
             Inst::EmitTuple { store, values } => self.emit_tuple(c, pc, store, values),

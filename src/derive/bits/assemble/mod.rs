@@ -170,8 +170,8 @@ impl<'c> Assembler<'c> {
                     let at = self.push(Inst::Halt);
                     let body = self.within(pc, end as usize)?;
                     self.machine.insts[at] = match frame {
-                        true => Inst::FixFrame { at: row, reg, body },
-                        false => Inst::Fix { at: row, reg, body },
+                        true => Inst::FixF { at: row, reg, body },
+                        false => Inst::FixK { at: row, reg, body },
                     };
                     break;
                 }

@@ -40,8 +40,8 @@ fn is_closed(machine: &Machine, start: u32) -> bool {
         matches!(
             inst,
             Inst::Fold { .. }
-                | Inst::Fix { .. }
-                | Inst::FixFrame { .. }
+                | Inst::FixK { .. }
+                | Inst::FixF { .. }
                 | Inst::Scan { .. }
                 | Inst::TestScan { .. }
                 | Inst::CompareExpr { .. }
@@ -82,8 +82,8 @@ fn walk(machine: &Machine, start: usize, found: &mut (BTreeSet<usize>, BTreeSet<
                 found.0.insert(pc + 1);
             }
             Inst::Fold { body, .. }
-            | Inst::Fix { body, .. }
-            | Inst::FixFrame { body, .. }
+            | Inst::FixK { body, .. }
+            | Inst::FixF { body, .. }
             | Inst::Scan { body, .. } => {
                 found.1.insert(pc as u32 + 1);
                 pc += usize::from(body);
@@ -102,8 +102,8 @@ pub(super) fn end(machine: &Machine, start: u32) -> usize {
         pc += match machine.insts[pc] {
             Inst::Sub { body, .. }
             | Inst::Fold { body, .. }
-            | Inst::Fix { body, .. }
-            | Inst::FixFrame { body, .. }
+            | Inst::FixK { body, .. }
+            | Inst::FixF { body, .. }
             | Inst::Scan { body, .. } => usize::from(body),
             Inst::Halt => return pc,
             _ => 0,
@@ -135,8 +135,8 @@ pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
             | Inst::Let { reg, .. }
             | Inst::Value { reg, .. }
             | Inst::Reach { reg, .. }
-            | Inst::Fix { reg, .. }
-            | Inst::FixFrame { reg, .. } => {
+            | Inst::FixK { reg, .. }
+            | Inst::FixF { reg, .. } => {
                 others.insert(reg);
             }
             _ => {}

@@ -222,7 +222,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                     self.check(done, pc, skip);
                     pc += usize::from(body);
                 }
-                Inst::Fix { body, .. } | Inst::FixFrame { body, .. } => {
+                Inst::FixK { body, .. } | Inst::FixF { body, .. } => {
                     self.step(pc);
                     pc += usize::from(body);
                 }
@@ -497,8 +497,8 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             | Inst::Found
             | Inst::Sub { .. }
             | Inst::Fold { .. }
-            | Inst::Fix { .. }
-            | Inst::FixFrame { .. }
+            | Inst::FixK { .. }
+            | Inst::FixF { .. }
             | Inst::Scan { .. } => {}
         }
     }

@@ -113,8 +113,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// The literals about an unbound variable that the goal does not need, by place and as rows, if all of them
-    /// are rows: they hold if the AND of the rows is not empty.
+    /// Looks for an unbound variable that the goal does not need, with only literals that are rows towards it. Returns
+    /// the places of these literals, and the rows: the literals hold if the AND of the rows is not empty.
     pub(super) fn existential(&mut self, rest: &[Lit<'_>]) -> Option<(Vec<usize>, Vec<RowTerm>)> {
         for var in self.unbound_vars(rest) {
             if self.wanted.contains(&var) {

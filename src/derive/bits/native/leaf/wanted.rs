@@ -178,8 +178,8 @@ fn check_straight<W: Word>(
     let (start, end) = (start as usize, flow::end(&c.machine, start));
     let is_interpreted = |inst: &Inst| match inst {
         Inst::Fold { .. }
-        | Inst::Fix { .. }
-        | Inst::FixFrame { .. }
+        | Inst::FixK { .. }
+        | Inst::FixF { .. }
         | Inst::Value { .. }
         | Inst::Collect { .. }
         | Inst::Args { .. } => true,
