@@ -15,14 +15,15 @@ pub enum Refusal {
         #[doc(hidden)]
         said: Said,
     },
-    /// Events raise each other endlessly. The cycle as `event (place of the reaction)`.
-    #[error("events raise each other more than {DEPTH} deep: {}", cycle.join(" -> "))]
+    /// Events raise events too deep, mostly since they do so endlessly. The innermost ones, each as `event (place of the
+    /// reaction that raises it)`, from where they begin to repeat, or all if none does.
+    #[error("events raise events more than {DEPTH} deep: {}", cycle.join(" -> "))]
     Cycle { cycle: Vec<String> },
     #[error("more than {EVENTS} events are raised; the last is raised at {place}")]
     Events { place: String },
     #[error("there is no room for another entity: {cap} are the most")]
     Entities { cap: u32 },
-    /// Computing its effects exceeded a budget.
+    /// What it would do exceeds a budget.
     #[error(transparent)]
     Limit(Box<Exhausted>),
     /// Code that a reaction calls is missing, or made an invalid request.
@@ -35,18 +36,18 @@ pub enum Refusal {
     },
 }
 
-/// The fault of a call.
+/// What is wrong with a call, behind `PLACE calls NAME, but`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum CallFault {
     #[error("no code is registered for that")]
     Unregistered,
-    #[error("there is no {what} {name} there")]
+    #[error("its code names an unknown {what}, {name}")]
     Unknown { what: &'static str, name: String },
     #[error("{name} is no {wanted}")]
     Type { name: String, wanted: &'static str },
     #[error("{0}")]
     Fact(String),
-    #[error("{word} belongs to events that are raised, and this is an action")]
+    #[error("{word} is only for events that are raised, and this is an action")]
     Outside { word: &'static str },
 }

@@ -137,7 +137,7 @@ impl Contract {
         all[usize::from(action.0)]
     }
 
-    /// The side to move, if the facts state one.
+    /// The side to move, if the facts state one. (In rules, `mover` is the side that took the last action.)
     pub fn mover(&self, facts: &crate::facts::Session) -> Option<i64> {
         facts.get_raw(GAME, self.turn.attr)
     }

@@ -1,6 +1,6 @@
-//! Generated rule text: the parts of `rules/templates`, with names filled in.
+//! Rule text generated from the files of `rules/templates` that have parts, with the placeholders filled in.
 //!
-//! A part begins with a line `% --- NAME`; `<place>` is a placeholder.
+//! A part begins with a line `% --- NAME`, a placeholder is a word in angle brackets: `<kind>`.
 //! Deliberately absent: rule text. All of it stands in the templates.
 
 use crate::rules::TEMPLATES;
@@ -10,6 +10,7 @@ use crate::rules::TEMPLATES;
 pub(super) struct Template(&'static str);
 
 impl Template {
+    /// The template of this name, the file's without `.dl.in`. Empty if there is none.
     pub(super) fn named(name: &str) -> Self {
         Self(TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1))
     }

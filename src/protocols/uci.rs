@@ -1,10 +1,10 @@
 //! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
 //!
-//! Read: `uci isready ucinewgame setoption position go stop d quit`. `go` searches within its clocks, depth
-//! or nodes, or else within the level's budget; an infinite search answers at `stop`, after a short search,
-//! since lines are read one after the other; `depth` and `nodes` are bounded by the time of the level, too.
-//! `go perft N` counts. An unknown variant is answered by an error, and so is every `position` and `go` until
-//! a known one is chosen.
+//! Read: `uci isready ucinewgame setoption position go stop ponderhit d quit`. `go` searches within the budget of the
+//! level. Clocks and `movetime` replace its time; `depth` and `nodes` can only make the budget smaller. Since lines are
+//! read one after the other, nothing is searched during `go infinite` and `go ponder`: `stop` is answered after a short
+//! search, `ponderhit` after one within the clocks of that `go`. `go perft N` counts. A variant that cannot be played is
+//! answered by an error, and so is every `position` and `go` until another one is chosen.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,20 +18,21 @@ use crate::presets::Catalogue;
 const IGNORED: &[&str] =
     &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
 
-/// Time for a move when a search without limit is stopped.
+/// Time for the search that answers `stop`.
 const AT_STOP: Duration = Duration::from_millis(200);
 
 /// A UCI session.
 #[derive(Debug)]
 pub struct Uci {
     table: EngineGame,
-    /// The requested variant, and whether Chess960 castling was requested.
+    /// The requested variant.
     variant: String,
+    /// Whether `UCI_Chess960` is set: then the shuffled form of the variant is played.
     shuffled: bool,
     /// Why the variant cannot be played.
     refused: Option<String>,
-    /// Whether an infinite search is on, whose move is given at `stop`.
-    searching: bool,
+    /// The budget at `ponderhit` of a search that was begun by `go infinite` or `go ponder` and waits for that or `stop`.
+    waiting: Option<Budget>,
     level: Level,
 }
 
@@ -44,7 +45,7 @@ impl Uci {
         let table = EngineGame::new(catalogue, default)?;
         let variant = default.to_owned();
         let level = Level::HIGHEST;
-        Ok(Self { table, variant, shuffled: false, refused: None, searching: false, level })
+        Ok(Self { table, variant, shuffled: false, refused: None, waiting: None, level })
     }
 
     /// Answers one line.
@@ -60,7 +61,8 @@ impl Uci {
             Some("go") => self.go(&words.collect::<Vec<_>>(), out),
             Some("stop") => self.stop(out),
             Some("d") => self.draw(out),
-            Some("debug" | "register" | "ponderhit") => (),
+            Some("ponderhit") => self.ponder_hit(out),
+            Some("debug" | "register") => (),
             Some("quit") => return Flow::Quit,
             Some(other) => error(out, &format!("unknown command {other}")),
         }
@@ -162,6 +164,9 @@ impl Uci {
         let fen = match place {
             [] | ["startpos"] => None,
             ["fen", fen @ ..] => Some(fen.join(" ")),
+            ["startpos", other, ..] => {
+                return error(out, &format!("expected moves after startpos, not {other}"));
+            }
             [other, ..] => return error(out, &format!("expected startpos or fen, not {other}")),
         };
         let moves = moves.iter().skip(1).copied();
@@ -180,23 +185,25 @@ impl Uci {
             return error(out, why);
         }
         match words {
-            ["perft", depth, ..] => self.perft(depth, out),
+            ["perft", rest @ ..] => self.perft(rest.first().copied().unwrap_or_default(), out),
             words if words.contains(&"infinite") || words.contains(&"ponder") => {
-                self.searching = true;
+                self.waiting = Some(self.budget(words));
             }
             _ => self.best_move(self.budget(words), out),
         }
     }
 
-    /// The budget, from the parameters of `go`.
+    /// The budget, from the parameters of `go`. Clocks below zero, of a side that is late, count as empty.
     fn budget(&self, words: &[&str]) -> Budget {
         let number = |name: &str| {
             let at = words.iter().position(|it| *it == name)?;
-            words.get(at + 1)?.parse::<u64>().ok()
+            words.get(at + 1)?.parse::<i64>().ok()
         };
+        let clock_at = |name: &str| number(name).map(|it| u64::try_from(it).unwrap_or(0));
+        let number = |name: &str| number(name).and_then(|it| u64::try_from(it).ok());
         let (clock, increment) = match self.table.side() {
-            0 => (number("wtime"), number("winc")),
-            _ => (number("btime"), number("binc")),
+            0 => (clock_at("wtime"), number("winc")),
+            _ => (clock_at("btime"), number("binc")),
         };
         let own = self.level.budget();
         let of_clock = clock.map(|it| think_for(it, increment.unwrap_or(0), number("movestogo")));
@@ -206,14 +213,14 @@ impl Uci {
             nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
             depth: depth
                 .map_or(own.depth, |it| own.depth.min(u32::try_from(it).unwrap_or(u32::MAX))),
-            // Only its budget stops a search.
+            // There is always a limit of time, since `stop` is not read during a search.
             time: time.or(own.time),
         }
     }
 
     fn perft(&mut self, depth: &str, out: &mut dyn FnMut(&str)) {
         let Some(depth) = depth.parse::<u32>().ok().filter(|it| *it > 0) else {
-            return error(out, "go perft takes a number of half-moves from 1");
+            return error(out, "go perft takes the number of half-moves, at least 1");
         };
         let rows = match self.table.divide(depth) {
             Ok(rows) => rows,
@@ -228,8 +235,14 @@ impl Uci {
     }
 
     fn stop(&mut self, out: &mut dyn FnMut(&str)) {
-        if std::mem::take(&mut self.searching) {
+        if self.waiting.take().is_some() {
             self.best_move(Budget { time: Some(AT_STOP), ..self.level.budget() }, out);
+        }
+    }
+
+    fn ponder_hit(&mut self, out: &mut dyn FnMut(&str)) {
+        if let Some(budget) = self.waiting.take() {
+            self.best_move(budget, out);
         }
     }
 
@@ -246,7 +259,7 @@ impl Uci {
                 out(&format!("bestmove {text}"));
             }
             Ok(None) => out("bestmove (none)"),
-            // The client waits for a final line.
+            // The client waits for `bestmove`, after errors too.
             Err(why) => {
                 error(out, &why.to_string());
                 out("bestmove (none)");
@@ -270,10 +283,10 @@ impl Uci {
     }
 }
 
-/// The part of a clock that one action may take, in milliseconds.
+/// The part of the time left on a clock that one action may take, all in milliseconds.
 pub(super) fn think_for(left: u64, increment: u64, actions_to_go: Option<u64>) -> u64 {
     let share = left / actions_to_go.unwrap_or(30).clamp(1, 30);
-    // Some time is left for the communication.
+    // The last 50 milliseconds are for lines on their way.
     share.saturating_add(increment.saturating_mul(4) / 5).min(left.saturating_sub(50)).max(1)
 }
 
@@ -300,4 +313,18 @@ fn board(ranks: &[Vec<Option<String>>]) -> Vec<String> {
     let letters = letters.collect::<Vec<_>>().join("   ");
     lines.push(format!("   {}", letters.trim_end()));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_ran_out_leaves_no_time_to_think() {
+        let uci = Uci::new(Catalogue::embedded().expect("the catalogue"), "chess").expect("chess");
+        let millis = |words: &[&str]| uci.budget(words).time.map(|it| it.as_millis());
+        assert_eq!(millis(&["wtime", "-50", "btime", "100"]), Some(1));
+        assert_eq!(millis(&["wtime", "3000", "btime", "100"]), Some(100));
+        assert_eq!(millis(&["movetime", "-1"]), Some(5_000));
+    }
 }

@@ -78,7 +78,11 @@ impl Xboard {
             "?" => self.answer(out),
             "st" => self.seconds = rest.parse().ok(),
             "sd" => self.depth = rest.parse().ok(),
-            "time" => self.left = rest.parse().ok(),
+            // A clock below zero, of a side that is late, counts as empty.
+            "time" => {
+                let left = rest.parse::<i64>().ok();
+                self.left = left.map(|it| u64::try_from(it).unwrap_or(0));
+            }
             "usermove" => self.user_move(rest, out),
             "option" if rest == "Letters=client" => self.table.write_plainly(false),
             "option" if rest == "Letters=plain" => self.table.write_plainly(true),

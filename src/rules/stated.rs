@@ -1,4 +1,4 @@
-//! The facts that belong to a preset, which `forget` retracts and `inherit` copies.
+//! The facts that a preset states about other things than its activations: `forget` retracts and `inherit` copies them.
 //!
 //! Deliberately absent: when that happens, which reactions of the core decide.
 
@@ -6,7 +6,8 @@ use super::program::{Program, Type};
 use crate::facts::{AttrId, AttrType, DomainId, EntityId, Session};
 
 impl Program {
-    /// The facts that a preset states; only those of one entity or member, if a type and a number are given.
+    /// The facts that a preset states, as owner and attribute (the owner is an entity, or the number of a member); only
+    /// those of one owner if its type and number are given.
     pub fn stated_by(
         &self,
         preset: i64,
@@ -25,7 +26,7 @@ impl Program {
         found
     }
 
-    /// Whether facts with such owners are about values of the type.
+    /// Whether the owners of an attribute, members of a domain or else entities, are of the type.
     fn owns(&self, ty: Type, owners: Option<DomainId>) -> bool {
         match (ty, owners) {
             (Type::Domain(domain), Some(of)) => domain == of,
@@ -34,8 +35,8 @@ impl Program {
         }
     }
 
-    /// The facts that presets state of one entity and that another does not have: attributes with their
-    /// values.
+    /// What `to` inherits: the facts that presets state of `from`, attributes with their values, without the
+    /// attributes of which `to` has a value itself.
     pub fn inherited(&self, to: EntityId, from: EntityId, facts: &Session) -> Vec<(AttrId, i64)> {
         let of_entities = |it: &AttrId| self.schema.attribute(*it).of.is_none();
         let own = self.stated.iter().map(|it| it.1).filter(of_entities);

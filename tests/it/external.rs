@@ -352,7 +352,7 @@ fn saves_name_the_preset_and_need_its_code() {
             let refused = read.restore(&embedded, from).expect_err("the code is not there");
             assert_eq!(
                 refused.to_string(),
-                "the save is of a game with the preset boots, which is code of another program: \
+                "the save is of a game with the preset boots, whose code belongs to another program: \
                  it is not registered here"
             );
         }
@@ -402,11 +402,14 @@ impl Preset for Wrong {
 #[test]
 fn what_code_gets_wrong_is_named_and_undone() {
     for (what, said) in [
-        ("attribute", "calls on_after_move, but there is no attribute manna there"),
-        ("argument", "calls on_after_move, but there is no argument amount there"),
+        ("attribute", "calls on_after_move, but its code names an unknown attribute, manna"),
+        ("argument", "calls on_after_move, but its code names an unknown argument, amount"),
         ("type", "calls on_after_move, but attribute fullmove takes an integer"),
-        ("stop", "calls on_after_move, but stop belongs to events that are raised"),
-        ("event", "calls on_after_move, but there is no event dammage there"),
+        (
+            "stop",
+            "calls on_after_move, but stop is only for events that are raised, and this is an action",
+        ),
+        ("event", "calls on_after_move, but its code names an unknown event, dammage"),
         ("truth", "calls on_after_move, but spawned is no event of such arguments"),
         ("entities", "calls on_after_move, but turn is no relation of entities"),
         ("row", "calls on_after_move, but turn is no relation of so many columns"),

@@ -119,12 +119,18 @@ fn bad_input_is_answered_and_changes_nothing() {
     let said = uci(&[
         "position fen 8/8 w",
         "position startpos moves e2e4 e7e4",
+        "position startpos e2e4",
         "go perft 0",
+        "go perft",
         "frobnicate",
         "setoption name Foo value 1",
         "go perft 1",
     ]);
-    assert_eq!(said.iter().filter(|it| it.starts_with("info string error")).count(), 5, "{said:?}");
+    assert_eq!(said.iter().filter(|it| it.starts_with("info string error")).count(), 7, "{said:?}");
+    assert!(
+        said.iter().any(|it| it.ends_with("expected moves after startpos, not e2e4")),
+        "{said:?}"
+    );
     assert_eq!(said.last().unwrap(), "Nodes searched: 20");
 }
 
@@ -144,6 +150,15 @@ fn a_search_without_end_answers_when_it_is_stopped() {
     assert_eq!(said.iter().filter(|it| it.starts_with("bestmove")).count(), 1, "{said:?}");
     let mated = "position fen rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
     assert_eq!(uci(&[mated, "go depth 3"]), ["bestmove (none)"]);
+}
+
+/// A move that was expected is a reason to answer, once.
+#[test]
+fn pondering_is_answered_when_the_move_is_played() {
+    let ponder = "go ponder wtime 1000 btime 1000";
+    let said =
+        uci(&["setoption name Skill Level value 1", ponder, "ponderhit", "ponderhit", "stop"]);
+    assert_eq!(said.iter().filter(|it| it.starts_with("bestmove")).count(), 1, "{said:?}");
 }
 
 #[test]

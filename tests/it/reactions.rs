@@ -184,7 +184,7 @@ fn a_cycle_of_events_is_named() {
     );
     assert_eq!(
         text,
-        "events raise each other more than 32 deep: \
+        "events raise events more than 32 deep: \
          hurt (test.dl:10) -> ache (test.dl:9) -> hurt (test.dl:10)"
     );
 }

@@ -271,7 +271,7 @@ fn a_preset_that_triggers_itself_is_stopped() {
     let refused = world.fire(mv.action, &mv.args).expect_err("it never ends");
     assert_eq!(
         refused.to_string(),
-        "events raise each other more than 32 deep: damage (echo.dl:4) -> damage (echo.dl:4)"
+        "events raise events more than 32 deep: damage (echo.dl:4) -> damage (echo.dl:4)"
     );
     assert_eq!(game.hash(), before);
 }

@@ -13,7 +13,7 @@ use crate::rules::tree::{
 };
 use crate::rules::{Column, Program, Type};
 
-/// The name of a value: `e4`, `white`, and for an entity the caller's name for it.
+/// Names a value: `e4`, `white`, and an entity as the caller likes.
 pub type Names<'n> = dyn Fn(Type, i64) -> String + 'n;
 
 /// The settings for showing explanations.
@@ -42,7 +42,7 @@ pub enum Source {
     None,
     /// A rule or reaction: file and line.
     Place(String),
-    /// Anything else, in one or two words: `fact`, `always`, `but e4`.
+    /// Anything else, in a few words or dots: `fact`, `always`, `no such fact`, `but e4`, `...`.
     Remark(String),
 }
 
@@ -89,13 +89,13 @@ impl Proof {
         page.lines
     }
 
-    /// The proved row, in the sentence of its rule, or else of its relation.
+    /// The proved row in the sentence of its rule, without a colon at the end; or else in that of its relation.
     pub fn sentence(&self, view: View<'_>) -> String {
         let said = said(view, self).map(|it| it.trim_end_matches(':').to_owned());
         said.unwrap_or_else(|| view.row(&self.relation, &self.tuple))
     }
 
-    /// One line: the sentence and the place of the rule.
+    /// One line: the row in the sentence of its relation, and its source.
     pub fn summary(&self, view: View<'_>) -> String {
         Line { depth: 0, text: view.row(&self.relation, &self.tuple), source: source(&self.ground) }
             .to_string()
@@ -124,8 +124,8 @@ impl Refutation {
         }
     }
 
-    /// The obstacle, as deep as the most promising rules go; of missing goals, the last one without open
-    /// values.
+    /// What stands in the way, in one line with its place. From goal to missing goal, the most promising rule of each is
+    /// followed, as long as that leads to what forbids something, or to missing goals that have no open values.
     pub fn reason(&self, view: View<'_>) -> Option<String> {
         let attempt = self.best()?;
         let place = &attempt.rule.place;
@@ -134,7 +134,7 @@ impl Refutation {
             Blocked::Present(proof) => proof.headline(view),
             Blocked::Compare(it) => format!("not {} [{place}]", view.comparison(it)),
             Blocked::Aggregate(it) => format!("not {} [{place}]", view.tally(it)),
-            Blocked::Missing(it) if it.stands_against() || it.has_named_part() => {
+            Blocked::Missing(it) if it.stands_against() || it.lacks_a_full_goal() => {
                 it.reason(view)?
             }
             Blocked::Missing(it) => format!("{} [{place}]", view.denial(&it.goal)),
@@ -142,8 +142,8 @@ impl Refutation {
         })
     }
 
-    /// Whether the most promising rule lacks a goal without open values.
-    fn has_named_part(&self) -> bool {
+    /// Whether the most promising rule lacks a goal that has rules of its own and a value in every column.
+    fn lacks_a_full_goal(&self) -> bool {
         self.best().is_some_and(|it| match &it.blocked {
             Blocked::Missing(it) => {
                 matches!(it.lack, Lack::Rules(_)) && it.goal.args.iter().all(Option::is_some)
@@ -152,7 +152,7 @@ impl Refutation {
         })
     }
 
-    /// Whether the most promising rules lead to a row that forbids the goal.
+    /// Whether the most promising rules lead to what forbids the goal: a row, a comparison or an aggregate.
     fn stands_against(&self) -> bool {
         self.judge().1.against
     }
@@ -161,8 +161,8 @@ impl Refutation {
         self.judge().0
     }
 
-    /// The most promising attempt, and its verdict: one that some position could satisfy, then one with the
-    /// fewest failing literals; among equal ones the most informative kind.
+    /// The most promising attempt, and the verdict on it. Attempts that some position could satisfy come first, among them
+    /// those with the fewest failing literals, among these the most informative kind.
     fn judge(&self) -> (Option<&Attempt>, Verdict) {
         let attempts = match &self.lack {
             Lack::Rules(attempts) => attempts,
@@ -181,12 +181,13 @@ impl Refutation {
     }
 }
 
-/// The verdict on the most promising attempt at a goal.
+/// The verdict on an attempt, or on a goal by its most promising attempt.
 #[derive(Debug, Clone, Copy)]
 struct Verdict {
-    /// Whether a static is missing, or only the goal itself supports it, so that no position could have it.
+    /// Whether nothing could satisfy it: a static is missing, the goal could only be supported by itself, or no rule
+    /// concludes such a row.
     hopeless: bool,
-    /// Whether a row forbids it.
+    /// Whether a row, a comparison or an aggregate forbids it.
     against: bool,
 }
 
@@ -197,9 +198,9 @@ impl Verdict {
 }
 
 impl Attempt {
-    /// Lower is more informative: first a goal that is missing because a row forbids it. A negated literal
-    /// that fails by itself often only means that another rule is for this case, especially if it is about
-    /// one entity alone. A goal that no position could satisfy comes last.
+    /// How informative the obstacle is; lower is more. First comes a goal that is missing because something forbids
+    /// it. That a negated literal of the rule itself fails often only means that another rule is for this case, especially
+    /// if it is about one entity alone. A goal that no position could satisfy comes last.
     fn standing(&self, verdict: Verdict) -> u8 {
         match &self.blocked {
             Blocked::Missing(_) if verdict.against => 0,
@@ -219,7 +220,7 @@ impl Attempt {
     }
 }
 
-/// Whether a datum is an entity: these are named by number.
+/// Whether a datum is an entity: only these have names like `#12`.
 fn is_entity(datum: &Datum) -> bool {
     datum.name.starts_with('#')
 }
@@ -252,11 +253,12 @@ impl View<'_> {
         word.unwrap_or_else(|| (self.names)(ty, raw))
     }
 
+    /// There are such rows, but none with one value in the columns for which the rule has one variable.
     fn apart(self, goal: &Goal) -> String {
-        format!("never the same twice in: {}", self.goal(goal))
+        format!("in no row are two columns the same: {}", self.goal(goal))
     }
 
-    /// The name of a value without its type: entities have the caller's names.
+    /// The name of a value whose type is not known: if it is an entity, the caller's name for it.
     fn value(self, datum: &Datum) -> String {
         let mut entities = (0..).zip(self.program.schema.domains()).filter_map(|(at, it)| {
             matches!(it.shape, Shape::Entities { .. }).then_some(Type::Domain(DomainId(at)))
@@ -274,7 +276,7 @@ impl View<'_> {
         format!("{} ({} {} {})", it.text, side(&it.lhs), it.op, side(&it.rhs))
     }
 
-    /// An aggregate with its result and its first members; a sum of one variable is shown by its terms.
+    /// An aggregate with its value and its first members; a short sum of one variable as its terms.
     fn tally(self, it: &Tally) -> String {
         const SHOWN: usize = 8;
         if let Some(terms) = self.terms(it).filter(|_| it.members.len() <= SHOWN) {
@@ -333,7 +335,7 @@ impl View<'_> {
         self.filled(name, &relation.columns, &relation.sentence, args)
     }
 
-    /// A sentence with its placeholders filled; the bare atom if there is none.
+    /// A sentence with its placeholders filled; the bare atom if the sentence is empty.
     pub(super) fn filled(
         self,
         name: &str,
@@ -358,7 +360,8 @@ impl View<'_> {
     }
 }
 
-/// A text with its placeholders filled; those without a value keep their names. Articles before them are adapted.
+/// A text with its placeholders filled; one without a value is replaced by its name, without the braces. Articles before
+/// them are adapted.
 pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
     let mut full = String::new();
     let mut rest = text;
@@ -372,7 +375,7 @@ pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Stri
     full + rest
 }
 
-/// The source of a ground.
+/// The source of a line about a row with this ground.
 pub(super) fn source(ground: &Ground) -> Source {
     let remark = |it: &str| Source::Remark(it.to_owned());
     match ground {
@@ -470,8 +473,8 @@ impl<'v> Page<'v> {
     }
 }
 
-/// The `because "..."` sentence of a proof's last rule. If it ends with a colon, the cause of the row must
-/// follow.
+/// The `because "..."` sentence of the rule that concludes the proved row. If it ends with a colon, the caller must
+/// add the cause or take the colon off.
 pub(super) fn said(view: View<'_>, proof: &Proof) -> Option<String> {
     let Ground::Rule { rule, bindings, .. } = &proof.ground else { return None };
     let rule = view.program.rules.get(usize::from(rule.rule))?;

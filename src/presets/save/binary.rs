@@ -4,7 +4,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use data_encoding::HEXLOWER;
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -318,5 +318,5 @@ fn unpack(
 
 /// `None` if the text is not hexadecimal of that length.
 pub(super) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
+    HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }

@@ -1,10 +1,10 @@
 //! A game as a file: its start, its moves, its current facts, and the rules that it was played under.
 //!
-//! A save lists facts in canonical order, the schema's attributes, the activations at the start and
-//! where they changed, the hash of each rule file, and each move with its proof and the hash of the facts after it. There
+//! A save lists facts in canonical order, the schema's attributes, the activations at the start and each
+//! change of them, the hash of each rule file, and each move with its proof and the hash of the facts after it. There
 //! are two equivalent forms: JSON, and a compact binary. Each is canonical: there is one way to write a save in it, so a
-//! file that differs from that anywhere was altered, and a round trip changes nothing. Deliberately absent: reading and
-//! writing files; checking proofs (that is for audits).
+//! file that differs from that anywhere was altered, and a round trip changes nothing. Only lists of facts, saves of
+//! version 1, are read in any form. Deliberately absent: reading and writing files; checking proofs (that is for audits).
 
 #![warn(missing_docs)]
 
@@ -73,8 +73,9 @@ pub struct SavedMove {
     /// The key of the position after it, for repetitions.
     #[serde(deserialize_with = "hash::<_, 8>")]
     pub position: String,
-    /// Why it was legal, as the checker of proofs reads it: a proof, or a list of proofs if unlisted arguments have
-    /// theirs; or `{"tried": ...}` for what was decided by playing it out.
+    /// Why it was legal, as the checker of proofs reads it: a proof; a list of proofs, if unlisted arguments have other
+    /// values than their defaults (that of the action's row, then one for each such argument); or `{"tried": ...}` for
+    /// what was decided by playing it out.
     pub proof: Value,
 }
 
@@ -91,16 +92,18 @@ pub struct SavedSwitch {
     pub facts: String,
 }
 
-/// Reads a hash of `N` bytes in hexadecimal: the binary form has no place for anything else.
+/// Reads a hash of `N` bytes in hexadecimal, with small letters: the binary form has no place for anything else.
 fn hash<'de, D: Deserializer<'de>, const N: usize>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     match binary::unhex::<N>(&text) {
         Some(_) => Ok(text),
-        None => Err(D::Error::custom(format!("{text:?} is not {N} bytes in hexadecimal"))),
+        None => {
+            Err(D::Error::custom(format!("{text:?} is not {N} bytes in lower-case hexadecimal")))
+        }
     }
 }
 
-/// The end of a game that did not come from the position.
+/// How a game ended, if not by its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
@@ -133,7 +136,7 @@ pub struct Save {
     pub moves: Vec<SavedMove>,
     /// The changes of presets, in order.
     pub switches: Vec<SavedSwitch>,
-    /// How it ended, if that did not come from the position.
+    /// How it ended, if not by its position.
     pub ended: Option<Ended>,
     /// The facts as they are now.
     pub facts: Vec<SavedFact>,
@@ -155,11 +158,11 @@ pub enum Doubt {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum RestoreError {
-    #[error("no save of Rulemate: {reason}")]
+    #[error("not a save of Rulemate: {reason}")]
     Alien { reason: String },
     #[error(transparent)]
     Syntax(#[from] JsonError),
-    #[error("the file ends at byte {found}, and should at byte {expected}")]
+    #[error("the file ends at byte {found}, but should end at byte {expected}")]
     Truncated { found: usize, expected: usize },
     #[error("byte {at}: {reason}")]
     Binary { at: usize, reason: String },
@@ -174,7 +177,7 @@ pub enum RestoreError {
         embedded: bool,
     },
     #[error(
-        "the save is of a game with the preset {preset}, which is code of another program: it is \
+        "the save is of a game with the preset {preset}, whose code belongs to another program: it is \
          not registered here"
     )]
     Code { preset: String },
@@ -212,10 +215,13 @@ impl Save {
             return binary::read(bytes);
         }
         let text = std::str::from_utf8(bytes).map_err(|why| RestoreError::Alien {
-            reason: format!("byte {}: neither its binary form nor text", why.valid_up_to()),
+            reason: format!(
+                "it is not in the binary form, and byte {} is not text",
+                why.valid_up_to()
+            ),
         })?;
         if !text.trim_start().starts_with('{') {
-            let reason = "line 1: it begins neither like JSON nor like the binary form".into();
+            let reason = "line 1 begins neither like JSON nor like the binary form".into();
             return Err(RestoreError::Alien { reason });
         }
         json::read(text, game)
@@ -256,8 +262,7 @@ impl Save {
         }
     }
 
-    /// Facts that are in the other save and not in this one, and the other way round: what was
-    /// added and what was removed.
+    /// From the current facts of this save to those of the other: what was added, and what was removed.
     pub fn difference(&self, other: &Self) -> (Vec<SavedFact>, Vec<SavedFact>) {
         let lacks = |of: &Self, it: &&SavedFact| !of.facts.contains(it);
         let added = other.facts.iter().filter(|it| lacks(self, it)).cloned().collect();

@@ -3,14 +3,16 @@
 
 use std::collections::HashMap;
 
-/// The first half of the hash of a side and its id for a request. A client that finds two ids of one hash
-/// only gets the same answer twice.
+/// The first half of the hash of a side and of the id that its client gave the request. If a client finds two ids of one
+/// hash, its second request is taken for a repetition: that harms nobody else.
 type Request = [u8; 16];
 
 /// The stored part of an answer.
 #[derive(Debug, Clone, Copy)]
 struct Answered {
+    /// The number of the event that the request caused.
     v: u32,
+    /// Number of actions that had been played then.
     ply: u32,
 }
 
@@ -19,8 +21,8 @@ struct Answered {
 pub(super) struct Answers(HashMap<Request, Answered>);
 
 impl Answers {
-    /// The event of a request and the number of actions after it, if the request was carried out. If the game ends by
-    /// it, that is another event.
+    /// If the request was carried out before: the number of the event that it caused, and how many actions had been played
+    /// with it. If the game ended by it, the end is a further event.
     pub(super) fn get(&self, side: usize, id: &str) -> Option<(u64, usize)> {
         let Answered { v, ply } = *self.0.get(&request(side, id))?;
         Some((u64::from(v), ply as usize))

@@ -31,7 +31,7 @@ pub(super) use moves::{
 /// The column of an action that says what its piece becomes.
 pub(super) const BECOMES: &str = "promotion";
 
-/// How errors about texts that cannot be read describe what may stand at their end.
+/// What may stand behind the destination in the text of a move, for errors about texts that go on otherwise.
 pub(super) const BECOMES_EXPECTED: &str = "a promotion such as =Q, or the end";
 
 /// The fields that the FEN of chess has besides what all games have.
@@ -96,7 +96,8 @@ impl Roles {
         parts: &mut Parts<'_>,
     ) -> Result<Fields, FenError> {
         let mut fields = Fields::default();
-        // Some programs leave these fields out where the game has neither: the counters follow at once.
+        // Other programs write neither field for games that they know without castling and en passant captures, also where
+        // our rules have the roles: then a counter is next.
         if self.castling.is_some() && parts.next_is(|it| it.bytes().all(|it| it.is_ascii_digit())) {
             return Ok(fields);
         }
@@ -110,7 +111,7 @@ impl Roles {
         Ok(fields)
     }
 
-    /// The counter of half-moves, which follows them.
+    /// Reads the counter of half-moves, which follows these fields.
     pub(super) fn read_clock(
         &self,
         parts: &mut Parts<'_>,
@@ -124,7 +125,7 @@ impl Roles {
         Ok(())
     }
 
-    /// Sets the facts that a FEN gives for these, and returns what had to be dropped.
+    /// Sets the facts that a FEN gives for these roles, and returns what was dropped or is odd.
     pub(super) fn place(
         &self,
         world: &mut World,
@@ -175,14 +176,14 @@ impl Roles {
         fields
     }
 
-    /// The counter of half-moves, which follows them.
+    /// Writes the counter of half-moves, which follows these fields.
     pub(super) fn write_clock(&self, world: &World) -> Option<String> {
         self.clock.map(|it| world.facts().get_raw(GAME, it.attr).unwrap_or(0).to_string())
     }
 
-    /// The royal pieces that are attacked.
+    /// The royal pieces that `check` has: those of the side to move that must be safe and are attacked.
     pub fn threatened(&self, world: &mut World, contract: &Contract) -> BTreeSet<EntityId> {
-        // The relation has attacker and target: the attacked piece is the last column.
+        // The relation has attacker and target: the attacked piece is the last column of entities.
         let Some(rel) = self.check else { return BTreeSet::new() };
         let program = world.program().clone();
         let entities = contract.entity_type(&program);
@@ -194,13 +195,14 @@ impl Roles {
         rows.iter().filter_map(|it| u32::try_from(*it.get(at)?).ok()).map(EntityId).collect()
     }
 
-    /// Whether a piece can go to a square, if nothing forbids it: then a text more likely means it than a piece that
-    /// cannot.
+    /// Whether a piece could go to a square if nothing forbade it. Of several pieces that the text of an illegal move may
+    /// mean, such a piece is the more likely one.
     pub(super) fn goes(&self, world: &mut World, piece: EntityId, to: i64) -> bool {
         self.goes.is_some_and(|rel| world.contains(rel, &[i64::from(piece.0), to]))
     }
 
-    /// The suffix of a move that leaves a royal piece of another side attacked.
+    /// The suffix of a move of `mover`, after which the world is: `+` if the side that has the turn now is in check, or if
+    /// that is still `mover`, another side.
     pub(super) fn suffix(
         &self,
         world: &mut World,
