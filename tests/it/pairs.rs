@@ -6,7 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use rulemate::internals::audit::combine::{Combination, Outcome, Played, pairs, triples};
+use rulemate::internals::audit::combine::{
+    Combination, Outcome, Played, pairs, shared_pairs, triples,
+};
 use rulemate::internals::presets::Catalogue;
 
 /// Plays all of them; how many were played, and how many the registry refused.
@@ -46,6 +48,20 @@ fn pairs_of_presets_are_playable() {
     let families: BTreeSet<_> =
         sample.combinations.iter().map(|it| of_a_family(&it.game)).collect();
     assert!(families.len() >= 3, "pairs are played on each family: {families:?}");
+}
+
+/// In these games a commander steps out of its own stack into danger, from where it goes on: CoTuLenh asks whether it
+/// is safe when the deployment is committed.
+#[test]
+fn moves_whose_safety_is_left_to_the_rest_of_the_turn_are_no_faults() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let all = shared_pairs(&catalogue, true).combinations;
+    for presets in [["double-move:both", "piece-shield:red"], ["piece-shield:both", "stamina:red"]]
+    {
+        let is_it = |it: &&Combination| it.game == "cotulenh-oracle" && it.presets == presets;
+        let outcome = all.iter().find(is_it).map(|it| it.play(&catalogue));
+        assert!(matches!(outcome, Some(Outcome::Played(_))), "{presets:?}: {outcome:?}");
+    }
 }
 
 #[test]
