@@ -114,6 +114,11 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
     if let Ok(fine) = &mut together {
         fine.notes.extend(unknown_keys(source));
     }
+    if let Err(Fault::Other(why)) = &mut together {
+        // A line that means nothing may be the reason.
+        let path = &source.path;
+        why.extend(unknown_keys(source).iter().map(|note| format!("\n{path}: note: {note}")));
+    }
     let Err(Fault::Rules(found)) = &together else { return together };
     match compile(vec![source.clone()]) {
         Ok(program) => {

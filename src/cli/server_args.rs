@@ -42,7 +42,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(super) uploads: bool,
     /// Maximum number of requests a second from one address
-    #[arg(long, value_name = "N", default_value_t = 40.0)]
+    #[arg(long, value_name = "N", default_value_t = 40.0, value_parser = rate)]
     pub(super) rate: f64,
     /// Trust X-Forwarded-For: there is a proxy on this machine
     #[arg(long)]
@@ -151,4 +151,13 @@ pub(crate) struct PruneArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// A number of requests a second.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate: f64 = text.parse().map_err(|_| "write a number, as 40 or 0.5".to_owned())?;
+    match rate.is_finite() && rate > 0.0 {
+        true => Ok(rate),
+        false => Err("a rate is more than 0".to_owned()),
+    }
 }

@@ -273,23 +273,29 @@ impl Library {
         let fix = match why {
             LoadError::Game { .. } => {
                 let names = self.catalogue.games().iter().map(|it| it.name.as_str()).collect();
-                format!("the games are {} (`rulemate games`)", list(names))
+                format!(
+                    "the games are {} (`rulemate games`); --rules PATH brings your own",
+                    list(names)
+                )
             }
             LoadError::Activation(
                 ActivationError::Scope { preset, .. }
                 | ActivationError::Option { preset, .. }
                 | ActivationError::Value { preset, .. },
             ) => format!("`rulemate presets {preset}` tells what it takes"),
-            LoadError::Activation(_) => {
+            LoadError::Activation(ActivationError::Preset { .. }) => {
                 let names = self.catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
                 format!(
-                    "write PRESET[:SCOPE][:OPTION=VALUE,...]; the presets are {} (`rulemate presets`)",
+                    "the presets are {} (`rulemate presets`); --rules PATH brings your own",
                     list(names)
                 )
             }
+            LoadError::Activation(_) => {
+                "write PRESET[:SCOPE][:OPTION=VALUE,...]; `rulemate presets` lists the presets".into()
+            }
             LoadError::NoFamily { .. } => {
                 let families: Vec<&str> = self.catalogue.families().into_iter().collect();
-                format!("the families are {}; a game may name none", list(families))
+                format!("the families are {}; a game or a preset may name none", list(families))
             }
             LoadError::Family { .. } | LoadError::Foreign { .. } => {
                 "leave it out, or name a game of that family: `rulemate games --json` tells families".into()

@@ -172,6 +172,9 @@ fn play_one(
             (began, mover, restarts) = (game.history().len(), game.side(), 0);
         }
         if let Some(result) = game.result() {
+            if game.history().is_empty() {
+                return Err(format!("the game is over as it begins: {result}"));
+            }
             return Ok(result.to_string());
         }
         let moves = game.listing();

@@ -87,6 +87,9 @@ impl Query {
         text: &str,
         abbreviation: Option<Abbreviation>,
     ) -> Result<Self, QueryError> {
+        if let Some(mistake) = unclosed(text) {
+            return Err(mistake);
+        }
         let written = Rewriter::new(program, text, abbreviation).run();
         let mut sources = program.sources.clone();
         let at = sources.len() as u16;
@@ -297,6 +300,23 @@ fn whole(text: &str, message: &str) -> QueryError {
     QueryError { text: text.into(), message, start: 0, end, help: None }
 }
 
+/// A bracket without its end. What abbreviations mean is written behind the text, and would stand inside of it.
+fn unclosed(text: &str) -> Option<QueryError> {
+    let mut open = Vec::new();
+    for (at, word) in words(text) {
+        match word {
+            Word::Other(c @ ('(' | '{')) => open.push((at, c)),
+            Word::Other(')' | '}') => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    let (start, bracket) = open.pop()?;
+    let message = format!("`{bracket}` is not closed");
+    Some(QueryError { text: text.into(), message, start, end: start + 1, help: None })
+}
+
 /// A mistake at its place in the question's text.
 fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
     let origin = |at: u32| {
@@ -306,13 +326,17 @@ fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
     let span = it.span();
     let start = origin(span.start);
     let end = origin(span.end).max(start);
-    QueryError {
-        text: text.into(),
-        message: plain(&it.message),
-        start,
-        end,
-        help: it.help.as_deref().map(plain),
-    }
+    let written = text.get(start..end).unwrap_or_default();
+    let help = match it.code {
+        // A name that is a value somewhere was taken for that value.
+        "E207" if matches!(words(written)[..], [(_, Word::Name(_))]) => {
+            Some(format!("`{written}` is a value: write `?{written}` for a variable"))
+        }
+        // A question declares nothing.
+        "E203" => it.help.as_deref().filter(|it| !it.starts_with("`.domain ")).map(plain),
+        _ => it.help.as_deref().map(plain),
+    };
+    QueryError { text: text.into(), message: plain(&it.message), start, end, help }
 }
 
 /// A message about the rewritten question, with names as the question has them: `_` (alone), `x` for `_x`, `#3` for `_3`.

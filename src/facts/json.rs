@@ -35,8 +35,20 @@ impl From<serde_json::Error> for JsonError {
         let counted = (line.max(1), column.max(1));
         // The place has fields of its own; what precedes it may quote such words from the text.
         let place = format!(" at line {line} column {column}");
-        let message = text.strip_suffix(&place).unwrap_or(&text).to_owned();
+        let message = plain(text.strip_suffix(&place).unwrap_or(&text));
         Self { line: counted.0, column: counted.1, message }
+    }
+}
+
+/// A message of `serde_json` without the name of the type that was expected, which says nothing to who wrote the text.
+pub(crate) fn plain(message: &str) -> String {
+    let Some((before, after)) = message.rsplit_once("expected struct ") else {
+        return message.to_owned();
+    };
+    let place = after.trim_start_matches(|it: char| it.is_ascii_alphanumeric());
+    match place.is_empty() || place.starts_with(" at line ") {
+        true => format!("{before}expected an object{place}"),
+        false => message.to_owned(),
     }
 }
 

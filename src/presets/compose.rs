@@ -124,13 +124,13 @@ impl Catalogue {
             }
         }
         for preset in self.presets().iter().filter(|it| files.contains(&it.source)) {
-            check_family(&preset.family, game, || format!("preset {}", preset.preset))?;
+            self.check_family(&preset.family, game, || format!("preset {}", preset.preset))?;
         }
         if let Some(name) = &game.layout {
             let layout = self.layouts().iter().find(|it| it.name == *name);
             let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };
             let layout = layout.ok_or_else(missing)?;
-            check_family(&layout.family, game, || format!("layout {name}"))?;
+            self.check_family(&layout.family, game, || format!("layout {name}"))?;
             files.push(layout.source);
         }
         files.push(game.source);
@@ -214,6 +214,24 @@ impl Catalogue {
         self.families.iter().map(|it| it.0.as_str()).collect()
     }
 
+    /// Checks that something made for a family, or for none, fits a game.
+    fn check_family(
+        &self,
+        family: &Option<String>,
+        game: &GameEntry,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), LoadError> {
+        let Some(family) = family.clone().filter(|it| Some(it) != game.family.as_ref()) else {
+            return Ok(());
+        };
+        if !self.families().contains(family.as_str()) {
+            let near = nearest(&family, self.families()).map(String::from);
+            return Err(LoadError::NoFamily { what: what(), family, near });
+        }
+        let (game, of) = (game.name.clone(), game.family.clone());
+        Err(LoadError::Family { what: what(), family, game, of })
+    }
+
     /// The files of a game's family.
     fn family_files(&self, game: &GameEntry) -> Result<Vec<usize>, LoadError> {
         let Some(family) = &game.family else { return Ok(Vec::new()) };
@@ -282,23 +300,6 @@ fn declares(text: &str, name: &str) -> bool {
     text.lines().any(|line| {
         let mut words = line.split([' ', '(']).filter(|it| !it.is_empty());
         words.next().is_some_and(|it| heads.contains(&it)) && words.next() == Some(name)
-    })
-}
-
-/// Checks that something made for a family, or for none, fits a game.
-fn check_family(
-    family: &Option<String>,
-    game: &GameEntry,
-    what: impl FnOnce() -> String,
-) -> Result<(), LoadError> {
-    let Some(family) = family.clone().filter(|it| Some(it) != game.family.as_ref()) else {
-        return Ok(());
-    };
-    Err(LoadError::Family {
-        what: what(),
-        family,
-        game: game.name.clone(),
-        of: game.family.clone(),
     })
 }
 

@@ -66,7 +66,7 @@ const KEYS: &[&str] = &[
     "request",
 ];
 
-/// Messages about the `.meta` lines of a file that mean nothing, with what may have been meant.
+/// Messages about the `.meta` lines of a file that mean nothing, or nothing there, with what may have been meant.
 pub fn unknown_keys(source: &Source) -> Vec<String> {
     let fault = |it: &Meta| {
         if !KEYS.contains(&it.key.as_str()) {
@@ -78,6 +78,15 @@ pub fn unknown_keys(source: &Source) -> Vec<String> {
         Some(format!("`.meta {} \"{}\"` declares nothing: {why}", it.key, it.value))
     };
     let metas = metas(source);
+    let is_start_of_nothing = |it: &Meta| {
+        it.key == "start" && !metas.iter().any(|it| matches!(it.key.as_str(), "game" | "layout"))
+    };
+    let misplaced = "`.meta start` is that of a game or a layout, and the file is neither: write \
+                     `.meta game \"NAME\"`";
+    let fault = |it: &Meta| match is_start_of_nothing(it) {
+        true => Some(misplaced.to_owned()),
+        false => fault(it),
+    };
     metas.iter().filter_map(|it| Some(format!("line {}: {}", it.span.line, fault(it)?))).collect()
 }
 
@@ -102,6 +111,15 @@ mod tests {
         let layout =
             "line 2: `.meta layot` means nothing to Rulemate; did you mean `.meta layout`?";
         assert_eq!(messages, [layout, "line 3: `.meta weatherglass` means nothing to Rulemate"]);
+    }
+
+    #[test]
+    fn a_start_without_a_game_is_told() {
+        let told = |text: &str| unknown_keys(&Source { path: "x.dl".into(), text: text.into() });
+        let messages = told(".meta title \"Race\"\n.meta start \"R4r w 1\"\n");
+        assert_eq!(messages.len(), 1);
+        assert!(messages[0].starts_with("line 2: `.meta start` is that of a game"), "{messages:?}");
+        assert_eq!(told(".meta layout \"x\"\n.meta start \"R4r w 1\"\n"), Vec::<String>::new());
     }
 
     #[test]

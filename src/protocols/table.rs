@@ -50,6 +50,15 @@ pub struct Thought {
     pub line: Vec<String>,
 }
 
+/// Why a move failed, with its text once.
+fn of_move(text: &str, why: &PlayError) -> String {
+    let why = why.to_string();
+    match why.strip_prefix(text) {
+        Some(rest) if rest.starts_with([':', ' ']) => why,
+        _ => format!("{text}: {why}"),
+    }
+}
+
 /// Why a request failed; nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
@@ -57,7 +66,7 @@ pub enum TableError {
     Load(#[from] LoadError),
     #[error(transparent)]
     Start(#[from] StartError),
-    #[error("{0}: {1}")]
+    #[error("{}", of_move(.0, .1))]
     Move(String, PlayError),
     #[error(transparent)]
     Limit(#[from] Exhausted),

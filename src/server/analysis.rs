@@ -54,7 +54,8 @@ impl Host {
         let state = self.state(id, token, ply, Lines::Last(0)).await?;
         if !is_fair(&state) {
             let status = axum::http::StatusCode::FORBIDDEN;
-            let message = "while people play against each other the computer helps neither: ask when the game is over";
+            let message = "until the game is over, the computer helps only a player whose opponents are all \
+                           computers: send the token of that seat";
             return Err(Problem::new(status, "no_help", message));
         }
         let text = |name: &str| state[name].as_str().unwrap_or_default().to_owned();

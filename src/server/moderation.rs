@@ -141,7 +141,7 @@ impl Web {
     /// Blocks or unblocks an account.
     ///
     /// # Errors
-    /// There is no such account, or too many are blocked.
+    /// There is no such account, it is the same one, or too many are blocked.
     pub(super) async fn block(
         &self,
         account: &Account,
@@ -153,6 +153,10 @@ impl Web {
             let Some(other) = by_name(store, &other)?.map(|it| it.id()) else {
                 return Ok(Err(super::api::accounts::no_user(&other)));
             };
+            if is_on && other == id {
+                let message = "an account cannot block itself";
+                return Ok(Err(Problem::new(StatusCode::CONFLICT, "own_account", message)));
+            }
             let key = block_key(&id, &other);
             let from = store.record(&key)?;
             if is_on

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 
 use super::core::{Refusal, Refused};
 use super::store::{Conflict, StoreError};
+use crate::rules::plural;
 
 /// Why a request was refused.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +82,8 @@ impl Problem {
     /// The problem of a request that exceeds a rate; it may be repeated after `wait`.
     pub(super) fn too_many(wait: Duration) -> Self {
         let seconds = wait.as_secs() + 1;
-        let message = format!("too many requests of this kind from you: wait {seconds} seconds");
+        let time = plural(usize::try_from(seconds).unwrap_or(usize::MAX), "second");
+        let message = format!("too many requests of this kind from you: wait {time}");
         Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message)
             .with(json!({ "retry_after": seconds }))
     }

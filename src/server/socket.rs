@@ -27,6 +27,7 @@ use super::live::command::Lines;
 use super::presence::{Place, Seen};
 use super::problem::{Problem, ProblemBody};
 use super::web::Web;
+use crate::facts::json::plain;
 
 /// Maximum size of a message, in bytes.
 const MESSAGE: usize = 4096;
@@ -119,7 +120,8 @@ pub(super) struct MoveSaid {
 /// `FromClient` and `FromServer`. The server closes with 4000 (come back with `?v=N`: it stops, or too
 /// many messages wait to be read), 4001 (silent for 40 seconds: answer pings), 4002 (more than 20
 /// messages in a second), 4003 (too many watch this game: players are let in if their first message is
-/// `auth`) or 1003 (something else than text).
+/// `auth`) or 1003 (something else than text). A message of more than 4 KiB ends the connection without a
+/// code.
 #[utoipa::path(get, path = "/ws/v1/games/{id}",
     params(("id" = String, Path, description = "The game"), Have),
     responses(
@@ -255,7 +257,9 @@ impl Client {
             return Err(Gone);
         }
         let answer = match serde_json::from_str::<Incoming>(&text) {
-            Err(error) => failure(&Value::Null, &Problem::bad("malformed_json", error.to_string())),
+            Err(error) => {
+                failure(&Value::Null, &Problem::bad("malformed_json", plain(&error.to_string())))
+            }
             Ok(message) => self.answer(message).await,
         };
         self.send(answer.to_string().into()).await
@@ -295,7 +299,7 @@ impl Client {
     async fn play(&mut self, data: Value) -> Result<Value, Problem> {
         let parsed: Result<MoveSaid, _> = serde_json::from_value(data);
         let MoveSaid { uci, expected_ply, client_move_id } =
-            parsed.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
+            parsed.map_err(|it| Problem::bad("malformed_json", plain(&it.to_string())))?;
         let act = Act::Move { uci, expected_ply };
         let input = Input::Act { token: self.token.clone(), id: client_move_id, act };
         Ok(json!(self.web.host.step(&self.id, input).await?))

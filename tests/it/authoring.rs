@@ -118,8 +118,9 @@ fn check_tells_of_starts_and_of_lines_that_mean_nothing() {
     assert!(odd.out.contains(families), "{}", odd.out);
     let odd = rulemate(&["moves", "--rules", path, "--game", "wide"]);
     assert!(
-        odd.err
-            .contains("the families are chess, cotulenh, draughts, stones; a game may name none"),
+        odd.err.contains(
+            "the families are chess, cotulenh, draughts, stones; a game or a preset may name none"
+        ),
         "{}",
         odd.err
     );
@@ -135,6 +136,40 @@ fn check_tells_of_starts_and_of_lines_that_mean_nothing() {
         )
     );
     assert_eq!(notes.len(), 2);
+}
+
+/// Without its `.meta game`, a file is read as a part of every game, and is told what it lacks.
+#[test]
+fn check_tells_of_a_game_without_its_name() {
+    let race = include_str!("../data/first-game/race.dl");
+    for (line, told) in [
+        (
+            ".meta games \"race\"",
+            "`.meta games` means nothing to Rulemate; did you mean `.meta game`?",
+        ),
+        ("", "`.meta start` is that of a game or a layout, and the file is neither"),
+    ] {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nameless.dl");
+        std::fs::write(&file, race.replace(".meta game \"race\"", line)).expect("a file");
+        let ran = rulemate(&["check", file.to_str().expect("a path")]);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        assert!(ran.out.contains(told) && ran.out.ends_with(": 1 found\n"), "{}", ran.out);
+    }
+}
+
+/// A game that is over as it begins is a fault: nothing was played.
+#[test]
+fn test_tells_of_a_game_that_is_over_as_it_begins() {
+    let race = include_str!("../data/first-game/race.dl");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("over.dl");
+    let text = race.replace("movable() :- run(_, _).", "");
+    assert_ne!(text, race);
+    std::fs::write(&file, text).expect("a file");
+    let ran = rulemate(&["test", file.to_str().expect("a path"), "--games", "1"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    let fault =
+        "fault: game 1, after 0 actions: the game is over as it begins: black wins by blocked";
+    assert!(ran.out.contains(fault), "{}", ran.out);
 }
 
 /// A game that goes on without an action, and one whose rules ask for too much, are faults.

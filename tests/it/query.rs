@@ -52,6 +52,15 @@ fn mistakes_are_shown_in_the_text() {
     let it = mistake("attacks(p)");
     assert!(it.to_string().contains("attacks(p)"), "{it}");
     assert!(mistake("at(p, ").to_string().contains('^'));
+    // What e4 means is added behind the text, and is no part of a bracket that was left open.
+    for (text, place, bracket) in [("attacks(p, e4", 7, '('), ("count { at(e4, s) = 1", 6, '{')] {
+        let it = mistake(text);
+        assert_eq!((it.start, it.end), (place, place + 1), "{it}");
+        assert_eq!(it.message, format!("`{bracket}` is not closed"));
+    }
+    // `n` is a direction.
+    let it = mistake("count { at(p, s) } = n");
+    assert_eq!(it.help.as_deref(), Some("`n` is a value: write `?n` for a variable"), "{it}");
     assert!(mistake("").to_string().contains('^'));
     assert!(mistake("at(p, s). kind(p, k)").to_string().contains('^'));
 }

@@ -62,7 +62,12 @@ pub(in super::super) fn unknown_member(
         Some(elsewhere) => it.note(format!("{elsewhere} has a member of that name")),
         None => it,
     };
-    with_help(it, near.map(|it| format!("did you mean `'{it}`?")))
+    let is_new = declared.is_some() && elsewhere.is_none() && last_square.is_none();
+    let help = match near {
+        Some(near) => Some(format!("did you mean `'{near}`?")),
+        None => is_new.then(|| format!("`.domain {domain} += {{ {name} }}` adds it")),
+    };
+    with_help(it, help)
 }
 
 pub(in super::super) fn entity_constant(name: &str, span: Span) -> Diagnostic {

@@ -175,7 +175,7 @@ pub(super) struct Blocking {
     (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such account", body = ProblemBody),
-    (status = 409, description = "You block 200 accounts already, the maximum", body = ProblemBody),
+    (status = 409, description = "The account is your own, or you block 200 accounts already, the maximum", body = ProblemBody),
 ))]
 pub(super) async fn block(
     State(web): State<Web>,

@@ -9,6 +9,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use crate::facts::json::plain;
 use crate::server::accounts::Account;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
@@ -25,7 +26,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         let bytes = Bytes::from_request(request, state).await.map_err(|it| body_problem(&it))?;
         let bytes = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
         let read = serde_json::from_slice(bytes);
-        Ok(Self(read.map_err(|it| Problem::bad("malformed_json", format!("the body: {it}")))?))
+        let malformed = |it: serde_json::Error| {
+            let why = plain(&it.to_string());
+            Problem::bad("malformed_json", format!("the body: {why}"))
+        };
+        Ok(Self(read.map_err(malformed)?))
     }
 }
 
@@ -48,7 +53,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let read = axum::extract::Query::<T>::try_from_uri(&parts.uri);
         let bad = |it: axum::extract::rejection::QueryRejection| {
-            Problem::bad("bad_query", it.body_text())
+            let text = it.body_text();
+            let why = text.strip_prefix("Failed to deserialize query string");
+            Problem::bad("bad_query", why.map_or(text.clone(), |it| format!("the query{it}")))
         };
         Ok(Self(read.map_err(bad)?.0))
     }

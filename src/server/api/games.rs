@@ -94,6 +94,10 @@ pub(super) async fn create(
                 (0..names.len()).filter(|it| options.seats.iter().all(|seat| seat.0 != *it));
             let computers = others.map(|side| Ok((side, computer(level)?)));
             let computers = computers.collect::<Result<Vec<_>, Problem>>()?;
+            if computers.is_empty() {
+                let message = "no seat is left for the computer: give one `seat`";
+                return Err(Problem::unprocessable("no_opponent", message));
+            }
             options.seats.extend(computers);
         }
     } else if new.computer.is_some() {
@@ -179,7 +183,8 @@ fn chosen(names: &[String], seat: &str, token: &str) -> Result<Vec<usize>, Probl
 
 fn side_named(names: &[String], name: &str) -> Result<usize, Problem> {
     names.iter().position(|it| it == name).ok_or_else(|| {
-        let message = format!("there is no seat {name}: the seats are {}", names.join(", "));
+        let names = names.join(", ");
+        let message = format!("there is no seat {name:?}: a seat is {names}, random or both");
         Problem::unprocessable("no_such_seat", message)
     })
 }
@@ -319,6 +324,7 @@ pub(super) async fn act(
     Body(acting): Body<Acting>,
 ) -> Result<Json<Answer>, Problem> {
     let missing = |what: &str| Problem::bad("missing_field", format!("{act} needs `{what}`"));
+    let said = acting.text.filter(|it| !it.trim().is_empty());
     let wanted = match act.as_str() {
         "resign" => Act::Resign,
         "abort" => Act::Abort,
@@ -328,7 +334,7 @@ pub(super) async fn act(
         "decline" => Act::Decline(acting.offer.ok_or_else(|| missing("offer"))?),
         "presets" => Act::Presets(acting.presets.ok_or_else(|| missing("presets"))?),
         "hush" => Act::Hush,
-        "chat" => Act::Say(acting.text.ok_or_else(|| missing("text"))?),
+        "chat" => Act::Say(said.ok_or_else(|| missing("text"))?),
         "rematch" => Act::Rematch { game: web.host.rematch_id(&id) },
         _ => {
             let message = format!("there is no act {act}");

@@ -28,6 +28,10 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 impl Control {
     /// What is wrong with the time control, if anything.
     pub fn fault(&self) -> Option<String> {
+        if self.initial == 0 && self.delay == 0 {
+            let why = "the clock leaves no time for a first turn: give `initial` or `delay` in ms";
+            return Some(why.to_owned());
+        }
         let given = [
             ("initial", self.initial, LONGEST.initial),
             ("increment", self.increment, LONGEST.increment),

@@ -5,7 +5,9 @@ use super::rules::{Outcome, Refused};
 /// Why nothing was done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("this needs the token of a seat: send it as `Authorization: Bearer TOKEN`")]
+    #[error(
+        "this needs the token of a seat: send it as `Authorization: Bearer TOKEN`, or in a socket's `auth`"
+    )]
     NoToken,
     #[error("the token is not that of a seat in this game")]
     WrongToken,

@@ -56,8 +56,9 @@ fn clock(fields: &Map<String, Value>) -> Result<Option<Control>, String> {
     let limit = count(fields, "clock.limit")?;
     let increment = count(fields, "clock.increment")?;
     let clock = match (limit, count(fields, "days")?) {
+        // Without a time a side begins with what a turn adds.
         (Some(limit), _) => Control {
-            initial: limit.saturating_mul(1000),
+            initial: if limit == 0 { increment.unwrap_or(0) } else { limit }.saturating_mul(1000),
             increment: increment.unwrap_or(0).saturating_mul(1000),
             delay: 0,
         },
@@ -68,6 +69,9 @@ fn clock(fields: &Map<String, Value>) -> Result<Option<Control>, String> {
         }
         (None, None) => return Ok(None),
     };
+    if clock.initial == 0 && clock.delay == 0 {
+        return Err("`clock.limit` or `clock.increment`: 1 second at least".to_owned());
+    }
     clock.fault().map_or(Ok(Some(clock)), Err)
 }
 

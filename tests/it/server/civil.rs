@@ -25,6 +25,8 @@ fn a_chat_that_is_switched_off_stays_off() {
         let black = joined["token"].as_str().unwrap().to_owned();
         let rude = json!({ "text": "something rude" });
         assert_eq!(act(&server, &black, "chat", rude.clone()).await.0, StatusCode::OK);
+        let nothing = json!({ "text": " " });
+        refused(&act(&server, &black, "chat", nothing).await, 400, "missing_field");
         refused(&act(&server, "", "hush", json!({})).await, 401, "token_missing");
         assert_eq!(act(&server, &white, "hush", json!({ "id": "1" })).await.0, StatusCode::OK);
         server.stop();
@@ -57,6 +59,7 @@ fn who_is_blocked_plays_with_others() {
             server.post("/api/v1/account/blocks", &ann, json!({ "name": name })).await
         };
         refused(&block("nobody-here").await, 404, "no_such_user");
+        refused(&block("Ann").await, 409, "own_account");
         for _ in 0..2 {
             assert_eq!(block("BEN").await.1, json!(["ben"]));
         }

@@ -101,6 +101,7 @@ fn the_computer_plays_the_other_seat() {
     hosted("computer", Config::default(), async |server| {
         for (made, code) in [
             (json!({ "computer": 1 }), "no_opponent"),
+            (json!({ "seat": "both", "computer": 1 }), "no_opponent"),
             (json!({ "seat": "white", "computer": 9 }), "bad_level"),
         ] {
             let (status, answer) = server.post("/api/v1/games", "", made).await;

@@ -453,12 +453,17 @@ fn clocks_go_on_while_a_game_is_out_of_memory() {
 }
 
 #[test]
-fn clocks_that_are_too_long_are_refused_in_days() {
+fn clocks_that_are_too_long_are_refused_in_days_and_those_without_time_at_once() {
     const DAY: u64 = 86_400_000;
     let most = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 14 * DAY };
     assert_eq!(most.fault(), None);
     let fault = Control { delay: 14 * DAY + 1, ..most }.fault().expect("it is too long");
     assert!(fault.contains("delay of 1209600001 ms") && fault.contains("(14 days)"), "{fault}");
+    // What a turn adds comes too late for the first turn that is timed.
+    let fault =
+        Control { initial: 0, increment: 1_000, delay: 0 }.fault().expect("there is no time");
+    assert!(fault.contains("no time for a first turn"), "{fault}");
+    assert_eq!(Control { initial: 1, increment: 0, delay: 0 }.fault(), None);
 }
 
 /// Correspondence: so long for every turn, whatever the turns before took.

@@ -119,7 +119,7 @@ fn uploaded_presets_are_checked_where_they_fit() {
         let (_, answer) = server.post("/api/v1/rules", "", json!({ "text": text })).await;
         let told = answer["diagnostics"][0]["message"].as_str().unwrap_or_default();
         assert!(
-            told.starts_with("preset lost is made for games of the family nowhere"),
+            told.starts_with("preset lost is made for the family nowhere, which does not exist"),
             "{answer}"
         );
         assert_eq!(answer["ok"], false);

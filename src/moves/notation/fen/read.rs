@@ -240,7 +240,10 @@ fn placement(
         offset += row.len() + 1;
     }
     if rank > 0 {
-        let found = format!("{} ranks", i64::from(board.ranks) - rank);
+        let found = match i64::from(board.ranks) - rank {
+            1 => "1 rank".to_owned(),
+            ranks => format!("{ranks} ranks"),
+        };
         return Err(part.error(rows.len(), found, format!("{} ranks", board.ranks)));
     }
     if let Some(at) = hand {
