@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::game::{Game, PointView};
+use crate::rules::{RelId, Type};
 
 /// How pieces are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +77,11 @@ impl Look {
         for meta in &program.meta {
             let Some((sign, name)) = meta.value.split_once(' ') else { continue };
             let sign = sign.chars().next().filter(|_| sign.chars().count() == 1);
-            let rel = program.relation_in(meta.span.source, name);
+            let square = Type::Domain(game.contract().board.domain);
+            let is_of_squares = |it: &RelId| {
+                program.relation(*it).columns.first().is_some_and(|it| it.ty == square)
+            };
+            let rel = program.relation_in(meta.span.source, name).filter(is_of_squares);
             let (Some(sign), Some(rel)) = (sign, rel) else { continue };
             let squares = |game: &mut Game| -> BTreeSet<i64> {
                 let rows = game.world_mut().tuples(rel);

@@ -15,6 +15,7 @@ use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
 use super::watch::run_on_changes;
+use crate::game::drawing;
 use crate::moves::played_out;
 use crate::opponent::unread_features;
 use crate::presets::{
@@ -124,7 +125,10 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
         Ok(program) => {
             Ok(CheckedFile { program: Some(Arc::new(program)), notes: unknown_keys(source) })
         }
-        Err(alone) if count(&alone) <= count(found) => Err(Fault::Rules(Box::new(alone))),
+        // A file that lacks more names alone than together with the rules of this package builds on them.
+        Err(alone) if count(&alone) <= count(found) && unknown(&alone) <= unknown(found) => {
+            Err(Fault::Rules(Box::new(alone)))
+        }
         Err(_) => together,
     }
 }
@@ -206,7 +210,7 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
                 continue;
             }
             Err(LoadError::Rules(found)) => return Err(Fault::Rules(found)),
-            Err(other) => return Err(Fault::Other(format!("{}: {other}", source.path))),
+            Err(other) => return Err(Fault::Other(format!("{}: {other}", asked.path))),
             Ok(loaded) => loaded,
         };
         let mut notes = start(&loaded, source, &metas)?;
@@ -226,6 +230,15 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
             format!(
                 "line {}: `.meta feature` names no relation of sides: {}",
                 it.span.line, it.value
+            )
+        }));
+        let undrawn = drawing::unread(program, loaded.contract()).into_iter();
+        let own = undrawn
+            .filter(|(it, _)| program.sources[usize::from(it.span.source)].path == asked.path);
+        notes.extend(own.map(|(it, expected)| {
+            format!(
+                "line {}: `.meta {} \"{}\"` draws nothing: expected {expected}",
+                it.span.line, it.key, it.value
             )
         }));
         fine.join(CheckedFile { program: Some(Arc::clone(program)), notes });
@@ -274,6 +287,11 @@ fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String
 
 fn count(found: &Diagnostics) -> usize {
     found.list().len() + found.dropped()
+}
+
+/// The number of names of relations and domains that nothing declares.
+fn unknown(found: &Diagnostics) -> usize {
+    found.list().iter().filter(|it| matches!(it.code, "E201" | "E202")).count()
 }
 
 fn print(

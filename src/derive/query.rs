@@ -326,6 +326,7 @@ fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
     let span = it.span();
     let start = origin(span.start);
     let end = origin(span.end).max(start);
+    let declares = |it: &str| it.starts_with("`.domain ") || it.starts_with("declare it with");
     let written = text.get(start..end).unwrap_or_default();
     let help = match it.code {
         // A name that is a value somewhere was taken for that value.
@@ -333,8 +334,7 @@ fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
             Some(format!("`{written}` is a value: write `?{written}` for a variable"))
         }
         // A question declares nothing.
-        "E203" => it.help.as_deref().filter(|it| !it.starts_with("`.domain ")).map(plain),
-        _ => it.help.as_deref().map(plain),
+        _ => it.help.as_deref().filter(|it| !declares(it)).map(plain),
     };
     QueryError { text: text.into(), message: plain(&it.message), start, end, help }
 }

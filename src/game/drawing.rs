@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::rules::Program;
+use crate::moves::Contract;
+use crate::rules::{Meta, Program, Type};
 
 /// One shape of a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -84,6 +85,45 @@ pub fn inspect(program: &Program) -> Result<(), String> {
         read(text).map_err(|it| format!("{place}: the drawing of {kind} cannot be used: {it}"))?;
     }
     Ok(())
+}
+
+/// The lines that say what is drawn on a board but name no relation that can be drawn so, each with what is expected.
+pub fn unread<'p>(program: &'p Program, contract: &Contract) -> Vec<(&'p Meta, &'static str)> {
+    let square = Type::Domain(contract.board.domain);
+    let piece = contract.entity_type(program);
+    let unread = |meta: &'p Meta| {
+        let expected = match meta.key.as_str() {
+            "mark" => "a relation with a square",
+            "zone" => "a relation with a piece and a square",
+            "trait" => "a relation of a piece and a value",
+            "vital" => "a relation with a piece",
+            "aura" | "ground" => "a sign and a relation whose first column is a square",
+            "divide" => "a sign and a relation of a square and a value",
+            _ => return None,
+        };
+        let name = match meta.key.as_str() {
+            "aura" | "divide" | "ground" => {
+                let parts = meta.value.split_once(' ');
+                parts.filter(|it| it.0.chars().count() == 1).map(|it| it.1)
+            }
+            _ => Some(meta.value.as_str()),
+        };
+        let rel = name.and_then(|it| program.relation_in(meta.span.source, it));
+        let columns = rel.map(|it| program.relation(it).columns.as_slice()).unwrap_or_default();
+        let types: Vec<Type> = columns.iter().map(|it| it.ty).collect();
+        let (first, has_piece) =
+            (types.first().copied(), piece.is_some_and(|it| types.contains(&it)));
+        let fits = match meta.key.as_str() {
+            "mark" => types.contains(&square),
+            "zone" => has_piece && types.contains(&square),
+            "trait" => types.len() == 2 && first == piece,
+            "vital" => has_piece,
+            "divide" => types.len() > 1 && first == Some(square),
+            _ => first == Some(square),
+        };
+        (!fits).then_some((meta, expected))
+    };
+    program.meta.iter().filter_map(unread).collect()
 }
 
 fn shape(tag: &str) -> Result<SvgElement, String> {

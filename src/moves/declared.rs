@@ -14,7 +14,7 @@ use super::meta_lines::{called, fen_lines_by_file, fen_lines_of};
 const DASHES: usize = 8;
 
 /// What may be a sign on the board. There are fewer than 32, so a word of bits holds the marks of a piece.
-const SIGN: &str = "one sign of punctuation, but no `/`, `,`, `=` or bracket";
+const SIGN: &str = "one sign of punctuation other than `/`, `,`, `=` and brackets";
 
 /// The text as a sign on the board, if it may be one.
 fn sign_of(text: &str) -> Option<char> {
@@ -33,7 +33,7 @@ impl Finder<'_> {
         for (line, file) in fen_lines_by_file(program) {
             let Some((key, name)) = line.split_once('=') else { continue };
             let (key, quiet) = key.strip_prefix('?').map_or((key, false), |it| (it, true));
-            if key.contains(' ') {
+            if key.is_empty() || key.contains(' ') {
                 continue;
             }
             let found = self.field(key, &called(program, file, name));
@@ -109,10 +109,19 @@ impl Finder<'_> {
         }
     }
 
-    /// `.meta fen "dashes N"`: the number of fields after the side to move that are always a dash.
+    /// `.meta fen "dashes N"`: the number of fields after the side to move that are always a dash. Files that need the
+    /// same number may each declare it.
     pub(super) fn dashes(&mut self) -> usize {
         let program = self.program;
-        let Some((number, _)) = fen_lines_of(program, "dashes").next() else { return 0 };
+        let mut lines = fen_lines_of(program, "dashes").map(|it| it.0);
+        let Some(number) = lines.next() else { return 0 };
+        if let Some(other) = lines.find(|it| *it != number) {
+            self.faults.push(Fault::Taken {
+                what: "the word dashes".into(),
+                first: number.to_owned(),
+                second: other.to_owned(),
+            });
+        }
         let found: Option<usize> = number.parse().ok().filter(|it| *it <= DASHES);
         if found.is_none() {
             self.faults.push(Fault::Shape {

@@ -27,7 +27,8 @@ pub fn unknown_notation(key: &str, value: &str) -> Option<String> {
         return (!is_there).then(|| format!("{expected} is expected after {word}"));
     }
     if key == "fen" && rest.is_empty() && word.contains('=') {
-        return None;
+        let is_nameless = word.trim_start_matches('?').starts_with('=');
+        return is_nameless.then(|| "a KEY is expected before `=`".to_owned());
     }
     let known = || alone.iter().chain(*followed).copied();
     let meant = nearest(word, known()).map(|it| format!("; did you mean {it}?"));

@@ -245,8 +245,8 @@ impl Catalogue {
         Ok(files)
     }
 
-    /// What is wrong with rules that do not compile. If a game, layout or preset uses relations that only
-    /// another family has, the error is one sentence about that.
+    /// What is wrong with rules that do not compile. If a game, layout, preset or file for all games uses relations that
+    /// only another family has, the error is one sentence about that.
     fn explain_faults(
         &self,
         game: &GameEntry,
@@ -258,7 +258,8 @@ impl Catalogue {
         let layout = self.layouts().iter().find(|it| Some(&it.name) == game.layout.as_ref());
         let layout = layout.map(|it| (format!("layout {}", it.name), it.source));
         let own = (format!("game {}", game.name), game.source);
-        for (what, source) in presets.chain(layout).chain([own]) {
+        let for_all = self.core.iter().map(|it| (self.sources[*it].path.clone(), *it));
+        for (what, source) in presets.chain(layout).chain([own]).chain(for_all) {
             for relation in found.unknown_relations(&self.sources[source].path) {
                 let foreign = |it: &&(String, usize)| {
                     let text = &self.sources[it.1].text;

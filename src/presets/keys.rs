@@ -133,6 +133,7 @@ mod tests {
                 "fen \"poket\"",
                 "line 2: `.meta fen \"poket\"` declares nothing: there is no word poket; did you mean pocket?",
             ),
+            ("fen \"?=half_moves\"", "a KEY is expected before `=`"),
             ("fen \"shredder on\"", "nothing is expected after shredder"),
             ("fen \"stack\"", "something is expected after stack"),
             ("fen \"mark ~promoted\"", "SIGN=RELATION is expected after mark"),

@@ -75,14 +75,24 @@ impl Ruleset {
 
     /// What [`Ruleset::unsaid`] finds, as a sentence; `None` if the FEN states everything.
     pub fn unsaid_note(&self, game: &mut Game) -> Option<String> {
-        let unsaid = self.unsaid(game);
-        (!unsaid.is_empty()).then(|| {
-            let names = unsaid.join(", ");
-            format!(
-                "the FEN leaves out {names}: a game that is set up from it has them as at the start; \
-                 a save has all"
-            )
-        })
+        let mut unsaid = self.unsaid(game);
+        let place = &self.program().schema.attribute(self.contract().at.attr).name;
+        let all = unsaid.len();
+        unsaid.retain(|it| it != place);
+        let names = unsaid.join(", ");
+        let others = "pieces that share a square with another";
+        let (what, so) = match (all > unsaid.len(), unsaid.is_empty()) {
+            (false, true) => return None,
+            (false, false) => (names, "has them as at the start"),
+            (true, true) => (others.to_owned(), "lacks them"),
+            (true, false) => {
+                let what = format!("{names}, and {others}");
+                (what, "lacks these, and has the rest as at the start")
+            }
+        };
+        Some(format!(
+            "the FEN leaves out {what}: a game that is set up from it {so}; a save has all"
+        ))
     }
 
     /// The attributes that the FEN of this game does not state, apart from those that every FEN leaves out on

@@ -172,6 +172,47 @@ fn test_tells_of_a_game_that_is_over_as_it_begins() {
     assert!(ran.out.contains(fault), "{}", ran.out);
 }
 
+/// Lines about drawing that draw nothing are told, and a clash of names with one game is no reason to check alone.
+#[test]
+fn check_tells_of_lines_that_draw_nothing() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("drawn.dl");
+    let path = file.to_str().expect("a path");
+    let checked = |text: &str| {
+        std::fs::write(&file, text).expect("a file");
+        rulemate(&["check", path])
+    };
+    let head = ".meta preset \"drawn\"\n.meta family \"chess\"\n.domain Preset += { drawn }\n\
+                .static sea(square: Square) \"{square} is sea\"\nsea('d4).\n";
+    let fine = checked(&format!(
+        "{head}.meta mark \"sea\"\n.meta ground \"~ sea\"\n.meta zone \"attacks\"\n"
+    ));
+    assert!(fine.code == 0 && !fine.out.contains("draws nothing"), "{}", fine.out);
+    for (line, expected) in [
+        ("mark \"see\"", "a relation with a square"),
+        ("zone \"sea\"", "a relation with a piece and a square"),
+        ("trait \"sea\"", "a relation of a piece and a value"),
+        ("vital \"sea\"", "a relation with a piece"),
+        ("aura \"' attacks\"", "a sign and a relation whose first column is a square"),
+        ("ground \"sea\"", "a sign and a relation whose first column is a square"),
+        ("divide \"~ sea\"", "a sign and a relation of a square and a value"),
+    ] {
+        let odd = checked(&format!("{head}.meta {line}\n"));
+        assert_eq!(odd.code, 0, "{}", odd.out);
+        let note =
+            format!("{path}: note: line 6: `.meta {line}` draws nothing: expected {expected}\n");
+        assert!(odd.out.contains(&note), "{}", odd.out);
+    }
+    let hop = checked(
+        ".meta family \"chess\"\n\
+         .action hop(piece: Entity, to: Square) legality rules uci \"{at(piece)}^{to}\" \"{piece} hops to {to}\"\n\
+         hop(p, t) :- own(p), at(p, s), step('n, s, t), !occupied(t).\non hop(p, t) do set at(p, t).\n",
+    );
+    assert!(hop.out.contains("the relation `hop` is declared twice"), "{}", hop.out);
+    let alone = checked(".meta module \"drawn\"\n.meta include \"drawn.dl\"\n");
+    assert!(alone.out.starts_with(&format!("{path}: ")), "{}", alone.out);
+    std::fs::remove_file(&file).expect("a file");
+}
+
 /// A game that goes on without an action, and one whose rules ask for too much, are faults.
 #[test]
 fn test_tells_what_is_wrong() {

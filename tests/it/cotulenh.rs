@@ -393,6 +393,13 @@ fn crowded_squares_are_not_lost_silently() {
     assert!(rules.unsaid(&mut game).is_empty());
     game.play_text("a1b1").expect("onto another");
     assert_eq!(rules.unsaid(&mut game), ["position"]);
+    assert_eq!(
+        rules.unsaid_note(&mut game).as_deref(),
+        Some(
+            "the FEN leaves out pieces that share a square with another: a game that is set up from it lacks them; a save \
+             has all"
+        )
+    );
     let rules = load(&format!(
         "{text}.meta fen \"stack place\"\n.static place(kind: Kind, n: Int)\nplace('runner, 1).\n"
     ));

@@ -232,6 +232,12 @@ fn what_is_made_for_another_family_is_refused_in_words() {
         "game own speaks of forbidden, which the family chess has, and own is of no family: \
          `.meta family \"chess\"` names the family that rules are made for"
     );
+    let for_all = "forbidden(p, t) :- own(p), at(p, t).\n";
+    assert_eq!(
+        refusal(&with(&[("mine/all.dl", for_all)]), "hex", &[]),
+        "mine/all.dl speaks of forbidden, which the family chess has, and hex is of the family stones: \
+         `.meta family \"chess\"` names the family that rules are made for"
+    );
     games.load("chess", &["eager"]).expect("chess has all that it speaks of");
     assert_eq!(
         refusal(&games, "hex", &["eager"]),
@@ -355,7 +361,8 @@ fn a_fen_tells_hands_and_marks() {
         ),
         ("mark *=tired|wall *=hole", "the sign * stands for tired and for hole"),
         ("wall *=hole|wall #=hole", "the word wall stands for hole as * and for hole as #"),
-        ("wall hole", "the sign of walls is \"hole\", not one sign of punctuation"),
+        ("wall hole", "the sign of walls is \"hole\", not one sign of punctuation other than"),
+        ("dashes 2|dashes 2|dashes 3", "the word dashes stands for 2 and for 3"),
     ] {
         let lines: String = lines.split('|').map(|it| format!(".meta fen \"{it}\"\n")).collect();
         let game = format!(
@@ -442,6 +449,22 @@ fn letters_of_several_signs_are_read_as_they_are_written() {
     let cells = game.cells();
     assert_eq!(cells[2][2].as_deref(), Some("+s"));
     assert_eq!(cells[4][4].as_deref(), Some("+R"));
+}
+
+/// A field that is left out where it is as at the start is there where it has no value.
+#[test]
+fn a_quiet_field_is_left_out_only_with_its_default() {
+    let text = ".meta game \"told\"\n.meta layout \"orthodox\"\n.meta family \"chess\"\n\
+                .meta fen \"?heat=heat\"\n.input heat(n: Int) game attr heat = 0 \"the heat is {n}\"\n";
+    let rules = with(&[("mine/told.dl", text)]);
+    let rules = rules.load::<&str>("told", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    for (field, written) in
+        [("", ""), (" heat=0", ""), (" heat=3", " heat=3"), (" heat=-", " heat=-")]
+    {
+        let mut game = rules.start(Some(&format!("{bare}{field}"))).expect("it starts");
+        assert_eq!(game.fen(), format!("{bare}{written}"));
+    }
 }
 
 /// What a file declares of pieces and of the game is in the FEN, and comes back from it; what makes no

@@ -539,3 +539,19 @@ fn an_earlier_name_that_is_taken_is_refused() {
         assert!(why.contains(part), "{part}: {why}");
     }
 }
+
+#[test]
+fn an_earlier_name_of_an_earlier_name_is_refused() {
+    let of = |lines: &str| {
+        let text = format!(".meta preset \"before\"\n.domain Preset += {{ before }}\n{lines}\n");
+        refused(&[("before.dl", &text)], &["before"])
+    };
+    let why = of(".alias pokes = hits\n.alias hits = attacks");
+    for part in ["[E151]", "`hits` is an earlier name itself", "write `.alias pokes = attacks`"] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+    let why = of(".alias hits = hits");
+    for part in ["[E151]", "`hits` is an earlier name itself", "behind the `=`"] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+}

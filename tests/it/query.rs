@@ -46,6 +46,9 @@ fn mistakes_are_shown_in_the_text() {
     let it = mistake("at(p, s), atacks(p, e4)");
     assert_eq!(&it.text[it.start..it.end], "atacks");
     assert_eq!(it.help.as_deref(), Some("did you mean `attacks`?"));
+    assert_eq!(mistake("xyzzy(p)").help, None, "a question declares nothing");
+    let it = mistake("nobody::attacks(p, e4)");
+    assert_eq!(it.help.as_deref(), Some("did you mean `attacks`?"));
     let it = mistake("attacks(p, e4), !at(p, free)");
     assert_eq!(&it.text[it.start..it.end], "free");
     assert!(it.message.contains("`free` has no value"), "{it}");

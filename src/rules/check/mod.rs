@@ -239,6 +239,9 @@ impl<'t> Checker<'t> {
                         names.into_iter().chain(self.broken.iter().copied()).collect()
                     });
                     let span = |it| self.known(Name { text: it, ..name });
+                    // What a preset is wrongly said to have may be everybody's.
+                    let short = name.text.rsplit_once("::").map(|it| it.1);
+                    let near = short.filter(|it| span(*it).is_some()).or(near);
                     let near = near.map(|it| (it, span(it).map(|it| self.relation(it).span)));
                     mistake::unknown_relation(name, near)
                 }

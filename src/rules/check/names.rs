@@ -121,7 +121,7 @@ impl<'t> Scopes<'t> {
     }
 
     /// What a relation is called of which a name is an earlier one.
-    fn renamed(&self, old: &str) -> Option<&'t str> {
+    pub(super) fn renamed(&self, old: &str) -> Option<&'t str> {
         self.aliases.iter().find(|it| it.old.text == old).map(|it| it.new.text)
     }
 

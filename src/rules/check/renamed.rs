@@ -19,6 +19,10 @@ impl Checker<'_> {
                 self.report(mistake::alias_twice(*alias, *first));
             } else if let Some(taken) = self.relation_ids.shared(alias.old.text) {
                 self.report(mistake::alias_taken(*alias, self.relation(taken).span));
+            } else if let Some(now) = scopes.renamed(alias.new.text)
+                && self.relation_ids.shared(alias.new.text).is_none()
+            {
+                self.report(mistake::alias_of_alias(*alias, now));
             } else if self.relation_ids.shared(alias.new.text).is_none()
                 && self.find(alias.new).is_some()
             {

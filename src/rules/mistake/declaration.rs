@@ -375,6 +375,16 @@ pub(in super::super) fn alias_taken(alias: Alias<'_>, relation: Span) -> Diagnos
         .help(format!("take this line out, or give the relation `{}` another name", old.text))
 }
 
+pub(in super::super) fn alias_of_alias(alias: Alias<'_>, now: &str) -> Diagnostic {
+    let Alias { old, new } = alias;
+    let message = format!("`{}` is an earlier name itself", new.text);
+    let help = match now == new.text {
+        true => format!("write what `{}` is called now behind the `=`", old.text),
+        false => format!("write `.alias {} = {now}`", old.text),
+    };
+    Diagnostic::new(ALIAS, message, new.span, "no relation is called so now").help(help)
+}
+
 pub(in super::super) fn alias_of_own(alias: Alias<'_>) -> Diagnostic {
     let message = format!("`{}` belongs to one preset or game", alias.new.text);
     Diagnostic::new(ALIAS, message, alias.new.span, "not shared by all files")

@@ -39,9 +39,9 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
 }
 
 /// A field declared by `.meta fen`, as `key=value`; `None` if there is neither a value nor a default (for a field about
-/// pieces, if none of them has a value), and for a quiet field of the game also if the value is the default or
-/// missing. `-` is a missing value. A field about pieces or members states the most common value first, then each
-/// exception, by the piece's square or by the member: `key=usual,square:value`.
+/// pieces, if none of them has a value), and for a quiet field of the game also if the value is the default, which
+/// a reader then takes. `-` is a missing value. A field about pieces or members states the most common value first,
+/// then each exception, by the piece's square or by the member: `key=usual,square:value`.
 fn further(
     program: &Program,
     contract: &Contract,
@@ -64,7 +64,7 @@ fn further(
     let usual = program.schema.attribute(attr).default;
     if field.about == About::Game {
         let value = facts.get_raw(GAME, attr);
-        if field.quiet && (value.is_none() || value == usual) {
+        if field.quiet && value == usual {
             return None;
         }
         return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
