@@ -15,6 +15,7 @@ use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
 use super::watch::run_on_changes;
+use crate::facts::nearest;
 use crate::game::drawing;
 use crate::moves::played_out;
 use crate::opponent::unread_features;
@@ -121,12 +122,16 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
         why.extend(unknown_keys(source).iter().map(|note| format!("\n{path}: note: {note}")));
     }
     let Err(Fault::Rules(found)) = &together else { return together };
+    // A file that says what it builds on is not another world, however few mistakes are left without that.
+    if metas(source).iter().any(|it| matches!(it.key.as_str(), "family" | "game")) {
+        return together;
+    }
     match compile(vec![source.clone()]) {
         Ok(program) => {
             Ok(CheckedFile { program: Some(Arc::new(program)), notes: unknown_keys(source) })
         }
         // A file that lacks more names alone than together with the rules of this package builds on them.
-        Err(alone) if count(&alone) <= count(found) && unknown(&alone) <= unknown(found) => {
+        Err(alone) if count(&alone) < count(found) && unknown(&alone) <= unknown(found) => {
             Err(Fault::Rules(Box::new(alone)))
         }
         Err(_) => together,
@@ -198,7 +203,11 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
             let game = all.clone().find(|it| *it == DEFAULT_GAME).or(all.clone().next());
             (game.into_iter().collect(), catalogue.with_required(&preset))
         }
-        (None, None) => (all.collect(), Vec::new()),
+        // The default game first: its rules are those that the author is likeliest to know.
+        (None, None) => {
+            let (first, others): (Vec<&str>, Vec<&str>) = all.partition(|it| *it == DEFAULT_GAME);
+            (first.into_iter().chain(others).collect(), Vec::new())
+        }
     };
     let is_without_games = games.is_empty();
     let mut fine = CheckedFile { program: None, notes: Vec::new() };
@@ -208,6 +217,14 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
             Err(LoadError::Letter(why)) if is_for_all && game != DEFAULT_GAME => {
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
+            }
+            Err(LoadError::Rules(found)) if is_for_all && game != DEFAULT_GAME => {
+                let of_family = family.map(|it| format!(" of the family {it}")).unwrap_or_default();
+                let note = format!(
+                    "that is so with the game {game}: a file that is no game, preset or part of one has to go with \
+                     every game{of_family}"
+                );
+                return Err(Fault::Rules(Box::new(found.with_note(note))));
             }
             Err(LoadError::Rules(found)) => return Err(Fault::Rules(found)),
             Err(other) => return Err(Fault::Other(format!("{}: {other}", asked.path))),
@@ -246,7 +263,13 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
     if fine.program.is_none() {
         let why = match family {
             _ if !is_without_games => "no game loads with it".to_owned(),
-            Some(family) => format!("there is no game of the family {family}"),
+            Some(family) => {
+                // The file itself may be all that there is of the family.
+                let others = catalogue.families().into_iter().filter(|it| *it != family);
+                let near = nearest(family, others);
+                let meant = near.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
+                format!("there is no game of the family {family}{meant}")
+            }
             None => "there is no game".to_owned(),
         };
         fine.notes.push(format!("nothing was checked: {why}"));

@@ -74,6 +74,12 @@ pub fn unknown_keys(source: &Source) -> Vec<String> {
             let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
             return Some(format!("`.meta {}` means nothing to Rulemate{meant}", it.key));
         }
+        if it.key == "legality" && it.value != "rules" {
+            let legality = &it.value;
+            return Some(format!(
+                "`.meta legality {legality:?}` declares nothing: it is \"rules\" or absent"
+            ));
+        }
         let why = unknown_notation(&it.key, &it.value)?;
         Some(format!("`.meta {} \"{}\"` declares nothing: {why}", it.key, it.value))
     };
@@ -142,6 +148,10 @@ mod tests {
                 "there is no word hp; such a line is KEY=RELATION, or begins with one of pocket, ",
             ),
             ("san \"umarked\"", "did you mean unmarked?"),
+            (
+                "legality \"rule\"",
+                "`.meta legality \"rule\"` declares nothing: it is \"rules\" or absent",
+            ),
         ] {
             assert!(told(line).contains(expected), "{line}: {}", told(line));
         }

@@ -116,7 +116,13 @@ impl<'a> Metadata<'a> {
         self.all(key).map(|it| it.value.clone()).collect()
     }
 
+    /// What a layout or game says once. Of several files, the last that says it counts.
+    fn check_sizes(&self) -> Result<(), CatalogueError> {
+        ["board", "entities", "sides"].into_iter().try_for_each(|it| self.one(it).map(|_| ()))
+    }
+
     fn layout(&self, layout: &Meta, at: usize) -> Result<LayoutEntry, CatalogueError> {
+        self.check_sizes()?;
         let start = self.one("start")?;
         let start = start.ok_or_else(|| self.fault(layout, "the layout has no start"))?;
         Ok(LayoutEntry {
@@ -151,6 +157,7 @@ impl<'a> Metadata<'a> {
     }
 
     fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
+        self.check_sizes()?;
         let (start, layout) = (self.one("start")?, self.one("layout")?);
         if start.or(layout).is_none() {
             let fault =

@@ -107,6 +107,14 @@ struct Entry<'d> {
 }
 
 impl Diagnostics {
+    /// The same, with further information behind the last of them.
+    pub(crate) fn with_note(mut self, text: String) -> Self {
+        if let Some(last) = self.list.last_mut() {
+            last.notes.push(text);
+        }
+        self
+    }
+
     /// The names in a file that are not relations of the program, in text order.
     pub fn unknown_relations<'d>(&'d self, path: &'d str) -> impl Iterator<Item = &'d str> {
         let unknown = self.list.iter().filter(|it| it.code == "E201");

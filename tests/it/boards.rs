@@ -265,6 +265,19 @@ on sail(p, t) do set at(p, t).
     }
 }
 
+#[test]
+fn a_game_without_letters_is_told_so_when_its_fen_has_a_piece() {
+    let text = ".meta game \"puddle\"\n.meta board \"2x1\"\n.meta start \"B1 w 1\"\n";
+    let mut catalogue = catalogue();
+    catalogue.add(Source { path: "puddle.dl".into(), text: text.into() }).expect("a game");
+    let rules = catalogue.load::<&str>("puddle", &[]).expect("it loads");
+    let why = rules.start(None).map(|_| ()).expect_err("no letter").to_string();
+    assert!(
+        why.contains("expected a piece (no kind has a letter yet: write `letter('KIND,"),
+        "{why}"
+    );
+}
+
 /// The first and the last file are neighbours on boards of any width, and leaps of a side that is not in scope stay on
 /// the board.
 #[test]

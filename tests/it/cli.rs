@@ -203,6 +203,28 @@ fn a_file_that_no_game_loads_with_is_told_so() {
     );
 }
 
+#[test]
+fn a_file_that_names_its_family_is_not_checked_alone() {
+    let worn = ".input worn(piece: Entity) flag attr worn \"{piece} is worn\"\non move(p) do set worn(p).\n";
+    let out = check(1, &["check", &scratch("worn.dl", &format!(".meta family \"chess\"\n{worn}"))]);
+    assert!(out.contains("rules/chess/moves.dl") && !out.contains("no domain"), "{out}");
+    let stages = ".meta family \"chess\"\n.stages a, b default a\n";
+    let out = check(1, &["check", &scratch("stages.dl", stages)]);
+    assert!(out.contains("rules/core/effects.dl"), "{out}");
+    // As few mistakes are left without the rules of the package, but they are others.
+    let out = check(1, &["check", &scratch("arity.dl", "on move(p) do note \"{p} moves\".\n")]);
+    assert!(out.contains("rules/chess/moves.dl") && !out.contains("there is no action"), "{out}");
+}
+
+#[test]
+fn a_file_for_a_whole_family_is_told_which_game_it_does_not_go_with() {
+    let text = ".meta family \"chess\"\n.action dash(piece: Entity) legality rules \"{piece} dashes\"\ndash(p) :- own(p).\n";
+    let out = check(1, &["check", &scratch("dash.dl", text)]);
+    assert!(out.contains("that is so with the game ability-chess"), "{out}");
+    let out = check(0, &["check", &scratch("ches.dl", ".meta family \"ches\"\n")]);
+    assert!(out.ends_with("there is no game of the family ches; did you mean chess?\n"), "{out}");
+}
+
 /// As `test` does, which plays it.
 #[test]
 fn a_game_in_which_nobody_can_do_anything_is_a_mistake() {

@@ -1,6 +1,6 @@
 //! `explain` as people see it: a sentence first, whatever is asked, and proofs that `audit` accepts.
 
-use crate::cli::{Ran, rulemate, rulemate_reading};
+use crate::cli::{Ran, rulemate, rulemate_reading, scratch};
 
 const SHIELD: [&str; 4] =
     ["--preset", "piece-shield", "--fen", "4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1"];
@@ -23,6 +23,22 @@ fn says(position: &[&str], question: &[&str], code: i32, beginning: &str, part: 
     let checked = rulemate_reading(&["audit", "--proof", "-"], &printed.out);
     assert_eq!(checked.code, 0, "{question:?}\n{}{}", checked.out, checked.err);
     assert!(checked.out.contains(": ok, "), "{}", checked.out);
+}
+
+#[test]
+fn a_rewind_says_how_far_it_goes_back() {
+    for (turns, said) in [
+        ("0", "the action is taken back"),
+        ("1", "the game goes back a turn"),
+        ("2", "the game goes back 2 turns"),
+    ] {
+        let text = format!(
+            ".meta family \"chess\"\non move(_, t) in after when rank(t, 4) do rewind {turns}.\n"
+        );
+        let rules = scratch(&format!("rewind-{turns}.dl"), &text);
+        let ran = explain(&["--rules", &rules], &["--effects", "e2e4"]);
+        assert!(ran.out.contains(&format!("    {said}\n")), "{}{}", ran.out, ran.err);
+    }
 }
 
 #[test]

@@ -242,6 +242,18 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
         (".meta game \"x\"\n.meta preset \"y\"", "t.dl:2: a file is a game or a preset"),
         (".meta game \"x\"\n.meta game \"y\"", "t.dl:2: game is there twice"),
         (
+            ".meta game \"x\"\n.meta start \"8/8\"\n.meta board \"8x2\"\n.meta board \"8x3\"",
+            "t.dl:4: board is there twice",
+        ),
+        (
+            ".meta layout \"x\"\n.meta entities \"80\"\n.meta start \"8/8\"\n.meta entities \"90\"",
+            "t.dl:4: entities is there twice",
+        ),
+        (
+            ".meta game \"x\"\n.meta sides \"red, blue\"\n.meta sides \"a, b\"\n.meta start \"8/8\"",
+            "t.dl:3: sides is there twice",
+        ),
+        (
             ".meta game \"x\"\n.meta start \"8/8\"\n.meta fact \"a\"",
             "t.dl:3: expected ATTRIBUTE=VALUE",
         ),

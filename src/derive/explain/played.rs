@@ -208,6 +208,8 @@ impl Reacted {
             Effect::Emitted { event, args } => format!("shown: {}", view.event(event, args)),
             Effect::Noted { said } => format!("noted: {}", self.message(view, said)),
             Effect::Vetoed { said } => format!("refused: {}", self.message(view, said)),
+            Effect::Rewound { turns: ..=0 } => "the action is taken back".to_owned(),
+            Effect::Rewound { turns: 1 } => "the game goes back a turn".to_owned(),
             Effect::Rewound { turns } => format!("the game goes back {turns} turns"),
             Effect::Called { name } => format!("the code {name} is called"),
         }

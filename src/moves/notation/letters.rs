@@ -98,8 +98,16 @@ impl Letters {
         self.kinds.iter().find(|it| it.kind == kind).map(|it| it.san.as_str())
     }
 
-    /// All letters in the order of the kinds, for messages: `pnbrqk`, or `p, +p` where some have several
-    /// characters.
+    /// A piece with all letters in the order of the kinds, for messages: `a piece (pnbrqk)`, or `a piece (p, +p)` where
+    /// some have several characters.
+    pub(super) fn piece(&self) -> String {
+        if self.kinds.is_empty() {
+            return "a piece (no kind has a letter yet: write `letter('KIND, \"x\").`)".to_owned();
+        }
+        format!("a piece ({})", self.all())
+    }
+
+    /// All letters in the order of the kinds.
     pub(super) fn all(&self) -> String {
         let mut letters: Vec<&Letter> = self.kinds.iter().collect();
         letters.sort_by_key(|it| it.kind);

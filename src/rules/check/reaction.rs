@@ -89,6 +89,12 @@ impl<'t> Checker<'t> {
     pub(super) fn find_event(&mut self, name: Name<'t>) -> Option<EventId> {
         let found = self.event_ids.get(&self.scopes, name);
         if found.is_none() && !self.broken.contains(name.text) {
+            let action = self.known(name).filter(|it| self.action_of.contains_key(it));
+            if let Some(action) = action {
+                let report = mistake::action_as_event(name, self.relation(action).span);
+                self.report(report);
+                return None;
+            }
             let near = self.nearest_of(name, || {
                 self.event_ids.visible(&self.scopes, name.span).into_iter().collect()
             });

@@ -132,7 +132,10 @@ pub(in super::super) fn not_an_action(name: Name<'_>, old: Span) -> Diagnostic {
 
 pub(in super::super) fn unknown_action(name: Name<'_>, near: Option<&str>) -> Diagnostic {
     let message = format!("there is no action or event `{}`", name.text);
-    let help = did_you_mean(near).unwrap_or("declare it with `.action` or `.event`".into());
+    let help = match name.text {
+        "any" => "write `on any` without parentheses: it goes with every action".to_owned(),
+        _ => did_you_mean(near).unwrap_or("declare it with `.action` or `.event`".into()),
+    };
     Diagnostic::new("E606", message, name.span, "unknown").help(help)
 }
 
@@ -202,6 +205,14 @@ pub(in super::super) fn unknown_event(name: Name<'_>, near: Option<&str>) -> Dia
     let help = did_you_mean(near).unwrap_or("declare it with `.event`".into());
     Diagnostic::new("E609", format!("there is no event `{}`", name.text), name.span, "unknown")
         .help(help)
+}
+
+pub(in super::super) fn action_as_event(name: Name<'_>, action: Span) -> Diagnostic {
+    let message =
+        format!("`{}` is an action, and only events are raised, passed on or shown", name.text);
+    Diagnostic::new("E609", message, name.span, "no event")
+        .and(action, "declared here")
+        .help("declare an event with `.event`, and have reactions to it do what is to happen")
 }
 
 pub(in super::super) fn unknown_stage(name: Name<'_>, near: Option<&str>) -> Diagnostic {

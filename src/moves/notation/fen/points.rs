@@ -37,11 +37,7 @@ pub(super) fn read(
         };
         let placed = placed.ok_or_else(|| {
             let stack = if has_stacks { ", or two or more in `(` and `)`" } else { "" };
-            part.error(
-                place,
-                format!("{standing:?}"),
-                format!("a piece ({}){stack}", letters.all()),
-            )
+            part.error(place, format!("{standing:?}"), format!("{}{stack}", letters.piece()))
         })?;
         if !rest.is_empty() {
             let one = if has_stacks { "one piece or stack" } else { "one piece" };

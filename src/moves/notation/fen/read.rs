@@ -268,7 +268,7 @@ fn in_hand(
     while let Some(sign) = rest.chars().next() {
         let at = start + 1 + inside.len() - rest.len();
         let leading_piece = letters.leading_piece(rest).ok_or_else(|| {
-            let known = format!("a piece ({}) or `]`", letters.all());
+            let known = format!("{} or `]`", letters.piece());
             part.error(at, format!("{sign:?}"), known)
         })?;
         pieces.push(Placed {
@@ -319,12 +319,12 @@ fn row_of(
         }
         let standing = match sign == stack::OPEN && contract.stack.is_some() {
             true => stack::read(contract, letters, &mut rest).ok_or_else(|| {
-                let known = format!("a piece ({}) or `{}`", letters.all(), stack::CLOSE);
+                let known = format!("{} or `{}`", letters.piece(), stack::CLOSE);
                 let odd = rest.chars().next().map_or("the end".into(), |it| format!("{it:?}"));
                 part.error(start + row.len() - rest.len(), odd, known)
             })?,
             false => vec![piece(contract, letters, &mut rest).ok_or_else(|| {
-                let known = format!("a piece ({}) or a number of empty squares", letters.all());
+                let known = format!("{} or a number of empty squares", letters.piece());
                 part.error(at, format!("{sign:?}"), known)
             })?],
         };
