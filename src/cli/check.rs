@@ -15,6 +15,7 @@ use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
 use super::output::{Out, report, trouble};
 use super::setup;
 use super::watch::run_on_changes;
+use crate::derive::Plan;
 use crate::facts::nearest;
 use crate::game::drawing;
 use crate::moves::played_out;
@@ -30,7 +31,7 @@ struct Answer {
     file: String,
     ok: bool,
     diagnostics: serde_json::Value,
-    /// Notes on correct code that costs more than necessary.
+    /// Notes on correct code that costs more than necessary, and on what a file with mistakes should be part of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -105,7 +106,11 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             None => check(&catalogue, source),
         };
         verdict = verdict.max(Verdict::of(checked.is_err()));
-        print(file, checked, args.json, out)?;
+        let advice = match checked {
+            Err(Fault::Rules(_)) => narrower(&catalogue, source),
+            _ => None,
+        };
+        print(file, checked, advice, args.json, out)?;
     }
     Ok(verdict)
 }
@@ -126,9 +131,10 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
     if metas(source).iter().any(|it| matches!(it.key.as_str(), "family" | "game")) {
         return together;
     }
-    match compile(vec![source.clone()]) {
+    match compile(vec![source.clone()]).map(Arc::new) {
         Ok(program) => {
-            Ok(CheckedFile { program: Some(Arc::new(program)), notes: unknown_keys(source) })
+            Plan::compile(Arc::clone(&program)).map_err(|it| Fault::Other(it.to_string()))?;
+            Ok(CheckedFile { program: Some(program), notes: unknown_keys(source) })
         }
         // A file that lacks more names alone than together with the rules of this package builds on them.
         Err(alone) if count(&alone) < count(found) && unknown(&alone) <= unknown(found) => {
@@ -136,6 +142,33 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
         }
         Err(_) => together,
     }
+}
+
+/// What to do with a file that must fit every game, since it says nothing else of itself, and fits only some.
+fn narrower(catalogue: &Catalogue, source: &Source) -> Option<String> {
+    let says = ["game", "family", "layout", "preset", "part", "module"];
+    if metas(source).iter().any(|it| says.contains(&it.key.as_str())) {
+        return None;
+    }
+    let games = catalogue.games();
+    let none: [&str; 0] = [];
+    let fits = |it: &GameEntry| catalogue.load(&it.name, &none).is_ok();
+    let unfit = games.iter().find(|it| !fits(it))?;
+    let fits_family =
+        |family: &str| games.iter().filter(|it| it.family.as_deref() == Some(family)).all(fits);
+    let default = games.iter().find(|it| it.name == DEFAULT_GAME && fits(it));
+    // Nobody means another family by a file that fits the default game.
+    let meant = default.map_or(games, std::slice::from_ref);
+    let mut families: Vec<&str> = meant.iter().filter_map(|it| it.family.as_deref()).collect();
+    families.dedup();
+    let line = match families.into_iter().find(|it| fits_family(it)) {
+        Some(family) => format!(".meta family \"{family}\""),
+        None => default.map(|_| ".meta preset \"NAME\"".to_owned())?,
+    };
+    Some(format!(
+        "a file of no game, family or preset must fit every game, and this one does not fit {}; put `{line}` on top",
+        unfit.name
+    ))
 }
 
 /// Checks a module as a part of the files that include it, whose names it may use.
@@ -218,15 +251,18 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
             }
-            Err(LoadError::Rules(found)) if is_for_all && game != DEFAULT_GAME => {
-                let of_family = family.map(|it| format!(" of the family {it}")).unwrap_or_default();
+            Err(LoadError::Rules(found))
+                if is_for_all && family.is_some() && game != DEFAULT_GAME =>
+            {
+                let family = family.unwrap_or_default();
                 let note = format!(
                     "that is so with the game {game}: a file that is no game, preset or part of one has to go with \
-                     every game{of_family}"
+                     every game of the family {family}"
                 );
                 return Err(Fault::Rules(Box::new(found.with_note(note))));
             }
             Err(LoadError::Rules(found)) => return Err(Fault::Rules(found)),
+            Err(LoadError::Plan(why)) => return Err(Fault::Other(why.to_string())),
             Err(other) => return Err(Fault::Other(format!("{}: {other}", asked.path))),
             Ok(loaded) => loaded,
         };
@@ -320,6 +356,7 @@ fn unknown(found: &Diagnostics) -> usize {
 fn print(
     file: &str,
     checked: Result<CheckedFile, Fault>,
+    advice: Option<String>,
     json: bool,
     out: &mut Out,
 ) -> anyhow::Result<()> {
@@ -327,7 +364,7 @@ fn print(
         let ok = checked.is_ok();
         let (diagnostics, notes) = match checked {
             Ok(fine) => (serde_json::json!([]), fine.notes),
-            Err(Fault::Rules(found)) => (found.to_json(), Vec::new()),
+            Err(Fault::Rules(found)) => (found.to_json(), advice.into_iter().collect()),
             Err(Fault::Other(it)) => (serde_json::json!([{ "message": it }]), Vec::new()),
         };
         return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes });
@@ -343,6 +380,9 @@ fn print(
         Err(Fault::Rules(found)) => {
             let text = found.render(out.paints());
             out.painted(text.trim_end())?;
+            if let Some(advice) = advice {
+                out.line(format_args!("{file}: note: {advice}"))?;
+            }
             out.line(format_args!("{file}: {} found", count(&found)))?;
         }
         Err(Fault::Other(message)) => {

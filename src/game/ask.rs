@@ -11,7 +11,7 @@ use crate::derive::explain::{Finding, Limits, Line, Proof, Source, Turning, why_
 use crate::derive::{Allowance, Exhausted, World};
 use crate::facts::Domain;
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
-use crate::moves::{BETWEEN, Contract, Move, is_over, value_name};
+use crate::moves::{BETWEEN, Contract, Move, is_over, refused_argument, value_name};
 use crate::rules::{RelId, Role, Type, plural};
 
 use super::fact::{Asked, QuestionError};
@@ -238,6 +238,9 @@ impl Game {
             Ok(mv) => mv,
             Err(error) => error.candidate().cloned().ok_or(error)?,
         };
+        if refused_argument(world, &mv).is_some() {
+            return self.explain_action(text, limits);
+        }
         let Some(trial) = trial(world, &contract, &mv, None, limits)? else {
             return self.explain_action(text, limits);
         };

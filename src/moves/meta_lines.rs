@@ -1,4 +1,5 @@
-//! The lines `.meta fen "..."` and `.meta san "..."` of a program, by which files declare notation.
+//! The lines `.meta fen "..."` and `.meta san "..."` of a program, by which files declare notation. The form of the lines
+//! `.meta fault "..."` is here, too.
 
 use crate::facts::nearest;
 use crate::rules::Program;
@@ -11,6 +12,7 @@ const WORDS: &[(&str, &[&str], &[&str])] = &[
         &["counters", "dashes", "mark", "passed", "prefix", "stack", "turn", "wall"],
     ),
     ("san", &["unmarked"], &["hold", "turn"]),
+    ("fault", &[], &["over", "piece", "text"]),
 ];
 
 /// What is wrong with the form of such a line, which declares nothing then. `None` also for lines with other keys.

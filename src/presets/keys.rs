@@ -152,6 +152,8 @@ mod tests {
                 "legality \"rule\"",
                 "`.meta legality \"rule\"` declares nothing: it is \"rules\" or absent",
             ),
+            ("fault \"peice no_piece\"", "did you mean piece?"),
+            ("fault \"over\"", "something is expected after over"),
         ] {
             assert!(told(line).contains(expected), "{line}: {}", told(line));
         }

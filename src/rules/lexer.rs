@@ -187,6 +187,7 @@ impl<'t> Tokens<'t> {
 /// words are followed by other words.
 fn starts_with_operand(text: &str) -> bool {
     let text = text.trim_start();
+    let text = text.strip_prefix('-').unwrap_or(text);
     if text.starts_with('(') {
         return true;
     }

@@ -98,6 +98,13 @@ pub struct Expiry {
     pub until_action: Vec<AttrId>,
 }
 
+impl Expiry {
+    /// Whether the facts of an attribute expire.
+    pub(super) fn takes_back(&self, attr: AttrId) -> bool {
+        self.until_turn.contains(&attr) || self.until_action.contains(&attr)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relation {
     pub name: String,

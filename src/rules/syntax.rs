@@ -418,7 +418,10 @@ impl<'t> Parser<'t, '_> {
             self.hyphenated("the attribute's name")?
         };
         let (mut lasting, mut until) = (false, None);
-        while let Some(option) = self.option(&["lasting", "until"])? {
+        while let Some(option) = self.option(match until {
+            None => &["lasting", "until"],
+            Some(_) => &["lasting"],
+        })? {
             match option {
                 "lasting" => lasting = true,
                 _ => until = Some(self.until()?),

@@ -185,9 +185,42 @@ fn a_file_of_another_world_is_checked_alone() {
     check(0, &["check", &scratch("alone.dl", alone)]);
     let out = check(1, &["check", &scratch("alone-wrong.dl", &alone.replace("'b)", "'c)"))]);
     assert!(out.contains("Node has no member `c`") && out.ends_with(": 1 found\n"), "{out}");
+    // Its statics are computed, too.
+    let twice = alone.replace("to: Node) \"{from} to", "to: Node) key \"{from} to");
+    let path =
+        scratch("alone-twice.dl", &twice.replace("edge('a, 'b).", "edge('a, 'b). edge('a, 'a)."));
+    let out = check(1, &["check", &path]);
+    let why = format!("{path}:2: edge has a key, but edge(a, a) and edge(a, b) both hold\n");
+    assert_eq!(out, format!("{why}{path}: 1 found\n"));
     let odd = format!(".meta titel \"Nodes\"\n{alone}");
     let out = check(0, &["check", &scratch("alone-odd.dl", &odd)]);
     assert!(out.contains("note: line 1: `.meta titel` means nothing to Rulemate"), "{out}");
+}
+
+/// A newcomer's first rule about chess, without a word of chess.
+#[test]
+fn a_file_that_fits_some_games_only_is_told_of_what() {
+    let rook = ".decl home(piece: Entity) \"{piece} is a rook on a1\"\nhome(p) :- kind(p, 'rook), at(p, 'a1).\n";
+    let path = scratch("home-rook.dl", rook);
+    let out = check(1, &["check", &path]);
+    let note = format!(
+        "{path}: note: a file of no game, family or preset must fit every game, and this one does not fit "
+    );
+    assert!(out.contains(&note), "{out}");
+    assert!(
+        out.ends_with(&format!("; put `.meta family \"chess\"` on top\n{path}: 1 found\n")),
+        "{out}"
+    );
+    let json = check(1, &["check", "--json", &path]);
+    assert!(json.contains("must fit every game"), "{json}");
+    check(0, &["check", &scratch("home-rook.dl", &format!(".meta family \"chess\"\n{rook}"))]);
+    let out = check(1, &["check", &scratch("home-kong.dl", &rook.replace("'rook", "'kong"))]);
+    assert!(!out.contains("note:"), "{out}");
+    // Abilities give a move another argument, so this fits chess, and not every game of its family.
+    let hop = ".action hop(piece: Entity, to: Square) as move legality rules uci \"{at(piece)}^{to}\" \"{piece} hops\"\n\
+               hop(p, t) :- own(p), at(p, s), step('n, s, t), !occupied(t).\n";
+    let out = check(1, &["check", &scratch("hop.dl", hop)]);
+    assert!(out.contains("; put `.meta preset \"NAME\"` on top\n"), "{out}");
 }
 
 #[test]

@@ -401,12 +401,14 @@ fn constants_are_members_and_types_are_inferred() {
     let program = one(".domain Side { white, black }\n.domain Side += { red }\n\
          .static all(side: Side, n: Int) \"{side} is number {n}\"\n\
          all(s, n) :- s = 'red, n = 7 % 4.\n\
-         all('white, -7 / 2).");
+         all('white, -7 / 2).\n\
+         all('black, 7 % -4). % -4 is a value, too");
     let rule = &program.rules[0];
     let side = program.schema.domain_named("Side").expect("declared");
     assert_eq!(rule.vars[0].ty, Type::Domain(side));
     assert_eq!(rule.vars[1].ty, Type::Int);
     assert_eq!(program.rules[1].args, [Term::Const(0), Term::Const(-4)]);
+    assert_eq!(program.rules[2].args, [Term::Const(1), Term::Const(-1)]);
     assert_eq!(program.schema.domain(side).member("red"), Some(2));
 }
 

@@ -121,6 +121,9 @@ fn what_is_not_listed_may_be_given() {
     let Finding::Refuted(all) = &explained.finding else { panic!("{:?}", explained.finding) };
     assert_eq!(all[0].goal.relation, "crownable");
     assert!(Checker::new(game.program(), game.facts()).refutation(&all[0]).is_ok());
+    // What it would do is no answer either.
+    let effects = game.explain_effects("a1b1p", Limits::default()).expect("a move");
+    assert_eq!((effects.holds, effects.summary), (false, explained.summary));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::{facts::AttrId, rules};
 impl Trial {
     /// The trial, line by line.
     pub fn lines(&self, before: View<'_>, after: View<'_>) -> Vec<Line> {
-        let action = before.goal(&self.action);
+        let action = before.tried(&self.action);
         let mut lines = vec![Line::plain(0, format!("{action}, if played out"))];
         let within = |it: Vec<Line>, depth| it.into_iter().map(move |line| line.within(depth));
         lines.extend(within(self.tried.lines(before), 1));
@@ -122,7 +122,7 @@ impl Trial {
 impl Turning {
     /// The trial up to the moment when the turn is decided, and the reason for the decision.
     pub fn lines(&self, before: View<'_>, then: View<'_>) -> Vec<Line> {
-        let action = before.goal(&self.trial.action);
+        let action = before.tried(&self.trial.action);
         let mut lines = vec![Line::plain(0, format!("{action}, if played out"))];
         lines.extend(self.trial.expiry(before).into_iter().map(|it| it.within(1)));
         let steps = self.trial.steps.iter().take(self.steps);
@@ -262,6 +262,12 @@ impl View<'_> {
                 self.filled(name, &event.columns, &event.sentence, &args)
             }
         }
+    }
+
+    /// The sentence of an action that is tried.
+    fn tried(self, goal: &Goal) -> String {
+        let args: Option<Vec<Datum>> = goal.args.iter().cloned().collect();
+        args.map_or_else(|| self.goal(goal), |it| self.action(&goal.relation, &it))
     }
 
     /// The sentence of an action, with its unlisted arguments.

@@ -321,8 +321,12 @@ impl<'t> Checker<'t> {
         if input.lasting && !self.lasting.contains(&attr) {
             self.lasting.push(attr);
         }
-        if let Some((until, span)) = input.until {
-            self.expires(decl, input, attr, (until, span));
+        match (input.until, default) {
+            (Some(until), _) => self.expires(decl, input, attr, until),
+            (None, Some((_, span))) if self.expiry.takes_back(attr) => {
+                self.report(mistake::expiring_and_more(decl.name, span, false));
+            }
+            (None, _) => {}
         }
         Some(match (input.kind, types.len()) {
             (InputKind::Key, _) | (InputKind::Of, 2) => Input::Key(attr),
@@ -372,15 +376,20 @@ impl<'t> Checker<'t> {
         attr: AttrId,
         (until, span): (Until, Span),
     ) {
-        if input.lasting || input.default.is_some() {
+        if input.lasting || self.domains.has_default(attr) {
             self.report(mistake::expiring_and_more(decl.name, span, input.lasting));
         }
-        let all = match until {
-            Until::Turn => &mut self.expiry.until_turn,
-            Until::Action => &mut self.expiry.until_action,
+        let expiry = &mut self.expiry;
+        let (all, other) = match until {
+            Until::Turn => (&mut expiry.until_turn, &expiry.until_action),
+            Until::Action => (&mut expiry.until_action, &expiry.until_turn),
         };
+        let is_in_both = other.contains(&attr);
         if !all.contains(&attr) {
             all.push(attr);
+        }
+        if is_in_both {
+            self.report(mistake::expiring_twice(input.attr, span));
         }
     }
 

@@ -442,6 +442,11 @@ impl<'t> Domains<'t> {
         Ok(AttrId(at as u16 + 1))
     }
 
+    pub(super) fn has_default(&self, attr: AttrId) -> bool {
+        let attr = usize::from(attr.0).checked_sub(1).and_then(|it| self.attrs.get(it));
+        attr.is_some_and(|it| it.attribute.default.is_some())
+    }
+
     /// Adds consecutive attributes, one for each member of a domain, with the names `NAME.MEMBER`. Returns the
     /// first and their number.
     pub(super) fn list(

@@ -48,7 +48,10 @@ impl Body<'_, '_> {
                 Use::Effect => mistake::unbound_in_effect(&name, span, member.as_deref()),
                 Use::Because => mistake::unbound_in("because", &name, span, member.as_deref()),
                 Use::Plan => mistake::unbound_in(".plan", &name, span, member.as_deref()),
-                _ => mistake::unbound(&name, span, member.as_deref(), has_given, operand),
+                _ => {
+                    let negated = place == Use::Negated;
+                    mistake::unbound(&name, span, member.as_deref(), has_given, operand, negated)
+                }
             };
             self.cx.report(report);
         }

@@ -195,6 +195,7 @@ pub(in super::super) fn unbound(
     member: Option<&str>,
     has_given: bool,
     operand: bool,
+    negated: bool,
 ) -> Diagnostic {
     let message = format!("`{name}` has no value where it is needed");
     let it = Diagnostic::new("E303", message, span, "not bound by any positive atom or `=`");
@@ -203,9 +204,13 @@ pub(in super::super) fn unbound(
         true => it.note("parameters of the action or event are bound from the start"),
         false => it,
     };
-    it.help(member_help(member).unwrap_or(
-        "negated atoms, other comparisons and the insides of aggregates only test values; bind it in a positive atom".into(),
-    ))
+    let help = match negated && name.starts_with('_') {
+        true => "if any value will do, write `_` alone: under `!` it means no value at all",
+        false => {
+            "negated atoms, other comparisons and the insides of aggregates only test values; bind it in a positive atom"
+        }
+    };
+    it.help(member_help(member).unwrap_or(help.into()))
 }
 
 pub(in super::super) fn unbound_in_effect(

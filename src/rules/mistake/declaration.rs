@@ -144,6 +144,15 @@ pub(in super::super) fn expiring_and_more(name: Name<'_>, span: Span, lasting: b
     })
 }
 
+pub(in super::super) fn expiring_twice(attribute: Name<'_>, span: Span) -> Diagnostic {
+    let message = format!(
+        "the facts of `{}` go with the turn by one input, and with the next action by another",
+        attribute.text
+    );
+    Diagnostic::new("E129", message, span, "goes by itself")
+        .help("say the same in both, or leave one `until` out")
+}
+
 pub(in super::super) fn until_turn_without_turn(span: Span) -> Diagnostic {
     Diagnostic::new("E130", "no input says whose turn it is", span, "until which turn?").help(
         "declare one that is called `turn`: `.input turn(side: Side) game attr turn = white \"it is \
