@@ -56,13 +56,15 @@ pub(crate) fn write(
 #[derive(Serialize)]
 struct State {
     game: String,
+    /// Those that are active at the end.
     presets: Vec<String>,
     fen: String,
-    /// The attributes that the FEN does not state.
+    /// The attributes that the FEN does not state, and that would be different in a game set up from it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fen_leaves_out: Vec<String>,
     side: Option<String>,
     plies: usize,
+    /// Whether the save was made under other rules, or does not say under which (version 1).
     migrated: bool,
     result: Option<String>,
     moves: Vec<String>,
@@ -145,10 +147,10 @@ fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
         out.line(format_args!("presets from ply {} on: {presets}", after + 1))?;
     }
     if state.migrated {
-        out.line("brought up to date: the save was made under other rules")?;
+        out.line("brought up to date: the save was made under other rules, or does not say which")?;
     }
     if state.plies > 0 {
-        out.line("proofs are not checked: `rulemate audit` does")?;
+        out.line("the proofs were not checked: `rulemate audit` checks them")?;
     }
     Ok(())
 }
@@ -161,7 +163,7 @@ pub(crate) fn rules_from(from_save: bool, migrate: bool) -> RulesFrom {
     }
 }
 
-/// The difference between two saves, as `--json` prints it.
+/// The difference between the last positions of two saves, as `--json` prints it.
 #[derive(Serialize)]
 struct Change {
     added: Vec<SavedFact>,

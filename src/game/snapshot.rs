@@ -1,11 +1,11 @@
 //! Snapshots of games: the first position, and what each action changed since. A game is restored from
 //! one without playing a move, so that a host can evict games and reload them cheaply.
 //!
-//! Base facts only: what follows from them is derived again when needed. A snapshot is
-//! trusted if the program is the same and the facts hash to the stored value; otherwise the caller
-//! replays the moves.
-//! Deliberately absent: games whose rules were changed on the way, whose facts are texts, or which start in the
-//! middle of a turn: these have no snapshot, and are replayed.
+//! A snapshot has no derived rows: they are derived again when needed. It is trusted if the program has the same names
+//! and the facts hash to the stored value; otherwise the caller replays the moves. That the rules are the same is the
+//! caller's affair.
+//! Deliberately absent: games whose rules were changed on the way, whose rules have attributes of texts, or which start
+//! in the middle of a turn: these have no snapshot, and are replayed.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ type Changed = (SavedOwner, String, Option<SavedValue>);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GameSnapshot {
     form: u32,
-    /// What identifies the program: the names of its attributes, members and actions.
+    /// The fingerprint of the program: a hash of its names.
     program: String,
     start: Vec<Row>,
     start_key: u64,
@@ -84,7 +84,7 @@ impl GameSnapshot {
 }
 
 impl Game {
-    /// A snapshot of the game, if it can have one. A resignation or a claim after the last action is not
+    /// A snapshot of the game, if it can have one. How players or clocks ended it after the last action is not
     /// included.
     #[doc(hidden)]
     pub fn snapshot(&self) -> Option<GameSnapshot> {
@@ -113,8 +113,8 @@ impl Game {
         self.world_mut().reload();
     }
 
-    /// The game of a snapshot, in a world of its rules that has no facts yet. `None` if the snapshot was made
-    /// under another program, or is damaged.
+    /// The game of a snapshot, in a new world of its rules. `None` if the snapshot was made under a program with other
+    /// names, or is damaged.
     #[doc(hidden)]
     pub fn from_snapshot(mut world: World, terms: Arc<Terms>, kept: &GameSnapshot) -> Option<Self> {
         if kept.form != FORM || kept.program != fingerprint(world.program()) {
@@ -179,7 +179,7 @@ fn row(fact: SavedFact) -> Row {
     (fact.entity, fact.attribute, fact.value)
 }
 
-/// Writes a value by names. None if the schema does not know them.
+/// Writes a value, or takes it back, by names. `None` if the schema does not know them or does not allow the value.
 fn write(
     session: &mut Session,
     owner: &SavedOwner,
@@ -201,7 +201,7 @@ fn write(
     Some(())
 }
 
-/// A hash over all names that snapshots depend on.
+/// A hash of all names that snapshots depend on: of attributes, domains and their members, and actions.
 fn fingerprint(program: &Program) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &str| {

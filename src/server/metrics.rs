@@ -43,6 +43,7 @@ impl Metrics {
         self.dropped.fetch_add(watchers as u64, Ordering::Relaxed);
     }
 
+    /// Counts a request that came too soon after others, or a socket or stream too many.
     pub(super) fn limited(&self) {
         self.limited.fetch_add(1, Ordering::Relaxed);
     }
@@ -55,7 +56,7 @@ impl Metrics {
         self.sockets.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// All counters as text.
+    /// All counters as text. `live` is the number of games in memory, `open` of sockets and streams.
     pub(super) fn text(&self, live: usize, open: usize) -> String {
         let of = |it: &AtomicU64| it.load(Ordering::Relaxed);
         let mut text = String::new();
@@ -69,10 +70,16 @@ impl Metrics {
         line("rulemate_games_created_total", "counter", "Games made.", of(&self.games));
         line("rulemate_moves_total", "counter", "Durable moves.", of(&self.moves));
         line("rulemate_moves_refused_total", "counter", "Refused moves.", of(&self.refused));
-        line("rulemate_watchers_dropped_total", "counter", "Watchers too slow.", of(&self.dropped));
-        line("rulemate_rate_limited_total", "counter", "Requests over a rate.", of(&self.limited));
+        line(
+            "rulemate_watchers_dropped_total",
+            "counter",
+            "Watchers dropped: too slow.",
+            of(&self.dropped),
+        );
+        line("rulemate_rate_limited_total", "counter", "Requests over a limit.", of(&self.limited));
         let name = "rulemate_move_seconds";
-        let _ = writeln!(text, "# HELP {name} From a move's receipt to its durability.");
+        let _ =
+            writeln!(text, "# HELP {name} From when a game takes up a move until it is durable.");
         let _ = writeln!(text, "# TYPE {name} histogram");
         let mut count = 0;
         for (at, bucket) in self.buckets.iter().enumerate() {

@@ -65,7 +65,10 @@ fn a_game_with_switched_presets_goes_to_a_file() {
     let text = rulemate(&["load", "--ascii", shown(&file)]).out;
     assert!(text.contains("presets from ply 2 on: piece-hp:black:hp=2\n"), "{text}");
     assert!(text.contains("presets from ply 4 on: none\n"), "{text}");
-    assert!(text.ends_with("proofs are not checked: `rulemate audit` does\n"), "{text}");
+    assert!(
+        text.ends_with("the proofs were not checked: `rulemate audit` checks them\n"),
+        "{text}"
+    );
     assert_eq!(rulemate(&["audit", shown(&file)]).code, 0);
 }
 

@@ -265,8 +265,8 @@ fn letters_are_checked() {
         ("n", "knight and camel are both written \"n\": give one of them another letter"),
         (
             "nx",
-            "knight is written \"n\", which begins \"nx\", the letter of camel: a FEN could not tell them \
-             apart, so give one of them another letter",
+            "knight is written \"n\", and the letter of camel, \"nx\", begins with that: a FEN \
+             could not tell them apart, so give one of them another letter",
         ),
         (
             "C",
@@ -295,10 +295,13 @@ fn letters_are_checked() {
             "CX",
             "camel is written \"C\" in moves, but knight is written \"CX\" there: neither may begin",
         ),
-        ("h", "knight is written \"h\" in moves, but such letters are capitals and signs, without"),
-        ("N2", "knight is written \"N2\" in moves, but such letters are capitals and signs"),
-        ("N+", "knight is written \"N+\" in moves, but such letters are capitals and signs"),
-        ("", "knight is written \"\" in moves, but such letters are capitals and signs"),
+        (
+            "h",
+            "knight is written \"h\" in moves, but letters in moves are capitals and signs, without",
+        ),
+        ("N2", "knight is written \"N2\" in moves, but letters in moves are capitals and signs"),
+        ("N+", "knight is written \"N+\" in moves, but letters in moves are capitals and signs"),
+        ("", "knight is written \"\" in moves, but letters in moves are capitals and signs"),
     ] {
         let texts = format!("letter('camel, \"c\").\nsan_letter('knight, \"{letter}\").");
         let refused = game(&texts).expect_err("it is refused");

@@ -30,7 +30,9 @@ pub(super) struct Index {
 #[derive(Debug, Clone)]
 pub(super) struct StepBudget {
     left: Cell<u64>,
+    /// What has run out.
     out: Cell<Option<Resource>>,
+    /// The number of the rule that pays.
     owner: Cell<usize>,
     /// By rule.
     spent: RefCell<Vec<u64>>,
@@ -59,7 +61,8 @@ impl StepBudget {
         self.out.set(self.out.get().or(Some(resource)));
     }
 
-    fn charge(&self, rule: RuleId) {
+    /// Has what is spent from now on charged to a rule.
+    fn set_owner(&self, rule: RuleId) {
         self.owner.set(usize::from(rule.0));
     }
 
@@ -92,9 +95,9 @@ impl StepBudget {
     }
 }
 
-/// The cost of a round of a fixpoint, besides its rows.
+/// The cost of a rule in each round of a fixpoint, besides its rows.
 const ROUND: u64 = 8;
-/// Joins that cannot have more results than this are made without counting them before.
+/// Of joins that cannot have more results than this, the results are not counted, but estimated.
 const SMALL: usize = 1 << 18;
 
 /// Computes strata, and holds the relations that are finished so far.
@@ -136,7 +139,7 @@ impl Runner<'_> {
         while iteration.changed() {
             feeds.iter().for_each(Feed::step);
             for (rule, run, head) in &runs {
-                self.budget.charge(*rule);
+                self.budget.set_owner(*rule);
                 if !self.budget.spend(ROUND) {
                     break;
                 }
@@ -308,7 +311,8 @@ impl<'p> Run<'p> {
     }
 }
 
-/// The number of results of a join of sorted pairs; an upper bound, if that is small anyway.
+/// The number of results of a join of sorted pairs. If there cannot be many, an estimate that may be too low: one for
+/// each pair of the shorter side.
 fn matches(left: &[Pair], right: &[Pair]) -> u64 {
     if left.len() * right.len() <= SMALL {
         return left.len().min(right.len()) as u64;
@@ -321,8 +325,9 @@ fn matches(left: &[Pair], right: &[Pair]) -> u64 {
     partners.sum()
 }
 
-/// Charges a join of two relations that are being computed: new rows on one side with all of the other.
-fn can_pay_all(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pair>) -> bool {
+/// Pays for a join of two relations that are being computed: new rows on one side with all of the other. False if
+/// there is not enough left.
+fn pay_for_join(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pair>) -> bool {
     let (left, right) = (from.recent.borrow(), entries.recent.borrow());
     let older_left = from.stable.borrow();
     let older_right = entries.stable.borrow();
@@ -331,7 +336,7 @@ fn can_pay_all(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pa
     runner.budget.spend(new_left + new_right + matches(&left, &right))
 }
 
-/// Passes the new pairs before a step through it.
+/// Takes a step for the pairs that are new in `from`, and adds what comes of them to `to`.
 fn advance(
     step: &Step,
     emit: &Emit,
@@ -344,7 +349,7 @@ fn advance(
     match step {
         Step::Recursive(id) => {
             if let Some(feed) = feeds.iter().find(|it| it.id == *id)
-                && can_pay_all(runner, from, &feed.entries)
+                && pay_for_join(runner, from, &feed.entries)
             {
                 to.from_join(from, &feed.entries, |key, rest, new| emit.pair(key, rest, new));
             }

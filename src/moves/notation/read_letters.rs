@@ -1,5 +1,5 @@
-//! Reads the letters of the kinds of piece from the rules, once if they are static, else once per text, and
-//! checks that they can be read back.
+//! Reads the letters of the kinds of piece from the rules, once if they are static, else whenever a FEN or a move is
+//! read or written, and checks that they can be read back.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ pub enum LetterFault {
     #[error("{other} and {kind} are both written {text:?}: give one of them another letter")]
     Same { kind: String, other: String, text: String },
     #[error(
-        "{kind} is written {text:?}, which begins {longer:?}, the letter of {other}: a FEN could not \
-         tell them apart, so give one of them another letter"
+        "{kind} is written {text:?}, and the letter of {other}, {longer:?}, begins with that: a FEN \
+         could not tell them apart, so give one of them another letter"
     )]
     Begins { kind: String, text: String, other: String, longer: String },
     #[error(
@@ -73,7 +73,8 @@ const TAKEN: &str = "/[](){},;=@$-.%\"";
 /// Signs that comment on a move, or mark check and mate.
 const COMMENTS: [char; 4] = ['+', '#', '!', '?'];
 
-/// Checks that every kind has a letter that can be read back, on boards and in moves.
+/// Checks that every kind has a letter that can be read back, on boards and in moves. With two sides, a letter of
+/// signs alone (`*`) has no capital: a FEN with it means a piece of the second side.
 ///
 /// # Errors
 /// The kind, and what is wrong with its letter.
@@ -161,7 +162,7 @@ fn fit_for_moves(kind: &str, text: &str) -> Result<(), LetterFault> {
     }
     let comments: String = COMMENTS.iter().collect();
     let fault = format!(
-        "such letters are capitals and signs, without small letters, digits, blanks or any of {TAKEN}, and \
+        "letters in moves are capitals and signs, without small letters, digits, blanks or any of {TAKEN}, and \
          with none of {comments} at the end"
     );
     Err(LetterFault::InMoves { kind: kind.to_owned(), text: text.to_owned(), fault })

@@ -168,6 +168,8 @@ pub enum Conflict {
 pub enum StoreError {
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),
+    #[error("the copy cannot be made: {0}")]
+    Copy(String),
     #[error("the log of game {game} is damaged at event {seq}: {fault}")]
     Damaged { game: String, seq: u64, fault: String },
     #[error("{url} is no store: {fault}")]

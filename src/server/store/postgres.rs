@@ -456,7 +456,7 @@ impl Store for Postgres {
     }
 
     fn backup(&mut self, _: &Path) -> Result<(), StoreError> {
-        Err(StoreError::Unavailable("copy a database with PostgreSQL's own pg_dump".into()))
+        Err(StoreError::Copy("PostgreSQL's own pg_dump copies a database".into()))
     }
 
     fn probe(&mut self) -> Result<(), StoreError> {

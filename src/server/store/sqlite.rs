@@ -78,10 +78,14 @@ impl Sqlite {
     /// Opens the file, or creates it. A store of an earlier format gets the tables that it lacks.
     ///
     /// # Errors
-    /// The file is not a store, or has a later format, or cannot be created.
+    /// The file is not a database or is another program's, or it has a later format, or cannot be created.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
+        if is_foreign(&connection)? {
+            let fault = "it is a database of another program".to_owned();
+            return Err(StoreError::Url { url: path.display().to_string(), fault });
+        }
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -358,10 +362,10 @@ impl Store for Sqlite {
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), StoreError> {
-        let not_text = || StoreError::Unavailable("the name of a copy must be UTF-8".into());
+        let not_text = || StoreError::Copy("its name must be UTF-8".into());
         let to = to.to_str().ok_or_else(not_text)?;
-        self.connection.execute("VACUUM INTO ?1", [to])?;
-        Ok(())
+        let copied = self.connection.execute("VACUUM INTO ?1", [to]);
+        copied.map(|_| ()).map_err(|it| StoreError::Copy(it.to_string()))
     }
 
     fn probe(&mut self) -> Result<(), StoreError> {
@@ -393,6 +397,13 @@ impl Store for Sqlite {
     }
 }
 
+/// Whether a database has tables, but none of a store.
+fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql =
+        "SELECT count(*) > 0 AND sum(name = 'games') = 0 FROM sqlite_master WHERE type = 'table'";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
 /// Creates the tables that are missing, and counts the tallies of all of them anew.
 fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction =
@@ -416,7 +427,7 @@ fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
-/// Feeds every row of every table into a check.
+/// Feeds the rows of all tables but the tallies into a check. Of the table of games, that is where each log ends.
 fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
     for id in ids(connection)? {
         if let Some(head) = head(connection, &id)? {
@@ -590,7 +601,7 @@ fn rows_after(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// SQLite's integers are signed. No number here is larger than they can be.
+/// A number as SQLite has it: its integers are signed. No number that is stored exceeds the largest of them.
 fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -510,4 +510,14 @@ fn a_file_that_is_no_store_is_refused() {
     fs::write(&file, "this is no database, but long enough to be taken for one".repeat(40))
         .unwrap();
     assert!(Sqlite::open(Path::new(&file)).is_err());
+    let foreign = folder.0.join("foreign.db");
+    let tables = |connection: &rusqlite::Connection| -> i64 {
+        let sql = "SELECT count(*) FROM sqlite_master";
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let connection = rusqlite::Connection::open(&foreign).unwrap();
+    connection.execute_batch("CREATE TABLE songs (title TEXT)").unwrap();
+    let refused = Sqlite::open(&foreign).expect_err("another program's").to_string();
+    assert!(refused.ends_with(" is no store: it is a database of another program"), "{refused}");
+    assert_eq!(tables(&connection), 1, "nothing is written to it");
 }

@@ -182,7 +182,7 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
     }
 }
 
-/// By relation, the stretch of all its rules; `u32::MAX` where there is none to run.
+/// By relation, the stretch of all its rules; `u32::MAX` for those that are given or derived by a fixpoint.
 fn assemble_modes(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
@@ -235,7 +235,7 @@ fn entry(at: usize, store: &Store) -> Option<Demanded> {
 }
 
 /// Minimum number of relations derived in one stretch, the one that is read included; fewer are derived one by one.
-const SCHEDULED: usize = 4;
+const MIN_SCHEDULED: usize = 4;
 
 /// By relation, all that it needs on demand as one stretch, if that is many relations, and all are stored as rows.
 fn schedules<'n>(
@@ -262,7 +262,7 @@ fn schedules<'n>(
     };
     let mut schedules = Vec::new();
     for (at, all) in needs.iter().enumerate() {
-        schedules.push(if all.len() >= SCHEDULED { schedule(at, all) } else { None });
+        schedules.push(if all.len() >= MIN_SCHEDULED { schedule(at, all) } else { None });
     }
     schedules
 }
