@@ -1,5 +1,5 @@
 //! Rows read on a budget. Explanations and questions search finished rows, and rule text may be
-//! untrusted: a reader that has used up its budget finds no further rows, and gets an error at the end.
+//! untrusted: once the budget is used up, no further rows are found, and [`Metered::check`] gives an error.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -12,17 +12,19 @@ use crate::rules::{Program, RelId};
 /// See the module's head.
 pub(super) struct Metered<'r> {
     rows: &'r dyn Rows,
-    /// The initial budget, and the rest.
+    /// The initial budget.
     steps: u64,
+    /// What is left of it.
     left: Cell<u64>,
-    /// The reader: the number of a rule, or of a reaction after the rules; and what was left when it began.
+    /// Whom reads are charged to, the reader: the number of a rule, or of a reaction after the rules; and what was left
+    /// when it began.
     reader: Cell<(usize, u64)>,
-    /// Rows read, by reader.
+    /// Steps taken, by reader.
     spent: RefCell<Vec<u64>>,
 }
 
 impl<'r> Metered<'r> {
-    /// A reader with a budget of steps (lookups, and rows found), or with the rest of the request's budget if
+    /// Reads these rows on a budget of steps (lookups, and rows found), or on the rest of the request's budget if
     /// that is less.
     pub(super) fn new(rows: &'r dyn Rows, steps: u64) -> Self {
         let program = rows.program();
@@ -41,10 +43,10 @@ impl<'r> Metered<'r> {
         }
     }
 
-    /// Checks that the rows read are complete.
+    /// Checks that no row was kept back.
     ///
     /// # Errors
-    /// The budget ran out; the error names the rule that spent most of it.
+    /// The budget ran out; the error names the rule or reaction that spent most of it.
     pub(super) fn check(&self) -> Result<(), Exhausted> {
         if self.left.get() > 0 {
             return Ok(());
@@ -56,7 +58,7 @@ impl<'r> Metered<'r> {
         Err(Exhausted::new(self.program(), resource, most))
     }
 
-    /// Takes one step. Returns whether there was one left.
+    /// Takes one step. False if that uses the budget up: what the last step would read is kept back.
     fn step(&self) -> bool {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);

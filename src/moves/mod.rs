@@ -29,8 +29,8 @@ pub use finder::{About, Board, Fact, Fault, Field, Mark};
 pub use meta_lines::unknown_notation;
 pub use names::{Lookup, value_name};
 pub use perft::{
-    PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, prepare_count,
-    read_perft_list,
+    PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, perft_of_turns,
+    prepare_count, read_perft_list,
 };
 pub use safety::{Decision, played_out};
 pub use split::split;

@@ -1,9 +1,9 @@
 //! Counting the tree of moves: the yardstick of move generators.
 //!
 //! Leaves are legal moves at the last ply; a finished game has no children. The last ply is counted without
-//! playing it; if the rules decide legality, from the relations, without listing a move. A legal move that
-//! cannot be taken (there is no room for an entity that it makes) makes the count wrong: the caller must call
-//! `World::check`.
+//! playing it; where rules alone decide legality, the rows of relations are counted, and no move is listed. A
+//! legal move that cannot be taken (there is no room for an entity that it makes) makes the count wrong: the
+//! caller must call `World::check`.
 
 use std::sync::Arc;
 
@@ -37,8 +37,9 @@ pub fn perft_by(
 /// A tree of at least this many positions above its leaves has machine code made before it is counted.
 const MANY: u64 = 1 << 13;
 
-/// Gets ready to count the tree of a position with that many legal moves to a depth, of which the number of positions is
-/// estimated. Counts that list the moves of a position do it by themselves.
+/// Makes machine code if the tree of a position with that many legal moves, to that depth, is likely to be large.
+/// [`perft`] does this itself where it lists moves; a caller that lists the first moves and counts below each does it
+/// before.
 pub fn prepare_count(world: &World, moves: usize, depth: u32) {
     if depth > 2 && (moves as u64).saturating_pow(depth - 1) >= MANY {
         world.plan().make_native();
@@ -79,12 +80,17 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
     rows
 }
 
-/// The number of sequences of that many whole turns, the first of which is under way: the position is right
-/// after an action of `mover`. `None` if a turn is too long.
+/// The number of sequences of that many whole turns, from a position where a turn begins. `None` if a turn is too long.
 ///
 /// A turn ends as in [`turns`](super::turns): when another side is to move, when the game is over, or when
 /// there is no action and the rules let it stop. Only the position after an action shows that, so all of them
 /// are played.
+pub fn perft_of_turns(world: &mut World, contract: &Contract, depth: u32) -> Option<u64> {
+    TurnTree { contract }.count(world, depth)
+}
+
+/// As [`perft_of_turns`], but the first of the turns is under way: the position is right after the first action of
+/// `mover`. The depth is at least 1.
 pub fn perft_in_turns(
     world: &mut World,
     contract: &Contract,
@@ -147,7 +153,7 @@ struct Tree<'a> {
     contract: &'a Contract,
     mode: LegalityMode,
     bulk: bool,
-    /// What is counted for the leaves after an action without taking it, if that can be.
+    /// How to count the leaves after an action without taking it; `None` where that cannot be done.
     leaves: Option<Arc<Leaves>>,
 }
 
@@ -175,7 +181,8 @@ impl Tree<'_> {
         moves.iter().map(|it| self.below(world, it, depth)).sum()
     }
 
-    /// The leaves of all actions, which are taken only if they have to be.
+    /// The number of leaves; only those actions are taken below which they cannot be counted otherwise. `None` if
+    /// that is so for all of them.
     fn leaves_below(&self, world: &mut World, leaves: &Arc<Leaves>, depth: u32) -> Option<u64> {
         let mut rest = Vec::new();
         let count = world.leaves_below(leaves, depth, &mut rest)?;
@@ -216,10 +223,11 @@ pub struct PerftListError {
     pub expected: &'static str,
 }
 
-/// Reads a `.perft` list: `id NAME`, `epd FEN`, then `perft DEPTH NODES` lines; `#` comments.
+/// Reads a `.perft` list: `id NAME` (which may be left out), `epd FEN`, then `perft DEPTH NODES` lines; `#` begins a
+/// comment.
 ///
 /// # Errors
-/// The first line that has none of these forms.
+/// The first line that has none of these forms, or is a count before any position.
 pub fn read_perft_list(text: &str) -> Result<Vec<PerftRecord>, PerftListError> {
     let mut records: Vec<PerftRecord> = Vec::new();
     let mut id = String::new();

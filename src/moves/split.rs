@@ -1,5 +1,5 @@
-//! Generates rules for which rows of an action are played out because of a preset's reactions to it, so that the
-//! others need not be.
+//! Makes rules that tell which rows of an action have to be played out because of a preset's reactions to it, so that
+//! the others need not be.
 //!
 //! If a preset's reaction writes what safety depends on, every row of an action is played out, unless the
 //! preset's file says otherwise, by `.meta legality "rules"` or by rules that conclude the action's `simulates`
@@ -12,7 +12,8 @@
 //! then:
 //!
 //! * a literal of any kind, if nothing that it depends on has been written by then;
-//! * a positive atom whose facts can only have become fewer, or that follows from such facts without negation;
+//! * a positive atom whose facts can only have become fewer, or that follows from such facts without negation
+//!   (but of statics) and aggregates;
 //! * `was R(...)`, as `R(...)`, unless `R` depends on facts that expire as an action begins.
 //!
 //! All other literals are left out. The condition is then weaker, so more rows are played out than necessary, never
@@ -73,8 +74,8 @@ fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
     rules
 }
 
-/// The attributes that may have been written between the beginning of the action and the solving of a
-/// reaction.
+/// The attributes that may have been written between the beginning of the action and the solving of a reaction. Batches
+/// of other owners in its stage count as earlier, whatever their order.
 struct Earlier {
     /// Attributes that may have new facts.
     set: Attributes,
@@ -126,7 +127,8 @@ fn defaults(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
     all.filter(|it| program.schema.attribute(*it).default.is_some())
 }
 
-/// The literals that are kept of a reaction's body, whose variables among `params` have values.
+/// The literals that are kept of a reaction's body, each after those that give values to variables that it needs. The
+/// variables in `params` have values from the beginning.
 fn conditions(
     view: &View<'_>,
     body: &[Literal],
@@ -146,9 +148,9 @@ fn conditions(
     kept
 }
 
-/// The literal to evaluate before the action in place of this one. None if this one may hold when the reaction is
-/// solved although that did not hold before, or if variables have no values yet that it needs: those of positive atoms
-/// need none, and a comparison may give a value to one.
+/// The literal to evaluate before the action in place of this one. None if no literal is sure to hold before the action
+/// whenever this one holds as the reaction is solved; or if this one needs variables that have no values yet. (Positive
+/// atoms need none, and a comparison may give a value to one.)
 fn as_before(
     view: &View<'_>,
     literal: &Literal,
@@ -261,8 +263,8 @@ fn rule(
     })
 }
 
-/// Whether a literal may fail: for some rows and not for others, or for all rows at once. It is not evaluated, so of
-/// one about a row's values that is assumed.
+/// Whether a literal may fail: for some rows and not for others, or for all rows at once. It is not evaluated: one that
+/// has a variable of the row (`params`) is assumed to fail for some.
 fn selects(program: &Program, literal: &Literal, params: &BTreeSet<VarId>) -> bool {
     let may_fail_for_all = match literal {
         Literal::Atom(it) if program.relation(it.rel).is_static() => false,

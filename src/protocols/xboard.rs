@@ -1,8 +1,8 @@
 //! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
 //!
-//! One game at a time. When it is our turn we think within `st`, `sd` and our clock (`time`). Games that
-//! xboard does not know are described to it by `setup`. Turns of several actions do not fit this protocol and
-//! are not supported.
+//! One game at a time. When it is our turn we think within `sd` and within `st`, or within our clock (`time`)
+//! where `st` is not set. Games that xboard does not know are described to it by `setup`. Turns of several
+//! actions do not fit this protocol: each of our actions is sent as a `move`, but clients expect one a turn.
 
 use std::time::Duration;
 
@@ -15,16 +15,15 @@ use crate::presets::Catalogue;
 /// xboard's names for games, where they differ: theirs, ours.
 const NAMES: &[(&str, &str)] = &[("normal", "chess"), ("fischerandom", "chess960")];
 
-/// Games whose board and pieces xboard knows without `setup`.
+/// Games for which no `setup` is sent, since xboard has their boards and pieces. It may have those of others, too.
 const NATIVE: &[&str] =
     &["normal", "fischerandom", "knightmate", "suicide", "giveaway", "berolina", "extinction"];
 
-/// Commands that are meant for other engines or have no meaning here.
+/// Commands that are passed over, without the error that unknown ones get.
 const IGNORED: &[&str] = &[
-    "xboard", "accepted", "rejected", "random", "level", "otim", "post", "nopost", "hard", "easy",
-    "cores", "memory", "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint",
-    "hover", "lift", "put", "egtpath", "exit", "analyze", "white", "black", "nps", "pause",
-    "resume",
+    "xboard", "accepted", "rejected", "random", "otim", "post", "nopost", "hard", "easy", "cores",
+    "memory", "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint", "hover",
+    "lift", "put", "egtpath", "exit", "analyze", "white", "black", "nps", "pause", "resume",
 ];
 
 /// An xboard session.
@@ -37,9 +36,9 @@ pub struct Xboard {
     own: Option<i64>,
     /// Whether the result was sent.
     claimed: bool,
-    /// Seconds that an action may take.
+    /// Seconds that an action may take (`st`).
     seconds: Option<u64>,
-    /// Maximum number of actions to look ahead.
+    /// Maximum number of actions to look ahead (`sd`).
     depth: Option<u32>,
     /// The time left on our clock, in hundredths of a second.
     left: Option<u64>,
@@ -77,6 +76,8 @@ impl Xboard {
             "playother" => self.own = Some(1 - self.table.side()),
             "?" => self.answer(out),
             "st" => self.seconds = rest.parse().ok(),
+            // The clock that it sets up is told by `time`; it replaces `st`.
+            "level" => self.seconds = None,
             "sd" => self.depth = rest.parse().ok(),
             // A clock below zero, of a side that is late, counts as empty.
             "time" => {
@@ -121,6 +122,8 @@ impl Xboard {
 
     fn new_game(&mut self, out: &mut dyn FnMut(&str)) {
         let default = self.default.clone();
+        // As the protocol has it, `sd` holds until `new`; the clock of the last game is not that of this one.
+        (self.depth, self.left) = (None, None);
         if self.choose(&default, out) {
             self.own = Some(1);
         }
@@ -213,7 +216,7 @@ impl Xboard {
         }
     }
 
-    /// `1-0 {checkmate}`, once.
+    /// Sends the result of a finished game once, such as `1-0 {checkmate}`.
     fn claim(&mut self, out: &mut dyn FnMut(&str)) {
         let Some(result) = self.table.result().filter(|_| !self.claimed) else { return };
         let score = match result.winner {
@@ -232,4 +235,27 @@ fn theirs(ours: &str) -> &str {
 
 fn one_line(why: &TableError) -> String {
     why.to_string().lines().next().unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_last_as_long_as_the_protocol_says() {
+        let catalogue = Catalogue::embedded().expect("the catalogue");
+        let mut xboard = Xboard::new(catalogue, "chess").expect("chess");
+        let own = Level::HIGHEST.budget();
+        let mut after = |lines: &[&str]| {
+            for line in lines {
+                xboard.line(line, &mut |said| panic!("{line}: {said}"));
+            }
+            let budget = xboard.budget();
+            (budget.depth, budget.time)
+        };
+        let seconds = |it| Some(Duration::from_secs(it));
+        assert_eq!(after(&["force", "st 5", "sd 1", "time 6000"]), (1, seconds(5)));
+        assert_eq!(after(&["level 40 5 0"]), (1, seconds(2)), "a thirtieth of the clock");
+        assert_eq!(after(&["new"]), (own.depth, own.time));
+    }
 }

@@ -50,13 +50,13 @@ impl Host {
             let room = Room::replay(board, setup, &log);
             Ok((room, log))
         };
-        // A step that once fitted the budget of one request also fits it when it is replayed.
+        // Each event once fitted the budget of one request, so all of them fit that of as many (up to the pool's limit).
         let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
         let (room, log) = ran_out.map_or(replayed, Err)?;
         let mut room = room.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
         match self.parked.timing(id, room.v()) {
             Some(timing) => room.restore_clocks(timing),
-            // Loading it may have taken a while.
+            // The time since its last event was not measured here: no side is charged for it.
             None => room.resume(self.now()),
         }
         Ok((room, log))

@@ -1,4 +1,4 @@
-//! The record of a study: a tree of actions that the rules have allowed, each with a comment.
+//! The record of a study: a tree of actions that the rules have allowed, with comments and glyphs.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::presets::is_printable;
 
 /// Maximum number of actions of a study.
 pub(super) const NODES: usize = 1_000;
-/// Maximum number of actions in a row.
+/// Maximum number of actions of a variation, counted from the start of the study.
 pub(super) const DEPTH: usize = 400;
 /// Maximum number of characters of a comment.
 const COMMENT: usize = 1_000;
@@ -136,7 +136,7 @@ impl Study {
             }
         }
         let text = printable(text, COMMENT, "a comment")?;
-        // Turns with the same first actions repeat the comments on them.
+        // A PGN repeats the comment on an action in each of the turns that begin with it.
         if text.is_empty() || found.comment == text {
             return Ok(());
         }
@@ -150,10 +150,10 @@ impl Study {
         nodes.iter().filter_map(uci).collect()
     }
 
-    /// Checks that a variation has room for another action after so many.
+    /// Checks that a variation that has `before` actions has room for another.
     ///
     /// # Errors
-    /// It has none.
+    /// It has [`DEPTH`] actions already.
     pub(super) fn has_room_after(before: usize) -> Result<(), Problem> {
         match before < DEPTH {
             true => Ok(()),
@@ -170,10 +170,10 @@ impl Study {
     }
 }
 
-/// Typed text without invisible characters, except line ends within it.
+/// Typed text without invisible characters (line ends within it stay) and blanks around it.
 ///
 /// # Errors
-/// It is longer than `limit` characters; `what` it is begins the message.
+/// The rest is longer than `limit` characters. The message begins with `what`, such as "a comment".
 pub(super) fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
     let is_kept = |it: &char| *it == '\n' || is_printable(it.encode_utf8(&mut [0; 4]));
     let text: String = text.chars().filter(is_kept).collect();

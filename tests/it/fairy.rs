@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rulemate::internals::derive::World;
 use rulemate::internals::game::Game;
 use rulemate::internals::moves::notation::{parse_san, to_san};
-use rulemate::internals::moves::{Contract, Move, parse_turn, perft, perft_in_turns, turns};
+use rulemate::internals::moves::{Contract, Move, parse_turn, perft, perft_of_turns, turns};
 use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
@@ -131,11 +131,8 @@ impl Run {
     fn tree(&mut self, row: &PerftRow) {
         let mut game = self.start(&row.fen);
         let contract = game.contract().clone();
-        let mover = contract.mover(game.facts());
         let nodes = match self.in_turns {
-            true => {
-                perft_in_turns(game.world_mut(), &contract, mover, row.depth).expect("turns end")
-            }
+            true => perft_of_turns(game.world_mut(), &contract, row.depth).expect("turns end"),
             false => perft(game.world_mut(), &contract, row.depth),
         };
         game.check().unwrap_or_else(|it| panic!("{}: {it}", row.fen));

@@ -82,6 +82,26 @@ fn wrong_rows_are_shown_with_what_was_found() {
     assert_eq!(tally["failures"].as_array().map(Vec::len), Some(2));
 }
 
+/// A game that is over, or a side without an action, has no turn; and there is one way to play no turns at all.
+#[test]
+fn positions_without_a_turn_have_none_to_count() {
+    let path = scratch(
+        "turns.json",
+        r#"{"kind": "preset-vectors", "variant": "double-move",
+            "perft": [{"fen": "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", "depth": 1, "nodes": 0},
+                      {"fen": "k7/2Q5/8/8/8/8/8/7K b - - 0 1", "depth": 1, "nodes": 0},
+                      {"fen": "7k/8/8/8/8/8/8/K7 w - - 0 1", "depth": 0, "nodes": 1}],
+            "legal_moves": [{"fen": "7k/8/8/8/8/8/8/K7 w - - 0 1", "moves": ["a1a2,a2a1"]}]}"#,
+    );
+    let ran = rulemate(&["verify", &path]);
+    assert!(
+        ran.out.ends_with("turns.json: 3 passed, 1 failed, 0 skipped\n"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+}
+
 /// The vectors of Fairy-Stockfish ask for SAN and winners, too.
 #[test]
 fn san_and_winners_are_compared() {

@@ -27,7 +27,7 @@ use super::setup::{self, Library};
 use crate::facts::printable;
 use crate::game::Game;
 use crate::moves::notation::{listing, san_listing, to_uci};
-use crate::moves::{perft, perft_in_turns};
+use crate::moves::{perft, perft_of_turns};
 use crate::presets::Ruleset;
 use corrections::Corrections;
 use question::{Ask, Row, Trust, uci_and_san};
@@ -303,13 +303,10 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
         (Ask::TurnsInSan(_), _) => turns::listed(world, contract, true),
         (Ask::End(_), _) => Found::End(end_of(&game)),
         (Ask::Standing(_), _) => Found::End(turns::standing(&mut game)),
-        (Ask::Turns { depth, .. }, _) => {
-            let mover = contract.mover(world.facts());
-            match perft_in_turns(world, contract, mover, *depth) {
-                Some(nodes) => Found::Nodes(nodes),
-                None => Found::Failed("a turn goes on for too long".into()),
-            }
-        }
+        (Ask::Turns { depth, .. }, _) => match perft_of_turns(world, contract, *depth) {
+            Some(nodes) => Found::Nodes(nodes),
+            None => Found::Failed("a turn goes on for too long".into()),
+        },
         (Ask::Outcomes { path, only, deep, .. }, _) => {
             match turns::outcomes(world, contract, path, only.as_deref(), *deep) {
                 Ok(outcomes) => Found::Outcomes(outcomes),

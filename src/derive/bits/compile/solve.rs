@@ -1,8 +1,9 @@
-//! Finds the rows of a stratum of statics: in the memo, in facts of the rules, by bit rows, or by the general fixpoint.
+//! Finds the rows of a stratum of statics: in the memo; in the rules, if all of them are facts; by bit rows; or by the
+//! general fixpoint on lists.
 //!
 //! With bit rows all recursive rules run again, on whole rows, until nothing is new. That repeats work, but boards take
 //! few rounds, and a round consists of ANDs of rows where lists would have to be built and sorted. Longer recursion, and
-//! integers, are left to lists. Deliberately absent: which statics there are (`settle`), and the keys of the
+//! integers, are left to that fixpoint. Deliberately absent: which statics there are (`settle`), and the keys of the
 //! memo (`memo`).
 
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use super::{Compiled, Compiler, is_row_local};
 
 /// Maximum number of rounds with bit rows.
 const ROUNDS: usize = 32;
-/// Maximum number of steps of all rounds so far, if another one is to begin.
+/// Another round begins only if all rounds so far took no more steps than this.
 const STEPS: i64 = 1 << 19;
 /// Maximum number of bit rows of one relation.
 const LARGEST: u32 = 1 << 13;
@@ -37,7 +38,7 @@ const COLUMNS: usize = 5;
 struct RowPlan {
     /// The instruction where it begins.
     start: u32,
-    /// Whether it runs in every round, since it reads relations of the stratum.
+    /// Whether it runs in every round: it reads relations of the stratum, and one run of it may not be enough.
     again: bool,
     /// Whether a run repeats it on each bit row until it adds nothing more to that row.
     in_row: bool,
@@ -91,7 +92,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         found
     }
 
-    /// Places bit rows for each relation; `None` if one has integers, too many columns or too many rows.
+    /// Places bit rows for each relation; `None` if one has integers, or too many columns, bit rows or bits.
     fn place_rows(&mut self, relations: &[RelId]) -> Option<Vec<Dense>> {
         let mut places = Vec::new();
         for &rel in relations {
