@@ -202,7 +202,7 @@ impl Schema {
     }
 
     /// Adds an attribute. The same attribute may be added again with the same type, owners and default;
-    /// a later declaration may leave the default out, or state it first.
+    /// a later declaration may leave the default out, or be the first to state one.
     ///
     /// # Errors
     /// The two declarations differ.
@@ -223,7 +223,8 @@ impl Schema {
         Ok(id)
     }
 
-    /// Adds an attribute that is not found by its name: no save and no rule file can state or read it.
+    /// Adds an attribute that is not found by its name: no save and no rule file can name it. The reader of rules adds
+    /// those that keep values from before an action.
     pub fn add_hidden(&mut self, attribute: Attribute) -> AttrId {
         self.attributes.push(attribute);
         AttrId((self.attributes.len() - 1) as u16)

@@ -79,7 +79,7 @@ impl Finder<'_> {
             Some(domain) => (it.0, it.1, About::Members(domain)),
             None => it,
         });
-        // A value that is a piece is written as its square, which is read only where it is the game's.
+        // A value that is a piece is written as its square. Only fields of the game are read in this form.
         let is_value = |ty: Type, about: About| match ty {
             Type::Int => true,
             Type::Text => false,
@@ -101,7 +101,8 @@ impl Finder<'_> {
                 let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
                 let found = describe(source_of(&relation.role), columns);
                 let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
-                                numbers or members of a domain (of the game, pieces as well)"
+                                numbers or members of a domain; only an attribute of the game may have pieces as \
+                                values"
                     .into();
                 self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
                 None
@@ -195,7 +196,8 @@ impl Finder<'_> {
         found
     }
 
-    /// `.meta fen "turn {RELATION}:{RELATION}"`: relations whose rows have a text, and the text between them.
+    /// `.meta fen "turn {RELATION}:{RELATION}"`: how a FEN tells the turn under way, by relations whose rows have a
+    /// text, and the text between them.
     pub(super) fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
         let (template, file) = fen_lines_of(program, "turn").next()?;
@@ -216,7 +218,8 @@ impl Finder<'_> {
         Some(parts)
     }
 
-    /// `.meta san "turn [{RELATION}<]{RELATION,}"`, a line for each template, and `.meta san "hold RELATION"`.
+    /// How SAN writes a whole turn as one word: `.meta san "turn [{RELATION}<]{RELATION,}"`, a line for each template
+    /// that is tried; and by `.meta san "hold RELATION"`, the flag of the game that keeps the turn open meanwhile.
     pub(super) fn turn_words(&mut self) -> Option<TurnWords> {
         let program = self.program;
         let mut texts = Vec::new();
@@ -248,7 +251,7 @@ impl Finder<'_> {
         Some(TurnWords { texts, hold: hold.attr })
     }
 
-    /// The parts of a template for the text of a turn, under way or whole.
+    /// The parts of a template for the text of a turn: of one under way in a FEN, or of a whole one in SAN.
     fn turn_parts(&mut self, template: &str, file: u16) -> Vec<TurnPart> {
         let program = self.program;
         let mut parts = Vec::new();
@@ -277,7 +280,8 @@ impl Finder<'_> {
         parts
     }
 
-    /// `.meta fen "wall SIGN=RELATION"`: a flag of squares, written on the board as the sign, which marks no pieces.
+    /// `.meta fen "wall SIGN=RELATION"`: a flag of squares, written on the board as the sign, which may not be a mark of
+    /// pieces.
     pub(super) fn walls(&mut self, marks: &[Mark]) -> Option<Walls> {
         let program = self.program;
         let mut found: Option<Walls> = None;
@@ -361,7 +365,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether a text that a template has itself, outside look-ups and columns, is of some form.
+/// Whether `is` holds for any of the texts that a template has between its columns and look-ups.
 fn says(parts: &[TemplatePart], is: impl Fn(&str) -> bool + Copy) -> bool {
     parts.iter().any(|it| match it {
         TemplatePart::Text(text) => is(text),

@@ -4,7 +4,7 @@
 //! layout, one with `.meta module` part of the programs that include it. One with `.meta part` is a part
 //! of the preset of that name, for games of the family that it names. A file with `.meta
 //! family` and none of these is part of that family; every other file is the core, part of every
-//! program. Games, layouts and presets name the family that they need by the same line, or none. Only the
+//! program. Games, layouts and presets that need a family name it by `.meta family`, too. Only the
 //! files that a game needs are compiled, and only when it is loaded.
 
 #![warn(missing_docs)]
@@ -37,7 +37,7 @@ pub struct Catalogue {
     pub(super) composers: Composers,
     /// The result of checking the presets, once they were checked.
     definitions: OnceLock<Result<(), DefinitionError>>,
-    /// Whether every preset that another one names is here.
+    /// Whether presets that another one is incompatible with must be here. Those that it requires always must.
     is_whole: bool,
     /// Presets of other crates.
     pub(super) externals: Arc<Externals>,
@@ -83,7 +83,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// A catalogue of some files of a larger one: presets that they exclude may be missing.
+    /// A catalogue of some files of a larger one: presets that theirs are incompatible with may be missing.
     ///
     /// # Errors
     /// As [`Catalogue::new`].
@@ -102,7 +102,7 @@ impl Catalogue {
         let at = known.unwrap_or(self.sources.len());
         let metas = metas(&source);
         let entry = FileIs::read(&source, &metas, at)?;
-        // Another file may include a preset's file, which is then also a module.
+        // The file of a preset may be a module, too, so that other files can include it.
         let module = match entry {
             FileIs::Preset(_) => metas.iter().find(|it| it.key == "module"),
             _ => None,
@@ -144,8 +144,8 @@ impl Catalogue {
             FileIs::Part(part) => self.parts.push(part),
         }
         self.lay_out();
-        // Effects happen in the order of the files, which lists have, too. A file that replaces another one has
-        // its place.
+        // Effects happen in the order of the files, and lists are in the same order. A file that replaces another one
+        // takes its place.
         self.core.sort_unstable();
         self.families.sort_unstable_by_key(|it| it.1);
         self.modules.sort_unstable_by_key(|it| it.1);
@@ -230,7 +230,7 @@ impl Catalogue {
         self.sources.get(preset.source).map_or("", |it| it.path.as_str())
     }
 
-    /// Checks the definitions of all presets, each and together.
+    /// Checks the definitions of all presets, each by itself and all together.
     ///
     /// # Errors
     /// All faults of the presets.
@@ -376,8 +376,8 @@ fn other(except: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Optio
     named.find(|it| it.0 != except && it.1).map(|it| it.0)
 }
 
-/// The file at the path of the embedded one that its own path ends with, so that it replaces that one in a catalogue;
-/// unchanged if there is none.
+/// If the path of a file ends with the path of an embedded one, gives the file that path, so that it replaces the
+/// embedded one in a catalogue. Any other file stays as it is.
 pub fn at_its_place(mut source: Source) -> Source {
     let fits = |it: &str| {
         source.path.strip_suffix(it).is_some_and(|it| it.is_empty() || it.ends_with('/'))

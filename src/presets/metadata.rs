@@ -31,10 +31,12 @@ impl FileIs {
         if let Some(part) = file.one("part")? {
             return file.part(part, at).map(Self::Part);
         }
+        // The file of a preset may be a module, too.
+        let module = file.one("module")?;
         match (file.one("game")?, file.one("preset")?) {
             (None, None) => match file.one("layout")? {
                 Some(layout) => file.layout(layout, at).map(Self::Layout),
-                None => Ok(match (file.one("module")?, file.family()?) {
+                None => Ok(match (module, file.family()?) {
                     (Some(module), _) => Self::Module(module.value.clone()),
                     (None, Some(family)) => Self::Family(family),
                     (None, None) => Self::Core,

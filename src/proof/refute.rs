@@ -1,4 +1,4 @@
-//! Checks refutations: that no row matches its goal, and that each attempt fails where it says.
+//! Checks a refutation: that no row matches its goal, and that each attempt fails where it says.
 
 use crate::rules::{Atom, Given, Literal, Program, RelId, Role, Rule, Term};
 
@@ -40,7 +40,7 @@ impl Checker {
                     return Err(fault("no goal above it is the same"));
                 }
             }
-            // The model has no such row: it has played out what may be tried.
+            // Nothing is left to check: the model has played out all that may be tried, and has no such row.
             (Lack::Tried, Role::Given(Given::Trial(_))) => {}
             (Lack::Deeper, Role::Derived) => report.open += 1,
             (Lack::Rules(attempts), Role::Derived) => {
@@ -62,7 +62,7 @@ impl Checker {
     }
 
     /// Checks what is stated to be there instead: the last column's value for the goal's key, if the relation is
-    /// functional and there is one; else nothing.
+    /// functional, the goal states its whole key and there is a value; else nothing.
     fn instead(
         &mut self,
         rel: RelId,
@@ -110,7 +110,9 @@ impl Checker {
             return match attempt.matched == 0 && attempt.bindings.is_empty() {
                 true => Ok(()),
                 false => {
-                    Err(fault("a rule of other rows has no bindings and matches nothing".into()))
+                    let reason = "a rule that cannot conclude the goal has no bindings and no literals \
+                                  that match";
+                    Err(fault(reason.into()))
                 }
             };
         }
@@ -120,7 +122,9 @@ impl Checker {
         let not_failing = self.not_failing(rule, &bindings);
         if attempt.matched != not_failing {
             let stated = attempt.matched;
-            return Err(fault(format!("{not_failing} literals do not fail, not {stated}")));
+            return Err(fault(format!(
+                "the number of literals that do not fail is {not_failing}, not {stated}"
+            )));
         }
         match &attempt.blocked {
             Blocked::Head => Ok(()),
@@ -158,7 +162,9 @@ impl Checker {
         let (rel, wanted) = self.goal(goal)?;
         let mut asks = |it: &Literal| match it {
             Literal::Atom(it) if !it.negated && it.rel == rel => {
-                pattern(it, bindings).as_slice() == wanted && !self.has_row(it, bindings)
+                pattern(it, bindings).as_slice() == wanted
+                    && self.model.table(rel).matches(&wanted)
+                    && !self.has_row(it, bindings)
             }
             _ => false,
         };

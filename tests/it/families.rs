@@ -314,6 +314,15 @@ fn letters_are_checked() {
     assert_eq!(game(mark), Err(marked.into()));
 }
 
+/// Horses and elephants of xiangqi are H and E in moves, N and B on the board.
+#[test]
+fn a_piece_that_no_move_has_is_answered_by_the_letters_of_moves() {
+    let rules = catalogue().load::<&str>("xiangqi", &[]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let refused = game.find_move("Zf3").expect_err("no piece is written Z").to_string();
+    assert!(refused.contains("expected a piece (PHERQKCA)"), "{refused}");
+}
+
 #[test]
 fn sizes_are_checked() {
     let game = |size: &str| {
@@ -527,7 +536,9 @@ fn a_fen_tells_what_files_declare() {
     assert!(
         refused.contains(
             "not an attribute of the game, of pieces or of a domain's members, whose values"
-        ) && refused.contains("are numbers or members of a domain (of the game, pieces as well)"),
+        ) && refused.contains(
+            "are numbers or members of a domain; only an attribute of the game may have pieces as values"
+        ),
         "{refused}"
     );
     let shogi = catalogue().load::<&str>("minishogi", &[]).expect("it loads");

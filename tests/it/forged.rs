@@ -342,7 +342,8 @@ fn attempts_are_at_the_goal() {
     said.forge(&walk, "/lack/rules", one, "not walk: the relation has 2 rules");
     said.forge(&walk, "/lack/rules/1/total", json!(3), &fault(2, "the rule has 2 literals"));
     let not_failing = &rules[0]["matched"];
-    let number = fault(1, &format!("{not_failing} literals do not fail, not 1"));
+    let number =
+        fault(1, &format!("the number of literals that do not fail is {not_failing}, not 1"));
     said.forge(&walk, "/lack/rules/0/matched", json!(1), &number);
     let goal = fault(1, "the bindings are not those of the goal");
     said.forge(&walk, "/lack/rules/0/bindings", json!([rules[0]["bindings"][0]]), &goal);
@@ -438,6 +439,12 @@ fn what_blocks_a_rule_is_in_the_rule() {
     said.forge(&ring, blocked, walk, &lacks("walk"));
     let ride = json!({ "apart": { "relation": "ride", "args": [null, null] } });
     said.forge(&ring, blocked, ride, &lacks("ride"));
+    // No row lets a thing be on d: it is not so that two variables cannot have one value.
+    let walk = said.refutation("walk d a");
+    let nothing = walk.pointer(&format!("{blocked}/missing/goal")).expect("a goal").clone();
+    let name = nothing["relation"].as_str().expect("a name").to_owned();
+    let reason = format!("not walk, rule 1: {name}: no literal lacks a row in this way");
+    said.forge(&walk, blocked, json!({ "apart": nothing }), &reason);
 }
 
 #[test]
@@ -535,7 +542,7 @@ fn a_rule_of_other_rows_only_is_no_attempt() {
     let mut said = said();
     let safe = said.refutation("safe a");
     assert_eq!(safe["lack"]["rules"][0]["blocked"], json!("head"));
-    let reason = "not safe, rule 1: a rule of other rows has no bindings and matches nothing";
+    let reason = "not safe, rule 1: a rule that cannot conclude the goal has no bindings and no literals that match";
     said.forge(&safe, "/lack/rules/0/matched", json!(1), reason);
     let fails = said.refutation("safe b");
     let reason = "not safe, rule 2: the rule could conclude the goal";

@@ -254,6 +254,10 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             "t.dl:3: sides is there twice",
         ),
         (
+            ".meta preset \"x\"\n.meta module \"y\"\n.meta module \"z\"",
+            "t.dl:3: module is there twice",
+        ),
+        (
             ".meta game \"x\"\n.meta start \"8/8\"\n.meta fact \"a\"",
             "t.dl:3: expected ATTRIBUTE=VALUE",
         ),

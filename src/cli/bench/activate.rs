@@ -1,8 +1,9 @@
 //! The time to activate presets in a game that began without them, before its first move, and to list the legal
-//! moves: the first time, when this set of presets was not compiled before, and again; and to deactivate them.
+//! moves afterwards. It is measured when the set of presets has never been compiled, when the presets are deactivated,
+//! and when they are activated again.
 //!
-//! Wall time, where most tables have CPU time, the least of several runs: a few milliseconds are too short for the
-//! clock of CPU time. The moves are compared with those of a game that had the presets from its start.
+//! The time is wall time, the least of several runs. Most other tables have CPU time, but the clock of CPU time is too
+//! coarse for a few milliseconds. The moves are compared with those of a game that had the presets from its start.
 
 use std::time::Instant;
 
@@ -14,7 +15,8 @@ use crate::cli::output::Out;
 use crate::game::Game;
 use crate::presets::{Catalogue, LoadError};
 
-/// A line of the table: of all presets, each with what it requires, or of pairs of the slowest.
+/// A line of the table, about many sets of presets: each preset with those that it requires, or the pairs of the
+/// slowest.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) what: &'static str,
@@ -25,7 +27,7 @@ pub(crate) struct Figures {
     pub(crate) worst_set: String,
 }
 
-/// Number of presets, those that take longest by themselves, of which every pair is measured, too.
+/// Number of the presets that take longest by themselves. Each pair of these is measured, too.
 const SLOWEST: usize = 6;
 
 pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {

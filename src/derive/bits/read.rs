@@ -36,7 +36,8 @@ impl<W: Word> Live<W> {
         self.walk(dense, keys, *last, 0, &mut tuple, f)
     }
 
-    /// All rows below the keys chosen so far, in the order of their keys.
+    /// All tuples that begin with the keys chosen so far, in ascending order. `row` is the first row of these keys,
+    /// counted from the relation's first one.
     fn walk(
         &self,
         dense: &Dense,

@@ -20,8 +20,9 @@ pub(in crate::moves) struct Letters {
 #[derive(Debug)]
 pub(super) struct Letter {
     pub(super) kind: i64,
-    /// As the second and the first of two sides write it.
+    /// As the second of two sides writes it, and each of more than two.
     pub(super) small: String,
+    /// As the first of two sides writes it.
     pub(super) capital: String,
     /// As it is written in moves.
     pub(super) san: String,
@@ -71,13 +72,13 @@ impl Letters {
     }
 
     /// The kind whose letter, as written in moves, a text begins with; and the letter's length.
-    pub(super) fn leading_capital(&self, text: &str) -> Option<(i64, usize)> {
+    pub(super) fn leading_in_moves(&self, text: &str) -> Option<(i64, usize)> {
         let leading = self.kinds.iter().filter(|it| text.starts_with(&it.san));
         let letter = leading.max_by_key(|it| it.san.len())?;
         Some((letter.kind, letter.san.len()))
     }
 
-    /// The kind of a letter, in either case.
+    /// The kind that has this letter in moves, in capitals or in small letters.
     pub(super) fn kind(&self, letter: &str) -> Option<i64> {
         let is_meant = |it: &&Letter| it.san == letter || it.san.to_ascii_lowercase() == letter;
         self.kinds.iter().find(is_meant).map(|it| it.kind)
@@ -93,8 +94,8 @@ impl Letters {
         Some(("", if side == 0 { &letter.capital } else { &letter.small }))
     }
 
-    /// The letter of a kind in capitals, as written in moves.
-    pub(super) fn capital(&self, kind: i64) -> Option<&str> {
+    /// The letter of a kind as it is written in moves.
+    pub(super) fn in_moves(&self, kind: i64) -> Option<&str> {
         self.kinds.iter().find(|it| it.kind == kind).map(|it| it.san.as_str())
     }
 
@@ -107,22 +108,32 @@ impl Letters {
         format!("a piece ({})", self.all())
     }
 
-    /// All letters in the order of the kinds.
+    /// All letters in the order of the kinds, for messages about a FEN: `pnbrqk`, or `p, +p` where some have several
+    /// characters; with the signs of the sides if there are more than two.
     pub(super) fn all(&self) -> String {
-        let mut letters: Vec<&Letter> = self.kinds.iter().collect();
-        letters.sort_by_key(|it| it.kind);
-        let short = letters.iter().all(|it| it.small.chars().count() == 1);
-        let texts: Vec<&str> = letters.iter().map(|it| it.small.as_str()).collect();
-        let letters = texts.join(if short { "" } else { ", " });
+        let letters = self.listed(|it| &it.small);
         match self.sides.is_empty() {
             true => letters,
             false => format!("{letters}, after {}", self.sides.join(" or ")),
         }
     }
+
+    /// All letters in the order of the kinds, for messages about moves.
+    pub(super) fn all_in_moves(&self) -> String {
+        self.listed(|it| &it.san)
+    }
+
+    fn listed(&self, spelling: impl Fn(&Letter) -> &str) -> String {
+        let mut letters: Vec<&Letter> = self.kinds.iter().collect();
+        letters.sort_by_key(|it| it.kind);
+        let texts: Vec<&str> = letters.into_iter().map(spelling).collect();
+        let short = texts.iter().all(|it| it.chars().count() == 1);
+        texts.join(if short { "" } else { ", " })
+    }
 }
 
-/// The sign of each side in a FEN: the shortest prefix of its name that no other side's name has, the initial
-/// at least.
+/// The sign of each side in a FEN, in small letters, as the side to move is written: the shortest prefix of its name
+/// that no other side's name has, the initial at least.
 pub(super) fn side_signs(sides: &Domain) -> Vec<String> {
     let Shape::Members(names) = &sides.shape else { return Vec::new() };
     let sign = |name: &String| {

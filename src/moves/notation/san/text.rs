@@ -40,10 +40,10 @@ pub(super) fn parse_usual(
     let end = end.ok_or_else(|| fault(text.len(), "a square"))?;
     let becomes = becomes(&text[end..], letters).map_err(|()| fault(end, BECOMES_EXPECTED))?;
     let (start, to) = destination(&text[..end], squares).ok_or_else(|| fault(0, "a square"))?;
-    let (kind, origin) = match letters.leading_capital(text) {
+    let (kind, origin) = match letters.leading_in_moves(text) {
         Some((kind, length)) => (Some(kind), length),
         None if text.starts_with(|it: char| it.is_ascii_uppercase()) => {
-            return Err(fault(0, &format!("a piece ({})", letters.all().to_ascii_uppercase())));
+            return Err(fault(0, &format!("a piece ({})", letters.all_in_moves())));
         }
         None => (None, 0),
     };

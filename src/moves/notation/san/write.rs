@@ -280,13 +280,13 @@ impl Usual {
         }
         let letters = letters_of(world, contract);
         let is_bare = is_bare(world, contract, self.kind);
-        let letter = if is_bare { "" } else { letters.capital(self.kind)? };
+        let letter = if is_bare { "" } else { letters.in_moves(self.kind)? };
         let origins: Vec<i64> =
             others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
         let mut target = program.schema.domain(contract.board.domain).member_name(self.to);
         if let Some(kind) = self.becomes {
             target.push('=');
-            target.push_str(letters.capital(kind)?);
+            target.push_str(letters.in_moves(kind)?);
         }
         Some(Form {
             letter: letter.to_owned(),
