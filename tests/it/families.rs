@@ -545,11 +545,6 @@ fn a_fen_tells_what_files_declare() {
     let doubled =
         shogi.start(Some("k4/2p2/2p2/5/4K[] w - - 0 1")).map(|_| ()).expect_err("two pawns");
     assert!(doubled.to_string().ends_with("black has two pawns on file 3"), "{doubled}");
-    let duck = catalogue().load::<&str>("duck", &[]).expect("it loads");
-    assert!(duck.start(Some("4k3/8/8/2*5/8/8/8/4K3 w - - 0 1")).is_ok(), "one duck");
-    let ducks = duck.start(Some("4k3/8/8/2*2*2/8/8/8/4K3 w - - 0 1")).map(|_| ());
-    let told = ducks.expect_err("two ducks").to_string();
-    assert!(told.ends_with("there are ducks on c5 and on f5: a game has one"), "{told}");
     let text = ".meta game \"barred\"\n.meta layout \"orthodox\"\n.meta family \"chess\"\n\
                 .decl misplaced(piece: Entity, to: Square) \"{piece} may not be on {to}\"\n\
                 misplaced(p, s) :- at(p, s), kind(p, 'pawn), rank(s, 5).\n";
