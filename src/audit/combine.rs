@@ -298,7 +298,12 @@ impl Walk<'_> {
             }
             let moves = game.legal_moves();
             if moves.is_empty() {
-                return Err("there is no move and no result".into());
+                let is_under_way = game.history().last().is_some_and(|it| it.turn_goes_on);
+                match is_under_way {
+                    // A turn may lead where it cannot be finished; then a player has to take something back.
+                    true => break,
+                    false => return Err("there is no move and no result".into()),
+                }
             }
             self.check_played_out(game, &moves)?;
             for mv in &moves {

@@ -1,4 +1,4 @@
-//! The indefinite article before names that sentences are filled with: `a pawn`, `an amazon`.
+//! The indefinite article before names that sentences are filled with: `a rule`, `an action`.
 //!
 //! Deliberately absent: any other grammar. Rule text is written so that it needs none.
 
@@ -40,13 +40,13 @@ mod tests {
 
     #[test]
     fn articles_are_those_of_the_name() {
-        assert_eq!(told("e4 has a ", "pawn"), "e4 has a pawn");
-        assert_eq!(told("e4 has a ", "amazon"), "e4 has an amazon");
-        assert_eq!(told("a ", "Elephant"), "an Elephant");
-        assert_eq!(told("it is a ", "unicorn"), "it is a unicorn");
+        assert_eq!(told("there is a ", "rule"), "there is a rule");
+        assert_eq!(told("there is a ", "action"), "there is an action");
+        assert_eq!(told("a ", "Entity"), "an Entity");
+        assert_eq!(told("it is a ", "union"), "it is a union");
         assert_eq!(told("it is a ", "undine"), "it is an undine");
         assert_eq!(told("e4 has a ", "any kind"), "e4 has any kind");
         assert_eq!(told("from extra ", "e4"), "from extra e4");
-        assert_eq!(told("", "amazon"), "amazon");
+        assert_eq!(told("", "action"), "action");
     }
 }

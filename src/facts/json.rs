@@ -40,7 +40,7 @@ impl From<serde_json::Error> for JsonError {
     }
 }
 
-/// A message of `serde_json` without the name of the type that was expected, which says nothing to who wrote the text.
+/// A message of `serde_json` without the name of the type that was expected, which says nothing to the author of the text.
 pub(crate) fn plain(message: &str) -> String {
     let Some((before, after)) = message.rsplit_once("expected struct ") else {
         return message.to_owned();

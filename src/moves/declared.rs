@@ -51,8 +51,8 @@ impl Finder<'_> {
         fields
     }
 
-    /// Notes that a word or sign of the FEN is declared for two relations.
-    fn report_conflict(&mut self, what: &str, first: RelId, second: RelId) {
+    /// Notes that a word or sign of the notation is declared for two relations.
+    pub(super) fn report_conflict(&mut self, what: &str, first: RelId, second: RelId) {
         let name = |it| self.program.relation(it).name.clone();
         let (what, first, second) = (what.to_owned(), name(first), name(second));
         self.faults.push(Fault::Taken { what, first, second });
@@ -200,8 +200,13 @@ impl Finder<'_> {
     /// text, and the text between them.
     pub(super) fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
-        let (template, file) = fen_lines_of(program, "turn").next()?;
+        let mut lines = fen_lines_of(program, "turn");
+        let (template, file) = lines.next()?;
         let parts = self.turn_parts(template, file);
+        if let Some((other, _)) = lines.find(|it| self.turn_parts(it.0, it.1) != parts) {
+            let (first, second) = (template.to_owned(), other.to_owned());
+            self.faults.push(Fault::Taken { what: "the word turn".into(), first, second });
+        }
         let texts = parts.iter().filter_map(|it| match it {
             TurnPart::Text(text) => Some(text.as_str()),
             _ => None,
@@ -223,7 +228,7 @@ impl Finder<'_> {
     pub(super) fn turn_words(&mut self) -> Option<TurnWords> {
         let program = self.program;
         let mut texts = Vec::new();
-        let mut hold = None;
+        let mut hold: Option<Fact> = None;
         for it in program.meta.iter().filter(|it| it.key == "san") {
             let file = it.span.source;
             if let Some(template) = it.value.strip_prefix("turn ") {
@@ -237,7 +242,13 @@ impl Finder<'_> {
                 }
                 texts.push(parts);
             } else if let Some(name) = it.value.strip_prefix("hold ") {
-                hold = self.input(&called(program, file, name), Source::Game, &[]);
+                let found = self.input(&called(program, file, name), Source::Game, &[]);
+                match (hold, found) {
+                    (Some(known), Some(found)) if known != found => {
+                        self.report_conflict("the word hold", known.rel, found.rel);
+                    }
+                    _ => hold = hold.or(found),
+                }
             }
         }
         if texts.is_empty() {

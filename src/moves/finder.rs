@@ -119,7 +119,7 @@ pub enum Fault {
     Missing { relation: String },
     #[error("{relation} is {found}, not {expected}")]
     Shape { relation: String, expected: String, found: String },
-    /// A sign or word of the FEN is declared for two relations.
+    /// A sign or word of the notation is declared for two relations or forms.
     #[error("{what} stands for {first} and for {second}: choose another for one of them")]
     Taken { what: String, first: String, second: String },
     /// The text of a turn under way could not be distinguished from the other fields of a FEN.

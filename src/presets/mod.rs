@@ -52,4 +52,8 @@ pub use state::{StateBag, StateError};
 
 pub use crate::derive::Moment;
 pub use crate::facts::is_printable;
+#[cfg(feature = "server")]
+pub(crate) use crate::facts::json::plain as plain_json_error;
 pub use crate::rules::Source;
+#[cfg(feature = "server")]
+pub(crate) use crate::rules::plural;

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use super::core::{Refusal, Refused};
 use super::store::{Conflict, StoreError};
-use crate::rules::plural;
+use crate::presets::plural;
 
 /// Why a request was refused.
 #[derive(Debug, Clone, PartialEq)]

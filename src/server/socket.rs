@@ -27,7 +27,7 @@ use super::live::command::Lines;
 use super::presence::{Place, Seen};
 use super::problem::{Problem, ProblemBody};
 use super::web::Web;
-use crate::facts::json::plain;
+use crate::presets::plain_json_error;
 
 /// Maximum size of a message, in bytes.
 const MESSAGE: usize = 4096;
@@ -257,9 +257,10 @@ impl Client {
             return Err(Gone);
         }
         let answer = match serde_json::from_str::<Incoming>(&text) {
-            Err(error) => {
-                failure(&Value::Null, &Problem::bad("malformed_json", plain(&error.to_string())))
-            }
+            Err(error) => failure(
+                &Value::Null,
+                &Problem::bad("malformed_json", plain_json_error(&error.to_string())),
+            ),
             Ok(message) => self.answer(message).await,
         };
         self.send(answer.to_string().into()).await
@@ -298,8 +299,8 @@ impl Client {
 
     async fn play(&mut self, data: Value) -> Result<Value, Problem> {
         let parsed: Result<MoveSaid, _> = serde_json::from_value(data);
-        let MoveSaid { uci, expected_ply, client_move_id } =
-            parsed.map_err(|it| Problem::bad("malformed_json", plain(&it.to_string())))?;
+        let MoveSaid { uci, expected_ply, client_move_id } = parsed
+            .map_err(|it| Problem::bad("malformed_json", plain_json_error(&it.to_string())))?;
         let act = Act::Move { uci, expected_ply };
         let input = Input::Act { token: self.token.clone(), id: client_move_id, act };
         Ok(json!(self.web.host.step(&self.id, input).await?))

@@ -10,6 +10,7 @@ mod budgets;
 mod circles;
 mod cli;
 mod code_map;
+mod cli_check;
 mod cli_explain;
 mod corners;
 mod cotulenh;

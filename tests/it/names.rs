@@ -313,6 +313,42 @@ fn two_presets_with_one_sign_in_the_fen_are_refused() {
 }
 
 #[test]
+fn a_word_of_the_notation_that_the_game_has_is_not_taken_for_something_else() {
+    for (family, beside, lines, told) in [
+        (
+            "chess",
+            &["berolina-pawns"][..],
+            ".meta fen \"passed went\"\n.input went(square: Square) game attr went \"a pawn went to {square}\"\n",
+            "the word passed stands for",
+        ),
+        (
+            "cotulenh",
+            &[],
+            ".meta san \"hold waits\"\n.input waits() game attr waits \"the turn waits\"\n",
+            "the word hold stands for held_open and for own::waits",
+        ),
+        (
+            "cotulenh",
+            &[],
+            ".meta fen \"turn {waiting}:\"\n.decl waiting() text \"waits\" \"the turn waits\"\n\
+             .input waits() game attr waits \"the turn waits\"\nwaiting() :- waits().\n",
+            "the word turn stands for",
+        ),
+    ] {
+        let head = format!(
+            ".meta preset \"own\"\n.meta family \"{family}\"\n.domain Preset += {{ own }}\n"
+        );
+        let catalogue = with(&[("own.dl", &format!("{head}{lines}"))]);
+        let why = catalogue
+            .load(family, &[beside, &["own"]].concat())
+            .map(|_| ())
+            .expect_err(lines)
+            .to_string();
+        assert!(why.contains(told), "{told}: {why}");
+    }
+}
+
+#[test]
 fn counters_of_one_relation_are_written_in_one_way() {
     let module = ".meta module \"lefts\"\n\
                   .input left(side: Side, n: Int) of Side attr left = 1 \"{side} has {n} left\"\n";

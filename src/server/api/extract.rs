@@ -9,7 +9,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::facts::json::plain;
+use crate::presets::plain_json_error;
 use crate::server::accounts::Account;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
@@ -27,7 +27,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         let bytes = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
         let read = serde_json::from_slice(bytes);
         let malformed = |it: serde_json::Error| {
-            let why = plain(&it.to_string());
+            let why = plain_json_error(&it.to_string());
             Problem::bad("malformed_json", format!("the body: {why}"))
         };
         Ok(Self(read.map_err(malformed)?))

@@ -122,8 +122,17 @@ impl Passing {
     /// `.meta fen "passed RELATION"`: the en passant square may be followed by the square of the piece that
     /// passed it.
     fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
-        let (name, file) = fen_lines_of(finder.program, "passed").next()?;
-        let name = called(finder.program, file, name);
-        finder.input(&name, Source::Game, &[Slot::Square])
+        let mut victim: Option<Fact> = None;
+        for (name, file) in fen_lines_of(finder.program, "passed") {
+            let name = called(finder.program, file, name);
+            let found = finder.input(&name, Source::Game, &[Slot::Square]);
+            match (victim, found) {
+                (Some(known), Some(found)) if known != found => {
+                    finder.report_conflict("the word passed", known.rel, found.rel);
+                }
+                _ => victim = victim.or(found),
+            }
+        }
+        victim
     }
 }

@@ -1,0 +1,157 @@
+//! `rulemate check`: rule files, with what they build on or alone, and what they are told.
+
+use crate::cli::{check, rulemate, scratch};
+
+#[test]
+fn rule_files_are_checked_with_what_they_build_on() {
+    let out = check(0, &["check", "rules/chess/attack.dl", "rules/presets/coregal.dl"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+    let wrong = scratch(
+        "wrong.dl",
+        "% wrong\nroyal_kind(c, 'kong) :- opponent(c, _).\nno_such(x) :- at(x, _).\n",
+    );
+    let out = check(1, &["check", &wrong]);
+    assert!(out.contains("kong") && out.contains("no_such") && out.contains("wrong.dl:2"), "{out}");
+    let json = check(1, &["check", "--json", &wrong]);
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(answer["diagnostics"].as_array().map(Vec::len), Some(2));
+    assert_eq!(rulemate(&["check", "no-such.dl"]).code, 2);
+}
+
+#[test]
+fn a_game_may_use_a_preset_that_is_checked_beside_it() {
+    let game = scratch(
+        "besieged.dl",
+        "% besieged\n.meta game \"besieged\"\n.meta title \"Besieged\"\n.meta family \"chess\"\n.meta use \"stone-walls\"\n\
+         .meta start \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"\n",
+    );
+    let preset = scratch(
+        "stone-walls.dl",
+        "% stone-walls\n.meta preset \"stone-walls\"\n.meta name \"Stone walls\"\n\
+         .meta description \"Nobody castles\"\n.domain Preset += { stone-walls }\n\
+         no_castling(c) :- active('stone-walls, c).\n",
+    );
+    assert!(check(0, &["check", &game, &preset]).lines().all(|it| it.contains(": ok (")));
+    assert!(check(1, &["check", &game]).contains("there is no preset stone-walls"));
+}
+
+#[test]
+fn a_file_of_another_world_is_checked_alone() {
+    let alone = ".domain Node { a, b }\n.static edge(from: Node, to: Node) \"{from} to {to}\"\nedge('a, 'b).\n\
+                 .static offset(from: Node, to: Node) \"{from} by {to}\"\noffset(x, y) :- edge(x, y).\n";
+    check(0, &["check", &scratch("alone.dl", alone)]);
+    let out = check(1, &["check", &scratch("alone-wrong.dl", &alone.replace("'b)", "'c)"))]);
+    assert!(out.contains("Node has no member `c`") && out.ends_with(": 1 found\n"), "{out}");
+    // Its statics are computed, too.
+    let twice = alone.replace("to: Node) \"{from} to", "to: Node) key \"{from} to");
+    let path =
+        scratch("alone-twice.dl", &twice.replace("edge('a, 'b).", "edge('a, 'b). edge('a, 'a)."));
+    let out = check(1, &["check", &path]);
+    let why = format!("{path}:2: edge has a key, but edge(a, a) and edge(a, b) both hold\n");
+    assert_eq!(out, format!("{why}{path}: 1 found\n"));
+    let odd = format!(".meta titel \"Nodes\"\n{alone}");
+    let out = check(0, &["check", &scratch("alone-odd.dl", &odd)]);
+    assert!(out.contains("note: line 1: `.meta titel` means nothing to Rulemate"), "{out}");
+}
+
+/// A newcomer's first rule about chess, without a word of chess.
+#[test]
+fn a_file_that_fits_some_games_only_is_told_of_what() {
+    let rook = ".decl home(piece: Entity) \"{piece} is a rook on a1\"\nhome(p) :- kind(p, 'rook), at(p, 'a1).\n";
+    let path = scratch("home-rook.dl", rook);
+    let out = check(1, &["check", &path]);
+    let note = format!(
+        "{path}: note: a file of no game, family or preset must fit every game, and this one does not fit "
+    );
+    assert!(out.contains(&note), "{out}");
+    assert!(
+        out.ends_with(&format!("; put `.meta family \"chess\"` on top\n{path}: 1 found\n")),
+        "{out}"
+    );
+    let json = check(1, &["check", "--json", &path]);
+    assert!(json.contains("must fit every game"), "{json}");
+    check(0, &["check", &scratch("home-rook.dl", &format!(".meta family \"chess\"\n{rook}"))]);
+    let out = check(1, &["check", &scratch("home-kong.dl", &rook.replace("'rook", "'kong"))]);
+    assert!(!out.contains("note:"), "{out}");
+    // Abilities give a move another argument, so this fits chess, and not every game of its family.
+    let hop = ".action hop(piece: Entity, to: Square) as move legality rules uci \"{at(piece)}^{to}\" \"{piece} hops\"\n\
+               hop(p, t) :- own(p), at(p, s), step('n, s, t), !occupied(t).\n";
+    let out = check(1, &["check", &scratch("hop.dl", hop)]);
+    assert!(out.contains("; put `.meta preset \"NAME\"` on top\n"), "{out}");
+}
+
+#[test]
+fn a_file_that_no_game_loads_with_is_told_so() {
+    let text = ".meta family \"draughts\"\n.domain Kind += { ogre }\nletter('ogre, \"k\").\n";
+    let out = check(0, &["check", &scratch("ogre.dl", text)]);
+    assert!(out.contains("note: the game checkers does not load with it: "), "{out}");
+    assert!(out.ends_with("note: nothing was checked: no game loads with it\n"), "{out}");
+    let out = check(0, &["check", &scratch("ogre.dl", &text.replace("draughts", "halma"))]);
+    assert!(
+        out.ends_with("note: nothing was checked: there is no game of the family halma\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_file_that_names_its_family_is_not_checked_alone() {
+    let worn = ".input worn(piece: Entity) flag attr worn \"{piece} is worn\"\non move(p) do set worn(p).\n";
+    let out = check(1, &["check", &scratch("worn.dl", &format!(".meta family \"chess\"\n{worn}"))]);
+    assert!(out.contains("rules/chess/moves.dl") && !out.contains("no domain"), "{out}");
+    let stages = ".meta family \"chess\"\n.stages a, b default a\n";
+    let out = check(1, &["check", &scratch("stages.dl", stages)]);
+    assert!(out.contains("rules/core/effects.dl"), "{out}");
+    // As few mistakes are left without the rules of the package, but they are others.
+    let out = check(1, &["check", &scratch("arity.dl", "on move(p) do note \"{p} moves\".\n")]);
+    assert!(out.contains("rules/chess/moves.dl") && !out.contains("there is no action"), "{out}");
+}
+
+#[test]
+fn a_file_for_a_whole_family_is_told_which_game_it_does_not_go_with() {
+    let text = ".meta family \"chess\"\n.action dash(piece: Entity) legality rules \"{piece} dashes\"\ndash(p) :- own(p).\n";
+    let out = check(1, &["check", &scratch("dash.dl", text)]);
+    assert!(out.contains("that is so with the game ability-chess"), "{out}");
+    let out = check(0, &["check", &scratch("ches.dl", ".meta family \"ches\"\n")]);
+    assert!(out.ends_with("there is no game of the family ches; did you mean chess?\n"), "{out}");
+}
+
+/// As `test` does, which plays it.
+#[test]
+fn a_game_in_which_nobody_can_do_anything_is_a_mistake() {
+    let text = "% idle\n.meta game \"idle\"\n.meta board \"none\"\n.meta start \"- w 1\"\n";
+    let path = scratch("idle.dl", text);
+    let out = check(1, &["check", &path]);
+    let why = format!("{path}:2: nobody can do anything in this game: it has no `.action`");
+    assert!(out.starts_with(&why) && out.ends_with(": 1 found\n"), "{out}");
+    check(1, &["test", &path, "--games", "1"]);
+    let action = ".action rest() legality rules uci \"rest\" \"nothing is done\"\n";
+    let path = scratch("idle.dl", &format!("{text}{action}rest() :- turn('black).\n"));
+    let out = check(1, &["check", &path]);
+    let why =
+        format!("{path}:4: at the start there is neither an action that can be taken nor a result");
+    assert!(out.starts_with(&why), "{out}");
+    check(1, &["test", &path, "--games", "1"]);
+    let path = scratch("idle.dl", &format!("{text}{action}rest() :- turn(_).\nmovable().\n"));
+    assert!(check(0, &["check", &path]).contains(": ok ("));
+}
+
+/// Nothing that a game takes is wrong there, but a rule.
+#[test]
+fn a_rule_that_is_too_large_is_refused_by_its_line() {
+    let columns = ["a", "b", "c", "d", "e", "f"];
+    let declared = columns.map(|it| format!("{it}: Bool")).join(", ");
+    let bits = columns.map(|it| format!("bit({it})")).join(", ");
+    let path = scratch(
+        "wide.dl",
+        &format!(
+            "% wide\n.meta preset \"wide\"\n.meta family \"chess\"\n.domain Preset += {{ wide }}\n\
+             .static bit(value: Bool) \"{{value}} is a bit\"\nbit('true). bit('false).\n\
+             .decl wide({declared}) \"they are bits\"\n\
+             wide({}) :- turn(_), {bits}.\n",
+            columns.join(", ")
+        ),
+    );
+    let err = rulemate(&["moves", "--rules", &path, "--preset", "wide"]).err;
+    let why = "8: more than four variables before the last column of a relation";
+    assert!(err.contains(why) && err.contains("`rulemate check FILE`"), "{err}");
+}
