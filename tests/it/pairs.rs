@@ -64,6 +64,20 @@ fn moves_whose_safety_is_left_to_the_rest_of_the_turn_are_no_faults() {
     }
 }
 
+/// Beside presets that it does not foresee, `atomic` plays actions out, and sees where the king ends only.
+#[test]
+fn a_king_in_check_does_not_castle_where_castling_is_played_out() {
+    const CHECK: &str = "r1n1k3/p1bpqp2/8/3P1p2/1P6/P7/2P2P1P/R3KB2 w Qq - 1 12";
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    for presets in [&["atomic"][..], &["atomic", "berolina-pawns:black"]] {
+        let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(Some(CHECK)).unwrap_or_else(|it| panic!("{it}"));
+        let moves: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+        assert!(moves.contains(&"e1d1".to_owned()), "{moves:?}");
+        assert!(!moves.contains(&"e1c1".to_owned()), "{presets:?}: {moves:?}");
+    }
+}
+
 #[test]
 fn threes_of_presets_are_playable() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
