@@ -9,7 +9,7 @@
 //! absent: whether the moves are correct (vectors and golden games test that).
 
 use crate::game::Game;
-use crate::moves::{Decision, LegalityMode, Move, is_played_out, legal_moves_by};
+use crate::moves::{Decision, LegalityMode, Move, goes_on, is_played_out, legal_moves_by};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Activation, Catalogue, GameEntry, LoadError, PresetEntry, Ruleset};
 
@@ -298,12 +298,11 @@ impl Walk<'_> {
             }
             let moves = game.legal_moves();
             if moves.is_empty() {
-                let is_under_way = game.history().last().is_some_and(|it| it.turn_goes_on);
-                match is_under_way {
-                    // A turn may lead where it cannot be finished; then a player has to take something back.
-                    true => break,
-                    false => return Err("there is no move and no result".into()),
+                // A turn may lead where it cannot be finished; then a player has to take something back.
+                if game.history().last().is_some_and(|it| it.turn_goes_on) {
+                    break;
                 }
+                return Err("there is no move and no result".into());
             }
             self.check_played_out(game, &moves)?;
             for mv in &moves {
@@ -328,16 +327,13 @@ impl Walk<'_> {
         let contract = game.contract().clone();
         let program = game.program().clone();
         let simulated = legal_moves_by(game.world_mut(), &contract, LegalityMode::Simulate);
+        let name = |it: &Move| program.action_name(it.action, &it.args);
         let is_unsafe = |it: &&Move| !simulated.contains(it);
         if let Some(it) = moves.iter().filter(is_unsafe).find(|it| !is_checked_later(game, it)) {
-            let name = program.action_name(it.action, &it.args);
-            return Err(format!("{name} is legal, and is not when it is played out"));
+            return Err(format!("{} is legal, and is not when it is played out", name(it)));
         }
         match simulated.iter().find(|it| !moves.contains(it)) {
-            Some(it) => {
-                let name = program.action_name(it.action, &it.args);
-                Err(format!("{name} is not legal, and is when it is played out"))
-            }
+            Some(it) => Err(format!("{} is not legal, and is when it is played out", name(it))),
             None => Ok(()),
         }
     }
@@ -364,7 +360,7 @@ fn is_checked_later(game: &mut Game, mv: &Move) -> bool {
     }
     let mover = contract.mover(world.facts());
     let mark = world.mark();
-    let goes_on = world.fire(mv.action, &mv.args).is_ok() && contract.mover(world.facts()) == mover;
+    let goes_on = world.fire(mv.action, &mv.args).is_ok() && goes_on(world, &contract, mover);
     world.rollback(mark);
     goes_on
 }

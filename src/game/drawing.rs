@@ -92,15 +92,6 @@ pub fn unread<'p>(program: &'p Program, contract: &Contract) -> Vec<(&'p Meta, &
     let square = Type::Domain(contract.board.domain);
     let piece = contract.entity_type(program);
     let unread = |meta: &'p Meta| {
-        let expected = match meta.key.as_str() {
-            "mark" => "a relation with a square",
-            "zone" => "a relation with a piece and a square",
-            "trait" => "a relation of a piece and a value",
-            "vital" => "a relation with a piece",
-            "aura" | "ground" => "a sign and a relation whose first column is a square",
-            "divide" => "a sign and a relation of a square and a value",
-            _ => return None,
-        };
         let name = match meta.key.as_str() {
             "aura" | "divide" | "ground" => {
                 let parts = meta.value.split_once(' ');
@@ -111,15 +102,23 @@ pub fn unread<'p>(program: &'p Program, contract: &Contract) -> Vec<(&'p Meta, &
         let rel = name.and_then(|it| program.relation_in(meta.span.source, it));
         let columns = rel.map(|it| program.relation(it).columns.as_slice()).unwrap_or_default();
         let types: Vec<Type> = columns.iter().map(|it| it.ty).collect();
-        let (first, has_piece) =
-            (types.first().copied(), piece.is_some_and(|it| types.contains(&it)));
-        let fits = match meta.key.as_str() {
-            "mark" => types.contains(&square),
-            "zone" => has_piece && types.contains(&square),
-            "trait" => types.len() == 2 && first == piece,
-            "vital" => has_piece,
-            "divide" => types.len() > 1 && first == Some(square),
-            _ => first == Some(square),
+        let first = types.first().copied();
+        let has_piece = piece.is_some_and(|it| types.contains(&it));
+        let (expected, fits) = match meta.key.as_str() {
+            "mark" => ("a relation with a square", types.contains(&square)),
+            "zone" => {
+                ("a relation with a piece and a square", has_piece && types.contains(&square))
+            }
+            "trait" => ("a relation of a piece and a value", types.len() == 2 && first == piece),
+            "vital" => ("a relation with a piece", has_piece),
+            "aura" | "ground" => {
+                ("a sign and a relation whose first column is a square", first == Some(square))
+            }
+            "divide" => {
+                let fits = types.len() > 1 && first == Some(square);
+                ("a sign and a relation of a square and a value", fits)
+            }
+            _ => return None,
         };
         (!fits).then_some((meta, expected))
     };

@@ -52,10 +52,31 @@ impl Finder<'_> {
     }
 
     /// Notes that a word or sign of the notation is declared for two relations.
-    pub(super) fn report_conflict(&mut self, what: &str, first: RelId, second: RelId) {
-        let name = |it| self.program.relation(it).name.clone();
-        let (what, first, second) = (what.to_owned(), name(first), name(second));
+    fn report_conflict(&mut self, what: &str, first: RelId, second: RelId) {
+        let name = |it| self.program.relation(it).name.as_str();
+        self.report_taken(what, name(first), name(second));
+    }
+
+    /// Notes that a word or sign of the notation is declared in two forms.
+    fn report_taken(&mut self, what: &str, first: &str, second: &str) {
+        let [what, first, second] = [what, first, second].map(str::to_owned);
         self.faults.push(Fault::Taken { what, first, second });
+    }
+
+    /// What a word that stands for one thing stands for, by one more line about it; `rel` is the relation of a thing.
+    pub(super) fn agreed<T: Copy + PartialEq>(
+        &mut self,
+        what: &str,
+        known: Option<T>,
+        found: Option<T>,
+        rel: impl Fn(T) -> RelId,
+    ) -> Option<T> {
+        if let (Some(known), Some(found)) = (known, found)
+            && known != found
+        {
+            self.report_conflict(what, rel(known), rel(found));
+        }
+        known.or(found)
     }
 
     fn field(&mut self, key: &str, name: &str) -> Option<Field> {
@@ -117,11 +138,7 @@ impl Finder<'_> {
         let mut lines = fen_lines_of(program, "dashes").map(|it| it.0);
         let Some(number) = lines.next() else { return 0 };
         if let Some(other) = lines.find(|it| *it != number) {
-            self.faults.push(Fault::Taken {
-                what: "the word dashes".into(),
-                first: number.to_owned(),
-                second: other.to_owned(),
-            });
+            self.report_taken("the word dashes", number, other);
         }
         let found: Option<usize> = number.parse().ok().filter(|it| *it <= DASHES);
         if found.is_none() {
@@ -165,11 +182,7 @@ impl Finder<'_> {
                     let placed =
                         |it| format!("{name} {} a letter", if it { "before" } else { "after" });
                     let (first, second) = (placed(known.before), placed(before));
-                    self.faults.push(Fault::Taken {
-                        what: format!("the mark {sign}"),
-                        first,
-                        second,
-                    });
+                    self.report_taken(&format!("the mark {sign}"), &first, &second);
                 }
                 Some(_) => {}
             }
@@ -184,14 +197,8 @@ impl Finder<'_> {
         let mut found = None;
         for (name, file) in fen_lines_of(program, "stack") {
             let name = called(program, file, name);
-            let Some(rel) = self.find(&name, Source::Rules, &[Slot::Kind, Slot::Int]) else {
-                continue;
-            };
-            match found {
-                None => found = Some(rel),
-                Some(known) if known != rel => self.report_conflict("the word stack", known, rel),
-                Some(_) => {}
-            }
+            let rel = self.find(&name, Source::Rules, &[Slot::Kind, Slot::Int]);
+            found = self.agreed("the word stack", found, rel, |it| it);
         }
         found
     }
@@ -204,8 +211,7 @@ impl Finder<'_> {
         let (template, file) = lines.next()?;
         let parts = self.turn_parts(template, file);
         if let Some((other, _)) = lines.find(|it| self.turn_parts(it.0, it.1) != parts) {
-            let (first, second) = (template.to_owned(), other.to_owned());
-            self.faults.push(Fault::Taken { what: "the word turn".into(), first, second });
+            self.report_taken("the word turn", template, other);
         }
         let texts = parts.iter().filter_map(|it| match it {
             TurnPart::Text(text) => Some(text.as_str()),
@@ -243,12 +249,7 @@ impl Finder<'_> {
                 texts.push(parts);
             } else if let Some(name) = it.value.strip_prefix("hold ") {
                 let found = self.input(&called(program, file, name), Source::Game, &[]);
-                match (hold, found) {
-                    (Some(known), Some(found)) if known != found => {
-                        self.report_conflict("the word hold", known.rel, found.rel);
-                    }
-                    _ => hold = hold.or(found),
-                }
+                hold = self.agreed("the word hold", hold, found, |it| it.rel);
             }
         }
         if texts.is_empty() {
@@ -319,7 +320,7 @@ impl Finder<'_> {
                 Some(known) if known.sign != sign => {
                     let (first, second) =
                         (format!("{name} as {}", known.sign), format!("{name} as {sign}"));
-                    self.faults.push(Fault::Taken { what: "the word wall".into(), first, second });
+                    self.report_taken("the word wall", &first, &second);
                 }
                 Some(_) => {}
             }
@@ -343,11 +344,7 @@ impl Finder<'_> {
                 }
                 Some(known) if known.signed != bare.is_some() => {
                     let (first, second) = (format!("{name} without +"), format!("+{name}"));
-                    self.faults.push(Fault::Taken {
-                        what: "the word counters".into(),
-                        first,
-                        second,
-                    });
+                    self.report_taken("the word counters", &first, &second);
                 }
                 Some(_) => {}
             }

@@ -58,7 +58,7 @@ fn can_finish(
 }
 
 /// Whether the same side is to move, and the game is not over.
-pub(super) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>) -> bool {
+pub(crate) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>) -> bool {
     contract.mover(world.facts()) == mover && !is_over(world, contract)
 }
 

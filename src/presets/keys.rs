@@ -68,32 +68,31 @@ const KEYS: &[&str] = &[
 
 /// Messages about the `.meta` lines of a file that mean nothing, or nothing there, with what may have been meant.
 pub fn unknown_keys(source: &Source) -> Vec<String> {
-    let fault = |it: &Meta| {
-        if !KEYS.contains(&it.key.as_str()) {
-            let meant = nearest(&it.key, KEYS.iter().copied());
-            let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
-            return Some(format!("`.meta {}` means nothing to Rulemate{meant}", it.key));
-        }
-        if it.key == "legality" && it.value != "rules" {
-            let legality = &it.value;
-            return Some(format!(
-                "`.meta legality {legality:?}` declares nothing: it is \"rules\" or absent"
-            ));
-        }
-        let why = unknown_notation(&it.key, &it.value)?;
-        Some(format!("`.meta {} \"{}\"` declares nothing: {why}", it.key, it.value))
-    };
     let metas = metas(source);
-    let is_start_of_nothing = |it: &Meta| {
-        it.key == "start" && !metas.iter().any(|it| matches!(it.key.as_str(), "game" | "layout"))
-    };
-    let misplaced = "`.meta start` is that of a game or a layout, and the file is neither: write \
-                     `.meta game \"NAME\"`";
-    let fault = |it: &Meta| match is_start_of_nothing(it) {
-        true => Some(misplaced.to_owned()),
-        false => fault(it),
-    };
-    metas.iter().filter_map(|it| Some(format!("line {}: {}", it.span.line, fault(it)?))).collect()
+    let has_start = metas.iter().any(|it| matches!(it.key.as_str(), "game" | "layout"));
+    let told = |it: &Meta| Some(format!("line {}: {}", it.span.line, fault(it, has_start)?));
+    metas.iter().filter_map(told).collect()
+}
+
+/// Why a line means nothing; `has_start`: in a file that may have a start, a game's or a layout's.
+fn fault(meta: &Meta, has_start: bool) -> Option<String> {
+    let Meta { key, value, .. } = meta;
+    if !KEYS.contains(&key.as_str()) {
+        let meant = nearest(key, KEYS.iter().copied());
+        let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
+        return Some(format!("`.meta {key}` means nothing to Rulemate{meant}"));
+    }
+    if key == "start" && !has_start {
+        let why = "`.meta start` is that of a game or a layout, and the file is neither: write \
+                   `.meta game \"NAME\"`";
+        return Some(why.to_owned());
+    }
+    if key == "legality" && value != "rules" {
+        let why = "declares nothing: it is \"rules\" or absent";
+        return Some(format!("`.meta legality {value:?}` {why}"));
+    }
+    let why = unknown_notation(key, value)?;
+    Some(format!("`.meta {key} \"{value}\"` declares nothing: {why}"))
 }
 
 #[cfg(test)]

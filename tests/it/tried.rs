@@ -297,10 +297,14 @@ no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
 "#;
 
 fn relay() -> (Catalogue, Ruleset) {
+    game_of_ones_own("relay", RELAY)
+}
+
+fn game_of_ones_own(name: &str, text: &str) -> (Catalogue, Ruleset) {
     let mut catalogue = Catalogue::embedded().expect("the catalogue");
-    let source = Source { path: "mine/relay.dl".into(), text: RELAY.into() };
+    let source = Source { path: format!("mine/{name}.dl"), text: text.into() };
     catalogue.add(source).expect("metadata that makes sense");
-    let rules = catalogue.load::<&str>("relay", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
     (catalogue, rules)
 }
 
@@ -331,10 +335,7 @@ untenable(c) :- color(p, c), wet(p).
 
 #[test]
 fn an_action_is_tried_with_the_events_that_it_raises_if_nothing_can_come_later() {
-    let mut catalogue = Catalogue::embedded().expect("the catalogue");
-    let source = Source { path: "mine/splash.dl".into(), text: SPLASH.into() };
-    catalogue.add(source).expect("metadata that makes sense");
-    let rules = catalogue.load::<&str>("splash", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let (_, rules) = game_of_ones_own("splash", SPLASH);
     let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
     assert!(game.listing().is_empty());
     let explained = game.explain_move("a1b1", Limits::default()).expect("a move");

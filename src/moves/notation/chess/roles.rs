@@ -126,12 +126,7 @@ impl Passing {
         for (name, file) in fen_lines_of(finder.program, "passed") {
             let name = called(finder.program, file, name);
             let found = finder.input(&name, Source::Game, &[Slot::Square]);
-            match (victim, found) {
-                (Some(known), Some(found)) if known != found => {
-                    finder.report_conflict("the word passed", known.rel, found.rel);
-                }
-                _ => victim = victim.or(found),
-            }
+            victim = finder.agreed("the word passed", victim, found, |it| it.rel);
         }
         victim
     }

@@ -1,7 +1,7 @@
 //! Parses a FEN; nothing here touches facts.
 
 use crate::facts::Domain;
-use crate::rules::{Program, Type};
+use crate::rules::{Program, Type, plural};
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::{About, Field};
@@ -240,10 +240,7 @@ fn placement(
         offset += row.len() + 1;
     }
     if rank > 0 {
-        let found = match i64::from(board.ranks) - rank {
-            1 => "1 rank".to_owned(),
-            ranks => format!("{ranks} ranks"),
-        };
+        let found = plural(rows.split('/').count(), "rank");
         return Err(part.error(rows.len(), found, format!("{} ranks", board.ranks)));
     }
     if let Some(at) = hand {
