@@ -71,7 +71,7 @@ async function framed(page) {
   await shot(page, "framed");
   const inElement = page.frameLocator("rulemate-game iframe");
   await inElement.locator('[data-square="d4"]').waitFor();
-  check("it stands there as an element, too", (await page.locator("rulemate-game iframe").getAttribute("title")) === "The final");
+  await waitFor("it stands there as an element, too", async () => (await page.locator("rulemate-game iframe").getAttribute("title")) === "The final");
   [inside, element] = [`${listed.address}/game/${open.id}`, ""];
   await page.goto(club);
   await page.waitForTimeout(500);
@@ -111,11 +111,11 @@ async function pasted(owner, guest) {
   await owner.getByRole("button", { name: "Make the study" }).click();
   await owner.waitForURL(/\/study\//);
   await owner.locator(".tree .move").first().waitFor();
-  check("it has its title", (await owner.locator(".title h1").innerText()) === "Lessons of a short game");
+  await waitFor("it has its title", async () => (await owner.locator(".title h1").innerText()) === "Lessons of a short game");
   const tree = await owner.locator(".tree").innerText();
   check("its comments and glyphs are shown", ["Solid.", "Black lays a trap.", "Smothered.", "Nd4?!", "Nxe5??", "Nf6!?", "Nf3#"].every((it) => tree.includes(it)) && /O-O ±/.test(tree));
-  check("its variations are within each other", (await owner.locator(".tree .variation").count()) === 3 && (await owner.locator(".tree .variation .variation").count()) === 1);
-  check("and what is said at the start", /opens the king/.test(await owner.locator("#comment").inputValue()));
+  await waitFor("its variations are within each other", async () => (await owner.locator(".tree .variation").count()) === 3 && (await owner.locator(".tree .variation .variation").count()) === 1);
+  await waitFor("and what is said at the start", async () => /opens the king/.test(await owner.locator("#comment").inputValue()));
 
   // By keys down the main line, and by a click into a variation.
   await owner.locator(".tree").focus();
@@ -134,7 +134,7 @@ async function pasted(owner, guest) {
   await accessible(owner, "a study of a PGN");
   await guest.goto(owner.url());
   await waitFor("others see it", async () => (await guest.locator(".tree .current").count()) === 1);
-  check("on a phone, all of it", await guest.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await waitFor("on a phone, all of it", async () => await guest.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await shot(guest, "study-of-pgn-phone");
   await owner.emulateMedia({ colorScheme: "dark" });
   await guest.emulateMedia({ colorScheme: "dark" });
@@ -151,7 +151,7 @@ async function pasted(owner, guest) {
 async function study(owner, guest) {
   await owner.getByRole("button", { name: "Study this game" }).click();
   await owner.locator(".tree .move").first().waitFor();
-  check("a study has what was played", (await owner.locator(".tree .move").allInnerTexts()).join(" ") === "f3 e5 g4 Qh4#");
+  await waitFor("a study has what was played", async () => (await owner.locator(".tree .move").allInnerTexts()).join(" ") === "f3 e5 g4 Qh4#");
   await owner.locator(".tree .move").nth(1).click();
   await waitFor("a position of it is shown", async () => /White to move/.test(await verdict(owner)));
   await square(owner, "g1").click();
@@ -193,7 +193,7 @@ async function opponents(ann, ben) {
   await look(ann);
   await look(ben);
   for (const it of [ann, ben]) await drawn(it);
-  check("two who look for the same meet", ann.url() === ben.url() && /rated/.test(await ann.locator(".title").innerText()));
+  await waitFor("two who look for the same meet", async () => ann.url() === ben.url() && /rated/.test(await ann.locator(".title").innerText()));
 }
 
 /** Correspondence: days for every turn, and a list of games that says where one is to move. */
@@ -204,7 +204,7 @@ async function byPost(ann, ben) {
   await ann.locator("#quick-time").selectOption({ label: "3 days a turn" });
   await ann.getByRole("button", { name: "Make the link" }).click();
   await drawn(ann);
-  check("a game says how long a turn may take", /3 days a turn/.test(await ann.locator(".title").innerText()));
+  await waitFor("a game says how long a turn may take", async () => /3 days a turn/.test(await ann.locator(".title").innerText()));
   await ben.goto(ann.url());
   await ben.getByRole("button", { name: /^Play (white|black)/ }).click();
   await waitFor("both have three days", async () => (await ben.locator(".clock").allInnerTexts()).join() === "3 d 0 h,3 d 0 h");
@@ -226,7 +226,7 @@ run("accounts", async () => {
   const [ann, desk, ben, guest] = [await person("ann"), await person("ann at her desk"), await person("ben"), await person("guest", { width: 390, height: 664 })];
   const codes = await join(ann, "Ann");
   check("an account has eight codes", codes.length === 8 && codes.every((it) => /^\w{5}-\w{5}-\w{5}$/.test(it)));
-  check("the head of the page says who is logged in", (await ann.locator("#me").innerText()) === "Ann");
+  await waitFor("the head of the page says who is logged in", async () => (await ann.locator("#me").innerText()) === "Ann");
   await join(ben, "Ben");
 
   // A rated game, by a link.
@@ -235,14 +235,14 @@ run("accounts", async () => {
   await ann.getByRole("button", { name: "Make the link" }).click();
   await drawn(ann);
   const link = ann.url();
-  check("the game says that it is rated", /rated/.test(await ann.locator(".title").innerText()));
+  await waitFor("the game says that it is rated", async () => /rated/.test(await ann.locator(".title").innerText()));
   await guest.goto(link);
   await drawn(guest);
   check("a guest is asked to log in", await guest.getByRole("button", { name: "Log in to play" }).isVisible() && (await guest.getByRole("button", { name: /^Play (white|black)/ }).count()) === 0);
   await shot(guest, "rated-guest");
   await ben.goto(link);
   await drawn(ben);
-  check("who joins is told that it is rated", /rated/.test(await ben.locator(".offers").innerText()));
+  await waitFor("who joins is told that it is rated", async () => /rated/.test(await ben.locator(".offers").innerText()));
   await ben.getByRole("button", { name: /^Play (white|black)/ }).click();
   await waitFor("Ben sits", async () => /Ben/.test(await ben.locator(".seats.bottom").innerText()));
 
@@ -258,7 +258,7 @@ run("accounts", async () => {
   await desk.locator("#me").click();
   await desk.locator(".mine a").first().click();
   await drawn(desk);
-  check("it is her game there, too", /Ann.*\(you\)/.test(await desk.locator(".seats").allInnerTexts().then((it) => it.join(" "))));
+  await waitFor("it is her game there, too", async () => /Ann.*\(you\)/.test(await desk.locator(".seats").allInnerTexts().then((it) => it.join(" "))));
 
   // Fool's mate: White loses, whoever of the two has it, and Ann plays from two devices by turns.
   const white = (await verdict(ann)).startsWith("White") && await ann.evaluate(() => document.querySelector(".seats.bottom").innerText.startsWith("White"));
@@ -274,9 +274,9 @@ run("accounts", async () => {
   await shot(ann, "rated-over");
   await study(ann, guest);
   await ann.locator("#me").click();
-  check("her page leads to her studies", /A study of chess/.test(await ann.locator('[aria-label="My studies"]').innerText()));
+  await waitFor("her page leads to her studies", async () => /A study of chess/.test(await ann.locator('[aria-label="My studies"]').innerText()));
   await waitFor("her page has her rating", async () => /1662|1338/.test(await ann.locator('[aria-label="Ratings"]').innerText()));
-  check("and her devices", (await ann.locator(".devices li").count()) === 2);
+  await waitFor("and her devices", async () => (await ann.locator(".devices li").count()) === 2);
   await shot(ann, "account");
   await pasted(ann, guest);
   await ann.locator("#me").click();

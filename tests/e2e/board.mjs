@@ -141,7 +141,7 @@ async function dragsAndTouches() {
     await shot(cem, `phone-${game}`);
     await shot(dora, `lying-${game}`);
     for (const page of [cem, dora]) {
-      check(`nothing is wider than the window in ${game}`, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await waitFor(`nothing is wider than the window in ${game}`, async () => await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
       await page.evaluate(() => scrollTo(0, 0));
       const box = await page.locator("svg.board").boundingBox();
       const { width, height } = page.viewportSize();
@@ -160,7 +160,7 @@ async function dragOverAMove(page, from, to, move) {
   await page.mouse.move((x + u) / 2, (y + v) / 2, { steps: 2 });
   await move();
   await waitFor("the other side has moved meanwhile", async () => (await moves(page)) === count + 1);
-  check("and the piece is held still", (await page.locator(".piece.held").count()) === 1);
+  await waitFor("and the piece is held still", async () => (await page.locator(".piece.held").count()) === 1);
   await page.mouse.move(u, v, { steps: 2 });
   await page.mouse.up();
 }
@@ -171,7 +171,7 @@ async function boardManners() {
   await pair(ann, ben, { game: "chess", clock: { initial: 300000, increment: 0, delay: 0 } });
   await drag(ben, "e7", "e5");
   await waitFor("a move ahead is shown", async () => (await ben.locator(".square.ahead").count()) === 2 && (await moves(ben)) === 0);
-  check("and read out", /to be moved when it is your turn/.test(await square(ben, "e5").getAttribute("aria-label")));
+  await waitFor("and read out", async () => /to be moved when it is your turn/.test(await square(ben, "e5").getAttribute("aria-label")));
   await shot(ben, "premove");
   await drag(ann, "e2", "e4");
   for (const it of [ann, ben]) await waitFor("it is played when its time has come", async () => (await moves(it)) === 2);
@@ -179,7 +179,7 @@ async function boardManners() {
   await drag(ben, "e5", "e4");
   await drag(ann, "g1", "f3");
   await waitFor("one that is not legal by then is told", async () => /not legal any more/.test(await ben.locator(".state").innerText()));
-  check("and the game goes on", (await moves(ben)) === 3 && /Black to move/.test(await verdict(ben)));
+  await waitFor("and the game goes on", async () => (await moves(ben)) === 3 && /Black to move/.test(await verdict(ben)));
   await ben.getByRole("button", { name: "Settings" }).click();
   await ben.locator("#set-premove").uncheck();
   await ben.locator("#set-board").selectOption("green");
@@ -187,7 +187,7 @@ async function boardManners() {
   await ben.getByRole("button", { name: "Done" }).click();
   await ben.reload();
   await drawn(ben);
-  check("what is set is kept", (await ben.locator("html").getAttribute("data-board")) === "green" && (await ben.locator(".piece circle").count()) === 32);
+  await waitFor("what is set is kept", async () => (await ben.locator("html").getAttribute("data-board")) === "green" && (await ben.locator(".piece circle").count()) === 32);
   await ben.evaluate(() => localStorage.removeItem("settings"));
   await ben.reload();
   await drawn(ben);
@@ -199,7 +199,7 @@ async function boardManners() {
   await ben.mouse.down();
   await ben.mouse.move(x + 20, y + 20, { steps: 2 });
   check("a piece follows the pointer", (await place()) === 1);
-  check("where it may go is shown without a question to the server", (await ben.locator(".dot").count()) === 2);
+  await waitFor("where it may go is shown without a question to the server", async () => (await ben.locator(".dot").count()) === 2);
   await ben.mouse.move(5, 5);
   await ben.mouse.up();
   check("beside the board nothing is played", (await place()) === 0 && (await moves(ben)) === 3 && (await ben.locator(".dot").count()) === 0);
@@ -209,7 +209,7 @@ async function boardManners() {
   check("in three sentences at most", told.length >= 1 && told.length <= 3 && told.every((it) => it.endsWith(".")));
   check("the proof is folded away", !(await ben.locator(".why .lines").isVisible()));
   await ben.locator(".proof summary").click();
-  check("and can be looked at", await ben.locator(".why .lines").isVisible());
+  await waitFor("and can be looked at", async () => await ben.locator(".why .lines").isVisible());
 
   // Arrows and circles, gone with the next click.
   const [a, b] = await middle(ben, "d7");
@@ -219,7 +219,7 @@ async function boardManners() {
   await ben.mouse.move(u, v, { steps: 2 });
   await ben.mouse.up({ button: "right" });
   await ben.mouse.click(u, v, { button: "right" });
-  check("an arrow and a circle are drawn", (await ben.locator(".drawn-arrow").count()) === 1 && (await ben.locator(".drawn").count()) === 1);
+  await waitFor("an arrow and a circle are drawn", async () => (await ben.locator(".drawn-arrow").count()) === 1 && (await ben.locator(".drawn").count()) === 1);
   await shot(ben, "arrows");
   await square(ben, "d7").click();
   check("a click takes them away", (await ben.locator(".drawn-arrow, .drawn").count()) === 0);
@@ -233,13 +233,13 @@ async function boardManners() {
   await waitFor("who is there is shown", async () => (await ann.locator(".presence.there").count()) === 2);
   await ben.goto(address);
   await waitFor("and who is not", async () => (await ann.locator(".presence.there").count()) === 1);
-  check("both clocks are in the window", await ann.evaluate(() => [...document.querySelectorAll(".clock")].every((it) => it.getBoundingClientRect().bottom <= innerHeight && it.getBoundingClientRect().top >= 0)));
+  await waitFor("both clocks are in the window", async () => await ann.evaluate(() => [...document.querySelectorAll(".clock")].every((it) => it.getBoundingClientRect().bottom <= innerHeight && it.getBoundingClientRect().top >= 0)));
   for (const size of [PHONE, LYING, { width: 1280, height: 800 }, { width: 1920, height: 1080 }]) {
     await ann.setViewportSize(size);
     await ann.evaluate(() => scrollTo(0, 0));
     const box = await ann.locator("svg.board").boundingBox();
     check(`the board fills a window of ${size.width}x${size.height}`, Math.max(box.width / size.width, box.height / size.height) > 0.72);
-    check("with both clocks in sight", await ann.evaluate(() => [...document.querySelectorAll(".clock")].every((it) => it.getBoundingClientRect().bottom <= innerHeight && it.getBoundingClientRect().top >= 0)));
+    await waitFor("with both clocks in sight", async () => await ann.evaluate(() => [...document.querySelectorAll(".clock")].every((it) => it.getBoundingClientRect().bottom <= innerHeight && it.getBoundingClientRect().top >= 0)));
   }
 }
 
@@ -247,11 +247,11 @@ async function boardManners() {
 async function deploys() {
   const page = await person("eva", { width: 1280, height: 800 });
   await sit(page, await make({ game: "cotulenh", fen: "6c4/11/11/11/11/11/11/4(FTI)6/11/11/11/2C8 r - - 0 1" }));
-  check("the ground is drawn", (await page.locator(".mark-sea").count()) === 24 && (await page.locator(".mark-coast").count()) === 16 && (await page.locator(".mark-river").count()) > 10);
+  await waitFor("the ground is drawn", async () => (await page.locator(".mark-sea").count()) === 24 && (await page.locator(".mark-coast").count()) === 16 && (await page.locator(".mark-river").count()) > 10);
   // The second of the stack is drawn at its upper right.
   await drag(page, "e5", "c5", [0.24, -0.25]);
   await waitFor("the tank has stepped out", async () => (await square(page, "c5").getAttribute("aria-label")).startsWith("c5, red tank"));
-  check("the others have not", (await square(page, "e5").getAttribute("aria-label")).startsWith("e5, red air-force, red infantry"));
+  await waitFor("the others have not", async () => (await square(page, "e5").getAttribute("aria-label")).startsWith("e5, red air-force, red infantry"));
   await shot(page, "deploy");
   await page.getByRole("button", { name: "Undo step" }).click();
   await waitFor("the step is undone", async () => (await moves(page)) === 0);
@@ -283,7 +283,7 @@ async function deploys() {
 async function otherBoards() {
   const page = await person("fay");
   await sit(page, await make({ game: "nine-mens-morris" }));
-  check("the lines of a mill are drawn", (await page.locator(".join").count()) === 32);
+  await waitFor("the lines of a mill are drawn", async () => (await page.locator(".join").count()) === 32);
   for (const [at, name] of ["a1", "b2", "d1", "b4", "g1"].entries()) {
     await square(page, name).click();
     await waitFor(`a man is put on ${name}`, async () => (await moves(page)) === at + 1);
@@ -293,7 +293,7 @@ async function otherBoards() {
   await waitFor("a man is taken by a click", async () => (await square(page, "b2").getAttribute("aria-label")) === "b2, empty");
   await shot(page, "mill");
   await sit(page, await make({ game: "hex" }));
-  check("hexagons are drawn", (await page.locator("svg.board").getAttribute("data-shape")) === "hexagon");
+  await waitFor("hexagons are drawn", async () => (await page.locator("svg.board").getAttribute("data-shape")) === "hexagon");
   await square(page, "f6").click();
   await waitFor("a stone is put down", async () => (await square(page, "f6").getAttribute("aria-label")) === "f6, white stone");
   await shot(page, "hex");
@@ -313,7 +313,7 @@ async function otherBoards() {
   await sit(page, { id: made.id, token: blue.token });
   const who = (await page.locator(".who").allInnerTexts()).join("|");
   check(`each of three has a seat: ${who}`, ["Red: Rita", "Green: Gus", "Blue: Bea (you)"].every((it) => who.includes(it)));
-  check("and a clock", (await page.locator(".clock").count()) === 3);
+  await waitFor("and a clock", async () => (await page.locator(".clock").count()) === 3);
   for (const [at, [token, to]] of [[made.token, "a1"], [green.token, "b1"]].entries()) {
     const played = await post(`/games/${made.id}/moves`, { uci: to }, token);
     check(`a move of side ${at} is played ${JSON.stringify(played)}`, played.ply === at + 1);
@@ -330,27 +330,27 @@ async function gamesInWords() {
   await page.goto(address);
   await page.locator(".quick").waitFor();
   await shot(page, "lobby-quick");
-  check("eight quick buttons", (await page.locator(".quick button").count()) === 8);
+  await waitFor("eight quick buttons", async () => (await page.locator(".quick button").count()) === 8);
   check("all else is folded away", !(await page.locator("#game").isVisible()));
   await page.locator('[data-game="knightmate"]').click();
   await page.waitForURL(/\/game\//);
   await page.locator("svg.board").waitFor();
-  check("one click leads to a game", /Knightmate/.test(await page.locator("h1").innerText()));
+  await waitFor("one click leads to a game", async () => /Knightmate/.test(await page.locator("h1").innerText()));
   await page.locator("h1 a").click();
   await page.waitForURL(/\/about\//);
   await page.locator(".kinds-of figure").first().waitFor();
-  check("six kinds are drawn", (await page.locator(".kinds-of figure").count()) === 6);
+  await waitFor("six kinds are drawn", async () => (await page.locator(".kinds-of figure").count()) === 6);
   const goes = (kind) => page.locator(`[data-kind="${kind}"] .dot`).count();
   check("a king that is not royal goes to eight squares", (await goes("king")) === 8);
-  check("a knight, too", (await goes("knight")) === 8);
-  check("a pawn captures aslant", (await page.locator('[data-kind="pawn"] .cross').count()) === 2);
+  await waitFor("a knight, too", async () => (await goes("knight")) === 8);
+  await waitFor("a pawn captures aslant", async () => (await page.locator('[data-kind="pawn"] .cross').count()) === 2);
   await shot(page, "about");
   await page.locator("#what-if").selectOption("knights-leap-twice");
   await waitFor("what a preset would change is drawn", async () => (await page.locator("[aria-live] figure").count()) >= 1);
   await shot(page, "what-if");
   await page.goto(`${address}/about/cotulenh`);
   await page.locator(".kinds-of figure").first().waitFor();
-  check("ten kinds of eleven go somewhere", (await page.locator(".kinds-of figure").count()) >= 10);
+  await waitFor("ten kinds of eleven go somewhere", async () => (await page.locator(".kinds-of figure").count()) >= 10);
   await page.goto(address);
   await page.getByRole("button", { name: "Play a friend" }).click();
   await page.locator("#quick-time").selectOption("2");
@@ -379,7 +379,7 @@ async function twoTabs() {
   await drawn(tab);
   const all = [ann, tab, ben];
   const played = (count, what) => Promise.all(all.map((page) => waitFor(what, async () => (await moves(page)) === count)));
-  check("both tabs have the seat", (await Promise.all([ann, tab].map((it) => it.locator(".seats.bottom").innerText()))).every((it) => it.includes("(you)")));
+  await waitFor("both tabs have the seat", async () => (await Promise.all([ann, tab].map((it) => it.locator(".seats.bottom").innerText()))).every((it) => it.includes("(you)")));
   await square(ann, "e2").click();
   await square(tab, "d2").click();
   // Neither move leaves its tab before both are made: one that came later would be a move ahead of the next turn.

@@ -21,7 +21,7 @@ async function abilities() {
   const [ann, ben] = [await person("ann"), await person("ben")];
   const pages = [ann, ben];
   await pair(ann, ben, { game: "ability-chess", presets: ["loadout-draft:both:points=2"] });
-  check("each side has two points", (await ann.locator(".counted").allInnerTexts()).join() === "draft points 2,draft points 2");
+  await waitFor("each side has two points", async () => (await ann.locator(".counted").allInnerTexts()).join() === "draft points 2,draft points 2");
   let played = 0;
   const give = async (page, on, what) => {
     await square(page, on).click();
@@ -36,8 +36,8 @@ async function abilities() {
   await give(ben, "f7", "Do over");
   await give(ann, "f1", "Air");
   await give(ben, "e7", "Fire");
-  check("what was drafted is told", (await label(ben, "f1")) === "f1, white bishop, Air" && (await label(ann, "f7")) === "f7, black pawn, Do-Over");
-  check("and drawn", (await ann.locator(".trait").count()) === 4);
+  await waitFor("what was drafted is told", async () => (await label(ben, "f1")) === "f1, white bishop, Air" && (await label(ann, "f7")) === "f7, black pawn, Do-Over");
+  await waitFor("and drawn", async () => (await ann.locator(".trait").count()) === 4);
   for (const page of pages) {
     await page.getByRole("button", { name: "done drafting" }).click();
     played += 1;
@@ -53,7 +53,7 @@ async function abilities() {
   // A piece with Block Piece is asked where it faces.
   await drag(ann, "a1", "a3");
   await ann.locator("dialog .compass").waitFor();
-  check("eight facings to point at", (await ann.locator("[data-facing]").count()) === 8);
+  await waitFor("eight facings to point at", async () => (await ann.locator("[data-facing]").count()) === 8);
   await shot(ann, "facing-dialog");
   await ann.locator('[data-facing="n"]').click();
   played += 1;
@@ -69,7 +69,7 @@ async function abilities() {
   await go(ann, "h5", "f7");
   for (const it of pages) {
     await waitFor("the pawn takes its loss back: two turns are undone", async () => (await label(it, "f7")).startsWith("f7, black pawn") && (await label(it, "a6")) === "a6, black pawn" && (await label(it, "h5")) === "h5, white queen");
-    check("and the list says so", (await it.locator(".note").allInnerTexts()).some((text) => /^do over:2$/.test(text)));
+    await waitFor("and the list says so", async () => (await it.locator(".note").allInnerTexts()).some((text) => /^do over:2$/.test(text)));
   }
   await shot(ben, "rewound");
   await go(ben, "a6", "a5");
@@ -104,7 +104,7 @@ async function cotulenh() {
   let played = 0;
   const done = async (what) => { played += 1; await both(pages, played, what); };
   const ground = await ann.locator(".mark-sea").count();
-  check("sea, coast and river are drawn", ground === 24 && (await ann.locator(".mark-coast").count()) > 0 && (await ann.locator(".mark-river").count()) > 0);
+  await waitFor("sea, coast and river are drawn", async () => ground === 24 && (await ann.locator(".mark-coast").count()) > 0 && (await ann.locator(".mark-river").count()) > 0);
   check("the eleven kinds have pictures of their own", await ann.evaluate(async () => {
     const { shapeOf } = await import("/page/shapes.js");
     return ["commander", "infantry", "militia", "tank", "engineer", "artillery", "anti-air", "missile", "air-force", "navy", "headquarter"].every(shapeOf);
@@ -124,7 +124,7 @@ async function cotulenh() {
   await ann.getByRole("button", { name: "air-force alone" }).click();
   await square(ann, "e9").click();
   await done("and made again");
-  check("the turn can be committed", (await ann.getByRole("button", { name: "commit", exact: true }).count()) === 1);
+  await waitFor("the turn can be committed", async () => (await ann.getByRole("button", { name: "commit", exact: true }).count()) === 1);
   await drag(ann, "e6", "e9");
   await done("the infantry joins the aircraft");
   for (const it of pages) {

@@ -103,12 +103,14 @@ export const square = (page, name) => page.locator(`[data-square="${name}"]`);
 export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
 export const verdict = (page) => page.locator(".state .verdict").innerText();
 
+/** What the page shows comes over a socket, so it is asked for again until it is there. For what has to be so at once: `check`. */
 export async function waitFor(what, test) {
-  for (let tries = 0; tries < 150; tries += 1) {
-    if (await test().catch(() => false)) return check(what, true);
+  const last = Date.now() + 20000;
+  while (!(await test().catch(() => false))) {
+    if (Date.now() > last) return check(what, false);
     await new Promise((wake) => setTimeout(wake, 100));
   }
-  check(what, false);
+  check(what, true);
 }
 
 export async function move(page, other, from, to, choice) {

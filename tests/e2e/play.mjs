@@ -14,7 +14,7 @@ async function wholeGames(ann, ben) {
   await pair(ann, ben, { game: "knightmate" });
   await playAll([ann, ben], "h2h3 e7e5 e1d3 c7c6 a2a4 e5e4 d3f4 d8g5");
   for (const it of [ann, ben]) await waitFor("knightmate ends by its rules", async () => /Black wins: checkmate/.test(await verdict(it)));
-  check("the royal knight is shown attacked", /attacked/.test(await square(ben, "f4").getAttribute("aria-label")));
+  await waitFor("the royal knight is shown attacked", async () => /attacked/.test(await square(ben, "f4").getAttribute("aria-label")));
   await shot(ben, "knightmate-over");
 
   await pair(ann, ben, { game: "coregal" });
@@ -228,7 +228,7 @@ async function smallThings() {
     const box = await page.locator(what).boundingBox();
     return box.y >= 0 && box.y + box.height <= 700;
   };
-  check("both sides are on a screen of 700 pixels", (await seen(".top")) && (await seen(".bottom")));
+  await waitFor("both sides are on a screen of 700 pixels", async () => (await seen(".top")) && (await seen(".bottom")));
   await page.setViewportSize({ width: 1920, height: 1080 });
   await waitFor("a large screen has a large board", async () => (await page.locator("svg.board").boundingBox()).height > 800);
 
@@ -242,15 +242,15 @@ async function smallThings() {
   await square(page, "a7").click();
   await square(page, "a8").click();
   await page.locator("dialog .kind svg .shape").first().waitFor();
-  check("the queen comes first", (await page.locator("dialog button").allInnerTexts()).join().startsWith("queen,rook,bishop,knight"));
+  await waitFor("the queen comes first", async () => (await page.locator("dialog button").allInnerTexts()).join().startsWith("queen,rook,bishop,knight"));
   await shot(page, "promotion");
   await page.locator("dialog").getByRole("button", { name: "knight" }).click();
   await waitFor("a knight is made", async () => (await square(page, "a8").getAttribute("aria-label")) === "a8, white knight");
 
   // Poisoned squares are seen.
   await sit(page, await make({ game: "chess", presets: ["piece-hp", "poisoned-squares"] }));
-  check("poisoned squares are seen", (await page.locator(".square.mark").count()) === 4);
-  check("and read out", /poisoned/.test(await square(page, "d4").getAttribute("aria-label")));
+  await waitFor("poisoned squares are seen", async () => (await page.locator(".square.mark").count()) === 4);
+  await waitFor("and read out", async () => /poisoned/.test(await square(page, "d4").getAttribute("aria-label")));
 
   // Who joins may write at once, and what is typed stays.
   const post = async (path, what, token) => (await fetch(`${address}/api/v1${path}`, { method: "POST", headers: token ? { authorization: `Bearer ${token}` } : {}, body: JSON.stringify(what) })).json();
@@ -261,7 +261,7 @@ async function smallThings() {
   await post(`/games/${made.id}/moves`, { uci: "e2e4" }, made.token);
   await waitFor("a move comes in", async () => (await page.locator(".list .move").count()) === 1);
   check("a name that is typed stays", (await page.locator("#name").inputValue()) === "Lou");
-  check("and a question", (await page.locator("#ask").inputValue()) === "e2e4");
+  await waitFor("and a question", async () => (await page.locator("#ask").inputValue()) === "e2e4");
   await page.getByRole("button", { name: "Play black" }).click();
   await page.getByLabel("Message").fill("hello");
   await page.getByRole("button", { name: "Send" }).click();
@@ -302,12 +302,12 @@ async function longGame() {
   const page = await person("gil");
   await sit(page, made);
   await waitFor("all moves of a long game are listed", async () => (await page.locator(".list .move").count()) === 261);
-  check("the first one, too", (await page.locator(".list .move").first().innerText()) === "Nf3");
+  await waitFor("the first one, too", async () => (await page.locator(".list .move").first().innerText()) === "Nf3");
   await waitFor("the last messages are there", async () => (await page.locator(".said li").last().innerText()).endsWith("message 579"));
   check("not all at once", (await page.locator(".said li").count()) < 520);
   await page.getByRole("button", { name: "Earlier messages" }).click();
   await waitFor("earlier ones are asked for", async () => (await page.locator(".said li").count()) === 580);
-  check("in order", (await page.locator(".said li").first().innerText()).endsWith("message 0"));
+  await waitFor("in order", async () => (await page.locator(".said li").first().innerText()).endsWith("message 0"));
   await square(page, "g8").click();
   await square(page, "f6").click();
   await waitFor("the long game goes on", async () => (await page.locator(".list .move").count()) === 262);
@@ -321,7 +321,7 @@ async function main() {
   await lobby(ann);
   await waitFor("the start position is drawn", async () => (await ann.locator(".piece").count()) === 32);
   await shot(ann, "lobby");
-  check("the lobby lists games", (await ann.locator("#game option").count()) >= 6);
+  await waitFor("the lobby lists games", async () => (await ann.locator("#game option").count()) >= 6);
   await ann.locator("#fen").fill("nonsense");
   await ann.locator("#name").click();
   await waitFor("a position that is none is told", async () => /FEN/.test(await ann.locator("form .error").innerText()));
@@ -351,7 +351,7 @@ async function main() {
   await shot(ann, "targets");
   await square(ann, "e8").click();
   await waitFor("why not is answered", async () => (await ann.locator(".why .no").count()) === 1);
-  check("squares of the proof are lit", (await ann.locator(".glow").count()) > 0);
+  await waitFor("squares of the proof are lit", async () => (await ann.locator(".glow").count()) > 0);
   await shot(ann, "why-not");
   await square(ann, "e1").click();
   await square(ann, "e1").click();
@@ -359,8 +359,8 @@ async function main() {
   // Reload in the middle: the seat and the position are still there.
   await ben.reload();
   await ben.locator("svg.board").waitFor();
-  check("a reload keeps the seat", (await ben.locator(".who").allInnerTexts()).some((it) => it.includes("Ben (you)")));
-  check("a reload keeps the moves", (await ben.locator(".list .move").count()) === 2);
+  await waitFor("a reload keeps the seat", async () => (await ben.locator(".who").allInnerTexts()).some((it) => it.includes("Ben (you)")));
+  await waitFor("a reload keeps the moves", async () => (await ben.locator(".list .move").count()) === 2);
   await move(ann, ben, "f1", "c4");
   await waitFor("the spectator sees it", async () => (await eve.locator(".list .move").count()) === 3);
   check("the spectator has no seat", (await eve.getByRole("button", { name: "Resign" }).count()) === 0);
@@ -447,9 +447,9 @@ async function main() {
       { flipped: false, selected: "e6", targets: new Map([["e9", {}], ["h9", {}]]), last: ["c3", "c4"], lit: new Set(["e7", "e8"]), sides: ["red", "blue", "green"] });
     document.querySelector(".board").replaceChildren(board.root);
   });
-  check("a board of 11 by 12 has all its squares", (await over.locator("[data-square]").count()) === 132);
-  check("a stack is read out", (await square(over, "c4").getAttribute("aria-label")) === "c4, red infantry, red tank");
-  check("numbers are read out", /queen, hp 12, stamina 2, rage.level 4/.test(await square(over, "e6").getAttribute("aria-label")));
+  await waitFor("a board of 11 by 12 has all its squares", async () => (await over.locator("[data-square]").count()) === 132);
+  await waitFor("a stack is read out", async () => (await square(over, "c4").getAttribute("aria-label")) === "c4, red infantry, red tank");
+  await waitFor("numbers are read out", async () => /queen, hp 12, stamina 2, rage.level 4/.test(await square(over, "e6").getAttribute("aria-label")));
   await shot(over, "any-board");
 
   // By keyboard alone.
@@ -457,7 +457,7 @@ async function main() {
   await over.locator('[data-square="a1"]').focus();
   for (const key of ["ArrowUp", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "Enter", "ArrowUp", "ArrowUp", "Enter"]) await over.keyboard.press(key);
   await waitFor("e2e4 by keyboard", async () => (await over.locator(".list .move").first().innerText()) === "e4");
-  check("squares have names to be read out", (await square(over, "e4").getAttribute("aria-label")) === "e4, white pawn");
+  await waitFor("squares have names to be read out", async () => (await square(over, "e4").getAttribute("aria-label")) === "e4, white pawn");
 
   // Rules of one's own: a mistake is shown, then it compiles and is played.
   await over.goto(`${address}/rules`);

@@ -50,7 +50,7 @@ run("tournament", async () => {
   await ann.page.goto(`${address}/`);
   const fold = ann.page.locator("details.tournaments");
   await fold.waitFor();
-  check("where there are no tournaments, they are folded away", (await fold.getAttribute("open")) === null);
+  await waitFor("where there are no tournaments, they are folded away", async () => (await fold.getAttribute("open")) === null);
   await fold.locator("summary").click();
   await ann.page.getByRole("button", { name: "Make a tournament" }).click();
   await ann.page.locator("#tournament-title").fill("Club evening");
@@ -85,8 +85,8 @@ run("tournament", async () => {
   await shot(guest, "lobby-tournaments-phone");
   // Longer than it takes the lists to be drawn anew.
   await guest.waitForTimeout(6000);
-  check("and goes on to, above the games", /Club evening/.test(await guest.locator("details.tournaments").innerText()) && (await guest.locator('section[aria-label="Games"]').count()) === 1 && (await guest.locator('main > section[aria-label="Games"]').count()) === 1);
-  check("a phone shows all of it", await guest.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await waitFor("and goes on to, above the games", async () => /Club evening/.test(await guest.locator("details.tournaments").innerText()) && (await guest.locator('section[aria-label="Games"]').count()) === 1 && (await guest.locator('main > section[aria-label="Games"]').count()) === 1);
+  await waitFor("a phone shows all of it", async () => await guest.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await ann.page.getByRole("button", { name: "Start now" }).click();
 
   const first = await round(all, 1);
@@ -111,9 +111,9 @@ run("tournament", async () => {
   for (const { page, name } of all) await waitFor(`${name} sees who has won`, async () => (await state(page)) === "Ann has won");
   const rows = await standings(ann.page);
   check("the standings are right", JSON.stringify(rows.map((it) => [it[1], it[2], it[4]])) === JSON.stringify([["Ann", "2", "2"], ["Ben", "1", "2"], ["Cyd", "1", "2"], ["Dee", "0", "2"]].sort((one, other) => rows.findIndex((it) => it[1] === one[0]) - rows.findIndex((it) => it[1] === other[0]))) && rows[0][1] === "Ann" && rows[3][1] === "Dee");
-  check("every game is told", (await ann.page.locator('[aria-label="Games"] tbody tr').count()) === 4);
+  await waitFor("every game is told", async () => (await ann.page.locator('[aria-label="Games"] tbody tr').count()) === 4);
   await shot(ann.page, "tournament-over");
-  check("and on a phone all of it", await ben.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await waitFor("and on a phone all of it", async () => await ben.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await shot(dee.page, "tournament-over-dark");
   await shot(ben.page, "tournament-over-phone-dark");
   await accessible(ann.page, "a tournament that is over");
@@ -145,7 +145,7 @@ run("tournament", async () => {
   await dee.page.getByRole("button", { name: "Join", exact: true }).click();
   await dee.page.waitForURL(/\/game\//, { timeout: 30000 });
   await drawn(dee.page);
-  check("who comes late is paired with who is free", /Knightmate/.test(await dee.page.locator(".title").innerText()));
+  await waitFor("who comes late is paired with who is free", async () => /Knightmate/.test(await dee.page.locator(".title").innerText()));
   await square(dee.page, "e2").waitFor();
   await dee.page.goBack();
   await waitFor("who comes back from a game stays", async () => (await dee.page.getByRole("link", { name: "To my game" }).count()) === 1);
@@ -154,8 +154,8 @@ run("tournament", async () => {
   const missed = (await dee.page.getByRole("link", { name: "To my game" }).getAttribute("href")).split("/").pop();
   await post(`/games/${missed}/abort`, {}, dee.token);
   await waitFor("who does not play is left out", () => dee.page.getByRole("button", { name: "Come back" }).isVisible());
-  check("and is told so", /not paired until you come back/.test(await dee.page.locator(".acts").first().innerText()));
-  check("the game is lost", /did not come/.test(await dee.page.locator('[aria-label="Games"]').innerText()));
+  await waitFor("and is told so", async () => /not paired until you come back/.test(await dee.page.locator(".acts").first().innerText()));
+  await waitFor("the game is lost", async () => /did not come/.test(await dee.page.locator('[aria-label="Games"]').innerText()));
   await shot(dee.page, "tournament-away-dark");
   await dee.page.getByRole("button", { name: "Come back" }).click();
   await dee.page.waitForURL(/\/game\//, { timeout: 60000 });

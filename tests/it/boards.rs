@@ -281,14 +281,18 @@ fn a_game_without_letters_is_told_so_when_its_fen_has_a_piece() {
 /// The first and the last file are neighbours on boards of any width, and leaps of a side that is not in scope stay on
 /// the board.
 #[test]
-fn boards_of_other_widths_wrap_round() {
+fn boards_of_other_widths_wrap_round_and_bounce() {
     let catalogue = catalogue();
     let gardner = "2k2/5/5/5/RN2K w - - 0 1";
     let capablanca = "5k4/10/10/10/10/10/10/R4K3B w - - 0 1";
+    let (small, wide) = ("4k/5/5/5/K1B2 w - - 0 1", "k9/10/10/10/10/10/10/K1B7 w - - 0 1");
     for (name, preset, fen, legal, illegal) in [
         ("gardner", "wrap-board", gardner, ["b1e2", "e1a2"], "b1d1"),
         ("gardner", "wrap-board:black", gardner, ["b1d2", "b1a3"], "b1e2"),
         ("capablanca", "wrap-board", capablanca, ["j1a2", "j1b3"], "a1j1"),
+        ("gardner", "bouncing-pieces", small, ["c1b4", "c1d4"], "c1b3"),
+        ("capablanca", "bouncing-pieces", wide, ["c1f8", "c1j8"], "c1d4"),
+        ("gardner", "bouncing-pieces-2", small, ["c1a3", "c1e3"], "c1b4"),
     ] {
         let rules = catalogue.load(name, &[preset]).unwrap_or_else(|it| panic!("{name}: {it}"));
         let game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{name}: {it}"));
