@@ -270,31 +270,9 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
         if source.path != asked.path {
             notes.clear();
         }
-        let program = loaded.program();
-        let played_out = played_out(program, loaded.contract().untenable).into_iter();
-        let own = played_out
-            .filter(|it| program.sources[usize::from(it.0)].path == asked.path)
-            .map(|it| it.1);
-        notes.extend(own);
-        let unread = unread_features(program, loaded.contract()).into_iter();
-        let own =
-            unread.filter(|it| program.sources[usize::from(it.span.source)].path == asked.path);
-        notes.extend(own.map(|it| {
-            format!(
-                "line {}: `.meta feature` names no relation of sides: {}",
-                it.span.line, it.value
-            )
-        }));
-        let undrawn = drawing::unread(program, loaded.contract()).into_iter();
-        let own = undrawn
-            .filter(|(it, _)| program.sources[usize::from(it.span.source)].path == asked.path);
-        notes.extend(own.map(|(it, expected)| {
-            format!(
-                "line {}: `.meta {} \"{}\"` draws nothing: expected {expected}",
-                it.span.line, it.key, it.value
-            )
-        }));
-        fine.join(CheckedFile { program: Some(Arc::clone(program)), notes });
+        notes.extend(without_effect(catalogue, &loaded, asked));
+        let program = Some(Arc::clone(loaded.program()));
+        fine.join(CheckedFile { program, notes });
     }
     if fine.program.is_none() {
         let why = match family {
@@ -311,6 +289,41 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
         fine.notes.push(format!("nothing was checked: {why}"));
     }
     Ok(fine)
+}
+
+/// Notes on what costs more than necessary in a file, and on its `.meta` lines that do nothing.
+fn without_effect(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<String> {
+    let (program, contract) = (loaded.program(), loaded.contract());
+    let is_asked = |source: u16| program.sources[usize::from(source)].path == asked.path;
+    let played_out = played_out(program, contract.untenable).into_iter();
+    let mut notes: Vec<String> = played_out.filter(|it| is_asked(it.0)).map(|it| it.1).collect();
+    let unread = unread_features(program, contract).into_iter();
+    notes.extend(unread.filter(|it| is_asked(it.span.source)).map(|it| {
+        format!("line {}: `.meta feature` names no relation of sides: {}", it.span.line, it.value)
+    }));
+    let undrawn = drawing::unread(program, contract).into_iter();
+    notes.extend(undrawn.filter(|it| is_asked(it.0.span.source)).map(|(it, expected)| {
+        format!(
+            "line {}: `.meta {} \"{}\"` draws nothing: expected {expected}",
+            it.span.line, it.key, it.value
+        )
+    }));
+    let metas = metas(asked);
+    let preset = metas.iter().find(|it| matches!(it.key.as_str(), "preset" | "part"));
+    let options = preset.map(|it| catalogue.options_of(program, &it.value)).unwrap_or_default();
+    let names: Vec<&str> = options.iter().map(|it| it.name.as_str()).collect();
+    let described = metas.iter().filter(|it| it.key == "option" && preset.is_some());
+    notes.extend(described.filter_map(|it| {
+        let name = it.value.split_once(": ").map(|it| it.0);
+        let expected = match names.is_empty() {
+            _ if name.is_some_and(|it| names.contains(&it)) => return None,
+            true => "the preset has none; an option is an input about the activation, `attr \"PRESET.OPTION\"`".to_owned(),
+            false => format!("expected `NAME: what it sets`, where NAME is one of {}", names.join(", ")),
+        };
+        let (line, value) = (it.span.line, &it.value);
+        Some(format!("line {line}: `.meta option \"{value}\"` describes no option: {expected}"))
+    }));
+    notes
 }
 
 /// Sets up the start position of a file's game, or the one that a layout declares; parts that have to be left

@@ -155,3 +155,26 @@ fn a_rule_that_is_too_large_is_refused_by_its_line() {
     let why = "8: more than four variables before the last column of a relation";
     assert!(err.contains(why) && err.contains("`rulemate check FILE`"), "{err}");
 }
+
+/// A line that describes an option which the preset does not have is shown nowhere.
+#[test]
+fn check_tells_of_descriptions_of_options_that_are_none() {
+    let head = ".meta preset \"tolls\"\n.meta name \"Tolls\"\n.meta description \"Costs\"\n\
+                .domain Preset += { tolls }\n";
+    let option = ".input toll(activation: Entity, cost: Int) key attr \"tolls.cost\" = 1 \"{activation} costs {cost}\"\n";
+    let noted = |text: String| {
+        let path = scratch("tolls.dl", &text);
+        let out = check(0, &["check", &path]);
+        out.replace(&path, "tolls.dl")
+    };
+    let fine = noted(format!("{head}{option}.meta option \"cost: what it costs\"\n"));
+    assert!(!fine.contains("describes no option"), "{fine}");
+    let other = noted(format!("{head}{option}.meta option \"toll: what it costs\"\n"));
+    let why = "tolls.dl: note: line 6: `.meta option \"toll: what it costs\"` describes no option: expected \
+               `NAME: what it sets`, where NAME is one of cost\n";
+    assert!(other.contains(why), "{other}");
+    let none = noted(format!("{head}.meta option \"toll: what it costs\"\n"));
+    let why = "describes no option: the preset has none; an option is an input about the activation, `attr \
+               \"PRESET.OPTION\"`\n";
+    assert!(none.contains(why), "{none}");
+}

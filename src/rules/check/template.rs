@@ -54,6 +54,20 @@ impl<'t> Checker<'t> {
         Template(parts)
     }
 
+    /// Reports a text of actions that lists of actions could not be split at: an empty one, or one with blanks.
+    pub(super) fn check_is_word(&mut self, text: Name<'t>) {
+        let mut is_inside = false;
+        let blank = text.text.find(|letter: char| {
+            is_inside = letter == '{' || is_inside && letter != '}';
+            !is_inside && letter.is_whitespace()
+        });
+        match blank {
+            Some(at) => self.report(mistake::no_word(span_in(text, at, at + 1), "a blank")),
+            None if text.text.is_empty() => self.report(mistake::no_word(text.span, "empty")),
+            None => {}
+        }
+    }
+
     /// Makes a part optional if it mentions an unlisted argument: it is left out where the argument is the default.
     fn optional_if_unlisted(&self, rel: RelId, part: TemplatePart) -> TemplatePart {
         let listed = self.relation(rel).columns.len();

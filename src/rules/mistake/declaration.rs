@@ -502,3 +502,10 @@ pub(in super::super) fn many_optional_parts(span: Span, most: usize) -> Diagnost
     let message = format!("a template may have {most} optional parts at most");
     Diagnostic::new("E136", message, span, "has more")
 }
+
+pub(in super::super) fn no_word(span: Span, label: &str) -> Diagnostic {
+    let message = "the text of an action is one word: lists of actions are split at blanks";
+    Diagnostic::new("E150", message, span, label).help(
+        "write the names of actions and columns together, or with `-`, `+` or the like between",
+    )
+}
