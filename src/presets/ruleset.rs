@@ -10,7 +10,7 @@ use crate::facts::{
 };
 use crate::game::{Game, GameSnapshot, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::{FenError, Setup, misplaced, read_fen, read_turn, split_turn};
+use crate::moves::notation::{FenError, misplaced, read_fen, read_turn, split_turn};
 use crate::rules::Program;
 
 use super::activation::{Activation, state_new_options, state_of_game};
@@ -143,10 +143,11 @@ impl Ruleset {
         let fen = fen.unwrap_or(&self.start);
         let contract = &self.terms.moves;
         let (position, turn) = split_turn(contract, fen);
-        let Setup { warnings } = read_fen(&mut world, contract, position)?;
+        let setup = read_fen(&mut world, contract, position)?;
         for entity in active {
             announce(&mut world, "activated", entity)?;
         }
+        setup.restate(&mut world);
         let mut before = None;
         if let Some(turn) = turn {
             world.commit();
@@ -155,7 +156,7 @@ impl Ruleset {
                 world.fire(mv.action, &mv.args)?;
             }
         }
-        let game = Game::from_world(world, Arc::clone(&self.terms), warnings);
+        let game = Game::from_world(world, Arc::clone(&self.terms), setup.warnings);
         checked(game.with_turn_start(before))
     }
 

@@ -128,6 +128,32 @@ fn drafts_and_rewound_games_come_back_from_a_fen() {
     assert_eq!(rewound, 2);
 }
 
+/// A FEN says what pieces have: presets that are activated on its position give what it leaves out, and no more.
+#[test]
+fn what_a_position_states_presets_do_not_change() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let load = |preset: &str| catalogue.load("chess", &[preset]).expect("it loads");
+    for seed in 1..4 {
+        let rules = load(&format!("loadout-drawn:both:seed={seed}"));
+        let mut game = rules.start(None).expect("the start");
+        game.play_text("g1f3").unwrap_or_else(|why| panic!("{seed}: {why}"));
+        let fen = game.fen();
+        let mut again = rules.start(Some(&fen)).unwrap_or_else(|why| panic!("{fen}: {why}"));
+        assert_eq!((again.fen(), texts(&mut again)), (fen, texts(&mut game)));
+    }
+    for (preset, given, read) in [
+        ("scorch:white", "", " scorch=true,e8:-"),
+        ("scorch:white", " scorch=-,e2:true", " scorch=-,e2:true"),
+        ("piece-hp", "", " hp=2"),
+        ("piece-hp", " hp=-,e2:1", " hp=-,e2:1"),
+    ] {
+        let fen = format!("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1{given}");
+        let found =
+            load(preset).start(Some(&fen)).unwrap_or_else(|why| panic!("{fen}: {why}")).fen();
+        assert!(found.ends_with(read), "{preset}, {fen}: {found}");
+    }
+}
+
 /// A seed draws the same loadouts for both sides, the same ones each time; what a FEN gives twice, or what is not to
 /// be had, is refused.
 #[test]

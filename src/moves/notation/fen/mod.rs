@@ -37,6 +37,7 @@ mod turn;
 mod write;
 
 use crate::derive::World;
+use crate::facts::{AttrId, EntityId};
 
 use super::super::contract::Contract;
 use super::chess::FenStyle;
@@ -52,6 +53,18 @@ pub use write::{cells, write_fen};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setup {
     pub warnings: Vec<Warning>,
+    /// What the further fields of the text state, also where it is that there is no value.
+    stated: Vec<(EntityId, AttrId, Option<i64>)>,
+}
+
+impl Setup {
+    /// States again what the further fields of the text state. Presets that are activated on the position give pieces and
+    /// sides what they have at the start of a game; where the text says what they have, that counts.
+    pub fn restate(&self, world: &mut World) {
+        for &(entity, attr, value) in &self.stated {
+            world.set_raw(entity, attr, value);
+        }
+    }
 }
 
 /// Replaces the pieces, and what a FEN states of the game, of sides and of squares, by what the text says; what the
@@ -67,11 +80,11 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
     let program = world.program().clone();
     let position = read::position(&program, contract, &letters, text)?;
     let mark = world.mark();
-    let placed = place::place(world, contract, &position).and_then(|warnings| {
+    let placed = place::place(world, contract, &position).and_then(|setup| {
         if contract.strict {
             as_written(world, contract, text)?;
         }
-        Ok(Setup { warnings })
+        Ok(setup)
     });
     if placed.is_err() {
         world.rollback(mark);

@@ -14,7 +14,7 @@ use super::super::super::names::value_name;
 use super::super::chess::Oddity;
 use super::parts::Placed;
 use super::read::Position;
-use super::{FenError, FenField, counters};
+use super::{FenError, FenField, Setup, counters};
 
 /// A part of a position that cannot be a fact, or that is odd.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) fn place(
     world: &mut World,
     contract: &Contract,
     position: &Position,
-) -> Result<Vec<Warning>, FenError> {
+) -> Result<Setup, FenError> {
     clear(world, contract);
     let pieces = pieces(world, contract, position)?;
     let mut warnings = Vec::new();
@@ -52,8 +52,34 @@ pub(super) fn place(
             let expected = "a position of this game".into();
             Err(FenError { field: FenField::Whole, offset: 0, found, expected })
         }
-        None => Ok(warnings),
+        None => Ok(Setup { warnings, stated: stated(world, contract, position, &pieces) }),
     }
+}
+
+/// The facts of the further fields that the text has, as they have been placed. Pieces in hand are in no field.
+fn stated(
+    world: &World,
+    contract: &Contract,
+    position: &Position,
+    pieces: &[(EntityId, Placed)],
+) -> Vec<(EntityId, AttrId, Option<i64>)> {
+    let mut stated = Vec::new();
+    let fields = contract.fields.iter().zip(&position.further).filter(|it| it.1.is_some());
+    for (field, _) in fields {
+        let owners: Vec<EntityId> = match field.about {
+            About::Game => vec![GAME],
+            About::Pieces => {
+                pieces.iter().filter(|it| it.1.square.is_some()).map(|it| it.0).collect()
+            }
+            About::Members(domain) => {
+                let count = world.program().schema.domain(domain).size() as u32;
+                (0..count).map(EntityId).collect()
+            }
+        };
+        let attr = field.fact.attr;
+        stated.extend(owners.iter().map(|&it| (it, attr, world.facts().get_raw(it, attr))));
+    }
+    stated
 }
 
 /// Why the rules refuse a position: the sentence of the first row of a relation `misplaced`. `None` if there is none.
