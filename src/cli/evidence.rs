@@ -22,12 +22,16 @@ pub(crate) struct RuleHash {
     pub(crate) blake3: String,
 }
 
-/// What an explanation rests on: a game and its presets, the hashes of their rules, and the facts. The `fen` is for
-/// readers: a check reads the facts alone.
+/// What an explanation rests on: a game, the activations that its rules were loaded for, the hashes of the rules, and
+/// the facts. `presets` and `fen` are for readers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Evidence {
     pub(crate) game: String,
     pub(crate) presets: Vec<String>,
+    /// In full, also those that have ended by themselves since; the game's own are among them unless they were switched
+    /// off. Explanations of earlier versions do not have it: their rules are those of the game with `presets`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) activations: Option<Vec<String>>,
     pub(crate) fen: String,
     pub(crate) rules: Vec<RuleHash>,
     pub(crate) facts: Vec<SavedFact>,
@@ -42,12 +46,20 @@ impl Evidence {
         let rules = program.sources.iter().map(rule).collect();
         let schema = game.facts().schema();
         let facts = game.facts().all_facts().iter().map(|it| saved(schema, it)).collect();
-        Self { game: name.clone(), presets: presets.clone(), fen: game.fen(), rules, facts }
+        let (game_name, presets) = (name.clone(), presets.clone());
+        let activations = Some(game.rule_names().to_vec());
+        Self { game: game_name, presets, activations, fen: game.fen(), rules, facts }
     }
 
     /// The rules and the facts, if the current rules are those that were used.
     pub(crate) fn restore(&self, library: &mut Library) -> anyhow::Result<(Arc<Ruleset>, Session)> {
-        let rules = library.load(&self.game, &self.presets)?;
+        let rules = match &self.activations {
+            None => library.load(&self.game, &self.presets)?,
+            Some(activations) => {
+                let game = library.load(&self.game, &[])?;
+                Arc::new(library.load_exactly(&game, activations)?)
+            }
+        };
         let program = rules.program();
         let fits = |(source, stated): (&crate::rules::Source, &RuleHash)| {
             source.path == stated.path && source.hash() == stated.blake3

@@ -15,7 +15,7 @@ use super::setup::{self, Opened, refusal, restore};
 use crate::facts::SavedFact;
 use crate::game::Game;
 use crate::presets::save::{Content, Form, Restored, RulesFrom, Save};
-use crate::presets::{Activation, Ruleset};
+use crate::presets::{Activation, Catalogue, Ruleset};
 
 /// The form for a file name.
 fn form(path: &Path) -> Form {
@@ -101,7 +101,7 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let side = game.side().map(|it| names::side(&game, it));
     let state = State {
         game: rules.game().name.clone(),
-        presets: Activation::texts(rules.activations()),
+        presets: Activation::texts(&Catalogue::active(&game)),
         fen: game.fen(),
         fen_leaves_out: rules.unsaid(&mut game),
         side,

@@ -85,10 +85,11 @@ fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result
     };
     let name = restored.rules.game().name.clone();
     let presets = Activation::texts(&Catalogue::active(&game));
-    // The presets may have been different then.
-    let rules = match Activation::texts(restored.rules.activations()) == presets {
+    // The rules may have been others then. Presets that have ended by themselves are still among those of now.
+    let names = game.rule_names();
+    let rules = match Activation::texts(restored.rules.activations())[..] == names[..] {
         true => restored.rules,
-        false => library.load_anew(&name, &presets)?,
+        false => library.load_exactly(&restored.rules, names)?,
     };
     Ok(Opened { game, rules: Arc::new(rules), name, presets })
 }
@@ -260,6 +261,15 @@ impl Library {
     /// [`Library::load`], compiled anew and not kept.
     fn load_anew(&self, game: &str, presets: &[String]) -> anyhow::Result<Ruleset> {
         self.catalogue.load(game, presets).map_err(|why| self.explain(&why))
+    }
+
+    /// The rules of a game with exactly these activations, compiled anew and not kept.
+    pub(crate) fn load_exactly(
+        &self,
+        rules: &Ruleset,
+        activations: &[String],
+    ) -> anyhow::Result<Ruleset> {
+        self.catalogue.load_exactly(rules, activations).map_err(|why| self.explain(&why))
     }
 
     /// The catalogue that games are loaded from.

@@ -33,6 +33,8 @@ pub struct Game {
     history: Vec<Record>,
     /// The sets of rules so far, in the order of their first use.
     rule_sets: Vec<RuleSet>,
+    /// The names of the first one, as the caller gave them.
+    first_names: Arc<[String]>,
     /// The number of the one in force.
     rule_set: usize,
     /// Changes of the rules since the last action.
@@ -129,10 +131,28 @@ impl Game {
             turn_start: None,
             history,
             rule_sets,
+            first_names: Arc::default(),
             rule_set: 0,
             switches,
             result,
         }
+    }
+
+    /// The game with the names of the rules that it starts under, for whoever asks for them.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn with_rule_names(mut self, names: Arc<[String]>) -> Self {
+        self.first_names = names;
+        self
+    }
+
+    /// The names of the rules in force: those of the last change, else those that the game started under. Presets among
+    /// them may have ended by themselves since.
+    #[doc(hidden)]
+    pub fn rule_names(&self) -> &Arc<[String]> {
+        let earlier = self.history.iter().rev().flat_map(|it| it.switches().iter().rev());
+        let last = self.switches.iter().rev().chain(earlier).next();
+        last.map_or(&self.first_names, |it| &it.names)
     }
 
     /// Whether the rules were changed during the game.

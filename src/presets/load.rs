@@ -51,6 +51,28 @@ impl Catalogue {
         Ok(Ruleset::new(game.clone(), start, activations, facts, terms, plan))
     }
 
+    /// The rules of a game with exactly these activations, in full: the game's own are among them only if they are
+    /// named. So a set that a game was played by is loaded again, as [`Game::rule_names`] has it.
+    ///
+    /// # Errors
+    /// A wrong activation, or rules that do not compile together. Whether the activations go together is not checked.
+    ///
+    /// [`Game::rule_names`]: crate::game::Game::rule_names
+    pub(crate) fn load_exactly(
+        &self,
+        rules: &Ruleset,
+        activations: &[String],
+    ) -> Result<Ruleset, LoadError> {
+        let _allowance = Allowance::open();
+        let requests = self.requests(activations.iter().map(String::as_str))?;
+        let composed = self.compose(rules.game(), &requests.iter().collect::<Vec<_>>())?;
+        let program = composed.plan.program();
+        let resolved = requests.iter().map(|it| Activation::resolve(program, it));
+        let activations = resolved.collect::<Result<Vec<_>, _>>()?;
+        let facts = game_facts(program, rules.game())?;
+        Ok(rules.with(activations, facts, &composed))
+    }
+
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {
         let (name, options) = match text.split_once(':') {
             Some((name, options)) => (name, Some(options)),
@@ -109,7 +131,11 @@ fn activations(
     Ok(active)
 }
 
-fn game_facts(program: &Program, game: &GameEntry) -> Result<Vec<(AttrId, Value)>, LoadError> {
+/// The facts that a game's file states, as a program numbers them.
+pub(super) fn game_facts(
+    program: &Program,
+    game: &GameEntry,
+) -> Result<Vec<(AttrId, Value)>, LoadError> {
     let schema = &program.schema;
     let mut facts = Vec::new();
     for (name, text) in &game.facts {

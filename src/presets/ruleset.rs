@@ -88,10 +88,21 @@ impl Ruleset {
         (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
     }
 
-    /// The same game with other activations, under the program that they need.
-    pub(super) fn with(&self, activations: Vec<Activation>, composed: &Composed) -> Self {
+    /// The activations in full, as the names of these rules.
+    fn names(&self) -> Arc<[String]> {
+        Activation::texts(&self.activations).into()
+    }
+
+    /// The same game with other activations, under the program that they need, and with the facts of the game as that
+    /// program numbers them.
+    pub(super) fn with(
+        &self,
+        activations: Vec<Activation>,
+        facts: Vec<(AttrId, Value)>,
+        composed: &Composed,
+    ) -> Self {
         let (terms, plan) = (Arc::clone(&composed.terms), Arc::clone(&composed.plan));
-        Self { activations, terms, plan, ..self.clone() }
+        Self { activations, facts, terms, plan, ..self.clone() }
     }
 
     /// The compiled rules, for other worlds under them.
@@ -157,7 +168,7 @@ impl Ruleset {
             }
         }
         let game = Game::from_world(world, Arc::clone(&self.terms), setup.warnings);
-        checked(game.with_turn_start(before))
+        checked(game.with_turn_start(before).with_rule_names(self.names()))
     }
 
     /// A game that goes on from facts, activations included. Its history is unknown, so repetitions are
@@ -206,7 +217,8 @@ impl Ruleset {
         if known.is_some() {
             state_new_options(&mut world, &is_known)?;
         }
-        checked(Game::from_facts(world, Arc::clone(&self.terms)))
+        let game = Game::from_facts(world, Arc::clone(&self.terms));
+        checked(game.with_rule_names(self.names()))
     }
 
     /// A game from a snapshot that was made under these rules. `None` if it cannot be restored.
@@ -214,7 +226,8 @@ impl Ruleset {
     pub fn restore_snapshot(&self, kept: &GameSnapshot) -> Option<Game> {
         let _allowance = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);
-        let mut game = Game::from_snapshot(world, Arc::clone(&self.terms), kept)?;
+        let game = Game::from_snapshot(world, Arc::clone(&self.terms), kept)?;
+        let mut game = game.with_rule_names(self.names());
         game.check().is_ok().then_some(game)
     }
 

@@ -15,6 +15,7 @@ use super::activation::{Activation, Request};
 use super::catalogue::Catalogue;
 use super::combine;
 use super::error::{SetError, SetFault};
+use super::load::game_facts;
 use super::ruleset::{Ruleset, announce};
 
 impl Catalogue {
@@ -43,6 +44,8 @@ impl Catalogue {
             }
         }
         faults.extend(combine::check(self, &composed.scopes, &wanted));
+        let facts = game_facts(program, rules.game());
+        let facts = facts.map_err(|it| SetFault::Rules(Box::new(it)))?;
         if !faults.is_empty() {
             return Err(SetError { faults });
         }
@@ -67,7 +70,7 @@ impl Catalogue {
         }
         let names = Activation::texts(&wanted).into();
         game.switch(world, Arc::clone(&composed.terms), names).map_err(SetFault::from)?;
-        Ok(rules.with(wanted, &composed))
+        Ok(rules.with(wanted, facts, &composed))
     }
 
     /// The current activations of a game, in order.

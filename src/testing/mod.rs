@@ -226,7 +226,9 @@ impl Session {
     /// Starts the game again from the facts that were written.
     fn refresh(&mut self) -> &mut Self {
         let world = self.game.world_mut().clone();
-        self.game = Game::from_facts(world, Arc::clone(self.game.terms()));
+        let names = Arc::clone(self.game.rule_names());
+        let game = Game::from_facts(world, Arc::clone(self.game.terms()));
+        self.game = game.with_rule_names(names);
         self
     }
 

@@ -72,6 +72,56 @@ fn a_game_with_switched_presets_goes_to_a_file() {
     assert_eq!(rulemate(&["audit", shown(&file)]).code, 0);
 }
 
+/// A preset that has ended by itself is no longer active, but its rules are still in force: saves, facts and explanations
+/// from then on can be read.
+#[test]
+fn a_preset_that_has_ended_leaves_what_can_be_read() {
+    let (first, again) = (scratch("ended.json"), scratch("ended-again.json"));
+    let (first, again) = (shown(&first), shown(&again));
+    for (game, preset) in
+        [("chess", "coregal:white:turns=1"), ("3check", "three-check:both:turns=1")]
+    {
+        let moves = ["--moves", "e4 e5", first];
+        let with = ["--game", game, "--preset", preset];
+        let saved = rulemate(&[&["save"], &with[..], &moves[..]].concat());
+        assert_eq!(saved.code, 0, "{}", saved.err);
+        let loaded = rulemate(&["load", "--json", first]);
+        let state: serde_json::Value = serde_json::from_str(&loaded.out).expect("JSON");
+        assert_eq!(state["presets"], serde_json::json!([]), "{game}");
+
+        assert_eq!(rulemate(&["save", "--save", first, again]).code, 0);
+        let read = |path: &str| std::fs::read(path).expect("a save");
+        assert!(read(first) == read(again), "{game}: a save of a save is the same");
+
+        let explained = rulemate(&["explain", "--save", first, "--json", "g1f3"]);
+        let audited = rulemate_reading(&["audit", "--proof", "-"], &explained.out);
+        assert_eq!(audited.code, 0, "{game}: {}", audited.err);
+
+        let facts = scratch("ended.facts");
+        let listed = rulemate(&["facts", "--save", first, "--json"]).out;
+        std::fs::write(&facts, listed).expect("a file");
+        let on = ["--facts", shown(&facts), "--moves", "Nf3", again];
+        assert_eq!(rulemate(&[&["save"], &with[..], &on[..]].concat()).code, 0);
+        let loaded = rulemate(&["load", again]);
+        assert_eq!(loaded.code, 0, "{game}: {}", loaded.err);
+    }
+}
+
+/// A game's own preset that was switched off is not loaded with an explanation of the game.
+#[test]
+fn explanations_under_other_presets_than_the_game_has_are_audited() {
+    let file = scratch("off.json");
+    let lines = format!("e4\non coregal\ne5\noff three-check\nsave {}\nquit\n", shown(&file));
+    assert_eq!(rulemate_reading(&["play", "3check", "--ascii"], &lines).code, 0);
+    for (ply, question) in [("0", "d2d4"), ("1", "b8c6"), ("2", "g1f3"), ("", "g1f3")] {
+        let at = if ply.is_empty() { vec![] } else { vec!["--ply", ply] };
+        let of = ["explain", "--save", shown(&file), "--json", question];
+        let explained = rulemate(&[&of[..], &at].concat());
+        let audited = rulemate_reading(&["audit", "--proof", "-"], &explained.out);
+        assert_eq!(audited.code, 0, "{ply} {question}: {}", audited.err);
+    }
+}
+
 #[test]
 fn a_wrong_save_is_a_finding_of_audit_and_an_error_of_load() {
     let save = rulemate(&["save", "--moves", "e4 e5", "-"]).out;

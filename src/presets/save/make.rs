@@ -10,8 +10,8 @@ use crate::derive::explain::{Finding, Limits};
 use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
 use crate::game::{Game, PlayError, Record, SwitchError, decide};
 use crate::moves::Move;
+use crate::presets::Ruleset;
 use crate::presets::programs::rule_files;
-use crate::presets::{Activation, Catalogue, Ruleset};
 use crate::rules::{Program, Source, Type};
 
 /// The optional contents of a save.
@@ -42,7 +42,8 @@ impl Save {
     pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, MakeError> {
         let mut replay = game.restarted();
         let start = facts(&replay);
-        let presets = Activation::texts(&Catalogue::active(&replay));
+        // Also those that have ended by themselves where the game began: their rules are in force.
+        let presets = replay.rule_names().to_vec();
         let fen = start_as_fen(&mut replay, rules, &start);
         let (mut moves, mut switches) = (Vec::new(), Vec::new());
         for (ply, record) in game.history().iter().enumerate() {
