@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
 use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ReportEvent};
 use crate::moves::{BETWEEN, action_texts, parse_turn};
-use crate::presets::{Catalogue, Ruleset};
+use crate::presets::{Activation, Catalogue, Ruleset};
 
 /// A game with its rules, and the catalogue that other presets come from.
 #[derive(Debug)]
@@ -32,14 +32,26 @@ impl Board {
         Some(Self::new(game, catalogue, rules.clone()))
     }
 
-    /// The rules that the game is played by now.
-    pub fn ruleset(&self) -> &Ruleset {
-        &self.rules
-    }
-
     /// The names of the attributes that the FEN of the position does not state.
     pub fn unsaid(&mut self) -> Vec<String> {
         self.rules.unsaid(&mut self.game)
+    }
+
+    /// The same of an earlier position, which the game was perhaps played on from by other rules.
+    pub fn unsaid_of(&self, past: &mut Game) -> Vec<String> {
+        match self.other_rules(past) {
+            Some(rules) => rules.unsaid(past),
+            None => self.rules.unsaid(past),
+        }
+    }
+
+    /// The rules of a position of the game, if they are others than those of the board.
+    fn other_rules(&self, game: &Game) -> Option<Ruleset> {
+        let names = game.rule_names();
+        match Activation::texts(self.rules.activations())[..] == names[..] {
+            true => None,
+            false => self.catalogue.load_exactly(&self.rules, names).ok(),
+        }
     }
 
     /// The title of a game.
@@ -116,6 +128,10 @@ impl Rules for Board {
     fn take_back(&mut self, actions: usize) {
         for _ in 0..actions {
             self.game.takeback();
+        }
+        // Changes of presets are taken back with the actions after them.
+        if let Some(rules) = self.other_rules(&self.game) {
+            self.rules = rules;
         }
     }
 

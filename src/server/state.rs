@@ -27,7 +27,7 @@ pub(super) fn of(
     let active = Activation::texts(&active);
     let mut past = past;
     let (mut position, unsaid) = match &mut past {
-        Some(game) => (game.view(), room.rules().ruleset().unsaid(game)),
+        Some(game) => (game.view(), room.rules().unsaid_of(game)),
         None => {
             let board = room.rules_mut();
             (board.game_mut().view(), board.unsaid())

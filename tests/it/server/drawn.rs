@@ -207,3 +207,34 @@ fn a_pong_tells_who_is_there() {
         assert!(metrics.contains("rulemate_watchers_dropped_total 0"), "{metrics}");
     });
 }
+
+/// What the FEN of a position leaves out is told by the rules of that position, whatever presets have come and gone since.
+#[test]
+fn what_fens_leave_out_is_told_by_the_rules_of_their_time() {
+    hosted("left-out", Config::default(), async |server| {
+        let made = json!({ "presets": ["coregal:white:turns=4"], "seat": "both" });
+        let (id, token) = server.make(made).await;
+        let left_out = async |ply: &str| {
+            let path = format!("/api/v1/games/{id}{ply}");
+            server.get(&path).await.1["fen_leaves_out"].clone()
+        };
+        let agree = async |act: &str, body: Value| {
+            for _ in 0..2 {
+                let path = format!("/api/v1/games/{id}/{act}");
+                let (status, answer) = server.post(&path, &token, body.clone()).await;
+                assert_eq!(status, 200, "{act}: {answer}");
+            }
+        };
+        server.play(&id, &token, "e2e4").await;
+        assert_eq!(left_out("").await, json!(["turns_remaining"]));
+        agree("presets", json!({ "presets": [] })).await;
+        server.play(&id, &token, "e7e5").await;
+        assert_eq!(left_out("").await, json!([]));
+        assert_eq!(left_out("?ply=1").await, json!(["turns_remaining"]));
+        // The change of presets is taken back with the first action.
+        agree("takeback", json!({})).await;
+        agree("takeback", json!({})).await;
+        server.play(&id, &token, "e2e4").await;
+        assert_eq!(left_out("").await, json!(["turns_remaining"]));
+    });
+}
