@@ -50,8 +50,9 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
         Ok(candidates) => candidates,
         Err(at) => {
             stop = Some(at);
-            // Promotion letters are often written in upper case.
-            candidates(world, contract, &text.to_ascii_lowercase()).unwrap_or_default()
+            let lower = may_be_lowered(text).then(|| text.to_ascii_lowercase());
+            let found = lower.and_then(|it| candidates(world, contract, &it).ok());
+            found.unwrap_or_default()
         }
     };
     if let Some(mv) = meant(world, contract, &candidates, text)? {
@@ -61,6 +62,13 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
         return Ok(mv);
     }
     Err(MoveError::new(text, fault(last_resort_first(world, candidates, text), stop)))
+}
+
+/// Whether capitals of a text may stand for small letters: promotion letters are often written so, `a7a8Q`, and sometimes
+/// whole texts are. A capital before small letters is that of a piece in SAN: `B2d3` is no move from b2.
+fn may_be_lowered(text: &str) -> bool {
+    let is_small = |it: char| it.is_ascii_lowercase();
+    !text.starts_with(|it: char| it.is_ascii_uppercase()) || !text.contains(is_small)
 }
 
 /// The legal one of the moves that a text fits. One that is written exactly so is preferred to those that may

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 
 use proptest::prelude::*;
-use rulemate::internals::moves::legal_moves;
 use rulemate::internals::moves::notation::{
     FenStyle, PgnReader, listing, parse_san, parse_uci, read_fen, san_listing, write_fen,
 };
+use rulemate::internals::moves::{legal_moves, parse_either};
 
 use crate::damage::{damage, damaged, damages};
 use crate::setup::Table;
@@ -139,7 +139,8 @@ proptest! {
             let rows = san_listing(world, contract);
             assert!(rows.windows(2).all(|it| it[0].0 != it[1].0), "{rows:?}");
             for (text, mv) in rows {
-                assert_eq!(parse_san(world, contract, &text), Ok(mv), "{text}");
+                assert_eq!(parse_san(world, contract, &text).as_ref(), Ok(&mv), "{text}");
+                assert_eq!(parse_either(world, contract, &text), Ok(mv), "{text}");
             }
         });
     }

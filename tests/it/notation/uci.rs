@@ -1,6 +1,7 @@
 //! UCI text.
 
 use rulemate::internals::moves::notation::{MoveError, MoveFault, parse_uci, to_uci};
+use rulemate::internals::moves::parse_either;
 
 use crate::setup::Table;
 
@@ -31,6 +32,26 @@ fn promotion_letters_may_be_capital() {
     let fen = "8/P3k3/8/8/8/8/8/4K3 w - - 0 1";
     assert_eq!(parsed("chess", fen, "a7a8Q").as_deref(), Ok("a7a8q"));
     assert_eq!(parsed("chess", fen, "a7a8n").as_deref(), Ok("a7a8n"));
+}
+
+/// A capital before small letters is the letter of a piece, as in SAN, and not a file.
+#[test]
+fn a_bishop_is_not_the_file_of_that_letter() {
+    let fen = "4k3/8/8/8/2B5/8/1NB5/4K3 w - - 0 1";
+    let error = parsed("chess", fen, "B2d3").expect_err("it is SAN");
+    assert!(matches!(error.reason, MoveFault::Malformed { .. }), "{error}");
+    let mut table = Table::of("chess");
+    table.load(fen);
+    for (text, meant) in
+        [("B2d3", "c2d3"), ("B4d3", "c4d3"), ("Nd3", "b2d3"), ("b2d3", "b2d3"), ("B2D3", "b2d3")]
+    {
+        let mv = parse_either(&mut table.world, &table.contract, text);
+        let mv = mv.unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(to_uci(&mut table.world, &mv), meant, "{text}");
+    }
+    // Where no bishop can go there, no other piece is meant.
+    table.load("4k3/8/8/8/8/8/1N6/4K3 w - - 0 1");
+    assert!(parse_either(&mut table.world, &table.contract, "B2d3").is_err());
 }
 
 #[test]
