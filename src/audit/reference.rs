@@ -90,8 +90,8 @@ impl ReferenceEvaluator {
         Ok(())
     }
 
-    /// Compares the facts that the last action left with those of the game, and goes on from the
-    /// game's: what depends on the history (how often a position has occurred) is taken from the game.
+    /// Compares the facts that the last action left with those of the game, and goes on from the game's: what no action
+    /// states (how often a position has occurred, and how the players ended the game) is taken from the game.
     ///
     /// # Errors
     /// The first fact that differs.
@@ -108,8 +108,10 @@ impl ReferenceEvaluator {
                     self.go_back(game, plies);
                 }
             }
-            let history = game.contract().occurrences.map(|it| it.attr);
-            compare_facts(game.facts(), self.world.facts(), history)?;
+            let (terms, history) = (game.terms(), game.contract().occurrences);
+            let ends = [terms.resigned, terms.claimed, terms.flagged];
+            let stated = ends.into_iter().chain([history.map(|it| it.attr)]).flatten();
+            compare_facts(game.facts(), self.world.facts(), &stated.collect::<Vec<_>>())?;
         }
         copy(game.facts(), &mut self.world);
         self.world.commit();
@@ -195,13 +197,9 @@ fn keys(facts: &Session) -> impl Iterator<Item = (crate::facts::EntityId, AttrId
     attributes.flat_map(|attr| facts.entities_with(attr).map(move |entity| (entity, attr)))
 }
 
-/// The first fact that differs, except the counter of entities and the game's attribute `ignored`.
-fn compare_facts(
-    game: &Session,
-    mine: &Session,
-    ignored: Option<AttrId>,
-) -> Result<(), Difference> {
-    let is_ignored = |attr: AttrId| attr == NEXT_ENTITY || Some(attr) == ignored;
+/// The first fact that differs, except the counter of entities and the game's attributes `ignored`.
+fn compare_facts(game: &Session, mine: &Session, ignored: &[AttrId]) -> Result<(), Difference> {
+    let is_ignored = |attr: AttrId| attr == NEXT_ENTITY || ignored.contains(&attr);
     let list = |session: &Session| {
         let facts =
             session.all_facts().into_iter().filter(|it| it.entity != GAME || !is_ignored(it.attr));
