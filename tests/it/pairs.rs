@@ -99,6 +99,59 @@ fn drops_are_played_out_beside_presets_that_judge_safety_otherwise() {
     }
 }
 
+/// A drop leaves no royal piece attacked: not the one that is dropped, not one of two that one piece attacks, and not one
+/// that is attacked from two sides; and it waits while the duck is to be placed.
+#[test]
+fn drops_leave_no_royal_piece_attacked() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rows: [(&str, &[&str], &str, &str, &str); 8] = [
+        ("crazyhouse", &["coregal"], "8/5K2/8/3b4/8/2k5/8/8[QR] w - - 0 1", "R@e6", "Q@e6"),
+        ("crazyhouse", &["coregal"], "8/8/qR1k4/8/8/8/8/4K3[n] b - - 0 1", "a6b6", "N@c6"),
+        ("crazyhouse", &["wrap-board"], "4k3/8/8/8/8/8/8/K2r4[R] w - - 0 1", "a1a2", "R@b1"),
+        ("crazyhouse", &["duck"], "4k3/8/8/8/8/8/8/4K3[R] w - - 0 1 hm=1", "d4d4", "R@d4"),
+        ("minishogi", &["duck"], "4k/5/5/5/K4[R] w - - 0 1 hm=1", "c3c3", "R@c3"),
+        ("minishogi", &["atomic"], "k4/5/5/5/r3K[G] w - - 0 1", "G@d1", "G@c3"),
+        // A horse is kept from leaping.
+        ("xiangqi", &["crazyhouse"], "4k4/9/9/9/9/9/9/3n5/9/4K4[R] w - - 0 1", "R@d2", "R@e2"),
+        // The captured king comes into hand, but the own king is gone.
+        ("crazyhouse", &["atomic"], "8/8/8/8/8/8/8/R2kK3[] w - - 0 1", "a1c1", "a1d1"),
+    ];
+    for (game, presets, fen, legal, illegal) in rows {
+        let rules = catalogue.load(game, presets).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        let moves: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+        assert!(moves.contains(&legal.to_owned()), "{presets:?} {legal}: {moves:?}");
+        assert!(!moves.contains(&illegal.to_owned()), "{presets:?} {illegal}: {moves:?}");
+    }
+}
+
+/// Kings side by side are in no check under `atomic`, whatever attacks them; but squares behind a king are not sheltered by
+/// it when it castles.
+#[test]
+fn kings_side_by_side_are_in_no_check() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    for presets in [&["atomic"][..], &["atomic", "three-check"]] {
+        let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
+        let fen = "r7/8/8/8/8/8/3k4/4K3 b - - 0 1";
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        game.play_text("a8e8").unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(game.history().last().map(|it| it.san.as_str()), Some("Re8"), "{presets:?}");
+        assert!(!game.fen().contains("3+2"), "{}", game.fen());
+        let game = rules.start(Some("8/8/8/8/8/8/6kp/6rK w - - 0 1"));
+        let result = game.ok().and_then(|it| it.result().map(ToString::to_string));
+        assert_eq!(result.as_deref(), Some("draw by stalemate"), "{presets:?}");
+        for (fen, legal) in [
+            ("8/8/8/8/8/8/3k4/3qK2R w K - 0 1", false),
+            ("8/8/8/8/8/8/3k4/2q1K2R w K - 0 1", false),
+            ("8/8/8/8/8/8/3k4/b3K2R w K - 0 1", true),
+        ] {
+            let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+            let moves: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+            assert_eq!(moves.contains(&"e1g1".to_owned()), legal, "{presets:?} {fen}: {moves:?}");
+        }
+    }
+}
+
 #[test]
 fn threes_of_presets_are_playable() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
