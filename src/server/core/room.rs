@@ -538,7 +538,7 @@ impl<R: Rules> Room<R> {
         Ok(())
     }
 
-    /// The first action of the turn that an action belongs to.
+    /// The first action of the turn that an action belongs to, or that the next action will.
     fn turn_start(&self, at: usize) -> usize {
         let goes_on = self.lines[..at].iter().rev().take_while(|it| it.turn_goes_on);
         at - goes_on.count()
@@ -708,7 +708,8 @@ impl<R: Rules> Room<R> {
                 self.remember_answer(*by, id.as_deref());
             }
             Event::TakenBack { by, to, clocks, id } => {
-                let mid_turn = self.lines.last().is_some_and(|it| it.turn_goes_on);
+                // Within the turn that is being taken, its clock simply runs on.
+                let within_turn = *to >= self.turn_start(self.lines.len());
                 let asker = self.offers.takeback.map_or(*by, |it| it.0);
                 let moves = self.lines.len().saturating_sub(*to);
                 self.ledger.add(asker, Kind::Takeback { moves });
@@ -717,7 +718,7 @@ impl<R: Rules> Room<R> {
                     self.presets = before;
                 }
                 self.offers = Offers::default();
-                if !mid_turn {
+                if !within_turn {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
                 self.remember_answer(*by, id.as_deref());

@@ -758,6 +758,20 @@ fn a_takeback_sets_the_clocks() {
     assert_eq!(room.clocks(9_000), Some(vec![set[0] - 2_000, set[1]]), "the first side's runs");
 }
 
+/// A turn that is taken back while the other side is in the middle of its own: the clock changes sides with the turn.
+#[test]
+fn a_takeback_out_of_a_turn_sets_the_clocks() {
+    let mut room = room(Some(Control { initial: 10_000, increment: 0, delay: 0 }));
+    for (now, name, uci) in [(2_000, "ann", "1"), (3_000, "ben", "1"), (4_000, "ann", "+")] {
+        ask(&mut room, now, name, play(uci));
+    }
+    ask(&mut room, 5_000, "ben", Act::Takeback);
+    ask(&mut room, 6_000, "ann", Act::Takeback);
+    assert_eq!((room.lines().len(), room.rules().side()), (1, 1));
+    assert_eq!(room.clocks(8_000), Some(vec![7_000, 7_000]), "the second side's runs");
+    assert_eq!(room.deadline(), Some(15_000));
+}
+
 /// What a game starts from may be long, its name may not.
 #[test]
 fn facts_of_a_start_are_not_counted() {
