@@ -27,13 +27,37 @@ impl Game {
         self.end_by(side, self.terms.flagged)
     }
 
+    /// The result if a side resigned now. Nothing changes.
+    ///
+    /// # Errors
+    /// As [`Game::resign`].
+    #[doc(hidden)]
+    pub fn result_of_resigning(&mut self, side: i64) -> Result<GameResult, EndError> {
+        let _allowance = Allowance::open();
+        self.check_side(side)?;
+        self.result_if(self.terms.resigned, side).map(|it| it.1)
+    }
+
+    /// The result if a side ran out of time now. Nothing changes.
+    ///
+    /// # Errors
+    /// As [`Game::flag`].
+    #[doc(hidden)]
+    pub fn result_of_flag(&mut self, side: i64) -> Result<GameResult, EndError> {
+        let _allowance = Allowance::open();
+        self.check_side(side)?;
+        self.result_if(self.terms.flagged, side).map(|it| it.1)
+    }
+
     fn end_by(&mut self, side: i64, attr: Option<AttrId>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();
-        let sides = self.program().schema.domain(self.terms.moves.sides).size() as i64;
-        if !(0..sides).contains(&side) {
-            return Err(EndError::Side { side });
-        }
+        self.check_side(side)?;
         self.end(attr, side)
+    }
+
+    fn check_side(&self, side: i64) -> Result<(), EndError> {
+        let sides = self.program().schema.domain(self.terms.moves.sides).size() as i64;
+        if (0..sides).contains(&side) { Ok(()) } else { Err(EndError::Side { side }) }
     }
 
     /// The reasons for which a draw can be claimed now; none after the end.
@@ -53,6 +77,23 @@ impl Game {
     /// changed.
     pub fn claim_draw(&mut self, reason: Option<&str>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();
+        let reason = self.claimable(reason)?;
+        self.end(self.terms.claimed, reason)
+    }
+
+    /// The result if a draw were claimed now. Nothing changes.
+    ///
+    /// # Errors
+    /// As [`Game::claim_draw`].
+    #[doc(hidden)]
+    pub fn result_of_claim(&mut self, reason: Option<&str>) -> Result<GameResult, EndError> {
+        let _allowance = Allowance::open();
+        let reason = self.claimable(reason)?;
+        self.result_if(self.terms.claimed, reason).map(|it| it.1)
+    }
+
+    /// The claim for a reason, or the first that there is.
+    fn claimable(&mut self, reason: Option<&str>) -> Result<i64, EndError> {
         if let Some(result) = &self.result {
             return Err(EndError::Over { result: result.clone() });
         }
@@ -63,7 +104,7 @@ impl Game {
             let offered = rows.into_iter().map(|(_, name)| name).collect();
             return Err(EndError::NoClaim { offered });
         };
-        self.end(self.terms.claimed, reason)
+        Ok(reason)
     }
 
     fn claim_rows(&mut self) -> Vec<(i64, String)> {
@@ -80,6 +121,18 @@ impl Game {
 
     /// States a fact that ends the game, and takes it back if the rules do not end the game by it.
     fn end(&mut self, attr: Option<AttrId>, raw: i64) -> Result<&GameResult, EndError> {
+        let (attr, result) = self.result_if(attr, raw)?;
+        self.world.set_raw(GAME, attr, Some(raw));
+        self.world.commit();
+        Ok(self.result.insert(result))
+    }
+
+    /// The result of the game if a fact that ends it were stated. Nothing changes.
+    fn result_if(
+        &mut self,
+        attr: Option<AttrId>,
+        raw: i64,
+    ) -> Result<(AttrId, GameResult), EndError> {
         if let Some(result) = &self.result {
             return Err(EndError::Over { result: result.clone() });
         }
@@ -87,15 +140,11 @@ impl Game {
         let mark = self.world.mark();
         self.world.set_raw(GAME, attr, Some(raw));
         let result = GameResult::read(&mut self.world, &self.terms);
-        if self.world.has_run_out() {
-            self.world.rollback(mark);
+        let has_run_out = self.world.has_run_out();
+        self.world.rollback(mark);
+        if has_run_out {
             self.check()?;
         }
-        let Some(result) = result else {
-            self.world.rollback(mark);
-            return Err(EndError::Unknown);
-        };
-        self.world.commit();
-        Ok(self.result.insert(result))
+        Ok((attr, result.ok_or(EndError::Unknown)?))
     }
 }

@@ -54,7 +54,7 @@ impl Ruleset {
             .into_iter()
             .chain(contract.notation.conditional_facts())
             .map(|it| it.attr);
-        let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
+        let ends = self.ends();
         let ignored: Vec<AttrId> =
             ignored.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
         let schema = &self.program().schema;
@@ -113,11 +113,17 @@ impl Ruleset {
         let squares = contract.walls.map(|it| it.fact);
         let fields = fields.map(|it| it.fact).chain(marks).chain(sides).chain(squares);
         let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
-        let ends = [self.terms().resigned, self.terms().claimed].into_iter().flatten();
+        let ends = self.ends();
         let history = self.of_history();
         let carried: Vec<AttrId> = all.chain(ends).chain(history).chain([NEXT_ENTITY]).collect();
         let all = (0..self.program().schema.attributes().len() as u16).map(AttrId);
         all.filter(|it| !carried.contains(it)).collect()
+    }
+
+    /// The attributes that state how players ended the game.
+    fn ends(&self) -> impl Iterator<Item = AttrId> + use<> {
+        let terms = self.terms();
+        [terms.resigned, terms.claimed, terms.flagged].into_iter().flatten()
     }
 
     /// The attributes that files declare as history (`.meta history "RELATION"`), which a game that is set up

@@ -8,7 +8,8 @@ use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ReportEve
 use crate::moves::{BETWEEN, action_texts, parse_turn};
 use crate::presets::{Activation, Catalogue, Ruleset};
 
-/// A game with its rules, and the catalogue that other presets come from.
+/// A game with its rules, and the catalogue that other presets come from. Its facts are those after the last action:
+/// how players ended the game is in its log alone, so that a game in memory is the same as one that is loaded.
 #[derive(Debug)]
 pub struct Board {
     game: Game,
@@ -145,22 +146,22 @@ impl Rules for Board {
 
     fn resign(&mut self, side: usize) -> Result<Outcome, Refused> {
         let side = i64::try_from(side).unwrap_or(-1);
-        self.game.resign(side).map(outcome).map_err(refused)
+        self.game.result_of_resigning(side).map(|it| outcome(&it)).map_err(refused)
     }
 
     fn flag(&mut self, side: usize) -> Result<Outcome, Refused> {
         let raw = i64::try_from(side).unwrap_or(-1);
-        match self.game.flag(raw) {
+        match self.game.result_of_flag(raw) {
             // Uploaded rules, which do not know about time.
             Err(EndError::Unknown) => {
                 self.resign(side).map(|it| Outcome { reason: TIMEOUT.into(), ..it })
             }
-            answer => answer.map(outcome).map_err(refused),
+            answer => answer.map(|it| outcome(&it)).map_err(refused),
         }
     }
 
     fn claim(&mut self) -> Result<Outcome, Refused> {
-        self.game.claim_draw(None).map(outcome).map_err(refused)
+        self.game.result_of_claim(None).map(|it| outcome(&it)).map_err(refused)
     }
 
     fn check_presets(&self, presets: &[String]) -> Result<(), Refused> {

@@ -126,6 +126,19 @@ fn time_that_runs_out_is_for_rules_to_judge() {
     assert_eq!(game.flag(1).expect("it falls").to_string(), "draw by timeout");
 }
 
+/// How players ended a game is no part of its position, which the FEN is to state.
+#[test]
+fn a_fen_leaves_out_nothing_of_a_game_that_players_ended() {
+    let catalogue = Catalogue::embedded().expect("our own metadata");
+    let rules = catalogue.load::<&str>("chess", &[]).unwrap_or_else(|it| panic!("{it}"));
+    for by_time in [false, true] {
+        let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+        let ended = if by_time { game.flag(0) } else { game.resign(0) };
+        assert!(ended.is_ok());
+        assert_eq!(rules.unsaid(&mut game), [""; 0]);
+    }
+}
+
 #[test]
 fn bishops_that_cannot_meet_are_drawn_if_asked_for() {
     let option = "antichess suicide-chess:both:opposite_bishops=draw";

@@ -154,6 +154,49 @@ fn a_game_is_loaded_from_its_snapshot_and_the_events_after_it() {
     });
 }
 
+/// How players ended a game is not among its facts, whether the game has stayed in memory or not.
+#[test]
+fn a_game_that_players_ended_has_the_same_facts_when_it_is_loaded() {
+    run(async {
+        let folder = Folder::new("ended");
+        let server = Server::start(&folder, Config::default());
+        let mut ended = Vec::new();
+        for act in ["resign", "claim", "flag"] {
+            let clock = json!({ "initial": if act == "flag" { 1 } else { 60_000 } });
+            let options = json!({ "game": "chess", "seat": "both", "clock": clock });
+            let (id, token) = server.make(options).await;
+            for ply in 0..8 {
+                let uci = ["g1f3", "g8f6", "f3g1", "f6g8"][ply % 4];
+                server.play(&id, &token, uci).await;
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            if act != "flag" {
+                let path = format!("/api/v1/games/{id}/{act}");
+                assert_eq!(server.post(&path, &token, json!({})).await.0, StatusCode::OK);
+            }
+            let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+            assert!(state["result"].is_object(), "{act}: {state}");
+            assert_eq!(state["fen_leaves_out"], json!([]), "{act}");
+            let (_, facts) = server.get(&format!("/api/v1/games/{id}/export?format=facts")).await;
+            ended.push((id, state, facts));
+        }
+        server.stop();
+        let server = Server::start(&folder, Config::default());
+        for (id, state, facts) in ended {
+            let (_, again) = server.get(&format!("/api/v1/games/{id}")).await;
+            assert_eq!(without_time(again), without_time(state));
+            let path = format!("/api/v1/games/{id}/export?format=facts");
+            assert_eq!(server.get(&path).await.1, facts);
+            // Whoever goes on from there has a game that is not over.
+            let options = json!({ "game": "chess", "seat": "both", "facts": facts });
+            let (next, _) = server.make(options).await;
+            let (_, state) = server.get(&format!("/api/v1/games/{next}")).await;
+            assert_eq!(state["result"], json!(null));
+        }
+        server.stop();
+    });
+}
+
 /// Plays a game on a server, and lets it go with a snapshot.
 async fn leave_a_game(folder: &Folder, game: &str) -> String {
     let idle = Duration::from_millis(20);
