@@ -87,6 +87,10 @@ impl Host {
     /// # Errors
     /// As [`Host::create`], or there is no first game.
     pub async fn make_rematch(self: &Arc<Self>, id: &str, rematch: &str) -> Result<(), Problem> {
+        let wanted = rematch.to_owned();
+        if self.reads().ask(move |store| store.summary(&wanted)).await?.is_some() {
+            return Ok(());
+        }
         let log = self.log(id).await?;
         let Some(setup) = created(&log) else { return Err(Problem::no_game(id)) };
         let sides = setup.sides.len().max(1);
@@ -110,7 +114,7 @@ impl Host {
             import: Import::default(),
         };
         match self.create_as(rematch.to_owned(), options).await {
-            // Another request was faster, or the answer was lost: the game is there.
+            // Another node was faster: the game is there.
             Err(problem) if problem.code == "game_moved" => Ok(()),
             other => other.map(|_| ()),
         }

@@ -18,7 +18,7 @@ use super::options::GameOptions;
 use super::problem::Problem;
 use super::rating;
 use super::store::{Change, Store, StoreError};
-use super::web::Web;
+use super::web::{Web, to_the_end};
 
 /// Time for which a request is valid, in milliseconds: a client that still waits asks again.
 const PATIENCE: u64 = 10 * 60 * 1000;
@@ -159,6 +159,31 @@ impl Web {
         let clock_text = serde_json::to_string(&clock).unwrap_or_default();
         let prefix = format!("pair {} ", short_hash(&format!("{rules} {clock_text}")));
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
+        let side = drawn_by(&new_token()?, 2);
+        let seat =
+            Seat { name: account.name.clone(), token: account.token.clone(), computer: None };
+        let options = GameOptions {
+            game,
+            presets,
+            clock,
+            chat: true,
+            listed: true,
+            rated: true,
+            seats: vec![(side, seat)],
+            ..GameOptions::default()
+        };
+        let (web, account) = (self.clone(), account.clone());
+        // The store names a pair before the seat is taken: who is named must not be left alone.
+        to_the_end(async move { web.meet_or_wait(&account, asking, options).await }).await
+    }
+
+    /// Takes the seat opposite a waiting player, or makes a game that waits.
+    async fn meet_or_wait(
+        &self,
+        account: &Account,
+        asking: Asking,
+        options: GameOptions,
+    ) -> Result<Paired, Problem> {
         let looking = asking.clone();
         let own = self.host.reads().ask(move |store| looking.own(store)).await?;
         if let Some(it) = own.as_ref().filter(|it| it.is_met) {
@@ -173,19 +198,6 @@ impl Web {
         if let Some(it) = own {
             return Ok(Paired::new(it.game, false));
         }
-        let side = drawn_by(&new_token()?, 2);
-        let seat =
-            Seat { name: account.name.clone(), token: account.token.clone(), computer: None };
-        let options = GameOptions {
-            game,
-            presets,
-            clock,
-            chat: true,
-            listed: true,
-            rated: true,
-            seats: vec![(side, seat)],
-            ..GameOptions::default()
-        };
         let id = self.host.create(options).await?;
         let (looking, made) = (asking.clone(), id.clone());
         self.host.reads().ask(move |store| looking.wait(store, &made)).await?;

@@ -6,6 +6,8 @@ use super::host::Host;
 use super::lichess::challenges::Challenges;
 use super::limit::Limits;
 use super::names::Names;
+use super::pool::failed;
+use super::problem::Problem;
 
 /// The state that every handler can use.
 #[derive(Debug, Clone)]
@@ -18,4 +20,16 @@ pub struct Web {
     pub challenges: Arc<Challenges>,
     /// The host names that the server answers to, and the origins whose pages may use it.
     pub names: Arc<Names>,
+}
+
+/// Runs work to its end that must not stop between two of its steps: the future of a request is dropped when its
+/// client goes away.
+pub(super) async fn to_the_end<T, E>(
+    work: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<Problem> + Send + 'static,
+{
+    tokio::spawn(work).await.unwrap_or_else(|_| Err(failed().into()))
 }

@@ -22,7 +22,7 @@ use crate::server::library::lock;
 use crate::server::limit::Cost;
 use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
-use crate::server::web::Web;
+use crate::server::web::{Web, to_the_end};
 
 pub(super) async fn create(
     State(web): State<Web>,
@@ -139,6 +139,16 @@ pub(super) async fn accept(
 ) -> Result<Json<Value>, LichessProblem> {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&account.id(), Cost::Game)?;
+    // A challenge that is taken from those that wait leads to a game, or is put back.
+    to_the_end(accepted(web, id, wanted, account)).await
+}
+
+async fn accepted(
+    web: Web,
+    id: String,
+    wanted: Wanted,
+    account: Account,
+) -> Result<Json<Value>, LichessProblem> {
     let challenge = match take(&web, &id, |it| it.is_for(&account.id())) {
         Ok(challenge) => challenge,
         Err(none) => return take_seat(&web, &id, wanted, account, none).await,

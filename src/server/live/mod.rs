@@ -90,7 +90,10 @@ pub(super) async fn load_and_run(
     mut inbox: mpsc::Receiver<Box<Command>>,
 ) {
     match host.load(&id).await {
-        Ok((room, entries)) => run(host, id, room, &entries, None, inbox).await,
+        Ok((room, entries)) => {
+            storing::make_agreed_rematch(&host, &id, &entries).await;
+            run(host, id, room, &entries, None, inbox).await
+        }
         Err(problem) => {
             host.drop_game(&id, &mut inbox);
             while let Some(command) = inbox.recv().await {

@@ -1,13 +1,17 @@
-//! A step and what it stores: its events, and at intervals a snapshot of the game.
+//! A step and what it stores: its events, at intervals a snapshot of the game, and the rematch that was agreed on.
 //!
 //! Deliberately absent: which node does the step (`ownership`).
 
+use std::sync::Arc;
+
 use super::super::board::Board;
-use super::super::core::{Act, Answer, Input, Room, Rules};
+use super::super::core::{Act, Answer, Event, Input, LogEntry, Room, Rules};
+use super::super::host::Host;
 use super::super::loader::payload;
 use super::super::problem::Problem;
 use super::super::state::{empty_records, summary};
 use super::super::store::Append;
+use super::super::time::DAY;
 use super::{Live, frame};
 
 /// Number of actions between snapshots; another is taken at the end.
@@ -15,6 +19,24 @@ const INTERVAL: usize = 64;
 /// A game that is evicted gets a snapshot only if at least this many actions came after the last one: fewer are quickly
 /// played again when it is loaded.
 const WORTH: usize = 4;
+
+/// A rematch is looked for when its game is loaded within this time after it was agreed on, in milliseconds: the server
+/// may have been killed before it was made. Later it may have been pruned, and stays so.
+const REMATCH: u64 = DAY;
+
+/// Makes the rematch that was agreed on with one of these events, if it is not there.
+pub(super) async fn make_agreed_rematch(host: &Arc<Host>, id: &str, events: &[LogEntry]) {
+    let agreed = events.iter().rev().find_map(|it| match &it.event {
+        Event::Rematched { game, .. } => Some((it.at, game)),
+        _ => None,
+    });
+    let Some((_, rematch)) = agreed.filter(|it| host.now().saturating_sub(it.0) < REMATCH) else {
+        return;
+    };
+    if let Err(problem) = host.make_rematch(id, rematch).await {
+        tracing::warn!(game = id, problem.message, "a rematch could not be made");
+    }
+}
 
 impl Live {
     /// A snapshot to load the game from, if one is due.
@@ -97,6 +119,8 @@ impl Live {
                 return Ok(None);
             }
             self.host.announce(&self.id, &self.room, &output.events);
+            // Before anyone is told of it. It does not depend on the client that agreed, which may be gone.
+            make_agreed_rematch(&self.host, &self.id, &output.events).await;
             for entry in &output.events {
                 self.send_frame(frame(entry));
             }

@@ -10,6 +10,7 @@ mod doctor;
 mod drawn;
 mod front;
 mod fuzz;
+mod gone;
 mod kill;
 mod long;
 mod network;
