@@ -58,21 +58,25 @@ fn chat_line(names: &Value, message: &Value) -> Value {
     json!({ "type": "chatLine", "room": "player", "username": name, "text": message["text"] })
 }
 
-async fn follow(web: Web, id: String, user: String, mut feed: Feed, sender: Listener) {
+async fn follow(web: Web, id: String, user: String, feed: Feed, sender: Listener) {
+    // What happened between the state that was sent and the feed comes first.
+    let Feed { missed: mut frames, mut coming } = feed;
     loop {
-        let frame = tokio::select! {
-            frame = feed.coming.recv() => frame,
-            () = sender.closed() => return,
-        };
-        if frame.is_none() {
-            return;
+        if frames.is_empty() {
+            tokio::select! {
+                frame = coming.recv() => match frame {
+                    Some(frame) => frames.push(frame),
+                    None => return,
+                },
+                () = sender.closed() => return,
+            }
         }
-        // The game is over: all that is left to send is its chat.
-        let mut news: Vec<Value> =
-            frame.iter().filter_map(|it| serde_json::from_str(it).ok()).collect();
-        while let Ok(frame) = feed.coming.try_recv() {
-            news.extend(serde_json::from_str::<Value>(&frame).ok());
+        // If the game is over, all that is left to send is its chat.
+        while let Ok(frame) = coming.try_recv() {
+            frames.push(frame);
         }
+        let news: Vec<Value> =
+            frames.drain(..).filter_map(|it| serde_json::from_str(&it).ok()).collect();
         let (said, news): (Vec<Value>, Vec<Value>) =
             news.into_iter().partition(|it| it["t"] == "said");
         let Ok(state) = web.host.state(&id, None, None, Lines::Texts).await else { return };

@@ -12,6 +12,7 @@ mod front;
 mod fuzz;
 mod gone;
 mod kill;
+mod lichess;
 mod long;
 mod network;
 mod nodes;

@@ -1,0 +1,40 @@
+//! lichess' API: what its streams tell.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use rulemate::internals::server::Config;
+use serde_json::{Value, json};
+
+use super::accounts::{account, ask};
+use super::api::hosted;
+
+/// A game ends at any moment while the stream of it begins: the stream says so, and ends.
+#[test]
+fn a_stream_of_a_game_misses_nothing_that_happens_while_it_begins() {
+    hosted("stream", Config::default(), async |server| {
+        let ((ann, _), (ben, _)) = (account(server, "ann").await, account(server, "ben").await);
+        for polls in 0..8 {
+            let (_, asked) = server.post("/api/challenge/ben", &ann, json!({})).await;
+            let id = asked["id"].as_str().unwrap_or_else(|| panic!("{asked}"));
+            server.post(&format!("/api/challenge/{id}/accept"), &ben, json!({})).await;
+            let path = format!("/api/board/game/stream/{id}");
+            let mut stream = pin!(ask(server, "GET", &path, &ben));
+            for _ in 0..polls {
+                let polled = poll_fn(|it| Poll::Ready(stream.as_mut().poll(it).is_ready())).await;
+                assert!(!polled, "the game goes on");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            let resign = format!("/api/v1/games/{id}/resign");
+            assert_eq!(server.post(&resign, &ann, json!({})).await.0.as_u16(), 200);
+            let told = tokio::time::timeout(Duration::from_secs(10), stream).await;
+            let (_, told) = told.unwrap_or_else(|_| panic!("{polls}: the stream does not end"));
+            let text = told.as_str().map_or_else(|| told.to_string(), str::to_owned);
+            let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+            let state = if last["type"] == "gameFull" { &last["state"] } else { &last };
+            assert_eq!(state["status"], "resign", "{polls}: {text}");
+        }
+    });
+}
