@@ -17,7 +17,7 @@ use super::moderation::is_blocked;
 use super::options::GameOptions;
 use super::problem::Problem;
 use super::rating;
-use super::store::{Change, Store, StoreError};
+use super::store::{Change, GameState, Store, StoreError};
 use super::web::{Web, to_the_end};
 
 /// Time for which a request is valid, in milliseconds: a client that still waits asks again.
@@ -70,6 +70,16 @@ impl Waiting {
     fn is_over(&self, now: u64) -> bool {
         self.waited(now) > PATIENCE
     }
+
+    /// The record as its game is now; `None` if that was called off. A player may have come by the game's link.
+    fn checked(self, store: &mut dyn Store) -> Result<Option<Self>, StoreError> {
+        let state = store.summary(&self.game)?.map(|it| it.state);
+        Ok(match state {
+            Some(GameState::Waiting) => Some(self),
+            Some(GameState::Playing) => Some(Self { is_met: true, ..self }),
+            Some(GameState::Over) | None => None,
+        })
+    }
 }
 
 /// A request: the account, and the prefix of the keys of all requests for the same game.
@@ -86,14 +96,19 @@ impl Asking {
         format!("{}{}", self.prefix, self.id)
     }
 
-    /// The record of the account's own waiting game, if it has one.
+    /// The record of the account's own waiting game, if it has one. It is removed if there is an opponent, or the game
+    /// is over.
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
         let Some(text) = store.record(&self.key())? else { return Ok(None) };
         let own: Option<Waiting> = serde_json::from_str(&text).ok();
-        if own.as_ref().is_none_or(|it| it.is_met || it.is_over(self.now)) {
+        let own = match own.filter(|it| !it.is_over(self.now)) {
+            Some(it) => it.checked(store)?,
+            None => None,
+        };
+        if own.as_ref().is_none_or(|it| it.is_met) {
             store.change(&[Change { key: self.key(), from: Some(text), to: None }])?;
         }
-        Ok(own.filter(|it| !it.is_over(self.now)))
+        Ok(own)
     }
 
     /// Pairs with the nearest waiting account, and takes this account off the list. Returns the game to join.
@@ -103,9 +118,15 @@ impl Asking {
         for (key, text) in store.records(&self.prefix, "", EXAMINED)? {
             let Ok(it) = serde_json::from_str::<Waiting>(&text) else { continue };
             let id = key[self.prefix.len()..].to_owned();
-            if it.is_over(self.now) {
+            if it.is_met && !it.is_over(self.now) {
+                continue;
+            }
+            let it = if it.is_over(self.now) { None } else { it.checked(store)? };
+            let Some(it) = it else {
                 store.change(&[Change { key, from: Some(text), to: None }])?;
-            } else if !it.is_met && id != self.id && !is_blocked(store, &self.id, &id)? {
+                continue;
+            };
+            if !it.is_met && id != self.id && !is_blocked(store, &self.id, &id)? {
                 let apart = (it.rating - rating).abs();
                 if apart <= NEAR || it.waited(self.now) > EAGER {
                     near.push((apart, key, text, it));
@@ -213,6 +234,11 @@ impl Web {
     /// Aborts the game that an account has waited in, which is no longer needed. If another player has just
     /// joined it by its link, it goes on.
     async fn leave(&self, account: &Account, id: &str) {
+        let game = id.to_owned();
+        let found = self.host.reads().ask(move |store| store.summary(&game)).await;
+        if found.is_ok_and(|it| it.is_none_or(|it| it.state != GameState::Waiting)) {
+            return;
+        }
         let (token, act) = (Some(account.token.clone()), Act::Abort);
         if let Err(problem) = self.host.step(id, Input::Act { token, id: None, act }).await {
             tracing::debug!(game = id, problem.message, "a game that waited goes on");

@@ -20,6 +20,9 @@ impl<R: Rules> Room<R> {
         if let Some(&side) = own.iter().find(|&&it| side.is_none_or(|wanted| wanted == it)) {
             return Ok(self.answer(side));
         }
+        if let Some(outcome) = self.outcome() {
+            return Err(Refusal::Over(outcome.clone()));
+        }
         short("a name", &name, NAME)?;
         let free = self.seats.iter().position(Option::is_none);
         let side = side.or(free).ok_or(Refusal::AllTaken)?;

@@ -42,7 +42,7 @@ export class Acts {
   }
 
   drawOffers() {
-    const { offers, sides, seats, open, you } = this.view.state;
+    const { offers, sides, seats, open, you, result } = this.view.state;
     const mine = this.view.mine();
     const lines = [];
     const offer = (by, text, kind, accept) => {
@@ -55,13 +55,13 @@ export class Acts {
     if (offers.takeback) offer(offers.takeback[0], "asks to take the last turn back", "takeback", () => this.view.act("takeback"));
     if (offers.presets) offer(offers.presets[0], `asks for these presets: ${offers.presets[1].map((it) => this.view.spoken(it)).join(", ") || "none"}`, "presets", () => this.view.act("presets", { presets: offers.presets[1] }));
     if (offers.rematch != null) offer(offers.rematch, "wants a rematch", "rematch", () => this.view.act("rematch"));
-    const free = open || you.length ? [] : sides.filter((_, at) => seats[at] === null);
+    const free = open || you.length || result ? [] : sides.filter((_, at) => seats[at] === null);
     if (free.length) {
       lines.push(h("div", { class: "offer" },
         this.view.state.rated ? h("p", {}, "This game is rated: its end changes your rating.") : null,
         myAccount() ? null : this.view.state.rated ? h("button", { onclick: logIn }, "Log in to play") : h("label", {}, "Your name ", this.nameField),
         this.view.state.rated && !myAccount() ? null : free.map((side) => h("button", { onclick: () => this.view.join(side, this.nameField.value) }, `Play ${words(side)}`))));
-    } else if (!open && you.length && seats.includes(null)) {
+    } else if (!open && !result && you.length && seats.includes(null)) {
       const invited = seats.filter((it) => it === null).length > 1 ? "the others" : "your opponent";
       lines.push(h("p", { class: "offer" }, `Send ${invited} this link: `, h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));
     }

@@ -83,6 +83,33 @@ fn who_wants_the_same_is_paired() {
     });
 }
 
+/// A game that waits is called off, or somebody comes by its link: nobody is sent to the former, and its maker stays in
+/// the latter.
+#[test]
+fn games_that_wait_no_longer_are_not_met() {
+    hosted("waits-no-longer", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let (ben, _) = account(server, "ben").await;
+        let (cyd, _) = account(server, "cyd").await;
+        let (waits, _) = pair(server, &ann, &json!({})).await;
+        let at = |id: &str, act: &str| format!("/api/v1/games/{id}/{act}");
+        assert_eq!(server.post(&at(&waits, "abort"), &ann, json!({})).await.0.as_u16(), 200);
+        let rated = json!({ "rated": true });
+        refused(&server.post(&at(&waits, "join"), &cyd, rated.clone()).await, 409, "game_over");
+        let (other, paired) = pair(server, &ben, &json!({})).await;
+        assert!(!paired && other != waits);
+        assert_eq!(pair(server, &ann, &json!({})).await, (other, true));
+        let atomic = json!({ "game": "atomic" });
+        let (waits, _) = pair(server, &ann, &atomic).await;
+        assert_eq!(server.post(&at(&waits, "join"), &cyd, rated).await.0.as_u16(), 200);
+        let (other, paired) = pair(server, &ben, &atomic).await;
+        assert!(!paired && other != waits);
+        assert_eq!(pair(server, &ann, &atomic).await, (waits.clone(), true));
+        let (_, state) = server.get(&format!("/api/v1/games/{waits}")).await;
+        assert_eq!(state["status"], "playing");
+    });
+}
+
 /// Many ask at the same time, and again until they are paired: each is in one game, with one other.
 #[test]
 fn all_who_ask_at_once_are_paired_once() {
