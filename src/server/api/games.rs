@@ -243,7 +243,7 @@ pub(super) async fn lines(
     (status = 200, description = "`side` and the `token` of your seat: null for an account, whose own token plays it", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
     (status = 403, description = "The game is rated, and you have no account; or a player of it blocks you", body = ProblemBody),
-    (status = 409, description = "The seat is taken, or the game is rated and you have not agreed to that", body = ProblemBody),
+    (status = 409, description = "The seat is taken, the game is over, or it is rated and you have not agreed to that", body = ProblemBody),
 ))]
 pub(super) async fn join(
     State(web): State<Web>,

@@ -2,7 +2,7 @@
 //!
 //! Time is charged by turn, not by action: a turn of several actions gains its increment and uses
 //! its delay once. A correspondence game has a delay of some days for every turn, and no other time.
-//! No side is charged before the first turn of the game is over, nor for the time
+//! No side is charged before the first turn of the game is over, nor before all seats are taken, nor for the time
 //! during which the server was down.
 
 use serde::{Deserialize, Serialize};
@@ -108,6 +108,11 @@ impl Clocks {
     pub fn restore(&mut self, left: &[u64], side: Option<usize>, now: u64) {
         self.left = left.to_vec();
         self.running = side.map(|it| (it, now));
+    }
+
+    /// Starts the clock of a side, if none runs.
+    pub fn start(&mut self, side: usize, now: u64) {
+        self.running = self.running.or(Some((side, now)));
     }
 
     /// Restarts the running clock from `now`: the time since `last` is charged to no side.

@@ -15,6 +15,7 @@ mod rules;
 mod seats;
 mod room;
 mod talk;
+mod timing;
 
 pub use clock::{Clocks, Control};
 pub(super) use event::created;
@@ -23,5 +24,6 @@ pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};
 pub use request::{Act, Answer, Input, Line, Offers, Output};
 pub(super) use room::EVENTS;
-pub use room::{Room, Timing};
+pub use room::Room;
 pub use rules::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
+pub use timing::Timing;

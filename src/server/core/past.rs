@@ -35,6 +35,18 @@ impl<R: Rules> Room<R> {
         past: &[Past],
         ended: Option<Recorded>,
     ) -> Result<Vec<LogEntry>, (usize, Refusal)> {
+        // What was played elsewhere has taken no time here: the clocks are as at the start.
+        let clocks = self.clocks.take();
+        let done = self.replay_past(past, ended);
+        self.clocks = clocks;
+        done
+    }
+
+    fn replay_past(
+        &mut self,
+        past: &[Past],
+        ended: Option<Recorded>,
+    ) -> Result<Vec<LogEntry>, (usize, Refusal)> {
         let mut events = Vec::new();
         for (at, it) in past.iter().enumerate() {
             if self.v() >= EVENTS / 2 {

@@ -11,6 +11,7 @@ use super::refusal::Refusal;
 use super::request::{Act, Answer, Input, Line, Offers, Output};
 use super::rules::{Outcome, Played, Refused, Rules, TIMEOUT};
 use super::talk::{Kind, Ledger};
+use super::timing::difference;
 use crate::presets::is_printable;
 
 /// Maximum number of events of a game. When only [`RESERVE`] are left, it ends in a draw by the limit of
@@ -32,13 +33,13 @@ const ABORTABLE: usize = 2;
 /// One hosted game.
 #[derive(Debug)]
 pub struct Room<R> {
-    rules: R,
+    pub(super) rules: R,
     pub(super) setup: Setup,
     pub(super) seats: Vec<Option<Seat>>,
-    lines: Vec<Line>,
-    clocks: Option<Clocks>,
+    pub(super) lines: Vec<Line>,
+    pub(super) clocks: Option<Clocks>,
     offers: Offers,
-    outcome: Option<Outcome>,
+    pub(super) outcome: Option<Outcome>,
     /// The id of the game that follows, and the number of the event that created it.
     rematch: Option<(u64, String)>,
     /// The presets in force beyond the game's own.
@@ -53,20 +54,12 @@ pub struct Room<R> {
     ledger: Ledger,
     /// The last event, and the latest time that was seen, in the game's own time.
     v: u64,
-    now: u64,
+    pub(super) now: u64,
     /// How far the game's own time is ahead of the clock of the machine, in milliseconds. It continues from
     /// the end of the log on any machine.
-    ahead: i64,
+    pub(super) ahead: i64,
     /// The time of the last event.
     touched: u64,
-}
-
-/// The clocks of a game that is out of memory.
-#[derive(Debug, Clone)]
-pub struct Timing {
-    pub(in crate::server) clocks: Clocks,
-    pub(in crate::server) now: u64,
-    pub(in crate::server) ahead: i64,
 }
 
 /// Number of lines by which a game's memory grows at a time.
@@ -181,33 +174,6 @@ impl<R: Rules> Room<R> {
         }
     }
 
-    /// Resumes the clocks after a time that was not measured here: it is charged to no side.
-    pub fn resume(&mut self, now: u64) {
-        let time = self.time(now);
-        if let Some(clocks) = &mut self.clocks {
-            clocks.resume(self.now, time);
-        }
-        self.now = time;
-        self.ahead = difference(time, now);
-    }
-
-    /// The game's own time: it never goes backward, even if the clock of this machine does.
-    fn time(&self, now: u64) -> u64 {
-        now.saturating_add_signed(self.ahead).max(self.now)
-    }
-
-    /// The clocks and times of the game, if a clock runs.
-    pub fn timing(&self) -> Option<Timing> {
-        let clocks = self.clocks.clone().filter(Clocks::runs)?;
-        Some(Timing { clocks, now: self.now, ahead: self.ahead })
-    }
-
-    /// Restores clocks that have run on while the game was out of memory.
-    pub fn restore_clocks(&mut self, Timing { clocks, now, ahead }: Timing) {
-        self.clocks = Some(clocks);
-        (self.now, self.ahead) = (now, ahead);
-    }
-
     pub fn rules(&self) -> &R {
         &self.rules
     }
@@ -258,22 +224,6 @@ impl<R: Rules> Room<R> {
     /// The time of the last event.
     pub fn touched(&self) -> u64 {
         self.touched
-    }
-
-    /// The time that each side has left.
-    pub fn clocks(&self, now: u64) -> Option<Vec<u64>> {
-        self.clocks.as_ref().map(|it| it.at(self.time(now)))
-    }
-
-    /// Whether a clock runs.
-    pub fn clock_runs(&self) -> bool {
-        self.clocks.as_ref().is_some_and(Clocks::runs)
-    }
-
-    /// When the running clock runs out.
-    pub fn deadline(&self) -> Option<u64> {
-        let (_, at) = self.clocks.as_ref()?.deadline()?;
-        Some(at.saturating_sub_signed(self.ahead))
     }
 
     /// The sides that a token plays.
@@ -657,6 +607,7 @@ impl<R: Rules> Room<R> {
                 if let Some(place) = self.seats.get_mut(*side) {
                     *place = Some(seat.clone());
                 }
+                self.start_clock(entry.at);
             }
             Event::Played { uci, san, side, turn_goes_on, notes, clocks, id, .. } => {
                 if self.lines.len() == self.lines.capacity() {
@@ -757,24 +708,12 @@ impl<R: Rules> Room<R> {
         }
     }
 
-    fn set_clocks(&mut self, left: Option<&[u64]>, at: u64) {
-        let side = self.rules.side();
-        if let (Some(own), Some(left)) = (&mut self.clocks, left) {
-            own.restore(left, Some(side), at);
-        }
-    }
-
     /// Remembers the answer to a request, so that its repetition gets the same.
     fn remember_answer(&mut self, by: usize, id: Option<&str>) {
         if let Some(id) = id {
             self.answers.keep(by, id, self.v, self.lines.len());
         }
     }
-}
-
-/// How far a time is ahead of another.
-fn difference(time: u64, of: u64) -> i64 {
-    i64::try_from(i128::from(time) - i128::from(of)).unwrap_or(0)
 }
 
 fn short_presets(presets: &[String]) -> Result<(), Refusal> {

@@ -25,6 +25,7 @@ mod snapshots;
 mod socket;
 mod store;
 mod study;
+mod timing;
 mod tls;
 mod tournament;
 mod tournament_faults;
