@@ -139,7 +139,7 @@ impl Host {
         Ok((sender, place))
     }
 
-    /// Starts the task of a game that was just made.
+    /// Starts the task of a game that was just made, unless a request for it has loaded it from the store already.
     pub(super) fn adopt(
         self: &Arc<Self>,
         id: &str,
@@ -147,8 +147,13 @@ impl Host {
         entries: &[LogEntry],
         lease: Option<Lease>,
     ) {
+        let mut live = lock(&self.live);
+        if live.get(id).is_some_and(|it| !it.is_closed()) {
+            return;
+        }
         let (sender, inbox) = mpsc::channel(INBOX);
-        lock(&self.live).insert(id.to_owned(), sender);
+        live.insert(id.to_owned(), sender);
+        drop(live);
         tokio::spawn(live::run(Arc::clone(self), id.to_owned(), room, entries, lease, inbox));
     }
 }

@@ -3,6 +3,7 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -100,6 +101,39 @@ fn a_rematch_is_made_though_the_client_that_agreed_is_gone() {
         let next = state["rematch"].as_str().unwrap();
         let (status, answer) = server.play(next, &tokens[1], "e2e4").await;
         assert_eq!(status, StatusCode::OK, "{answer}");
+    });
+}
+
+/// Who asks for a game at the moment when it is made follows the task that goes on, not one that is replaced.
+#[test]
+fn who_follows_a_game_while_it_is_made_is_not_cut_off() {
+    hosted("made", Config::default(), async |server| {
+        let host = &server.web.host;
+        for _ in 0..30 {
+            let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+            let next = host.rematch_id(&id);
+            let follower = tokio::spawn({
+                let (host, next) = (Arc::clone(host), next.clone());
+                async move {
+                    loop {
+                        if let Ok(feed) = host.watch(&next, None, None).await {
+                            return feed;
+                        }
+                    }
+                }
+            });
+            let rematch = || Act::Rematch { game: next.clone() };
+            for act in [Act::Resign, rematch(), rematch()] {
+                let token = Some(TokenHash::of(&token));
+                host.step(&id, Input::Act { token, id: None, act }).await.unwrap();
+            }
+            host.make_rematch(&id, &next).await.unwrap();
+            let mut feed = follower.await.unwrap();
+            let (status, answer) = server.play(&next, &token, "e2e4").await;
+            assert_eq!(status, StatusCode::OK, "{answer}");
+            let frame = tokio::time::timeout(Duration::from_secs(5), feed.coming.recv()).await;
+            assert!(frame.unwrap().is_some_and(|it| it.contains("\"played\"")));
+        }
     });
 }
 
