@@ -140,6 +140,11 @@ pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
         RestoreError::Version { .. } => "a newer Rulemate reads it",
         RestoreError::Alien { .. } => "name a file that `rulemate save` has written",
         RestoreError::Facts(_) => "the save needs other rules, or was altered",
+        RestoreError::Load(
+            LoadError::Game { .. } | LoadError::Activation(ActivationError::Preset { .. }),
+        ) => {
+            "`--rules PATH` brings its rules, `--rules-from-save` uses their texts if the save has them (`save --embed-rules`)"
+        }
         _ => "nothing was loaded; `rulemate audit` says more about a save",
     };
     trouble(why, fix)

@@ -1,7 +1,7 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
 //! Each game is played to its end, or to a number of actions; each position but the last must be restored by its
-//! FEN, except for attributes that no FEN of the game states. Then the game is played again from its save, under both
+//! FEN, except for attributes that no FEN of the game states, and no two legal actions may have one text. Then the game is played again from its save, under both
 //! evaluators, and each proof is checked. An author sees in seconds how long games last, how they end, how many
 //! legal actions positions have, and whether something is wrong with the rules.
 
@@ -182,6 +182,13 @@ fn play_one(
         for name in reads_back(rules, game, &moves)? {
             *left_out.entry(name).or_default() += 1;
         }
+        if let Some(text) = said_twice(game, &moves) {
+            return Err(format!(
+                "two legal actions are written {text}, so only one of them can be named: tell them apart in the \
+                 `uci` of their declaration, or say by `rank` which is meant: {}",
+                game.fen()
+            ));
+        }
         widths.push(moves.len());
         let may_be_unfinished = !game.contract().unfinished.is_empty();
         if moves.is_empty()
@@ -202,6 +209,15 @@ fn play_one(
         game.play(mv).map_err(|it| format!("{text} is listed, but {it}"))?;
     }
     Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
+}
+
+/// A text of two actions of one rank: whoever writes it cannot say which of them is meant.
+fn said_twice<'t>(game: &Game, moves: &'t [(String, Move)]) -> Option<&'t str> {
+    let program = game.world().program();
+    let said = |(text, mv): &'t (String, Move)| (text.as_str(), program.action(mv.action).rank);
+    let mut said: Vec<(&str, i64)> = moves.iter().map(said).collect();
+    said.sort_unstable();
+    said.windows(2).find(|it| it[0] == it[1]).map(|it| it[0].0)
 }
 
 /// Sets the position up again from its FEN: the text must be the same, and so must the facts, except for attributes

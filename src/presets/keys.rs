@@ -109,6 +109,20 @@ mod tests {
     }
 
     #[test]
+    fn all_keys_are_documented() {
+        let page = include_str!("../../docs/rules.md");
+        let (_, table) = page.split_once("\n### All `.meta` lines\n").expect("the table");
+        let (table, _) = table.split_once("\n## ").expect("a section after it");
+        for key in KEYS {
+            let named = [format!("`{key}`"), format!("`{key} \"")];
+            assert!(
+                named.iter().any(|it| table.contains(it)),
+                "docs/rules.md does not explain {key}"
+            );
+        }
+    }
+
+    #[test]
     fn what_may_have_been_meant_is_told() {
         let text =
             ".meta game \"x\"\n.meta layot \"orthodox\"\n.meta weatherglass \"blue\"\n".into();

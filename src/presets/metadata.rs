@@ -42,7 +42,13 @@ impl FileIs {
                     (None, None) => Self::Core,
                 }),
             },
-            (Some(_), Some(preset)) => Err(file.fault(preset, "a file is a game or a preset")),
+            (Some(_), Some(preset)) => {
+                let name = &preset.value;
+                let what = format!(
+                    "a file is a game or a preset: write `.meta use \"{name}\"` for a game that begins with one"
+                );
+                Err(file.fault(preset, what))
+            }
             (None, Some(preset)) => Ok(Self::Preset(PresetEntry {
                 preset: preset.value.clone(),
                 name: file.one("name")?.unwrap_or(preset).value.clone(),

@@ -172,6 +172,20 @@ fn test_tells_of_a_game_that_is_over_as_it_begins() {
     assert!(ran.out.contains(fault), "{}", ran.out);
 }
 
+/// Two actions with one text are a fault, for only one of them can be played by it.
+#[test]
+fn test_tells_of_two_actions_with_one_text() {
+    let race = include_str!("../data/first-game/race.dl");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alike.dl");
+    let text = race.replace("uci \"{at(piece)}{to}\"", "uci \"run\"");
+    assert_ne!(text, race);
+    std::fs::write(&file, text).expect("a file");
+    let ran = rulemate(&["test", file.to_str().expect("a path"), "--games", "1"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    let fault = "fault: game 1, after 0 actions: two legal actions are written run, so only one";
+    assert!(ran.out.contains(fault), "{}", ran.out);
+}
+
 /// Lines about drawing that draw nothing are told, and a clash of names with one game is no reason to check alone.
 #[test]
 fn check_tells_of_lines_that_draw_nothing() {

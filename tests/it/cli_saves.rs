@@ -36,6 +36,27 @@ fn a_game_goes_to_a_file_and_back() {
     assert!(audited.out.contains("proofs checked                 5"), "{}", audited.out);
 }
 
+/// A save of a game or preset that this program does not have says where to take it from.
+#[test]
+fn a_save_of_rules_of_ones_own_says_that_it_needs_them() {
+    let file = scratch("own-rules.json");
+    for (rules, options, lacks) in [
+        ("tests/data/first-preset", ["--preset", "scouts"], "there is no preset scouts"),
+        ("tests/data/first-game", ["--game", "race"], "there is no game race"),
+    ] {
+        let saved = [&["save", "--rules", rules], &options[..], &[shown(&file)]].concat();
+        assert_eq!(rulemate(&saved).code, 0);
+        assert_eq!(rulemate(&["load", "--rules", rules, shown(&file)]).code, 0);
+        let loaded = rulemate(&["load", shown(&file)]);
+        assert_eq!(loaded.code, 2, "{}", loaded.out);
+        assert!(
+            loaded.err.contains(lacks) && loaded.err.contains("`--rules PATH`"),
+            "{}",
+            loaded.err
+        );
+    }
+}
+
 /// Presets come and go at the board, and the game that is written there tells of it.
 #[test]
 fn a_game_with_switched_presets_goes_to_a_file() {

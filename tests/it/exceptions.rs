@@ -100,6 +100,22 @@ fn a_preset_adds_moves_of_its_own_to_those_that_are_tried() {
     pinned.play_text("d2d4").expect_err("the king would stand attacked");
 }
 
+/// What a preset makes another action is no promotion either, where the capture is played out.
+#[test]
+fn what_is_another_action_is_no_promotion() {
+    let rules = "odd_attacker(p) :- active('other, c), color(p, c).\n\
+                 otherwise(p, t) :- active('other, c), own(p), color(p, c), goes(p, t), foe_square(t).";
+    withdraws(
+        rules,
+        "1n2k3/P7/8/8/8/8/p7/1N2K3 w - - 0 1",
+        [
+            "a7a8b a7a8n a7a8q a7a8r a7b8b a7b8n a7b8q a7b8r",
+            "a2a1b a2a1n a2a1q a2a1r a2b1b a2b1n a2b1q a2b1r",
+        ],
+        ["a7a8b a7a8n a7a8q a7a8r", "a2a1b a2a1n a2a1q a2a1r"],
+    );
+}
+
 /// The start and the end of a pawn's way, and that it goes as pawns do: of one side, in the middle of a game.
 #[test]
 fn what_pawns_do_is_withdrawn_for_a_side_while_the_game_is_on() {

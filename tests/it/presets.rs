@@ -239,7 +239,10 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             ".meta game \"x\"",
             "t.dl:1: the game has no start: write `.meta start \"FEN\"`, or `.meta layout \"NAME\"`",
         ),
-        (".meta game \"x\"\n.meta preset \"y\"", "t.dl:2: a file is a game or a preset"),
+        (
+            ".meta game \"x\"\n.meta preset \"y\"",
+            "t.dl:2: a file is a game or a preset: write `.meta use \"y\"` for a game that begins with one",
+        ),
         (".meta game \"x\"\n.meta game \"y\"", "t.dl:2: game is there twice"),
         (
             ".meta game \"x\"\n.meta start \"8/8\"\n.meta board \"8x2\"\n.meta board \"8x3\"",

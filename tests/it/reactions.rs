@@ -92,6 +92,32 @@ fn a_veto_says_why() {
     assert_eq!(text, "#1 still has 5");
 }
 
+/// What a file adds to an action as `given` has its default in actions that are as it and do not know of it.
+#[test]
+fn what_is_given_to_an_action_has_its_default_in_those_as_it() {
+    let (program, mut world) = one(r#"
+.input force(thing: Thing, points: Int) key attr force "{thing} was poked with a force of {points}"
+.input bruised(thing: Thing) flag attr bruised "{thing} is bruised"
+.action prod(thing: Thing) as poke "{thing} is prodded"
+prod(t) :- life(t, _).
+.action poke += given with: Int = 3 uci "{thing}[*{with}]"
+on poke(t, n) do set force(t, n).
+on poke(t, 3) when life(t, n) do set life(t, n - 1).
+on poke(t, 9) do set bruised(t).
+"#);
+    let attrs = ["life", "force", "bruised"].map(|it| program.schema.attribute_named(it));
+    let [poke, prod] = [&program.actions[0], &program.actions[1]];
+    for (action, args, after) in [
+        (prod, &[1][..], [Some(4), Some(3), None]),
+        (poke, &[1, 9], [Some(4), Some(9), Some(1)]),
+        (prod, &[1], [Some(3), Some(3), Some(1)]),
+    ] {
+        fire_alike(&mut world, action.id, args).expect("nothing refuses it");
+        let now = attrs.map(|it| world.facts().get_raw(EntityId(1), it.expect("declared")));
+        assert_eq!(now, after);
+    }
+}
+
 /// Things with lives and friends, and rules about them that reactions ask for.
 const FRIENDS: &str = r#"
 .stages early, late default late

@@ -7,7 +7,9 @@
 use super::super::ast::{ActionDecl, MoreDecl, Name};
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
-use super::super::program::{ActionId, Event, Reaction, Term};
+use super::super::program::{
+    Action, ActionId, Column, Compare, Event, Expr, Literal, Op, Reaction, Term,
+};
 use super::Checker;
 
 impl<'t> Checker<'t> {
@@ -77,7 +79,7 @@ impl<'t> Checker<'t> {
                 continue;
             };
             let (own, theirs) = (&self.actions[at], &self.actions[of]);
-            if let Some(missing) = theirs.columns.iter().find(|it| !own.columns.contains(it)) {
+            if let Some(missing) = theirs.columns.iter().find(|it| lacks(own, theirs, it)) {
                 let ty = self.type_name(missing.ty).to_string();
                 let report = mistake::lacks_column(like, &missing.name, &ty, own.span, theirs.span);
                 self.report(report);
@@ -119,7 +121,7 @@ impl<'t> Checker<'t> {
             };
             let copied = self.actions.iter().filter(|it| it.id != of && self.counts_as(it.id, of));
             let copied: Vec<Reaction> =
-                copied.map(|it| self.copied(&reaction, of, it.id)).collect();
+                copied.filter_map(|it| self.copied(&reaction, of, it.id)).collect();
             all.push(reaction);
             all.extend(copied);
         }
@@ -131,16 +133,41 @@ impl<'t> Checker<'t> {
         self.reactions = all;
     }
 
-    /// The same reaction, but to another action, which has all columns of the first, in any order, and perhaps more.
-    fn copied(&self, reaction: &Reaction, of: ActionId, id: ActionId) -> Reaction {
+    /// The same reaction, but to another action, which has all columns of the first, in any order, and perhaps more. What
+    /// is `given` to the first alone has its default there: `None` if the reaction is to another value.
+    fn copied(&self, reaction: &Reaction, of: ActionId, id: ActionId) -> Option<Reaction> {
         let (of, own) = (&self.actions[usize::from(of.0)], &self.actions[usize::from(id.0)]);
         let param = |name: &str| {
             let at = of.columns.iter().position(|it| it.name == name)?;
             reaction.params.get(at).cloned()
         };
+        let mut body = reaction.body.clone();
+        for it in of.unlisted.iter().filter(|it| !has(own, &it.column.name)) {
+            match param(&it.column.name) {
+                Some(Term::Const(value)) if value != it.default => return None,
+                Some(Term::Var(var)) => body.push(Literal::Compare(Compare {
+                    op: Op::Eq,
+                    lhs: Expr::Var(var),
+                    rhs: Expr::Const(it.default),
+                    span: reaction.span,
+                })),
+                _ => {}
+            }
+        }
         let params = own.columns.iter().map(|it| param(&it.name).unwrap_or(Term::Wild)).collect();
-        Reaction { event: Event::Action(id), params, ..reaction.clone() }
+        Some(Reaction { event: Event::Action(id), params, body, ..reaction.clone() })
     }
+}
+
+/// Whether an action that is `as` another one lacks a column of it. It need not have what is `given` to the other: another
+/// file may have added that.
+fn lacks(own: &Action, theirs: &Action, column: &Column) -> bool {
+    let is_given = theirs.unlisted.iter().any(|it| it.column == *column);
+    !own.columns.contains(column) && !(is_given && !has(own, &column.name))
+}
+
+fn has(action: &Action, column: &str) -> bool {
+    action.columns.iter().any(|it| it.name == column)
 }
 
 /// Sets a part that an addition gives. If an earlier addition gave it, returns both, the new one first.

@@ -473,8 +473,8 @@ pub(in super::super) fn lacks_column(
         .and(own, "lacks it")
         .and(old, "declared here")
         .help(format!(
-            "give the action each column of `{}`, those that are `given` included, with the same \
-             name and type",
+            "give the action each column of `{}`, with the same name and type; only what is `given` \
+             may be left out",
             like.text
         ))
 }
