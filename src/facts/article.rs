@@ -12,13 +12,13 @@ pub(crate) fn article(word: &str) -> &'static str {
 }
 
 /// Continues a sentence with a name. If the sentence ends with the article `a`, it becomes the one of the name: `an`
-/// before a vowel, and none before `any ...`, which stands for a value that is open.
+/// before a vowel, and none before `any ...` and `some ...`, which stand for a value that is open.
 pub(crate) fn push_word(sentence: &mut String, word: &str) {
     if let Some(before) =
         sentence.strip_suffix("a ").filter(|it| it.is_empty() || it.ends_with(' '))
     {
         let length = before.len();
-        if word.starts_with("any ") {
+        if word.starts_with("any ") || word.starts_with("some ") {
             sentence.truncate(length);
         } else if article(word) == "an" {
             sentence.truncate(length);
@@ -46,6 +46,7 @@ mod tests {
         assert_eq!(told("it is a ", "union"), "it is a union");
         assert_eq!(told("it is a ", "undine"), "it is an undine");
         assert_eq!(told("e4 has a ", "any kind"), "e4 has any kind");
+        assert_eq!(told("e4 has a ", "some kind"), "e4 has some kind");
         assert_eq!(told("from extra ", "e4"), "from extra e4");
         assert_eq!(told("", "action"), "action");
     }

@@ -1,4 +1,5 @@
-//! Names of entities in sentences: a piece is called by its side, kind and square.
+//! Names of entities in sentences: a piece is called by its side, kind and square; one that stands nowhere, such as a piece
+//! in hand, by side, kind and number.
 
 use crate::facts::{AttrId, DomainId, EntityId};
 use crate::rules::{Program, Type};
@@ -8,8 +9,8 @@ use super::contract::Contract;
 /// The raw value of a fact, now or at another time.
 pub type Lookup<'a> = &'a dyn Fn(EntityId, AttrId) -> Option<i64>;
 
-/// The name of a raw value: of a piece on the board `the white knight on b1`, of everything else its own
-/// name.
+/// The name of a raw value: of a piece on the board `the white knight on b1`, of one that stands nowhere `the white
+/// knight #2`, of everything else its own name.
 pub fn value_name(
     program: &Program,
     facts: Lookup<'_>,
@@ -36,8 +37,10 @@ fn piece_name(
         let raw = facts(entity, attr)?;
         Some(program.value_name(Type::Domain(domain), raw))
     };
-    let square = word(contract.at.attr, contract.board.domain)?;
     let kind = word(contract.kind.attr, contract.kinds)?;
     let side = word(contract.color.attr, contract.sides)?;
-    Some(format!("the {side} {kind} on {square}"))
+    Some(match word(contract.at.attr, contract.board.domain) {
+        Some(square) => format!("the {side} {kind} on {square}"),
+        None => format!("the {side} {kind} #{raw}"),
+    })
 }

@@ -244,6 +244,36 @@ fn damage_that_is_absorbed() {
     assert!(first.contains("[rules/presets/piece-shield.dl:"), "{first}");
 }
 
+/// What was before the action is told as what is now, an open value that is there is some value, and the count of entities
+/// is nobody's business.
+#[test]
+fn effects_read_as_sentences() {
+    let text = ".meta family \"chess\"\n\
+                on move(p, _) in describe when was at(p, s), was color(p, c) do note \"{p} of {c} was on {s}\".\n";
+    let rules = scratch("was-there.dl", text);
+    let note = "as before the action the white pawn on e2 stands on e2\n";
+    says(&["--rules", &rules], &["--effects", "e2e4"], 0, "e2e4 does this: ", note);
+    let splits = ["--preset", "queen-splits", "--fen", "4k3/8/8/3p4/8/8/8/3QK3 w - - 0 1"];
+    let stands = "as the black pawn on d5 stands on some square\n";
+    says(&splits, &["--effects", "d1d5"], 0, "d1d5 does this: ", stands);
+    let ran = explain(&splits, &["--effects", "d1d5"]);
+    assert!(ran.out.contains("#6 is new\n") && !ran.out.contains("next_entity"), "{}", ran.out);
+}
+
+/// A piece that stands nowhere is called by its side, kind and number.
+#[test]
+fn pieces_in_hand_have_names() {
+    let fen = "4k3/8/8/8/8/8/8/4K3[Rr] w - - 0 1";
+    let hand = ["--game", "crazyhouse", "--fen", fen];
+    says(
+        &hand,
+        &["R@a3"],
+        0,
+        "R@a3 is legal",
+        "the white rook #2 is dropped on a3 [rules/presets/",
+    );
+}
+
 #[test]
 fn activations_that_are_refused() {
     let double = ["--preset", "double-move"];

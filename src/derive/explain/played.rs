@@ -3,9 +3,10 @@
 //! Steps are worded with the names from before the action, its result with those from after it.
 
 use super::text::{Line, View};
+use crate::facts::{AttrId, NEXT_ENTITY};
+use crate::rules;
 use crate::rules::tree::{Datum, Effect, Goal, Outcome, Reacted, Trial, TurnEnd, Turning};
 use crate::rules::{Input, Literal, MessagePart, Reaction, Role, Term, Type};
-use crate::{facts::AttrId, rules};
 
 impl Trial {
     /// The trial, line by line.
@@ -159,7 +160,8 @@ impl Reacted {
         let mut lines = vec![Line::at(self.depth, head, place)];
         let read = reaction.map_or_else(Vec::new, |it| self.read(view, it));
         lines.extend(read.into_iter().map(|it| Line::plain(self.depth + 1, it)));
-        let effects = self.effects.iter().map(|it| self.effect(view, it));
+        let told = self.effects.iter().filter(|it| !counts_entities(view, it));
+        let effects = told.map(|it| self.effect(view, it));
         lines.extend(effects.map(|it| Line::plain(self.depth + 1, it)));
         if self.effects.is_empty() {
             lines.push(Line::plain(self.depth + 1, "no change"));
@@ -190,7 +192,7 @@ impl Reacted {
             let goal = Goal { relation: relation.name.clone(), args };
             Some(match atom.negated {
                 true => view.denial(&goal),
-                false => format!("as {}", view.goal(&goal)),
+                false => format!("as {}", view.met(&goal)),
             })
         });
         sentences.collect()
@@ -251,6 +253,16 @@ impl Reacted {
     }
 }
 
+/// Whether an effect only counts the entities that there have been: that one is new is told by itself.
+fn counts_entities(view: View<'_>, effect: &Effect) -> bool {
+    match effect {
+        Effect::Changed { attribute, .. } => {
+            view.program.schema.attribute_named(attribute) == Some(NEXT_ENTITY)
+        }
+        _ => false,
+    }
+}
+
 impl View<'_> {
     /// The sentence of an action or a declared event.
     fn event(self, name: &str, args: &[Datum]) -> String {
@@ -259,7 +271,7 @@ impl View<'_> {
             Some(id) => {
                 let event = self.program.event(id);
                 let args: Vec<Option<&Datum>> = args.iter().map(Some).collect();
-                self.filled(name, &event.columns, &event.sentence, &args)
+                self.filled(name, &event.columns, &event.sentence, &args, "any")
             }
         }
     }
@@ -330,7 +342,7 @@ impl View<'_> {
                 vec![Some(&entity), Some(&member)]
             }
         };
-        let said = self.filled(&relation.name, &relation.columns, &relation.sentence, &row);
+        let said = self.filled(&relation.name, &relation.columns, &relation.sentence, &row, "any");
         match (input, value.raw) {
             (Input::Flag(_) | Input::GameFlag(_) | Input::List(..), 0) => {
                 Some(format!("no more: {said}"))

@@ -92,7 +92,7 @@ fn things(view: View<'_>, proof: &Proof) -> Things {
             Shape::Grid { .. } => Some((id.0, datum.raw)),
             // An entity that is named by number is not on the board.
             Shape::Entities { .. } => {
-                let is_seen = !(view.names)(column.ty, datum.raw).starts_with('#');
+                let is_seen = !(view.names)(column.ty, datum.raw).contains('#');
                 is_seen.then_some((id.0, datum.raw))
             }
             _ => None,

@@ -13,6 +13,9 @@ use crate::rules::tree::{
 };
 use crate::rules::{Column, Program, Type};
 
+/// What the name of a relation begins with that `was` asks for.
+const BEFORE: &str = "was ";
+
 /// Names a value: `e4`, `white`, and an entity as the caller likes.
 pub type Names<'n> = dyn Fn(Type, i64) -> String + 'n;
 
@@ -228,12 +231,18 @@ fn is_entity(datum: &Datum) -> bool {
 impl View<'_> {
     pub(super) fn row(self, relation: &str, tuple: &[Datum]) -> String {
         let args: Vec<Option<&Datum>> = tuple.iter().map(Some).collect();
-        self.sentence(relation, &args)
+        self.sentence(relation, &args, "any")
     }
 
     pub(super) fn goal(self, goal: &Goal) -> String {
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
-        self.sentence(&goal.relation, &args)
+        self.sentence(&goal.relation, &args, "any")
+    }
+
+    /// The sentence of a goal that is met, whatever its open values are.
+    pub(super) fn met(self, goal: &Goal) -> String {
+        let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
+        self.sentence(&goal.relation, &args, "some")
     }
 
     /// The sentence for the absence of a row: the relation's own, if it has one.
@@ -242,7 +251,7 @@ impl View<'_> {
         let relation = relation.map(|it| self.program.relation(it));
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
         match relation.filter(|it| !it.denial.is_empty() && it.columns.len() == args.len()) {
-            Some(it) => self.filled(&it.name, &it.columns, &it.denial, &args),
+            Some(it) => self.filled(&it.name, &it.columns, &it.denial, &args, "any"),
             None => format!("not: {}", self.goal(goal)),
         }
     }
@@ -325,14 +334,18 @@ impl View<'_> {
         (!text.is_empty()).then(|| format!("{text} = {value}"))
     }
 
-    /// The relation's sentence with its placeholders filled, or the bare atom.
-    fn sentence(self, name: &str, args: &[Option<&Datum>]) -> String {
+    /// The relation's sentence with its placeholders filled, or the bare atom. `open` stands before the name of a column
+    /// without a value.
+    fn sentence(self, name: &str, args: &[Option<&Datum>], open: &str) -> String {
+        if let Some(now) = name.strip_prefix(BEFORE) {
+            return format!("before the action {}", self.sentence(now, args, open));
+        }
         let relation = self.program.relation_named(name).map(|it| self.program.relation(it));
         let Some(relation) = relation.filter(|it| it.columns.len() == args.len()) else {
             let args = args.iter().map(|it| it.map_or("_", |it| it.name.as_str()));
             return format!("{name}({})", args.collect::<Vec<_>>().join(", "));
         };
-        self.filled(name, &relation.columns, &relation.sentence, args)
+        self.filled(name, &relation.columns, &relation.sentence, args, open)
     }
 
     /// A sentence with its placeholders filled; the bare atom if the sentence is empty.
@@ -342,6 +355,7 @@ impl View<'_> {
         columns: &[Column],
         sentence: &str,
         args: &[Option<&Datum>],
+        open: &str,
     ) -> String {
         let columns = || columns.iter().zip(args);
         if sentence.is_empty() {
@@ -353,7 +367,7 @@ impl View<'_> {
             let (column, it) = columns().find(|(column, _)| column.name == key)?;
             Some(match it {
                 Some(it) => self.word(column.ty, it.raw),
-                None => format!("any {}", column.name),
+                None => format!("{open} {}", column.name),
             })
         };
         filled(sentence, &value)
