@@ -15,16 +15,18 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 13] = [
+const GAMES: [&str; 15] = [
     "3check",
     "5check",
     "atomic",
     "capablanca",
     "crazyhouse",
+    "dobutsu",
     "duck",
     "gardner",
     "horde",
     "kingofthehill",
+    "makpong",
     "makruk",
     "minishogi",
     "racingkings",
@@ -242,7 +244,9 @@ fn the_oracle_counts_lists_writes_and_ends_alike() {
     for name in GAMES {
         let (compared, faults) = run(name, full);
         let Compared { trees, lists, texts, .. } = compared;
-        assert!(trees > 0 && lists > 0 && texts > 0, "{name}: {compared:?}");
+        // The oracle writes moves of dobutsu with the squares of shogi: there are no texts to compare.
+        let has_texts = texts > 0 || name == "dobutsu";
+        assert!(trees > 0 && lists > 0 && has_texts, "{name}: {compared:?}");
         all.extend(faults);
     }
     assert!(all.is_empty(), "{} differ:\n{}", all.len(), all.join("\n"));
