@@ -260,6 +260,17 @@ fn effects_read_as_sentences() {
     assert!(ran.out.contains("#6 is new\n") && !ran.out.contains("next_entity"), "{}", ran.out);
 }
 
+/// What is refuted further up is not refuted again.
+#[test]
+fn refutations_do_not_repeat_themselves() {
+    let ran = explain(&[], &["--why-not", "b1c3q"]);
+    let again = "not: the white knight on b1 may go to a square where it promotes [as above]\n";
+    assert!(ran.out.contains(again), "{}", ran.out);
+    let cause =
+        "not: a knight moves without capturing and captures otherwise, as pawns do [never]\n";
+    assert_eq!(ran.out.matches(cause).count(), 1, "{}", ran.out);
+}
+
 /// A piece that stands nowhere is called by its side, kind and number.
 #[test]
 fn pieces_in_hand_have_names() {

@@ -1,5 +1,5 @@
 //! Proofs and refutations as lines: one sentence each, with its depth and its source. A row that was proved
-//! further up is not proved again. As text they are indented, with their source in brackets.
+//! further up is not proved again, nor is a goal refuted again. As text they are indented, with their source in brackets.
 //!
 //! The caller names entities; see [`Names`].
 
@@ -407,11 +407,13 @@ struct Page<'v> {
     lines: Vec<Line>,
     /// Rows whose proof is on the page.
     proved: HashSet<(String, Vec<i64>)>,
+    /// Goals whose refutation is on the page.
+    refuted: HashSet<(String, Vec<Option<i64>>)>,
 }
 
 impl<'v> Page<'v> {
     fn new(view: View<'v>) -> Self {
-        Self { view, lines: Vec::new(), proved: HashSet::new() }
+        Self { view, lines: Vec::new(), proved: HashSet::new(), refuted: HashSet::new() }
     }
 
     fn line(&mut self, depth: usize, text: String, source: Source) {
@@ -445,8 +447,16 @@ impl<'v> Page<'v> {
     }
 
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
-        let denial = format!("not: {}", self.view.goal(&refutation.goal));
+        let goal = &refutation.goal;
+        let denial = format!("not: {}", self.view.goal(goal));
         let remark = match &refutation.lack {
+            Lack::Rules(attempts) if !attempts.is_empty() => {
+                let args = goal.args.iter().map(|it| it.as_ref().map(|it| it.raw)).collect();
+                if !self.refuted.insert((goal.relation.clone(), args)) {
+                    return self.line(depth, denial, Source::Remark("as above".into()));
+                }
+                None
+            }
             Lack::Rules(_) => None,
             Lack::Fact { instead: Some(it) } | Lack::Static { instead: Some(it) } => {
                 Some(format!("but {}", it.name))
