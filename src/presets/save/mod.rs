@@ -122,7 +122,8 @@ pub struct Save {
     pub version: u32,
     /// The game's name; for a save of version 1, the one that the reader was given.
     pub game: String,
-    /// All activations at the start, in full, the game's own first; of version 1, only the names of presets.
+    /// The activations that the rules of the start were loaded for, in full, the game's own first, also those that had
+    /// ended by then; of version 1, only the names of presets.
     pub presets: Vec<String>,
     /// The rule files at the start, then those that switches added.
     pub rules: Vec<RuleFile>,
