@@ -135,7 +135,7 @@ fn kings_side_by_side_are_in_no_check() {
         let fen = "r7/8/8/8/8/8/3k4/4K3 b - - 0 1";
         let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
         game.play_text("a8e8").unwrap_or_else(|it| panic!("{it}"));
-        assert_eq!(game.history().last().map(|it| it.san.as_str()), Some("Re8"), "{presets:?}");
+        assert_eq!(game.history().last().map(|it| &*it.san), Some("Re8"), "{presets:?}");
         assert!(!game.fen().contains("3+2"), "{}", game.fen());
         let game = rules.start(Some("8/8/8/8/8/8/6kp/6rK w - - 0 1"));
         let result = game.ok().and_then(|it| it.result().map(ToString::to_string));
