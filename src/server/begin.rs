@@ -66,8 +66,8 @@ fn lead_in(
     Ok((room, entries))
 }
 
-/// The game of a log, from a snapshot and the events after it. None if the snapshot is not
-/// of this log or not of these rules.
+/// The game of a log as it was when a snapshot was taken. None if the snapshot is not of this log or not of these
+/// rules.
 pub(super) fn restore_snapshot(
     snapshot: Option<(u64, String)>,
     ruleset: &Ruleset,
@@ -84,7 +84,7 @@ pub(super) fn restore_snapshot(
         Event::TakenBack { to, .. } => *to,
         _ => plies,
     });
-    (counted == plies).then(|| Room::replay_after(seen, board, setup.clone(), log).ok()).flatten()
+    (counted == plies).then(|| Room::as_seen(seen, board, setup.clone(), log))
 }
 
 pub(super) fn start(

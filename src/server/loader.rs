@@ -3,6 +3,7 @@
 //! Deliberately absent: when a game is loaded (`host`), and what it stores afterwards (`live`).
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 
@@ -12,6 +13,9 @@ use super::core::{Event, LogEntry, Room, created};
 use super::host::Host;
 use super::problem::Problem;
 use super::store::{Store, StoreError, StoredEvent};
+
+/// Time after which the rest of a game is replayed in another job.
+const PART: Duration = Duration::from_millis(100);
 
 #[doc(hidden)]
 impl Host {
@@ -41,19 +45,39 @@ impl Host {
             true => self.slow_lane(&setup.rules),
             false => self.lane(&setup.rules),
         };
-        let requests = 1 + log.len();
-        let replay = move || -> Result<_, Problem> {
-            if let Some(room) = restore_snapshot(snapshot, &ruleset, &catalogue, &setup, &log) {
-                return Ok((Ok(room), log));
+        let log = Arc::new(log);
+        let (mut snapshot, mut begun) = (snapshot, None::<Room<Board>>);
+        // Each event once fitted the time and the budget of one request, but a game may have thousands of them: it is
+        // replayed in parts, each of which is a job of its own.
+        let mut room = loop {
+            let (ruleset, catalogue, setup) =
+                (ruleset.clone(), Arc::clone(&catalogue), setup.clone());
+            let (all, kept, from) = (Arc::clone(&log), snapshot.clone(), begun.take());
+            let part = move || -> Result<_, Problem> {
+                let started = Instant::now();
+                let is_enough = || started.elapsed() >= PART;
+                let restored = || restore_snapshot(kept, &ruleset, &catalogue, &setup, &all);
+                let mut room = match from.or_else(restored) {
+                    Some(room) => room,
+                    None => {
+                        let (fen, facts) = (setup.fen.as_deref(), setup.facts.as_deref());
+                        let board = start(&ruleset, Arc::clone(&catalogue), fen, facts)?;
+                        Room::as_seen(0, board, setup.clone(), &all)
+                    }
+                };
+                Ok(room.replay_some(&all, is_enough).map(|()| room))
+            };
+            let requests = 1 + log.len();
+            let (replayed, ran_out) = self.pool.run_all(lane, requests, part).await?;
+            match ran_out.map_or(replayed, Err)? {
+                Ok(room) if room.unseen(&log).is_empty() => break room,
+                Ok(room) => begun = Some(room),
+                // What a snapshot led to is not what the log says: all of it is played again.
+                Err(_) if snapshot.is_some() => snapshot = None,
+                Err((v, why)) => return Err(damaged(format!("event {v}: {}", why.sentence))),
             }
-            let board = start(&ruleset, catalogue, setup.fen.as_deref(), setup.facts.as_deref())?;
-            let room = Room::replay(board, setup, &log);
-            Ok((room, log))
         };
-        // Each event once fitted the budget of one request, so all of them fit that of as many (up to the pool's limit).
-        let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
-        let (room, log) = ran_out.map_or(replayed, Err)?;
-        let mut room = room.map_err(|(v, why)| damaged(format!("event {v}: {}", why.sentence)))?;
+        let log = Arc::unwrap_or_clone(log);
         match self.parked.timing(id, room.v()) {
             Some(timing) => room.restore_clocks(timing),
             // The time since its last event was not measured here: no side is charged for it.

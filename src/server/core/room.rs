@@ -111,12 +111,40 @@ impl<R: Rules> Room<R> {
         setup: Setup,
         log: &[LogEntry],
     ) -> Result<Self, (u64, Refused)> {
-        let mut room = Self::empty(rules, setup);
-        let known = log.iter().take_while(|it| it.v <= seen).count();
-        let (before, after) = log.split_at(known);
-        before.iter().for_each(|it| room.record(it));
-        room.replay_log(after)?;
+        let mut room = Self::as_seen(seen, rules, setup, log);
+        room.replay_log(room.unseen(log))?;
         Ok(room)
+    }
+
+    /// The game of a log as it was after the event `seen`, which is the last that the rules have seen; 0 if they have
+    /// seen none.
+    pub fn as_seen(seen: u64, rules: R, setup: Setup, log: &[LogEntry]) -> Self {
+        let mut room = Self::empty(rules, setup);
+        log.iter().take_while(|it| it.v <= seen).for_each(|it| room.record(it));
+        room
+    }
+
+    /// Replays the next events of a log, one at least, until there are no more or `is_enough` says so.
+    ///
+    /// # Errors
+    /// As [`Room::replay`].
+    pub fn replay_some(
+        &mut self,
+        log: &[LogEntry],
+        is_enough: impl Fn() -> bool,
+    ) -> Result<(), (u64, Refused)> {
+        for entry in self.unseen(log) {
+            self.replay_log(std::slice::from_ref(entry))?;
+            if is_enough() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The events of a log after the last one that is known.
+    pub fn unseen<'log>(&self, log: &'log [LogEntry]) -> &'log [LogEntry] {
+        &log[log.partition_point(|it| it.v <= self.v)..]
     }
 
     /// Applies events that another node stored after the last one known; `now` is when they were read. The

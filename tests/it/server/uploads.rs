@@ -5,7 +5,8 @@ use axum::http::{Method, Request, StatusCode};
 use rulemate::internals::server::{Config, Library, Texts};
 use serde_json::{Value, json};
 
-use super::api::{Server, hosted};
+use super::api::{Server, hosted, run};
+use super::store::Folder;
 use crate::switch::{large_sets, padding};
 
 /// As many rule sets as one may have.
@@ -157,4 +158,55 @@ fn texts_whose_base_is_not_known_are_refused() {
     let why = library.add(&texts).expect_err("there is nothing below it").to_string();
     assert!(why.starts_with("rules/presets/alone.dl:1: the rules 0000"), "{why}");
     assert!(library.catalogue(&texts.stored().0).is_none());
+}
+
+/// Rules of which a move takes a while, but not longer than it may.
+const TOIL: &str = r#".meta preset "toil"
+.domain Preset += { toil }
+.input toil_n(n: Int) game attr "toil.n" = 0 "{n} moves were counted"
+.decl toil_up(x: Int) "{x} is counted"
+toil_up(x) :- toil_n(x).
+toil_up(x + 1) :- toil_up(x), toil_n(n), x < n + 150000.
+on move(_, _) when active('toil, _), toil_n(n), toil_up(n + 150000) do set toil_n(n + 1).
+"#;
+
+/// All moves together take longer than one request may: the game is there after a restart all the same.
+#[test]
+fn a_game_by_slow_rules_is_loaded_however_long_it_is() {
+    let folder = Folder::new("toil");
+    let config = Config { uploads: true, ..Config::default() };
+    run(async {
+        let server = Server::start(&folder, config.clone());
+        let text = json!({ "path": "toil.dl", "text": TOIL, "keep": true });
+        let (_, kept) = server.post("/api/v1/rules", "", text).await;
+        let options = json!({ "rules": kept["rules"], "presets": ["toil"], "seat": "both" });
+        let (id, token) = server.make(options).await;
+        let pushes = ('a'..='h').map(|it| (it, 1)).chain(('a'..='d').map(|it| (it, 2)));
+        let moves = pushes.flat_map(|(file, at)| {
+            let (white, black) = ((1 + at, 2 + at), (8 - at, 7 - at));
+            [white, black].map(|(from, to)| format!("{file}{from}{file}{to}"))
+        });
+        for uci in moves {
+            let (status, answer) = loop {
+                let played = server.play(&id, &token, &uci).await;
+                // Other tests may take the time of this one.
+                if played.0 != StatusCode::SERVICE_UNAVAILABLE {
+                    break played;
+                }
+            };
+            assert_eq!(status, StatusCode::OK, "{uci}: {answer}");
+        }
+        let (_, before) = server.get(&format!("/api/v1/games/{id}")).await;
+        server.stop();
+        let server = Server::start(&folder, config);
+        let (status, again) = loop {
+            let told = server.get(&format!("/api/v1/games/{id}")).await;
+            if told.0 != StatusCode::REQUEST_TIMEOUT {
+                break told;
+            }
+        };
+        assert_eq!(status, StatusCode::OK, "{again}");
+        assert_eq!((&again["moves"], &again["v"]), (&before["moves"], &before["v"]));
+        server.stop();
+    });
 }
