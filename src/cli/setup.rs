@@ -143,7 +143,8 @@ pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
         RestoreError::Load(
             LoadError::Game { .. } | LoadError::Activation(ActivationError::Preset { .. }),
         ) => {
-            "`--rules PATH` brings its rules, `--rules-from-save` uses their texts if the save has them (`save --embed-rules`)"
+            "`--rules PATH` brings its rules; `--rules-from-save` uses their texts, if the save has them \
+             (`save --embed-rules`)"
         }
         _ => "nothing was loaded; `rulemate audit` says more about a save",
     };

@@ -1,9 +1,10 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
 //! Each game is played to its end, or to a number of actions; each position but the last must be restored by its
-//! FEN, except for attributes that no FEN of the game states, and no two legal actions may have one text. Then the game is played again from its save, under both
-//! evaluators, and each proof is checked. An author sees in seconds how long games last, how they end, how many
-//! legal actions positions have, and whether something is wrong with the rules.
+//! FEN, except for attributes that no FEN of the game states, and no two of its legal actions may have one text. Then
+//! the game is played again from its save, under both evaluators, and each proof is checked. An author sees in seconds
+//! how long games last, how they end, how many legal actions positions have, and whether something is wrong with the
+//! rules.
 
 use std::collections::BTreeMap;
 

@@ -163,7 +163,8 @@ impl<'t> Checker<'t> {
 /// file may have added that.
 fn lacks(own: &Action, theirs: &Action, column: &Column) -> bool {
     let is_given = theirs.unlisted.iter().any(|it| it.column == *column);
-    !own.columns.contains(column) && !(is_given && !has(own, &column.name))
+    let has_its_default = is_given && !has(own, &column.name);
+    !has_its_default && !own.columns.contains(column)
 }
 
 fn has(action: &Action, column: &str) -> bool {
