@@ -31,6 +31,14 @@ fn real_games_are_all_legal() {
 }
 
 #[test]
+fn drops_without_a_letter_are_read() {
+    let pgn = "[Variant \"Crazyhouse\"]\n\n1. e4 d5 2. exd5 Qxd5 3. Nc3 Qa5 4. @e6 @d4 *\n";
+    let path = crate::cli::scratch("drops.pgn", pgn);
+    let ran = rulemate(&["referee", &path]);
+    assert_eq!(verdicts(&ran.out), [format!("{path}#1 ok *")], "{}", ran.err);
+}
+
+#[test]
 fn an_illegal_move_is_refused_with_its_refutation() {
     let ran = rulemate(&["referee", "tests/data/referee/illegal.pgn"]);
     assert_eq!(ran.code, 1);

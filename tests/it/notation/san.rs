@@ -66,6 +66,17 @@ fn what_people_and_programs_write() {
     assert_eq!(read(&mut table, " dxe6 e.p.+ ").as_deref(), Ok("d5e6"));
 }
 
+/// python-chess writes drops of pawns so.
+#[test]
+fn drops_of_pawns_may_have_no_letter() {
+    let mut table = Table::of("crazyhouse");
+    table.load("4k3/8/8/8/8/8/8/R3K3[PN] w Q - 0 1");
+    for (text, uci) in [("@e4", "P@e4"), ("P@e4", "P@e4"), ("@f7+", "P@f7"), ("N@e4", "N@e4")] {
+        assert_eq!(read(&mut table, text).as_deref(), Ok(uci), "{text}");
+    }
+    assert_eq!(write(&mut table, "P@f7"), "P@f7+");
+}
+
 #[test]
 fn two_meanings_are_ambiguous() {
     let mut table = Table::of("chess");

@@ -105,10 +105,13 @@ fn word<'a>(input: &mut &'a str, first: char, bare: BareNumbers) -> Result<Token
     let is_signed = first.is_ascii_punctuation()
         && !".-=%<>".contains(first)
         && input[1..].starts_with(|it: char| it.is_ascii_uppercase());
+    // A drop may have no letter of a piece: `@e4`.
+    let is_drop = first == '@' && input[1..].starts_with(|it: char| it.is_ascii_lowercase());
     if first.is_alphabetic()
         || first.is_ascii_digit()
         || first == '('
         || is_signed
+        || is_drop
         || input.starts_with("--")
     {
         let symbol = attempt(symbol, input).map(|it| Token::Move(it.into()));
