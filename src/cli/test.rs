@@ -212,7 +212,7 @@ fn play_one(
     Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
 }
 
-/// A text of two actions of one rank: whoever writes it cannot say which of them is meant.
+/// A text of two actions of one rank, which does not say which of them is meant.
 fn said_twice<'t>(game: &Game, moves: &'t [(String, Move)]) -> Option<&'t str> {
     let program = game.world().program();
     let said = |(text, mv): &'t (String, Move)| (text.as_str(), program.action(mv.action).rank);

@@ -138,7 +138,7 @@ impl Game {
         }
     }
 
-    /// The game with the names of the rules that it starts under, for whoever asks for them.
+    /// The game with the names of the rules that it starts under.
     #[must_use]
     #[doc(hidden)]
     pub fn with_rule_names(mut self, names: Arc<[String]>) -> Self {

@@ -285,7 +285,7 @@ fn boards_of_other_widths_wrap_round_and_bounce() {
     let catalogue = catalogue();
     let gardner = "2k2/5/5/5/RN2K w - - 0 1";
     let capablanca = "5k4/10/10/10/10/10/10/R4K3B w - - 0 1";
-    let (small, wide) = ("4k/5/5/5/K1B2 w - - 0 1", "k9/10/10/10/10/10/10/K1B7 w - - 0 1");
+    let (small, wide) = ("4k/5/5/4p/K1B2 w - - 0 1", "k9/10/10/10/9p/10/10/K1B7 w - - 0 1");
     for (name, preset, fen, legal, illegal) in [
         ("gardner", "wrap-board", gardner, ["b1e2", "e1a2"], "b1d1"),
         ("gardner", "wrap-board:black", gardner, ["b1d2", "b1a3"], "b1e2"),

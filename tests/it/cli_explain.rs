@@ -252,7 +252,8 @@ fn effects_read_as_sentences() {
                 on move(p, _) in describe when was at(p, s), was color(p, c) do note \"{p} of {c} was on {s}\".\n";
     let rules = scratch("was-there.dl", text);
     let note = "as before the action the white pawn on e2 stands on e2\n";
-    says(&["--rules", &rules], &["--effects", "e2e4"], 0, "e2e4 does this: ", note);
+    let ran = explain(&["--rules", &rules], &["--effects", "e2e4"]);
+    assert!(ran.out.contains(note), "{}{}", ran.out, ran.err);
     let splits = ["--preset", "queen-splits", "--fen", "4k3/8/8/3p4/8/8/8/3QK3 w - - 0 1"];
     let stands = "as the black pawn on d5 stands on some square\n";
     says(&splits, &["--effects", "d1d5"], 0, "d1d5 does this: ", stands);

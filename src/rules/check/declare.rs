@@ -549,7 +549,7 @@ impl<'t> Checker<'t> {
         let refusals = decl.refusals.and_then(|it| self.refusals(rel, it));
         let until = decl.until.and_then(|it| self.find_stage(it));
         let unlisted = self.unlisted(rel, &decl.given);
-        for text in decl.uci.iter().chain(&decl.san).chain(&decl.also) {
+        for text in decl.uci.iter().chain(&decl.also) {
             self.check_is_word(*text);
         }
         let uci = match decl.uci {

@@ -127,3 +127,8 @@ impl Clocks {
         self.running.is_some()
     }
 }
+
+/// How far a time is ahead of another.
+pub(super) fn difference(time: u64, of: u64) -> i64 {
+    i64::try_from(i128::from(time) - i128::from(of)).unwrap_or(0)
+}

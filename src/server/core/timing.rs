@@ -1,9 +1,9 @@
 //! The clocks of a room: when they run, and what they show.
 //!
-//! A clock runs only while all seats are taken: nobody loses on time who has not come. Deliberately absent: what a
-//! turn costs (`clock`).
+//! A clock runs only while all seats are taken, so that no game is lost on time before all players have come.
+//! Deliberately absent: what a turn costs (`clock`).
 
-use super::clock::Clocks;
+use super::clock::{Clocks, difference};
 use super::request::Line;
 use super::room::Room;
 use super::rules::Rules;
@@ -78,13 +78,8 @@ impl<R: Rules> Room<R> {
         }
     }
 
-    /// Whether nobody is waited for.
+    /// Whether all seats are taken, or the game is played without seats.
     fn is_full(&self) -> bool {
         self.setup.open || self.seats.iter().all(Option::is_some)
     }
-}
-
-/// How far a time is ahead of another.
-pub(super) fn difference(time: u64, of: u64) -> i64 {
-    i64::try_from(i128::from(time) - i128::from(of)).unwrap_or(0)
 }
