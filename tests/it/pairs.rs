@@ -82,11 +82,14 @@ fn a_king_in_check_does_not_castle_where_castling_is_played_out() {
 #[test]
 fn drops_are_played_out_beside_presets_that_judge_safety_otherwise() {
     const UMBRAL: &str = "r1bk1b1r/1p1B1pp1/2pp1Q2/p3p1Pp/2Pqn2P/4PP2/PP1NK3/R1B3NR[p] b - - 1 16 slow=0 umbral-step=-,f6:true";
+    const STALWART: &str =
+        "2r2k2/2pp1Qbr/1n1BbnpP/p7/4PPb1/2P5/1P4pP/1RN1K2R[Np] b K - 0 16 slow=0 stalwart=true";
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let atomic = "rnb2k1r/2pp1ppp/7n/p7/1P1p2P1/N3q2P/PBPKP3/RQ4NR[P] w - - 1 15";
     for (presets, fen, legal, illegal) in [
         (["atomic:white", "crazyhouse"], atomic, "d2e1", "P@f2"),
         (["umbral-step:white", "crazyhouse"], UMBRAL, "d8c7", "P@e7"),
+        (["stalwart", "crazyhouse"], STALWART, "P@e7", "P@e5"),
         (["cannon", "crazyhouse"], "4c3/8/8/8/8/8/8/4K2k[P] w - - 0 1", "P@d4", "P@e4"),
         (["cannon", "crazyhouse"], "4c3/8/4p3/8/8/8/8/4K2k[P] w - - 0 1", "P@e4", "P@d4"),
         (["racing-kings", "crazyhouse"], "8/8/8/7k/8/8/8/K7[R] w - - 0 1", "R@g2", "R@h2"),
