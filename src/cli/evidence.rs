@@ -46,9 +46,9 @@ impl Evidence {
         let rules = program.sources.iter().map(rule).collect();
         let schema = game.facts().schema();
         let facts = game.facts().all_facts().iter().map(|it| saved(schema, it)).collect();
-        let (game_name, presets) = (name.clone(), presets.clone());
         let activations = Some(game.rule_names().to_vec());
-        Self { game: game_name, presets, activations, fen: game.fen(), rules, facts }
+        let (name, presets) = (name.clone(), presets.clone());
+        Self { game: name, presets, activations, fen: game.fen(), rules, facts }
     }
 
     /// The rules and the facts, if the current rules are those that were used.

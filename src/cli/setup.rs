@@ -86,10 +86,9 @@ fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result
     let name = restored.rules.game().name.clone();
     let presets = Activation::texts(&Catalogue::active(&game));
     // The rules may have been others then. Presets that have ended by themselves are still among those of now.
-    let names = game.rule_names();
-    let rules = match Activation::texts(restored.rules.activations())[..] == names[..] {
+    let rules = match restored.rules.governs(&game) {
         true => restored.rules,
-        false => library.load_exactly(&restored.rules, names)?,
+        false => library.load_exactly(&restored.rules, game.rule_names())?,
     };
     Ok(Opened { game, rules: Arc::new(rules), name, presets })
 }

@@ -93,6 +93,11 @@ impl Ruleset {
         Activation::texts(&self.activations).into()
     }
 
+    /// Whether a position is played by these rules: their activations may have ended by themselves since.
+    pub(crate) fn governs(&self, game: &Game) -> bool {
+        self.names() == *game.rule_names()
+    }
+
     /// The same game with other activations, under the program that they need, and with the facts of the game as that
     /// program numbers them.
     pub(super) fn with(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
 use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ReportEvent};
 use crate::moves::{BETWEEN, action_texts, parse_turn};
-use crate::presets::{Activation, Catalogue, Ruleset};
+use crate::presets::{Catalogue, Ruleset};
 
 /// A game with its rules, and the catalogue that other presets come from. Its facts are those after the last action:
 /// how players ended the game is in its log alone, so that a game in memory is the same as one that is loaded.
@@ -48,10 +48,9 @@ impl Board {
 
     /// The rules of a position of the game, if they are others than those of the board.
     fn other_rules(&self, game: &Game) -> Option<Ruleset> {
-        let names = game.rule_names();
-        match Activation::texts(self.rules.activations())[..] == names[..] {
+        match self.rules.governs(game) {
             true => None,
-            false => self.catalogue.load_exactly(&self.rules, names).ok(),
+            false => self.catalogue.load_exactly(&self.rules, game.rule_names()).ok(),
         }
     }
 

@@ -64,15 +64,20 @@ fn moves_whose_safety_is_left_to_the_rest_of_the_turn_are_no_faults() {
     }
 }
 
+/// The legal actions of a position of a game with presets, as UCI has them.
+fn listed(catalogue: &Catalogue, game: &str, presets: &[&str], fen: &str) -> Vec<String> {
+    let rules = catalogue.load(game, presets).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+    game.listing().into_iter().map(|it| it.0).collect()
+}
+
 /// Beside presets that it does not foresee, `atomic` plays actions out, and sees where the king ends only.
 #[test]
 fn a_king_in_check_does_not_castle_where_castling_is_played_out() {
     const CHECK: &str = "r1n1k3/p1bpqp2/8/3P1p2/1P6/P7/2P2P1P/R3KB2 w Qq - 1 12";
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     for presets in [&["atomic"][..], &["atomic", "berolina-pawns:black"]] {
-        let rules = catalogue.load("chess", presets).unwrap_or_else(|it| panic!("{it}"));
-        let mut game = rules.start(Some(CHECK)).unwrap_or_else(|it| panic!("{it}"));
-        let moves: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+        let moves = listed(&catalogue, "chess", presets, CHECK);
         assert!(moves.contains(&"e1d1".to_owned()), "{moves:?}");
         assert!(!moves.contains(&"e1c1".to_owned()), "{presets:?}: {moves:?}");
     }
@@ -94,9 +99,7 @@ fn drops_are_played_out_beside_presets_that_judge_safety_otherwise() {
         (["cannon", "crazyhouse"], "4c3/8/4p3/8/8/8/8/4K2k[P] w - - 0 1", "P@e4", "P@d4"),
         (["racing-kings", "crazyhouse"], "8/8/8/7k/8/8/8/K7[R] w - - 0 1", "R@g2", "R@h2"),
     ] {
-        let rules = catalogue.load("chess", &presets).unwrap_or_else(|it| panic!("{it}"));
-        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
-        let moves: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+        let moves = listed(&catalogue, "chess", &presets, fen);
         assert!(moves.contains(&legal.to_owned()), "{presets:?} {legal}: {moves:?}");
         assert!(!moves.contains(&illegal.to_owned()), "{presets:?} {illegal}: {moves:?}");
     }
@@ -120,9 +123,7 @@ fn drops_leave_no_royal_piece_attacked() {
         ("crazyhouse", &["atomic"], "8/8/8/8/8/8/8/R2kK3[] w - - 0 1", "a1c1", "a1d1"),
     ];
     for (game, presets, fen, legal, illegal) in rows {
-        let rules = catalogue.load(game, presets).unwrap_or_else(|it| panic!("{it}"));
-        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
-        let moves: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+        let moves = listed(&catalogue, game, presets, fen);
         assert!(moves.contains(&legal.to_owned()), "{presets:?} {legal}: {moves:?}");
         assert!(!moves.contains(&illegal.to_owned()), "{presets:?} {illegal}: {moves:?}");
     }
