@@ -156,6 +156,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/layouts/racing-kings.dl", include_str!("layouts/racing-kings.dl")),
     ("rules/layouts/tower.dl", include_str!("layouts/tower.dl")),
     ("rules/modules/chess-walls.dl", include_str!("modules/chess-walls.dl")),
+    ("rules/modules/drops.dl", include_str!("modules/drops.dl")),
     ("rules/modules/durations.dl", include_str!("modules/durations.dl")),
     ("rules/modules/graph.dl", include_str!("modules/graph.dl")),
     ("rules/modules/walls.dl", include_str!("modules/walls.dl")),

@@ -6,7 +6,7 @@
 //! how long games last, how they end, how many legal actions positions have, and whether something is wrong with the
 //! rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -240,13 +240,27 @@ fn reads_back(
             misread.join(", ")
         ));
     }
-    let others = again.listing();
-    let texts = others.iter().map(|it| &it.0).eq(moves.iter().map(|it| &it.0));
     let unsaid = rules.unsaid(game);
-    match texts || !unsaid.is_empty() {
-        true => Ok(unsaid),
-        false => Err(format!("other actions are legal when it is set up from its FEN {fen}")),
+    match action_differences(moves, &again.listing()).filter(|_| unsaid.is_empty()) {
+        None => Ok(unsaid),
+        Some(differences) => Err(format!(
+            "other actions are legal when it is set up from its FEN {fen}: {differences}"
+        )),
     }
+}
+
+/// Which texts of actions only one of two lists has, at most `TOLD` of each.
+fn action_differences(played: &[(String, Move)], set_up: &[(String, Move)]) -> Option<String> {
+    const TOLD: usize = 5;
+    let only = |of: &[(String, Move)], not_of: &[(String, Move)]| {
+        let others: BTreeSet<&str> = not_of.iter().map(|it| it.0.as_str()).collect();
+        let only = of.iter().map(|it| it.0.as_str()).filter(|it| !others.contains(it));
+        only.take(TOLD).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let sides = [("in the game", only(played, set_up)), ("when set up", only(set_up, played))];
+    let told = sides.into_iter().filter(|it| !it.1.is_empty());
+    let told: Vec<_> = told.map(|it| format!("only {}: {}", it.0, it.1.join(", "))).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Plays a game again from its save under both evaluators. Returns the number of positions and of proofs.

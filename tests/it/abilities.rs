@@ -193,6 +193,33 @@ fn loadouts_are_drawn_by_a_seed_and_clashes_are_refused() {
     }
 }
 
+/// What a preset has drawn ends with it; what another preset gives the same pieces stays.
+#[test]
+fn drawn_loadouts_end_with_their_preset() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let presets = ["loadout-drawn:black:seed=3,turns=1", "scorch:black"];
+    let rules = catalogue.load("chess", &presets).expect("it loads");
+    let mut game = rules.start(None).expect("the start");
+    let fields = |game: &mut Game| {
+        let fen = game.fen();
+        let named = fen.split(' ').filter_map(|it| it.split_once('=')).map(|it| it.0.to_owned());
+        named.collect::<Vec<_>>()
+    };
+    game.play_text("e4").expect("legal");
+    let drawn = game.fen();
+    let given = fields(&mut game);
+    assert!(
+        ["drew", "element", "scorch"].iter().all(|it| given.iter().any(|has| has == it)),
+        "{drawn}"
+    );
+    assert_eq!(rules.start(Some(&drawn)).expect("it is read").fen(), drawn);
+    game.play_text("e5").expect("legal");
+    assert_eq!(fields(&mut game), ["slow", "scorch"], "{}", game.fen());
+    assert_eq!(game.fen().matches("true").count(), 16, "{}", game.fen());
+    game.takeback().expect("an action");
+    assert_eq!(game.fen(), drawn);
+}
+
 /// A pawn alone does not capture a stalwart king, so it gives no check, whether kings may be left attacked or not.
 #[test]
 fn a_king_is_in_check_by_those_that_can_capture_it() {
