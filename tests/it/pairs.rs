@@ -129,6 +129,37 @@ fn drops_leave_no_royal_piece_attacked() {
     }
 }
 
+/// Presets that react to captures and promotions react to those of a game with hands, too, and what is captured comes
+/// into hand once.
+#[test]
+fn captures_and_promotions_of_a_game_with_hands_are_those_of_chess() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let start = "rbsgk/4p/5/P4/KGSBR[] w - - 0 1";
+    let beside = "4k/1s3/1p3/1R3/K4[] w - - 0 1";
+    for (preset, fen, text, result) in [
+        ("atomic", beside, "b2b3", "4k/5/5/5/K4[P] b - - 0 1"),
+        ("atomic", "1p2k/1s3/5/1R3/K4[] w - - 0 1", "b2b4", "1p2k/5/5/5/K4[S] b - - 0 1"),
+        ("atomic", "1p2k/1R3/5/5/K4[] w - - 0 1", "b4b5+", "4k/5/5/5/K4[P] b - - 0 1"),
+        ("crazyhouse", beside, "b2b3", "4k/1s3/1R3/5/K4[P] b - - 0 1"),
+        ("crazyhouse", start, "e1e3", "rbsgk/4p/4R/P4/KGSB1[] b - - 0 1"),
+    ] {
+        let rules = catalogue.load("minishogi", &[preset]).expect("it loads");
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        game.play_text(text).unwrap_or_else(|it| panic!("{preset}: {text}: {it}"));
+        assert_eq!(game.fen(), result, "{preset}: {text}");
+    }
+    for (preset, fen, text, result) in [
+        ("first-promotion-wins", "4k/R4/5/5/K4[] w - - 0 1", "a4a5+", "white wins"),
+        ("capture-to-win", "1p2k/1R3/5/5/K4[] w - - 0 1", "b4b5+", "white wins"),
+    ] {
+        let rules = catalogue.load("minishogi", &[preset]).expect("it loads");
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        game.play_text(text).unwrap_or_else(|it| panic!("{preset}: {text}: {it}"));
+        let told = game.result().map(ToString::to_string).unwrap_or_default();
+        assert!(told.starts_with(result), "{preset}: {told}");
+    }
+}
+
 /// Kings side by side are in no check under `atomic`, whatever attacks them; but squares behind a king are not sheltered by
 /// it when it castles.
 #[test]
