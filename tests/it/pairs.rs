@@ -129,6 +129,19 @@ fn drops_leave_no_royal_piece_attacked() {
     }
 }
 
+/// The text of the duck's way begins with the square of a piece that was dropped, too.
+#[test]
+fn the_duck_follows_a_drop_as_it_follows_a_move() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("crazyhouse", &["duck"]).unwrap_or_else(|it| panic!("{it}"));
+    let fen = "4k3/8/8/8/8/8/8/4K3[R] w - - 0 1";
+    let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+    for text in ["R@a3", "a3b1"] {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+    assert_eq!(game.fen(), "4k3/8/8/8/8/R7/8/1*2K3[] b - - 0 1");
+}
+
 /// Presets that react to captures and promotions react to those of a game with hands, too, and what is captured comes
 /// into hand once.
 #[test]
