@@ -1,11 +1,11 @@
-//! Notifies webhooks of games that begin and end.
+//! Notifies webhooks of games that begin and end, and streams of events of those that begin.
 
 use serde_json::json;
 
 use super::board::Board;
 use super::core::{Event, LogEntry, Room};
-use super::host::Host;
-use super::state::summary;
+use super::host::{Begun, Host};
+use super::state::{accounts, summary};
 use super::webhooks::{Hooks, WebhookQueues};
 
 #[doc(hidden)]
@@ -21,12 +21,16 @@ impl Host {
         Ok(())
     }
 
-    /// Notifies webhooks if a game begins or ends with these events, which are stored.
+    /// Notifies webhooks and streams if a game begins or ends with these events, which are stored.
     pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
-        let Some(queues) = self.hooks.get() else { return };
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
         let is_full = room.seats().iter().all(Option::is_some);
         let begins = is_full && has(|it| matches!(it, Event::Seated { .. }));
+        if begins {
+            // There may be no stream that receives it.
+            let _ = self.begun.send(Begun { id: id.to_owned(), accounts: accounts(room) });
+        }
+        let Some(queues) = self.hooks.get() else { return };
         let ends = has(|it| matches!(it, Event::Ended { .. }));
         for kind in
             [begins.then_some("game_started"), ends.then_some("game_ended")].into_iter().flatten()

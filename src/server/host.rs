@@ -88,10 +88,19 @@ pub struct Host {
     pub(super) pool: Pool,
     /// The computer's knowledge about games.
     pub(super) learned: Arc<Learned>,
+    /// Games as they begin.
+    pub(super) begun: broadcast::Sender<Begun>,
     /// The ids of games as they end.
     pub(super) ended: broadcast::Sender<String>,
     /// Webhooks that are notified of games.
     pub(super) hooks: OnceLock<WebhookQueues>,
+}
+
+/// A game whose last seat was taken, with the ids of the accounts on its sides.
+#[derive(Debug, Clone)]
+pub(super) struct Begun {
+    pub id: String,
+    pub accounts: Vec<Option<String>>,
 }
 
 impl Host {
@@ -128,6 +137,7 @@ impl Host {
             cluster: OnceLock::new(),
             pool: Pool::start().map_err(threads)?,
             learned: Arc::default(),
+            begun: broadcast::channel(ENDINGS).0,
             ended: broadcast::channel(ENDINGS).0,
             hooks: OnceLock::new(),
         };

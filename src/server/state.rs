@@ -136,7 +136,7 @@ pub(super) fn summary<R: Rules>(id: &str, room: &Room<R>) -> Summary {
 }
 
 /// The ids of the accounts that sit on the sides of a game.
-fn accounts<R: Rules>(room: &Room<R>) -> Vec<Option<String>> {
+pub(super) fn accounts<R: Rules>(room: &Room<R>) -> Vec<Option<String>> {
     let id = |it: &Seat| it.token.account().map(str::to_owned);
     room.seats().iter().map(|it| it.as_ref().and_then(id)).collect()
 }

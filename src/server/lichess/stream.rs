@@ -77,8 +77,8 @@ pub(super) async fn events(
     let user = account.id();
     let place = web.hold_open(&caller)?;
     web.challenges.forget_old();
-    // Before the store is read: a game that is under way there may end at any time.
-    let mut ended = web.host.ended.subscribe();
+    // Before the store is read: a game may begin or end at any time.
+    let (mut begun, mut ended) = (web.host.begun.subscribe(), web.host.ended.subscribe());
     let stored = stored_games(&web, &user).await?;
     let challenges = Arc::clone(&web.challenges);
     let (alive, mut closed) = oneshot::channel();
@@ -87,15 +87,21 @@ pub(super) async fn events(
     let answer = challenges.listen(&user, stored, open);
     tokio::spawn(async move {
         loop {
-            let id = tokio::select! {
-                id = ended.recv() => id,
+            // In this order, so that no game begins after its end.
+            tokio::select! {
+                biased;
                 _ = &mut closed => return,
-            };
-            match id {
-                Ok(id) => challenges.end(&id, &user),
-                // Missed events are sent when the account asks for its games.
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return,
+                game = begun.recv() => match game {
+                    Ok(game) => challenges.begin(&game.id, &seats_of(&user, &game.accounts)),
+                    // Missed games are sent when the account asks for its games, as are missed ends.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
+                id = ended.recv() => match id {
+                    Ok(id) => challenges.end(&id, &user),
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
             }
         }
     });
@@ -107,15 +113,22 @@ pub(super) async fn events(
 async fn stored_games(web: &Web, user: &str) -> Result<Vec<Playing>, Problem> {
     let mut playing = Vec::new();
     for game in web.games_of(user, GAMES).await? {
-        let side = game.accounts.iter().position(|it| it.as_deref() == Some(user));
-        match (game.state, side) {
-            (GameState::Over, _) => web.challenges.end(&game.id, user),
-            (GameState::Playing, Some(0)) => playing.push((game.id, "white")),
-            (GameState::Playing, Some(_)) => playing.push((game.id, "black")),
-            _ => {}
+        match game.state {
+            GameState::Over => web.challenges.end(&game.id, user),
+            GameState::Playing => {
+                let seats = seats_of(user, &game.accounts);
+                playing.extend(seats.first().map(|it| (game.id, it.1)));
+            }
+            GameState::Waiting => {}
         }
     }
     Ok(playing)
+}
+
+/// An account once for each side that it plays in a game, with the colour, by the accounts on the sides.
+fn seats_of(user: &str, accounts: &[Option<String>]) -> Vec<(String, &'static str)> {
+    let own = (0..).zip(accounts).filter(|it| it.1.as_deref() == Some(user));
+    own.map(|it| (user.to_owned(), if it.0 == 0 { "white" } else { "black" })).collect()
 }
 
 /// The games of an account that are under way.

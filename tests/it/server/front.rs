@@ -489,6 +489,49 @@ fn a_game_from_before_a_restart_is_reported_to_end() {
     });
 }
 
+/// A stream reports games that begin otherwise than by a challenge: by a search for an opponent, and by a rematch.
+#[test]
+fn a_game_that_begins_without_a_challenge_is_reported() {
+    let folder = Folder::new("begun");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (ann, ben) = (account(&server, "ann").await, account(&server, "ben").await);
+        let mut streams = Vec::new();
+        for token in [&ann, &ann, &ben] {
+            let answer = events(server.web.clone(), token.clone()).await;
+            streams.push(answer.into_body().into_data_stream());
+        }
+        let terms = json!({ "game": "chess" });
+        let (_, made) = server.post("/api/v1/pairings", &ann, terms.clone()).await;
+        let (_, met) = server.post("/api/v1/pairings", &ben, terms).await;
+        assert_eq!((&met["id"], &met["paired"]), (&made["id"], &json!(true)), "{met}");
+        let first = made["id"].as_str().unwrap();
+        let resign = format!("/api/board/game/{first}/resign");
+        assert_eq!(server.post(&resign, &ben, json!({})).await.0, StatusCode::OK);
+        let mut second = Value::Null;
+        for token in [&ann, &ben] {
+            let path = format!("/api/v1/games/{first}/rematch");
+            (_, second) = server.post(&path, token, json!({})).await;
+        }
+        for stream in &mut streams {
+            for (kind, id) in [
+                ("gameStart", first),
+                ("gameFinish", first),
+                ("gameStart", second["rematch"].as_str().unwrap()),
+            ] {
+                let event = next_event(stream).await;
+                assert_eq!(
+                    (&event["type"], &event["game"]["id"]),
+                    (&json!(kind), &json!(id)),
+                    "{event}"
+                );
+            }
+        }
+        drop(streams);
+        server.stop();
+    });
+}
+
 #[test]
 fn streams_that_are_gone_leave_nothing_behind() {
     let folder = Folder::new("streams");
