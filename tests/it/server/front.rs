@@ -517,7 +517,7 @@ fn a_game_that_begins_without_a_challenge_is_reported() {
             for (kind, id) in [
                 ("gameStart", first),
                 ("gameFinish", first),
-                ("gameStart", second["rematch"].as_str().unwrap()),
+                ("gameStart", second["game"].as_str().unwrap()),
             ] {
                 let event = next_event(stream).await;
                 assert_eq!(
