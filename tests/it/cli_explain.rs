@@ -282,7 +282,7 @@ fn pieces_in_hand_have_names() {
         &["R@a3"],
         0,
         "R@a3 is legal",
-        "the white rook #2 is dropped on a3 [rules/presets/",
+        "the white rook #2 is dropped on a3 [rules/modules/",
     );
 }
 
