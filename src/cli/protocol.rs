@@ -1,24 +1,45 @@
 //! `rulemate uci` and `rulemate xboard`: lines in, lines out, until `quit` or the end of input.
+//!
+//! A thread reads the lines, so that one that comes during a search can end it. The others wait for their turn.
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
 
 use super::Verdict;
 use super::args::ProtocolArgs;
 use super::output::{Out, trouble};
 use super::setup;
 use crate::presets::LoadError;
-use crate::protocols::{Flow, TableError, Uci, Xboard};
+use crate::protocols::{Ending, Flow, Interrupt, TableError, Uci, Xboard};
+
+/// A search that a client ends at once may take this long all the same, for an answer that is worth something.
+const MOMENT: Duration = Duration::from_millis(200);
 
 pub(crate) fn uci(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let uci = Uci::new(setup::catalogue(&args.rules)?, &args.game);
     let mut uci = uci.map_err(|why| unplayable(&why))?;
-    converse(out, |line, say| uci.line(line, say))
+    let manners = Manners { ending: Uci::ending, is_search: Uci::is_search, at_once: Uci::at_once };
+    converse(out, manners, |line, interrupt, say| {
+        uci.ended_by(interrupt);
+        uci.line(line, say)
+    })
 }
 
 pub(crate) fn xboard(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let xboard = Xboard::new(setup::catalogue(&args.rules)?, &args.game);
     let mut xboard = xboard.map_err(|why| unplayable(&why))?;
-    converse(out, |line, say| xboard.line(line, say))
+    // Nothing is answered during a search: the client of `ping` wants to know that there will be no move before it.
+    let manners = Manners { ending: Xboard::ending, is_search: |_| false, at_once: |_| None };
+    converse(out, manners, |line, interrupt, say| {
+        xboard.ended_by(interrupt);
+        xboard.line(line, say)
+    })
 }
 
 /// The error for a game that cannot be played, with its fix.
@@ -31,21 +52,86 @@ fn unplayable(why: &TableError) -> anyhow::Error {
     trouble(why, fix)
 }
 
+/// What lines mean to a search.
+struct Manners {
+    /// How a line ends the search that is under way.
+    ending: fn(&str) -> Option<Ending>,
+    /// Whether a line begins a search during which others are answered.
+    is_search: fn(&str) -> bool,
+    /// The answer that a line gets during such a search.
+    at_once: fn(&str) -> Option<&'static str>,
+}
+
+/// A line of the client, and what ends the search for its answer.
+type Heard = (io::Result<String>, Interrupt);
+
 fn converse(
     out: &mut Out,
-    mut answer: impl FnMut(&str, &mut dyn FnMut(&str)) -> Flow,
+    manners: Manners,
+    mut answer: impl FnMut(&str, Interrupt, &mut dyn FnMut(&str)) -> Flow,
 ) -> anyhow::Result<Verdict> {
-    for line in std::io::stdin().lock().lines() {
-        let mut said = Vec::new();
-        let flow = answer(&line?, &mut |text| said.push(text.to_owned()));
-        for text in said {
-            out.line(format_args!("{text}"))?;
+    let (sender, lines) = channel();
+    // How many lines were read and are not answered.
+    let open = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&open);
+    let reader = thread::Builder::new().spawn(move || read(&manners, &sender, &count));
+    reader.context("a thread for the client's lines")?;
+    for (line, interrupt) in lines {
+        let mut said = String::new();
+        let flow = answer(&line.context("standard input")?, interrupt, &mut |text| {
+            said.push_str(text);
+            said.push('\n');
+        });
+        for text in said.lines() {
+            out.line(text)?;
         }
         // The client waits for the answer.
         out.flush()?;
+        open.fetch_sub(1, Ordering::SeqCst);
         if flow == Flow::Quit {
             break;
         }
     }
     Ok(Verdict::Fine)
+}
+
+/// Reads lines until the end of input, and passes them on.
+fn read(manners: &Manners, sender: &Sender<Heard>, open: &AtomicUsize) {
+    let mut input = io::stdin().lock();
+    let mut interrupt = Interrupt::default();
+    let mut last = (false, Instant::now());
+    let end = |interrupt: &mut Interrupt, began: Instant, ending: Ending| {
+        if ending == Ending::AnswerNow && open.load(Ordering::SeqCst) > 0 {
+            thread::sleep(MOMENT.saturating_sub(began.elapsed()));
+        }
+        std::mem::take(interrupt).end(ending);
+    };
+    loop {
+        let mut bytes = Vec::new();
+        let line = match input.read_until(b'\n', &mut bytes) {
+            Ok(0) => return end(&mut interrupt, last.1, Ending::AnswerNow),
+            // Names of players and of files need not be UTF-8.
+            Ok(_) => Ok(String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned()),
+            Err(why) => Err(why),
+        };
+        let is_failed = line.is_err();
+        if let Ok(line) = &line {
+            let is_searching = last.0 && open.load(Ordering::SeqCst) > 0;
+            if is_searching && let Some(answer) = (manners.at_once)(line) {
+                let mut out = io::stdout().lock();
+                if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
+                    return;
+                }
+                continue;
+            }
+            if let Some(ending) = (manners.ending)(line) {
+                end(&mut interrupt, last.1, ending);
+            }
+            last = ((manners.is_search)(line), Instant::now());
+        }
+        open.fetch_add(1, Ordering::SeqCst);
+        if sender.send((line, interrupt.clone())).is_err() || is_failed {
+            return;
+        }
+    }
 }

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use crate::derive::World;
+use crate::derive::{Allowance, World};
 use crate::facts::{AttrId, EntityId, GAME, Shape};
 use crate::game::Game;
 use crate::moves::{Contract, Move, legal_moves, pseudo_moves};
@@ -148,7 +148,7 @@ impl Knowledge {
         it.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
         it.fit(&sample_games, &alone);
         // Each round is twice as long as all before it.
-        while spent < lessons.actions {
+        while spent < lessons.actions && Allowance::exhausted().is_none() {
             let round = (spent * 2).min(lessons.actions - spent).max(1);
             let elapsed = began.elapsed();
             let time = lessons.time.map(|it| it.saturating_sub(elapsed).min(elapsed * 2));

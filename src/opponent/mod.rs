@@ -124,12 +124,14 @@ pub struct Opponent {
     seed: u64,
     /// The fixed method, if there is one.
     method: Option<Method>,
+    /// The only actions that it may take; if there are none, it may take any.
+    among: Vec<Move>,
 }
 
 impl Opponent {
     /// The seed decides between equally good actions, and determines the errors of low levels.
     pub fn new(knowledge: Knowledge, level: Level, seed: u64) -> Self {
-        Self { knowledge, level, seed, method: None }
+        Self { knowledge, level, seed, method: None, among: Vec::new() }
     }
 
     /// The same opponent with a fixed search method for all games. Low levels, and searches without a limit of nodes or
@@ -145,11 +147,19 @@ impl Opponent {
         Self { seed, ..self }
     }
 
+    /// The same opponent, which takes one of these actions, found by alpha-beta; any action if there are none.
+    #[must_use]
+    pub fn among(self, actions: Vec<Move>) -> Self {
+        Self { among: actions, ..self }
+    }
+
     /// The search method that it would use.
     pub fn method(&self, budget: Budget) -> Method {
         let is_bounded = budget.nodes < u64::MAX || budget.time.is_some();
         match self.method {
-            _ if !is_bounded || self.level.error() > 0 => Method::AlphaBeta,
+            _ if !is_bounded || self.level.error() > 0 || !self.among.is_empty() => {
+                Method::AlphaBeta
+            }
             Some(method) => method,
             None if self.knowledge.is_quiet() || self.knowledge.branching() >= MANY => {
                 Method::MonteCarlo
@@ -171,7 +181,8 @@ impl Opponent {
         let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => {
-                self.search(game, budget, stop).choose(self.level.error(), self.seed)
+                let error = self.level.error();
+                self.search(game, budget, stop).choose(&self.among, error, self.seed)
             }
             Method::MonteCarlo => {
                 let (found, left) = self.forced(game, budget, stop);
@@ -196,7 +207,7 @@ impl Opponent {
         let part = Budget { nodes, time, ..budget };
         let found = match nodes {
             0 => None,
-            _ => self.search(game, part, stop).choose(0, self.seed),
+            _ => self.search(game, part, stop).choose(&[], 0, self.seed),
         };
         let used = found.as_ref().map_or(0, |it| it.nodes);
         let left = Budget {

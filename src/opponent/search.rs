@@ -98,10 +98,13 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// The best action, after adding the random error of the level.
-    pub(super) fn choose(&mut self, error: i32, seed: u64) -> Option<Choice> {
+    /// The best action among these (of all, if there are none), after adding the random error of the level.
+    pub(super) fn choose(&mut self, among: &[Move], error: i32, seed: u64) -> Option<Choice> {
         let mut chance = Chance(seed);
         let mut moves = self.sorted(None);
+        if !among.is_empty() {
+            moves.retain(|it| among.contains(it));
+        }
         // Equally good actions come in random order.
         for at in (1..moves.len()).rev() {
             moves.swap(at, chance.below(at + 1));

@@ -5,16 +5,20 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::Interrupt;
 use super::dialect::{Dialect, DialectError};
-use crate::game::{Exhausted, Game, GameResult, PlayError, Stop};
-use crate::moves::{action_texts, divide, refusal};
-use crate::opponent::{Budget, Knowledge, Lessons, Level, Opponent, Score};
+use crate::game::{Allowance, Exhausted, Game, GameResult, PlayError};
+use crate::moves::{Move, action_texts, divide, refusal};
+use crate::opponent::{Budget, Choice, Knowledge, Lessons, Level, Opponent, Score, Stop};
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
 /// Knowledge that was learned for this long is not learned again.
 const ENOUGH: Duration = Duration::from_millis(500);
+
+/// Time for a search that was ended before it began.
+pub(super) const AT_STOP: Duration = Duration::from_millis(200);
 
 /// Maximum number of seconds for which a game is learned.
 pub(super) const LONGEST_LESSONS: u64 = 3_600;
@@ -33,8 +37,8 @@ pub struct EngineGame {
     /// Whether the client writes our letters.
     plain: bool,
     game: Game,
-    /// The knowledge about the games that were played, by name.
-    knowledge: HashMap<String, Knowledge>,
+    /// The knowledge about the games that were played, by name, and the time for which they were learned.
+    knowledge: HashMap<String, (Duration, Knowledge)>,
     /// Time to learn a game before the engine reports that it is ready, if one is set.
     learning_time: Option<Duration>,
 }
@@ -207,7 +211,13 @@ impl EngineGame {
         moves: impl Iterator<Item = &'m str>,
     ) -> Result<(), TableError> {
         let fen = fen.map(|it| self.dialect().fen_to_ours(it));
-        let mut game = self.spelled(self.rules.start(fen.as_deref()).map_err(TableError::from))?;
+        let started = self.rules.start(fen.as_deref()).or_else(|why| {
+            match fen.as_deref().and_then(without_fields_of_chess) {
+                Some(plain) => self.rules.start(Some(&plain)).map_err(|_| why),
+                None => Err(why),
+            }
+        });
+        let mut game = self.spelled(started.map_err(TableError::from))?;
         for text in moves {
             let ours = self.dialect().move_to_ours(text);
             let played = game.play_text(&ours).map(|_| ());
@@ -233,27 +243,66 @@ impl EngineGame {
     }
 
     /// The action that the engine takes; `None` if there is none. The first time that a game is played, it is
-    /// learned, which takes a few seconds.
+    /// learned, which takes a part of the time.
     ///
     /// # Errors
     /// As [`EngineGame::pick`].
     pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
-        let Some(text) = self.pick()? else { return Ok(None) };
-        let knowledge = self.learned(lessons_within(budget))?;
-        let mut opponent = Opponent::new(knowledge, level, self.game.hash());
-        let Some(choice) = opponent.choose(&self.game, budget, &Stop::default()) else {
-            return Ok(None);
-        };
-        let contract = self.game.contract().clone();
-        let (score, depth, nodes) = (choice.score, choice.depth, choice.nodes);
-        // Rules may call an action legal that cannot be taken: then any other action is taken.
-        if refusal(self.game.world_mut(), &contract, &choice.action).is_some() {
-            return Ok(Some(Thought { line: vec![text.clone()], text, score, depth, nodes }));
+        self.think_of(&[], level, budget, &Interrupt::default())
+    }
+
+    /// [`EngineGame::think`], of these actions alone (of all, if there are none), until the client ends it.
+    ///
+    /// # Errors
+    /// One of them is not legal. As [`EngineGame::pick`].
+    pub fn think_of(
+        &mut self,
+        only: &[String],
+        level: Level,
+        mut budget: Budget,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Thought>, TableError> {
+        let began = Instant::now();
+        let among = self.actions(only)?;
+        let Some(text) = self.pick_of(&among)? else { return Ok(None) };
+        let hurried = |time: Option<Duration>| time.map_or(AT_STOP, |it| it.min(AT_STOP));
+        let mut stop = interrupt.stop().clone();
+        if stop.is_stopped() {
+            budget.time = Some(hurried(budget.time));
         }
+        let knowledge = self.learned(lessons_within(budget))?;
+        budget.time = budget.time.map(|it| it.saturating_sub(began.elapsed()));
+        if stop.is_stopped() {
+            (budget.time, stop) = (Some(hurried(budget.time)), Stop::default());
+        }
+        let mut opponent = Opponent::new(knowledge, level, self.game.hash()).among(among);
+        let choice = opponent.choose(&self.game, budget, &stop);
+        let contract = self.game.contract().clone();
+        let (score, depth, nodes) = choice
+            .as_ref()
+            .map_or((Score::Hundredths(0), 0, 0), |it| (it.score, it.depth, it.nodes));
+        // Without the time for a single look at the actions there is no choice. And rules may call an action legal that
+        // cannot be taken. Then any other action is taken.
+        let mut can_be_taken =
+            |it: &Choice| refusal(self.game.world_mut(), &contract, &it.action).is_none();
+        let Some(choice) = choice.filter(|it| can_be_taken(it)) else {
+            return Ok(Some(Thought { line: vec![text.clone()], text, score, depth, nodes }));
+        };
         let texts = action_texts(self.game.world_mut(), &choice.line);
         let line: Vec<String> = texts.iter().map(|it| self.dialect().move_to_theirs(it)).collect();
         let text = line.first().cloned().unwrap_or(text);
         Ok(Some(Thought { text, score, depth, nodes, line }))
+    }
+
+    /// The legal actions that a client's texts mean.
+    fn actions(&mut self, texts: &[String]) -> Result<Vec<Move>, TableError> {
+        let mut found = Vec::new();
+        for text in texts {
+            let ours = self.dialect().move_to_ours(text);
+            let action = self.game.find_move(&ours);
+            found.push(self.spelled(action.map_err(|why| TableError::Move(text.clone(), why)))?);
+        }
+        Ok(found)
     }
 
     /// Sets the time to learn each game in [`EngineGame::prepare`]. If it is zero, a game is learned within a
@@ -269,12 +318,13 @@ impl EngineGame {
         Ok(())
     }
 
-    /// Learns the game now, if it is to be learned for a given time and is not known.
+    /// Learns the game now, if it is to be learned for a given time and is not known, or until the client ends it.
     ///
     /// # Errors
     /// The game does not start.
-    pub fn prepare(&mut self) -> Result<(), TableError> {
+    pub fn prepare(&mut self, interrupt: &Interrupt) -> Result<(), TableError> {
         if let Some(time) = self.learning_time {
+            let _allowance = Allowance::of_many(u64::MAX, interrupt.stop().clone());
             self.learned(Lessons::of(time))?;
         }
         Ok(())
@@ -283,13 +333,14 @@ impl EngineGame {
     /// The knowledge about the game: learned the first time. If the time for it was short, it is learned again later.
     fn learned(&mut self, lessons: Lessons) -> Result<Knowledge, TableError> {
         let name = &self.rules.game().name;
-        if let Some(known) = self.knowledge.get(name) {
+        let time = lessons.time.unwrap_or(Duration::MAX);
+        if let Some((before, known)) = self.knowledge.get(name)
+            && (*before >= ENOUGH || *before >= time / 2)
+        {
             return Ok(known.clone());
         }
         let knowledge = Knowledge::learn(&self.rules.start(None)?, lessons, 1);
-        if lessons.time.is_none_or(|it| it >= ENOUGH) {
-            self.knowledge.insert(name.clone(), knowledge.clone());
-        }
+        self.knowledge.insert(name.clone(), (time, knowledge.clone()));
         Ok(knowledge)
     }
 
@@ -298,7 +349,13 @@ impl EngineGame {
     /// # Errors
     /// The rules exceed a budget, or none of the legal moves can be played: the reason of the first.
     pub fn pick(&mut self) -> Result<Option<String>, TableError> {
-        let moves = self.game.listing();
+        self.pick_of(&[])
+    }
+
+    /// [`EngineGame::pick`], of these actions alone (of all, if there are none).
+    fn pick_of(&mut self, among: &[Move]) -> Result<Option<String>, TableError> {
+        let mut moves = self.game.listing();
+        moves.retain(|it| among.is_empty() || among.contains(&it.1));
         let at = (self.game.hash() % moves.len().max(1) as u64) as usize;
         let contract = self.game.contract().clone();
         let mut impossible = None;
@@ -375,6 +432,15 @@ impl EngineGame {
     /// The warnings of the setup, in words.
     pub fn warnings(&self) -> Vec<String> {
         self.game.warnings().iter().map(ToString::to_string).collect()
+    }
+}
+
+/// A FEN with the six fields of chess, of which castling, the passed square and the counter of half-moves say nothing:
+/// as a game has it that lacks those. Fairy-Stockfish writes them for all games.
+fn without_fields_of_chess(fen: &str) -> Option<String> {
+    match fen.split_whitespace().collect::<Vec<_>>().as_slice() {
+        [board, turn, "-", "-", _, number] => Some(format!("{board} {turn} {number}")),
+        _ => None,
     }
 }
 

@@ -1,16 +1,18 @@
 //! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
 //!
 //! Read: `uci isready ucinewgame setoption position go stop ponderhit d quit`. `go` searches within the budget of the
-//! level. Clocks and `movetime` replace its time; `depth` and `nodes` can only make the budget smaller. Since lines are
-//! read one after the other, nothing is searched during `go infinite` and `go ponder`: `stop` is answered after a short
-//! search, `ponderhit` after one within the clocks of that `go`. `go perft N` counts. A variant that cannot be played is
-//! answered by an error, and so is every `position` and `go` until another one is chosen.
+//! level. Clocks and `movetime` replace its time; `depth` and `nodes` can only make the budget smaller; `searchmoves`
+//! ends with the next word of `go`. Whoever reads the lines can end a search ([`Uci::ending`]). Nothing is searched during
+//! `go infinite` and `go ponder`: `stop` is answered after a short search, `ponderhit` after one within the clocks of that
+//! `go`. `go perft N` counts. A variant that cannot be played is answered by an error, and so is every `position` and `go`
+//! until another one is chosen; a position that cannot be set up, and so is every `go` until the next one. A `go` that is
+//! answered by an error has `bestmove (none)`, since the client waits for `bestmove`.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::table::LONGEST_LESSONS;
-use super::{EngineGame, Flow, TableError, Thought};
+use super::table::{AT_STOP, LONGEST_LESSONS};
+use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought};
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
 
@@ -18,8 +20,24 @@ use crate::presets::Catalogue;
 const IGNORED: &[&str] =
     &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
 
-/// Time for the search that answers `stop`.
-const AT_STOP: Duration = Duration::from_millis(200);
+/// The answer to `isready`.
+const READY: &str = "readyok";
+
+/// The words of `go`. All but the first come after the moves of `searchmoves`.
+const GO: &[&str] = &[
+    "searchmoves",
+    "ponder",
+    "wtime",
+    "btime",
+    "winc",
+    "binc",
+    "movestogo",
+    "depth",
+    "nodes",
+    "mate",
+    "movetime",
+    "infinite",
+];
 
 /// A UCI session.
 #[derive(Debug)]
@@ -31,9 +49,21 @@ pub struct Uci {
     shuffled: bool,
     /// Why the variant cannot be played.
     refused: Option<String>,
-    /// The budget at `ponderhit` of a search that was begun by `go infinite` or `go ponder` and waits for that or `stop`.
-    waiting: Option<Budget>,
+    /// Why the last position could not be set up.
+    misplaced: Option<String>,
+    /// A search that was begun by `go infinite` or `go ponder` and waits for `stop` or `ponderhit`.
+    waiting: Option<Wanted>,
     level: Level,
+    /// Ends the search for the answer to the next line.
+    interrupt: Interrupt,
+}
+
+/// What `go` asks for.
+#[derive(Debug)]
+struct Wanted {
+    budget: Budget,
+    /// The moves of `searchmoves`; if there are none, any.
+    only: Vec<String>,
 }
 
 impl Uci {
@@ -44,8 +74,37 @@ impl Uci {
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
         let table = EngineGame::new(catalogue, default)?;
         let variant = default.to_owned();
-        let level = Level::HIGHEST;
-        Ok(Self { table, variant, shuffled: false, refused: None, waiting: None, level })
+        Ok(Self {
+            table,
+            variant,
+            shuffled: false,
+            refused: None,
+            misplaced: None,
+            waiting: None,
+            level: Level::HIGHEST,
+            interrupt: Interrupt::default(),
+        })
+    }
+
+    /// How a line ends a search that is under way when it comes, if it does.
+    pub fn ending(line: &str) -> Option<Ending> {
+        matches!(line.split_whitespace().next()?, "stop" | "quit").then_some(Ending::AnswerNow)
+    }
+
+    /// Whether a line begins a search, which takes its time.
+    pub fn is_search(line: &str) -> bool {
+        let mut words = line.split_whitespace();
+        words.next() == Some("go") && words.next() != Some("perft")
+    }
+
+    /// The answer to a line that does not wait for a search which is under way.
+    pub fn at_once(line: &str) -> Option<&'static str> {
+        (line.trim() == "isready").then_some(READY)
+    }
+
+    /// From now on, searches are ended by this.
+    pub fn ended_by(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
     }
 
     /// Answers one line.
@@ -70,10 +129,10 @@ impl Uci {
     }
 
     fn prepare(&mut self, out: &mut dyn FnMut(&str)) {
-        if let Err(why) = self.table.prepare() {
+        if let Err(why) = self.table.prepare(&self.interrupt) {
             error(out, &why.to_string());
         }
-        out("readyok");
+        out(READY);
     }
 
     fn identify(&self, out: &mut dyn FnMut(&str)) {
@@ -134,6 +193,7 @@ impl Uci {
 
     /// Sets up the requested variant, or records why that failed.
     fn choose(&mut self, out: &mut dyn FnMut(&str)) {
+        self.misplaced = None;
         self.refused = match self.table.choose_as(&self.variant, self.shuffled) {
             Ok(()) => None,
             Err(why) => Some(why.to_string()),
@@ -165,32 +225,52 @@ impl Uci {
             [] | ["startpos"] => None,
             ["fen", fen @ ..] => Some(fen.join(" ")),
             ["startpos", other, ..] => {
-                return error(out, &format!("expected moves after startpos, not {other}"));
+                return self.misplace(&format!("expected moves after startpos, not {other}"), out);
             }
-            [other, ..] => return error(out, &format!("expected startpos or fen, not {other}")),
+            [other, ..] => {
+                return self.misplace(&format!("expected startpos or fen, not {other}"), out);
+            }
         };
         let moves = moves.iter().skip(1).copied();
         match self.table.set_up(fen.as_deref(), moves) {
             Ok(()) => {
+                self.misplaced = None;
                 for warning in self.table.warnings() {
                     out(&format!("info string {warning}"));
                 }
             }
-            Err(why) => error(out, &why.to_string()),
+            Err(why) => self.misplace(&why.to_string(), out),
         }
     }
 
+    /// Records why a position could not be set up: what is searched later would be another one.
+    fn misplace(&mut self, why: &str, out: &mut dyn FnMut(&str)) {
+        error(out, why);
+        self.misplaced = Some(why.to_owned());
+    }
+
     fn go(&mut self, words: &[&str], out: &mut dyn FnMut(&str)) {
-        if let Some(why) = &self.refused {
-            return error(out, why);
-        }
-        match words {
-            ["perft", rest @ ..] => self.perft(rest.first().copied().unwrap_or_default(), out),
-            words if words.contains(&"infinite") || words.contains(&"ponder") => {
-                self.waiting = Some(self.budget(words));
+        let fault = self.refused.as_ref().or(self.misplaced.as_ref()).cloned();
+        match (words, fault) {
+            (["perft", ..], Some(why)) => error(out, &why),
+            (["perft", rest @ ..], None) => {
+                self.perft(rest.first().copied().unwrap_or_default(), out);
             }
-            _ => self.best_move(self.budget(words), out),
+            (words, None) if words.contains(&"infinite") || words.contains(&"ponder") => {
+                self.waiting = Some(self.wanted(words));
+            }
+            (words, None) => self.best_move(&self.wanted(words), out),
+            (_, Some(why)) => {
+                error(out, &why);
+                out("bestmove (none)");
+            }
         }
+    }
+
+    fn wanted(&self, words: &[&str]) -> Wanted {
+        let moves = words.iter().skip_while(|it| **it != "searchmoves").skip(1);
+        let moves = moves.take_while(|it| !GO.contains(it));
+        Wanted { budget: self.budget(words), only: moves.map(|it| (*it).to_owned()).collect() }
     }
 
     /// The budget, from the parameters of `go`. Clocks below zero, of a side that is late, count as empty.
@@ -213,7 +293,7 @@ impl Uci {
             nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
             depth: depth
                 .map_or(own.depth, |it| own.depth.min(u32::try_from(it).unwrap_or(u32::MAX))),
-            // There is always a limit of time, since `stop` is not read during a search.
+            // There is always a limit of time: not all who drive this adapter can end a search.
             time: time.or(own.time),
         }
     }
@@ -235,19 +315,21 @@ impl Uci {
     }
 
     fn stop(&mut self, out: &mut dyn FnMut(&str)) {
-        if self.waiting.take().is_some() {
-            self.best_move(Budget { time: Some(AT_STOP), ..self.level.budget() }, out);
+        if let Some(Wanted { only, .. }) = self.waiting.take() {
+            let budget = Budget { time: Some(AT_STOP), ..self.level.budget() };
+            self.best_move(&Wanted { budget, only }, out);
         }
     }
 
     fn ponder_hit(&mut self, out: &mut dyn FnMut(&str)) {
-        if let Some(budget) = self.waiting.take() {
-            self.best_move(budget, out);
+        if let Some(wanted) = self.waiting.take() {
+            self.best_move(&wanted, out);
         }
     }
 
-    fn best_move(&mut self, budget: Budget, out: &mut dyn FnMut(&str)) {
-        match self.table.think(self.level, budget) {
+    fn best_move(&mut self, wanted: &Wanted, out: &mut dyn FnMut(&str)) {
+        let Wanted { budget, only } = wanted;
+        match self.table.think_of(only, self.level, *budget, &self.interrupt) {
             Ok(Some(Thought { text, score, depth, nodes, line })) => {
                 let score = match score {
                     Score::Hundredths(it) => format!("cp {it}"),

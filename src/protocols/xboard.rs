@@ -1,14 +1,14 @@
 //! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
 //!
 //! One game at a time. When it is our turn we think within `sd` and within `st`, or within our clock (`time`)
-//! where `st` is not set. Games that xboard does not know are described to it by `setup`. Turns of several
+//! where `st` is not set, or until whoever reads the lines ends it ([`Xboard::ending`]). Games that xboard does not know are described to it by `setup`. Turns of several
 //! actions do not fit this protocol: each of our actions is sent as a `move`, but clients expect one a turn.
 
 use std::time::Duration;
 
 use super::table::LONGEST_LESSONS;
 use super::uci::think_for;
-use super::{EngineGame, Flow, TableError};
+use super::{Ending, EngineGame, Flow, Interrupt, TableError};
 use crate::opponent::{Budget, Level};
 use crate::presets::Catalogue;
 
@@ -23,7 +23,7 @@ const NATIVE: &[&str] =
 const IGNORED: &[&str] = &[
     "xboard", "accepted", "rejected", "random", "otim", "post", "nopost", "hard", "easy", "cores",
     "memory", "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint", "hover",
-    "lift", "put", "egtpath", "exit", "analyze", "white", "black", "nps", "pause", "resume",
+    "lift", "put", "egtpath", "exit", "white", "black", "nps", "pause", "resume",
 ];
 
 /// An xboard session.
@@ -36,12 +36,14 @@ pub struct Xboard {
     own: Option<i64>,
     /// Whether the result was sent.
     claimed: bool,
-    /// Seconds that an action may take (`st`).
-    seconds: Option<u64>,
+    /// The time that an action may take (`st`).
+    each: Option<Duration>,
     /// Maximum number of actions to look ahead (`sd`).
     depth: Option<u32>,
     /// The time left on our clock, in hundredths of a second.
     left: Option<u64>,
+    /// Ends the search for the answer to the next line.
+    interrupt: Interrupt,
 }
 
 impl Xboard {
@@ -52,8 +54,24 @@ impl Xboard {
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
         let table = EngineGame::new(catalogue, default)?;
         let default = default.to_owned();
-        let (own, claimed, seconds, depth, left) = (None, false, None, None, None);
-        Ok(Self { table, default, own, claimed, seconds, depth, left })
+        let (own, claimed, each, depth, left) = (None, false, None, None, None);
+        let interrupt = Interrupt::default();
+        Ok(Self { table, default, own, claimed, each, depth, left, interrupt })
+    }
+
+    /// How a line ends a search that is under way when it comes, if it does.
+    pub fn ending(line: &str) -> Option<Ending> {
+        match line.split_whitespace().next()? {
+            "?" | "quit" => Some(Ending::AnswerNow),
+            // We do not move after these, or the client and we have different positions.
+            "force" | "new" | "result" => Some(Ending::Abandon),
+            _ => None,
+        }
+    }
+
+    /// From now on, searches are ended by this.
+    pub fn ended_by(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
     }
 
     /// Answers one line.
@@ -75,9 +93,11 @@ impl Xboard {
             }
             "playother" => self.own = Some(1 - self.table.side()),
             "?" => self.answer(out),
-            "st" => self.seconds = rest.parse().ok(),
+            "st" => {
+                self.each = rest.parse().ok().and_then(|it| Duration::try_from_secs_f64(it).ok())
+            }
             // The clock that it sets up is told by `time`; it replaces `st`.
-            "level" => self.seconds = None,
+            "level" => self.each = None,
             "sd" => self.depth = rest.parse().ok(),
             // A clock below zero, of a side that is late, counts as empty.
             "time" => {
@@ -102,7 +122,7 @@ impl Xboard {
     }
 
     fn prepare(&mut self, number: &str, out: &mut dyn FnMut(&str)) {
-        if let Err(why) = self.table.prepare() {
+        if let Err(why) = self.table.prepare(&self.interrupt) {
             out(&format!("tellusererror {}", one_line(&why)));
         }
         out(&format!("pong {number}"));
@@ -185,10 +205,10 @@ impl Xboard {
     fn budget(&self) -> Budget {
         let own = Level::HIGHEST.budget();
         let of_clock = self.left.map(|it| think_for(it.saturating_mul(10), 0, None));
-        let time = self.seconds.map(|it| it.saturating_mul(1000)).or(of_clock);
+        let time = self.each.or(of_clock.map(Duration::from_millis));
         Budget {
             depth: self.depth.map_or(own.depth, |it| it.clamp(1, own.depth)),
-            time: time.map(Duration::from_millis).or(own.time),
+            time: time.or(own.time),
             ..own
         }
     }
@@ -196,7 +216,9 @@ impl Xboard {
     /// Plays our moves while it is our turn.
     fn answer(&mut self, out: &mut dyn FnMut(&str)) {
         while self.own == Some(self.table.side()) {
-            let text = match self.table.think(Level::HIGHEST, self.budget()) {
+            let thought = self.table.think_of(&[], Level::HIGHEST, self.budget(), &self.interrupt);
+            let text = match thought {
+                _ if self.interrupt.is_abandoned() => return,
                 Ok(Some(thought)) => thought.text,
                 Ok(None) => return,
                 Err(why) => return out(&format!("tellusererror {}", one_line(&why))),
@@ -255,6 +277,7 @@ mod tests {
         };
         let seconds = |it| Some(Duration::from_secs(it));
         assert_eq!(after(&["force", "st 5", "sd 1", "time 6000"]), (1, seconds(5)));
+        assert_eq!(after(&["st 0.25"]), (1, Some(Duration::from_millis(250))));
         assert_eq!(after(&["level 40 5 0"]), (1, seconds(2)), "a thirtieth of the clock");
         assert_eq!(after(&["new"]), (own.depth, own.time));
     }

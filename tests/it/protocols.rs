@@ -1,5 +1,10 @@
 //! Conversations in UCI and with xboard, line by line, as the clients hold them.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
 use rulemate::internals::presets::Catalogue;
 use rulemate::internals::protocols::{Flow, Uci, Xboard};
 
@@ -124,6 +129,7 @@ fn bad_input_is_answered_and_changes_nothing() {
         "go perft",
         "frobnicate",
         "setoption name Foo value 1",
+        "position startpos",
         "go perft 1",
     ]);
     assert_eq!(said.iter().filter(|it| it.starts_with("info string error")).count(), 7, "{said:?}");
@@ -204,4 +210,168 @@ fn quitting_ends_the_conversation() {
     let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();
     assert_eq!(uci.line("quit", &mut |_| ()), Flow::Quit);
     assert_eq!(uci.line("isready", &mut |_| ()), Flow::GoesOn);
+}
+
+/// A search takes no longer than its time, though a game is learned before the first one.
+#[test]
+fn what_is_learned_before_a_move_is_within_its_time() {
+    let began = Instant::now();
+    let said = uci(&["go movetime 3000"]);
+    let took = began.elapsed();
+    assert!(said.last().unwrap().starts_with("bestmove "), "{said:?}");
+    assert!(took < Duration::from_millis(3_600), "{took:?}");
+}
+
+#[test]
+fn a_search_is_of_the_moves_that_are_asked_for() {
+    let best = |go: &str| {
+        let said = uci(&["setoption name Skill Level value 1", go]);
+        (said.len(), said.last().unwrap().clone())
+    };
+    assert_eq!(best("go searchmoves h2h4 depth 1"), (2, "bestmove h2h4".into()));
+    let (_, text) = best("go depth 1 searchmoves g1h3 b1a3");
+    assert!(["bestmove g1h3", "bestmove b1a3"].contains(&text.as_str()), "{text}");
+    let said = uci(&["go infinite searchmoves a2a4", "stop"]);
+    assert_eq!(said.last().unwrap(), "bestmove a2a4");
+    let said = uci(&["go depth 1 searchmoves e2e5"]);
+    assert!(said[0].starts_with("info string error e2e5"), "{said:?}");
+    assert_eq!(said[1..], ["bestmove (none)"]);
+}
+
+/// The client waits for `bestmove`, and a move of another position would be illegal in its own.
+#[test]
+fn no_move_is_found_where_the_position_or_the_variant_is_refused() {
+    for refused in [
+        "position fen 8/8 w",
+        "position startpos moves e2e4 e7e4",
+        "position startpos e2e4",
+        "setoption name UCI_Variant value knihtmate",
+    ] {
+        let said = uci(&[refused, "go depth 1", "go infinite", "stop", "go perft 1"]);
+        let none = said.iter().filter(|it| *it == "bestmove (none)").count();
+        let others = said.iter().filter(|it| !it.starts_with("info string error")).count();
+        assert_eq!((none, others), (2, 2), "{refused}: {said:?}");
+    }
+    let again = ["position fen 8/8 w", "ucinewgame", "go depth 1"];
+    assert_ne!(uci(&again).last().unwrap(), "bestmove (none)");
+}
+
+/// Fairy-Stockfish writes six fields for every game, also where castling and passed squares are unknown.
+#[test]
+fn fields_of_chess_that_say_nothing_are_passed_over() {
+    let variant = "setoption name UCI_Variant value dobutsu";
+    let said = uci(&[variant, "position fen gle/1C1/3/ELG[C] b - - 0 1", "d", "go perft 1"]);
+    assert!(said.iter().any(|it| it == "Fen: gle/1C1/3/ELG[C] b 1"), "{said:?}");
+    let said = uci(&[variant, "position fen gle/1C1/3/ELG[C] b KQ - 0 1"]);
+    assert!(said[1].starts_with("info string error"), "{said:?}");
+}
+
+/// A program that speaks a protocol, with a client's end of its pipes.
+struct Engine {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Engine {
+    fn start(protocol: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
+            .arg(protocol)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            output
+                .lines()
+                .map_while(Result::ok)
+                .take_while(|it| sender.send(it.clone()).is_ok())
+                .count()
+        });
+        let input = child.stdin.take();
+        Self { child, input, lines }
+    }
+
+    fn tell(&mut self, lines: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(lines).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The lines up to the first one that begins so. Searches of these tests would take ten minutes.
+    fn hears(&self, wanted: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        while all.last().is_none_or(|it: &String| !it.starts_with(wanted)) {
+            match self.lines.recv_timeout(Duration::from_secs(120)) {
+                Ok(line) => all.push(line),
+                Err(_) => panic!("{wanted} is never said: {all:?}"),
+            }
+        }
+        all
+    }
+
+    /// Waits until the program has ended well.
+    fn ends(mut self) {
+        let until = Instant::now() + Duration::from_secs(120);
+        while Instant::now() < until {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return assert!(status.success(), "{status}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.child.kill().unwrap();
+        panic!("it does not end");
+    }
+}
+
+#[test]
+fn lines_that_come_during_a_search_are_heard() {
+    let mut engine = Engine::start("uci");
+    engine.tell(b"position startpos\ngo movetime 600000\n");
+    engine.tell(b"isready\n");
+    assert_eq!(engine.hears("readyok"), ["readyok"]);
+    engine.tell(b"stop\nisready\n");
+    let said = engine.hears("readyok");
+    assert!(said.len() == 3 && said[1].starts_with("bestmove "), "{said:?}");
+    engine.tell(b"go movetime 600000\nquit\n");
+    engine.hears("bestmove ");
+    engine.ends();
+}
+
+#[test]
+fn a_search_ends_with_the_input() {
+    for (protocol, search) in [
+        ("uci", "go movetime 600000\n"),
+        ("xboard", "new\nst 600\nusermove e2e4\n"),
+        ("uci", "setoption name Learn Seconds value 600\nisready\n"),
+    ] {
+        let mut engine = Engine::start(protocol);
+        engine.tell(search.as_bytes());
+        engine.input = None;
+        engine.ends();
+    }
+}
+
+/// `?` wants a move now; after `force` a move would be one that the client does not have.
+#[test]
+fn xboard_ends_a_search() {
+    let mut engine = Engine::start("xboard");
+    engine.tell(b"new\nst 600\nusermove e2e4\n?\n");
+    engine.hears("move ");
+    engine.tell(b"new\nst 600\nusermove e2e4\nforce\nusermove e7e5\nusermove g1f3\nping 1\n");
+    assert_eq!(engine.hears("pong"), ["pong 1"]);
+    engine.tell(b"quit\n");
+    engine.ends();
+}
+
+/// Names of players come in any encoding.
+#[test]
+fn lines_need_not_be_text() {
+    let mut engine = Engine::start("xboard");
+    engine.tell(b"name M\xfcller\nping 2\n");
+    assert_eq!(engine.hears("pong"), ["pong 2"]);
+    engine.tell(b"quit\n");
+    engine.ends();
 }
