@@ -229,6 +229,8 @@ fn files_are_checked_with_their_neighbours() {
     let text = ".meta game \"naps\"\n.meta title \"Naps\"\n.meta layout \"orthodox\"\n\
         .meta use \"lazy\"\n";
     std::fs::write(&game, text).expect("scratch");
+    // A file that cannot be read does not hide the others.
+    std::fs::write(folder.join("broken.dl"), [0xFF]).expect("scratch");
     let mut editor = Editor::start(&folder);
     assert_eq!(editor.open(&game, text), Vec::<Value>::new());
     // Not saved: the game's program has the mistake.

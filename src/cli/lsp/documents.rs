@@ -3,7 +3,7 @@
 //! A file is checked as `rulemate check` does: with the rules of this package, and with the other rule files
 //! of its folder (of the folder `rules` around it, if there is one), as the editor has them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +19,10 @@ use crate::cli::args::RulesArgs;
 use crate::cli::check::{CheckedFile, Fault, check};
 use crate::cli::setup;
 use crate::presets::at_its_place;
-use crate::rules::{Diagnostics, EMBEDDED, Label, Program, Source, Span, load_path};
+use crate::rules::{Diagnostics, EMBEDDED, Label, Program, Source, Span};
+
+/// Maximum number of entries of folders that are looked at for the rule files around one: it may be in a home folder.
+const AROUND: usize = 4_096;
 
 #[derive(Default)]
 pub(super) struct Documents {
@@ -109,9 +112,7 @@ impl Documents {
     fn around(&self, path: &Path) -> BTreeMap<PathBuf, String> {
         let own = path.parent().unwrap_or(path);
         let rules = own.ancestors().find(|it| it.file_name().is_some_and(|it| it == "rules"));
-        let on_disk = load_path(rules.unwrap_or(own)).unwrap_or_default();
-        let mut found: BTreeMap<PathBuf, String> =
-            on_disk.into_iter().map(|it| (it.path.into(), it.text.to_string())).collect();
+        let mut found = below(rules.unwrap_or(own));
         for open in self.open.values() {
             if open.path == path || found.contains_key(&open.path) {
                 found.insert(open.path.clone(), open.text.clone());
@@ -154,6 +155,34 @@ impl Documents {
         let program = document.program.as_ref()?;
         Some((document, Symbol::find(program, document.number(program), name)?))
     }
+}
+
+/// The rule files below a folder, the nearest first, in [`AROUND`] entries. What is hidden or cannot be read is left out.
+fn below(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = VecDeque::from([folder.to_path_buf()]);
+    let mut left = AROUND;
+    while let Some(folder) = folders.pop_front() {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            if left == 0 {
+                return found;
+            }
+            left -= 1;
+            let path = entry.path();
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            // A link to a folder may lead back to where it is.
+            if entry.file_type().is_ok_and(|it| it.is_dir()) {
+                folders.extend((!is_hidden).then_some(path));
+            } else if path.extension().is_some_and(|it| it == "dl")
+                && path.is_file()
+                && let Ok(text) = std::fs::read_to_string(&path)
+            {
+                found.insert(path, text);
+            }
+        }
+    }
+    found
 }
 
 /// The result of `check` for a file among others.
