@@ -144,8 +144,15 @@ impl Activation {
         let schema = &*program.schema;
         let preset_attr = attribute(schema, request, "preset")?;
         let preset = value(schema, preset_attr, &request.preset).map_err(|expected| {
-            let missing = format!("the attribute preset takes {expected}");
-            ActivationError::Unsayable { preset: request.preset.clone(), missing }
+            let preset = request.preset.clone();
+            let missing = match schema.attribute(preset_attr).ty {
+                AttrType::Member(id) => {
+                    let domain = &schema.domain(id).name;
+                    format!("its file has no line `.domain {domain} += {{ {preset} }}`")
+                }
+                _ => format!("the attribute preset takes {expected}"),
+            };
+            ActivationError::Unsayable { preset, missing }
         })?;
         let (scope_attr, scope) = scope(schema, request)?;
         let mut activation = Self {

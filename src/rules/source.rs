@@ -87,7 +87,10 @@ pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|it| it == "dl") {
-                sources.push(load_file(&path)?);
+                let named = |why: io::Error| {
+                    io::Error::new(why.kind(), format!("{}: {why}", path.display()))
+                };
+                sources.push(load_file(&path).map_err(named)?);
             }
         }
     }

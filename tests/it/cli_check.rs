@@ -178,3 +178,22 @@ fn check_tells_of_descriptions_of_options_that_are_none() {
                \"PRESET.OPTION\"`\n";
     assert!(none.contains(why), "{none}");
 }
+
+#[test]
+fn a_preset_that_rules_cannot_name_is_told_of_the_line() {
+    let text = ".meta preset \"nameless\"\n.meta family \"chess\"\n\
+        .decl glad(piece: Entity) \"{piece} is glad\"\nglad(p) :- kind(p, 'queen).\n";
+    let file = scratch("nameless.dl", text);
+    let out = check(1, &["check", &file]);
+    assert!(out.contains("no line `.domain Preset += { nameless }`"), "{out}");
+}
+
+/// Of a folder, the file is named that cannot be read.
+#[test]
+fn a_file_that_is_not_text_is_named() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("check-bytes");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("bytes.dl"), [0xFF]).expect("a file");
+    let ran = rulemate(&["check", &folder.to_string_lossy()]);
+    assert!(ran.code == 2 && ran.err.contains("bytes.dl: "), "{}", ran.err);
+}
