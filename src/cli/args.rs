@@ -463,7 +463,7 @@ Exit code 1 means that there is no answer.
 Examples:
   rulemate query 'attacks(p, e4), color(p, white)'
   rulemate query --moves 'e4 e5 Qh5' 'attacks(h5, t), occupied(t)'
-  rulemate query --pgn tests/data/games/chess.pgn --each-ply 'pin(a, _, r)'"
+  rulemate query --pgn tests/data/games/kasparov-deep-blue-1997.pgn --each-ply 'pin(a, _, r)'"
 )]
 pub(crate) struct QueryArgs {
     #[command(flatten)]
@@ -491,8 +491,8 @@ Examples:
   rulemate profile
   rulemate profile --game antichess --top 5
   rulemate profile --plan check
-  rulemate profile --plan rules/chess/attack.dl:8
-  rulemate profile --pgn tests/data/games/chess.pgn"
+  rulemate profile --plan rules/chess/attack.dl:35
+  rulemate profile --pgn tests/data/games/kasparov-deep-blue-1997.pgn"
 )]
 pub(crate) struct ProfileArgs {
     #[command(flatten)]

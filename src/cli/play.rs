@@ -138,10 +138,12 @@ impl Session<'_> {
             self.out.text(format_args!("{who}> "))?;
             self.out.flush()?;
         }
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
+        let mut bytes = Vec::new();
+        if io::stdin().lock().read_until(b'\n', &mut bytes)? == 0 {
             return Ok(None);
         }
+        // What is no text is no move, and no reason to lose the game.
+        let line = String::from_utf8_lossy(&bytes).into_owned();
         if !is_typed {
             self.out.line(format_args!("{who}> {}", line.trim()))?;
         }

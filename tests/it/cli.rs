@@ -435,8 +435,31 @@ fn help_has_examples() {
         let name = command.get_name();
         assert!(help.contains(&format!("  {name} ")), "{name}\n{help}");
         let own = check(0, &[name, "--help"]);
-        assert!(own.contains("Examples:\n"), "{own}");
+        let examples = own.split_once("Examples:\n").unwrap_or_else(|| panic!("{own}")).1;
+        for file in examples.split_whitespace().filter(|it| it.starts_with("tests/data/")) {
+            let folder = file.split('*').next().unwrap_or(file);
+            assert!(std::path::Path::new(folder).exists(), "{name}: {file}");
+        }
+        if let Some((_, plan)) = examples.split_once("--plan rules/") {
+            let rule = format!("rules/{}", plan.split_whitespace().next().unwrap_or_default());
+            check(0, &["profile", "--plan", &rule]);
+        }
     }
+}
+
+#[test]
+fn a_line_that_is_no_text_does_not_end_a_game() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
+        .args(["play", "--ascii"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let lines = b"e4\n\xFF\ne5\nquit\n";
+    child.stdin.take().expect("a pipe").write_all(lines).expect("it reads");
+    let ran = ran(child.wait_with_output().expect("the binary ends"));
+    assert!(ran.code == 0 && ran.out.contains("1... e5"), "{}{}", ran.out, ran.err);
 }
 
 #[test]
