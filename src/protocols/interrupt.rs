@@ -30,7 +30,7 @@ impl Interrupt {
         self.stop.stop();
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Whether no answer is wanted any more.
     pub fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }

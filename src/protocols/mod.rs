@@ -4,7 +4,7 @@
 //! anywhere nor prints, so tests drive whole conversations; the only files that it reads are rule files that a
 //! client names (UCI's `VariantPath`). Their common parts are here too: the game being played (`table`) and the letters
 //! in which clients write its pieces (`dialect`). For a move, the opponent (`opponent`) thinks within the clock and the
-//! other limits that the client gives, and within the budget of its level. Whoever reads the lines may end a search when
+//! other limits that the client gives, and within the budget of its level. The reader of the lines may end a search when
 //! a line comes that wants it (`interrupt`).
 
 mod dialect;

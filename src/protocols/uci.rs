@@ -2,7 +2,7 @@
 //!
 //! Read: `uci isready ucinewgame setoption position go stop ponderhit d quit`. `go` searches within the budget of the
 //! level. Clocks and `movetime` replace its time; `depth` and `nodes` can only make the budget smaller; `searchmoves`
-//! ends with the next word of `go`. Whoever reads the lines can end a search ([`Uci::ending`]). Nothing is searched during
+//! ends with the next word of `go`. The reader of the lines can end a search ([`Uci::ending`]). Nothing is searched during
 //! `go infinite` and `go ponder`: `stop` is answered after a short search, `ponderhit` after one within the clocks of that
 //! `go`. `go perft N` counts. A variant that cannot be played is answered by an error, and so is every `position` and `go`
 //! until another one is chosen; a position that cannot be set up, and so is every `go` until the next one. A `go` that is

@@ -1,8 +1,9 @@
 //! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
 //!
 //! One game at a time. When it is our turn we think within `sd` and within `st`, or within our clock (`time`)
-//! where `st` is not set, or until whoever reads the lines ends it ([`Xboard::ending`]). Games that xboard does not know are described to it by `setup`. Turns of several
-//! actions do not fit this protocol: each of our actions is sent as a `move`, but clients expect one a turn.
+//! where `st` is not set, or until the reader of the lines ends it ([`Xboard::ending`]). Games that xboard does not know
+//! are described to it by `setup`. Turns of several actions do not fit this protocol: each of our actions is sent as a
+//! `move`, but clients expect one a turn.
 
 use std::time::Duration;
 
