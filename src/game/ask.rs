@@ -11,7 +11,7 @@ use crate::derive::explain::{Finding, Limits, Line, Proof, Source, Turning, why_
 use crate::derive::{Allowance, Exhausted, World};
 use crate::facts::Domain;
 use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
-use crate::moves::{BETWEEN, Contract, Move, is_over, refused_argument, value_name};
+use crate::moves::{BETWEEN, Contract, Move, deciding, is_over, refused_argument, value_name};
 use crate::rules::{RelId, Role, Type, plural};
 
 use super::fact::{Asked, QuestionError};
@@ -223,12 +223,15 @@ impl Game {
     /// Explains that the game is over because the side to move has no action, where that was found by playing
     /// actions out.
     fn stuck(&mut self, contract: &Contract, limits: Limits) -> Result<Vec<Proof>, Exhausted> {
-        let Some(stuck) = contract.stuck.filter(|_| self.result().is_some()) else {
+        if self.result().is_none() {
             return Ok(Vec::new());
-        };
+        }
         let world = self.world_mut();
-        let is_by_rules = !prove(world, contract.result, &[None, None], limits)?.is_empty();
-        if is_by_rules { Ok(Vec::new()) } else { prove(world, stuck, &[None, None], limits) }
+        let decides = deciding(world, contract);
+        if decides == contract.result {
+            return Ok(Vec::new());
+        }
+        prove(world, decides, &[None, None], limits)
     }
 
     fn effects_of(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {
@@ -264,10 +267,8 @@ impl Game {
         let contract = self.contract().clone();
         let result = self.result().map(ToString::to_string);
         let world = self.world_mut();
-        let mut proofs = prove(world, contract.result, &[None, None], limits)?;
-        if let (true, Some(_), Some(stuck)) = (proofs.is_empty(), &result, contract.stuck) {
-            proofs = prove(world, stuck, &[None, None], limits)?;
-        }
+        let decides = deciding(world, &contract);
+        let proofs = prove(world, decides, &[None, None], limits)?;
         let answer = |holds: bool, summary: String, finding: Finding| {
             Ok(Explanation { question: "result".to_owned(), holds, summary, code: None, finding })
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::derive::{Trace, World};
 use crate::facts::{Delta, Snapshot};
-use crate::moves::{Move, is_stuck};
+use crate::moves::{Move, deciding};
 
 use super::terms::Terms;
 
@@ -139,14 +139,8 @@ impl GameResult {
     /// outcome, then by reason, in the order of their declaration.
     pub(super) fn read(world: &mut World, terms: &Terms) -> Option<Self> {
         let contract = &terms.moves;
-        let mut rows = world.tuples(contract.result);
-        if let Some(stuck) = contract.stuck
-            && rows.is_empty()
-            && is_stuck(world, contract)
-        {
-            rows = world.tuples(stuck);
-        }
-        let row = rows.into_iter().next()?;
+        let decides = deciding(world, contract);
+        let row = world.tuples(decides).into_iter().next()?;
         let (&outcome, &reason) = (row.first()?, row.get(1)?);
         let winner = world.matching(contract.wins, &[None, Some(outcome)]);
         let program = world.program();

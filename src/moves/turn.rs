@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use crate::derive::World;
+use crate::rules::RelId;
 
 use super::action::{LegalityMode, has_move, is_over, open_moves};
 use super::contract::Contract;
@@ -70,4 +71,13 @@ pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
         return false;
     }
     undecided && !has_move(world, contract) || !has_turn(world, contract)
+}
+
+/// The relation whose rows are the result of the position. A side to move that is stuck decides before whatever else
+/// may end the game: a mate on the last move of a count is a mate.
+pub(crate) fn deciding(world: &mut World, contract: &Contract) -> RelId {
+    match contract.stuck {
+        Some(stuck) if is_stuck(world, contract) && world.any(stuck) => stuck,
+        _ => contract.result,
+    }
 }

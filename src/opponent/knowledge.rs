@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::derive::{Allowance, World};
 use crate::facts::{AttrId, EntityId, GAME, Shape};
 use crate::game::Game;
-use crate::moves::{Contract, Move, legal_moves, pseudo_moves};
+use crate::moves::{Contract, Move, deciding, legal_moves, pseudo_moves};
 use crate::rules::{Meta, Program, RelId, Type};
 
 use super::Chance;
@@ -487,7 +487,8 @@ pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<us
     if !world.any(contract.result) {
         return None;
     }
-    let outcome = world.tuples(contract.result).first().and_then(|it| it.first().copied())?;
+    let decides = deciding(world, contract);
+    let outcome = world.tuples(decides).first().and_then(|it| it.first().copied())?;
     Some(winner_of(world, contract, outcome))
 }
 

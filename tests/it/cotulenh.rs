@@ -183,6 +183,27 @@ fn deployments_that_cannot_end_so_stay_open() {
     }
 }
 
+/// The carrier that steps out is the last guard only if the commander stays behind: one that joins it went with it from
+/// the start.
+#[test]
+fn a_last_guard_that_is_joined_did_not_stand_alone() {
+    let tank = "4c5h/4i6/11/11/11/11/11/11/11/6(TC)4/11/11 r - - 0 1";
+    let ship = "2c7h/2i8/11/11/11/2(NC)8/11/11/11/11/11/11 r - - 0 1";
+    for (fen, actions, board) in [
+        (tank, "Tg3>g4,commit", "4c5h/4i6/11/11/11/11/11/11/6+T4/6C4/11/11"),
+        (tank, "Tg3>g4,Cg3>&g4", "4c5h/4i6/11/11/11/11/11/11/6(TC)4/11/11/11"),
+        // The other way round the tank was alone.
+        (tank, "Cg3>g4,+Tg3>&g4", "4c5h/4i6/11/11/11/11/11/11/6(+TC)4/11/11/11"),
+        // What attacks the other commander is a hero all the same.
+        (ship, "Nc7>c8,Cc7>&c8", "2c7h/2i8/11/11/2(NC)8/11/11/11/11/11/11/11"),
+        (ship, "Nc7>c9,Cc7>&c9", "2c7h/2i8/11/2(+NC)8/11/11/11/11/11/11/11/11"),
+    ] {
+        let mut game = started(Some(fen)).expect("it starts");
+        game.play_text(actions).unwrap_or_else(|it| panic!("{actions}: {it}"));
+        assert_eq!(game.fen(), format!("{board} b - - 1 1"), "{actions}");
+    }
+}
+
 /// A whole deployment has a word, which is read as what it was made of; recombination rewrites it.
 #[test]
 fn whole_turns_have_words() {
