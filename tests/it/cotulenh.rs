@@ -183,11 +183,13 @@ fn deployments_that_cannot_end_so_stay_open() {
     }
 }
 
-/// The carrier that steps out is the last guard only if the commander stays behind: one that joins it went with it from
-/// the start.
+/// What joins a step went with it from the start: the carrier was no last guard then, and what is heroic since it attacked the
+/// other commander in between is not.
 #[test]
-fn a_last_guard_that_is_joined_did_not_stand_alone() {
+fn what_joins_a_step_makes_no_heroes_that_it_would_not_have_made_at_once() {
     let tank = "4c5h/4i6/11/11/11/11/11/11/11/6(TC)4/11/11 r - - 0 1";
+    // The anti-air keeps the aircraft from the commander on g5 until it is captured.
+    let aircraft = "10h/10h/11/11/11/11/3g7/2(NF)3c4/11/11/11/8H1C r - - 0 1";
     let ship = "2c7h/2i8/11/11/11/2(NC)8/11/11/11/11/11/11 r - - 0 1";
     for (fen, actions, board) in [
         (tank, "Tg3>g4,commit", "4c5h/4i6/11/11/11/11/11/11/6+T4/6C4/11/11"),
@@ -197,10 +199,13 @@ fn a_last_guard_that_is_joined_did_not_stand_alone() {
         // What attacks the other commander is a hero all the same.
         (ship, "Nc7>c8,Cc7>&c8", "2c7h/2i8/11/11/2(NC)8/11/11/11/11/11/11/11"),
         (ship, "Nc7>c9,Cc7>&c9", "2c7h/2i8/11/2(+NC)8/11/11/11/11/11/11/11/11"),
+        (aircraft, "Nc5>xd6,commit", "10h/10h/11/11/11/11/3N7/2+F3c4/11/11/11/8H1C"),
+        (aircraft, "Nc5>xd6,+Fc5>&d6", "10h/10h/11/11/11/11/3(NF)7/6c4/11/11/11/8H1C"),
     ] {
         let mut game = started(Some(fen)).expect("it starts");
         game.play_text(actions).unwrap_or_else(|it| panic!("{actions}: {it}"));
-        assert_eq!(game.fen(), format!("{board} b - - 1 1"), "{actions}");
+        let clock = u8::from(!actions.contains('x'));
+        assert_eq!(game.fen(), format!("{board} b - - {clock} 1"), "{actions}");
     }
 }
 
