@@ -233,6 +233,21 @@ fn a_king_is_in_check_by_those_that_can_capture_it() {
     }
 }
 
+/// So it may castle, but not over a square or to one that the same piece attacks.
+#[test]
+fn a_king_castles_out_of_attacks_that_cannot_capture_it() {
+    for (presets, board, castles) in [
+        (&["stalwart"][..], "4k3/8/8/8/8/6b1/8/R3K3", true),
+        (&[], "4k3/8/8/8/8/6b1/8/R3K3", false),
+        // Two of them are a check.
+        (&["stalwart"], "4k3/8/8/b7/8/6b1/8/R3K3", false),
+        (&["stalwart"], "4k3/8/8/6b1/8/8/8/R3K3", false),
+    ] {
+        let mut game = ability_game(presets, Some(&format!("{board} w Q - 0 1")));
+        assert_eq!(game.play_text("e1c1").is_ok(), castles, "{presets:?}, {board}");
+    }
+}
+
 /// Why a piece may go on, why a turn ended, why a piece was removed, why a capture is refused, what a budget is.
 #[test]
 fn questions_about_a_turn_are_answered() {
