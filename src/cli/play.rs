@@ -19,7 +19,7 @@ use super::setup::{self, Library, Opened};
 use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, Record, Stop};
 use crate::moves::notation::san_listing;
-use crate::moves::{Move, refusal};
+use crate::moves::{Move, leaves_a_way_on, refusal};
 use crate::opponent::{Knowledge, Lessons, Level, Opponent};
 use crate::presets::save::Content;
 use crate::presets::{Activation, Catalogue, Ruleset};
@@ -239,7 +239,8 @@ impl Session<'_> {
         can_be_taken.then_some(choice.action)
     }
 
-    /// A random action that can be played; if none can, one whose error says why.
+    /// A random action that can be played and that does not lead into a turn without an end, if there is one; if none
+    /// can be played, one whose error says why.
     fn at_random(&mut self) -> Option<Move> {
         let mut moves = self.game.listing();
         let contract = self.game.contract().clone();
@@ -249,7 +250,15 @@ impl Session<'_> {
         if !possible.is_empty() {
             moves = possible;
         }
-        self.random.choice(moves).map(|it| it.1)
+        let mut last = None;
+        while let Some(at) = self.random.choice(0..moves.len()) {
+            let mv = moves.swap_remove(at).1;
+            if leaves_a_way_on(self.game.world_mut(), &contract, &mv) {
+                return Some(mv);
+            }
+            last = Some(mv);
+        }
+        last
     }
 
     fn is_machine_to_move(&self) -> bool {

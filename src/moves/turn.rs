@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use crate::derive::World;
 use crate::rules::RelId;
 
-use super::action::{LegalityMode, has_move, is_over, open_moves};
+use super::action::{LegalityMode, Move, has_move, is_over, open_moves};
 use super::contract::Contract;
 
 /// Maximum number of actions of a turn that are examined; it may have more.
@@ -27,15 +27,13 @@ pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;
     }
-    let mover = contract.mover(world.facts());
-    can_finish(world, contract, mover, 0, &mut HashSet::new())
+    can_finish(world, contract, 0, &mut HashSet::new())
 }
 
 /// Whether some sequence of actions ends the turn. Positions examined before are skipped.
 fn can_finish(
     world: &mut World,
     contract: &Contract,
-    mover: Option<i64>,
     taken: usize,
     seen: &mut HashSet<u64>,
 ) -> bool {
@@ -47,15 +45,30 @@ fn can_finish(
     if taken >= LONGEST || world.has_run_out() {
         return true;
     }
-    moves.iter().any(|mv| {
-        let mark = world.mark();
-        let ends = world.fire(mv.action, &mv.args).is_ok()
-            && (!goes_on(world, contract, mover)
-                || seen.insert(world.facts().hash())
-                    && can_finish(world, contract, mover, taken + 1, seen));
-        world.rollback(mark);
-        ends
-    })
+    moves.iter().any(|mv| can_finish_after(world, contract, mv, taken, seen))
+}
+
+/// Whether an action ends the turn, or some sequence of actions after it does.
+fn can_finish_after(
+    world: &mut World,
+    contract: &Contract,
+    mv: &Move,
+    taken: usize,
+    seen: &mut HashSet<u64>,
+) -> bool {
+    let mover = contract.mover(world.facts());
+    let mark = world.mark();
+    let ends = world.fire(mv.action, &mv.args).is_ok()
+        && (!goes_on(world, contract, mover)
+            || seen.insert(world.facts().hash()) && can_finish(world, contract, taken + 1, seen));
+    world.rollback(mark);
+    ends
+}
+
+/// Whether the side to move can finish its turn once it has taken an action. True without a search if the rules let
+/// every turn stop.
+pub(crate) fn leaves_a_way_on(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+    contract.unfinished.is_empty() || can_finish_after(world, contract, mv, 0, &mut HashSet::new())
 }
 
 /// Whether the same side is to move, and the game is not over.

@@ -175,6 +175,18 @@ fn the_random_mover_follows_its_seed() {
     assert_eq!(first, game());
 }
 
+/// The random mover begins no turn that it cannot finish: on d2 the commander is attacked, and nothing else could parry it.
+#[test]
+fn the_random_mover_finishes_its_turns() {
+    let fen = "11/11/11/11/11/11/11/11/3T1T5/3E5C1/5(hc)5/11 b - - 0 1";
+    for seed in ["1", "2", "3", "4", "5", "6"] {
+        let args =
+            ["play", "cotulenh", "--random", "blue", "--seed", seed, "--ascii", "--fen", fen];
+        let ran = rulemate_reading(&args, "quit\n");
+        assert!(ran.out.ends_with("red> quit\n"), "{seed}: {}{}", ran.out, ran.err);
+    }
+}
+
 /// Whoever plays against a machine that has begun has nothing of one's own to take back, and stays the other side.
 #[test]
 fn a_machine_that_has_begun_begins_again() {
