@@ -28,8 +28,8 @@ pub struct Request {
     pub options: Vec<(String, String)>,
 }
 
-/// An activation under a program, with its scope and options.
-#[derive(Debug, Clone, PartialEq)]
+/// An activation under a program, with its scope and options. Two are equal if these are, whatever program each is of.
+#[derive(Debug, Clone)]
 pub struct Activation {
     /// The preset's name.
     pub preset: String,
@@ -41,6 +41,14 @@ pub struct Activation {
     /// members has none.
     pub options: Vec<(String, String)>,
     pub(super) facts: Vec<(AttrId, Value)>,
+}
+
+impl PartialEq for Activation {
+    fn eq(&self, other: &Self) -> bool {
+        // Programs number the attributes of the facts each in its own way.
+        (&self.preset, &self.scope, self.turns, &self.options)
+            == (&other.preset, &other.scope, other.turns, &other.options)
+    }
 }
 
 /// Why an activation is not possible.

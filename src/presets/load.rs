@@ -65,12 +65,13 @@ impl Catalogue {
     ) -> Result<Ruleset, LoadError> {
         let _allowance = Allowance::open();
         let requests = self.requests(activations.iter().map(String::as_str))?;
-        let composed = self.compose(rules.game(), &requests.iter().collect::<Vec<_>>())?;
+        let game = self.find_game(&rules.game().name)?;
+        let composed = self.compose(game, &requests.iter().collect::<Vec<_>>())?;
         let program = composed.plan.program();
         let resolved = requests.iter().map(|it| Activation::resolve(program, it));
         let activations = resolved.collect::<Result<Vec<_>, _>>()?;
-        let facts = game_facts(program, rules.game())?;
-        Ok(rules.with(activations, facts, &composed))
+        let facts = game_facts(program, game)?;
+        Ok(rules.with(game, activations, facts, &composed))
     }
 
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {

@@ -98,16 +98,18 @@ impl Ruleset {
         self.names() == *game.rule_names()
     }
 
-    /// The same game with other activations, under the program that they need, and with the facts of the game as that
-    /// program numbers them.
+    /// The same game, as the catalogue of the program describes it, with other activations, under the program that they
+    /// need, and with the facts of the game as that program numbers them.
     pub(super) fn with(
         &self,
+        game: &GameEntry,
         activations: Vec<Activation>,
         facts: Vec<(AttrId, Value)>,
         composed: &Composed,
     ) -> Self {
         let (terms, plan) = (Arc::clone(&composed.terms), Arc::clone(&composed.plan));
-        Self { activations, facts, terms, plan, ..self.clone() }
+        let (game, start) = (game.clone(), self.start.clone());
+        Self { game, start, activations, facts, terms, plan }
     }
 
     /// The compiled rules, for other worlds under them.
@@ -236,10 +238,11 @@ impl Ruleset {
         game.check().is_ok().then_some(game)
     }
 
-    /// [`Ruleset::resume`] from the text of a save.
+    /// A game that goes on from the text of [`Game::to_json`], activations included. Its history is unknown, so
+    /// repetitions are counted from here on. A [`Save`](super::save::Save) has the history, too.
     ///
     /// # Errors
-    /// The text is not a save, these rules do not know a fact of it, the facts are no position of this game, or a limit of
+    /// The text is no list of facts, these rules do not know a fact of it, the facts are no position of this game, or a limit of
     /// evaluation is reached.
     pub fn resume_text(&self, text: &str) -> Result<Game, StartError> {
         self.resume(&Document::parse(text)?, Backend::Bits)

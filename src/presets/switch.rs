@@ -14,15 +14,19 @@ use crate::game::Game;
 use super::activation::{Activation, Request};
 use super::catalogue::Catalogue;
 use super::combine;
-use super::error::{SetError, SetFault};
+use super::error::{LoadError, SetError, SetFault};
 use super::load::game_facts;
 use super::ruleset::{Ruleset, announce};
 
 impl Catalogue {
-    /// Replaces all activations of a game. Returns the game's rules from then on.
+    /// Replaces all activations of a game, its own included. Returns the game's rules from then on: those of this
+    /// catalogue, whichever catalogue `rules` are from.
+    ///
+    /// `rules` say which game it is; of a game with earlier changes, those of any of its moments will do.
     ///
     /// # Errors
-    /// Every reason why these activations are not possible. Nothing has changed.
+    /// This catalogue has no game of that name, or every reason why these activations are not possible. Nothing has
+    /// changed.
     pub fn set_active<T: AsRef<str>>(
         &self,
         rules: &Ruleset,
@@ -32,9 +36,10 @@ impl Catalogue {
         let _allowance = Allowance::open();
         let requests = self.read_all(requests)?;
         let refs: Vec<&Request> = requests.iter().collect();
-        let composed = self
-            .compose(rules.game(), &refs)
-            .map_err(|it| SetError::from(SetFault::Rules(Box::new(it))))?;
+        let unfit = |it: LoadError| SetError::from(SetFault::Rules(Box::new(it)));
+        // Rules of another catalogue (a save's own, or one with other files) number files in another way.
+        let entry = self.find_game(&rules.game().name).map_err(unfit)?;
+        let composed = self.compose(entry, &refs).map_err(unfit)?;
         let program = composed.plan.program();
         let (mut wanted, mut faults) = (Vec::new(), Vec::new());
         for request in &requests {
@@ -44,8 +49,7 @@ impl Catalogue {
             }
         }
         faults.extend(combine::check(self, &composed.scopes, &wanted));
-        let facts = game_facts(program, rules.game());
-        let facts = facts.map_err(|it| SetFault::Rules(Box::new(it)))?;
+        let facts = game_facts(program, entry).map_err(unfit)?;
         if !faults.is_empty() {
             return Err(SetError { faults });
         }
@@ -70,7 +74,7 @@ impl Catalogue {
         }
         let names = Activation::texts(&wanted).into();
         game.switch(world, Arc::clone(&composed.terms), names).map_err(SetFault::from)?;
-        Ok(rules.with(wanted, facts, &composed))
+        Ok(rules.with(entry, wanted, facts, &composed))
     }
 
     /// The current activations of a game, in order.

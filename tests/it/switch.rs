@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rulemate::internals::derive::{Backend, Frog, World};
 use rulemate::internals::facts::{EntityId, GAME, NEXT_ENTITY, Value};
 use rulemate::internals::game::Game;
+use rulemate::internals::presets::save::{Content, RulesFrom, Save};
 use rulemate::internals::presets::{Catalogue, LoadError, Ruleset, StateBag};
 use rulemate::internals::rules::{RelId, Role, Source};
 
@@ -641,4 +642,35 @@ fn rules_come_back_when_turns_are_taken_back_past_a_change_and_back_again() {
     is_as_derived_afresh(&mut game);
     play(&mut game, "d2d4");
     is_as_derived_afresh(&mut game);
+}
+
+/// Catalogues number their files each in its own way, and a save has one of its own.
+#[test]
+fn rules_of_another_catalogue_go_on_in_this_one() {
+    let here = catalogue();
+    let (rules, mut game) = start(&here, &["coregal"], None);
+    game.play_text("e2e4").unwrap_or_else(|it| panic!("{it}"));
+    let save = Save::of(&game, &rules, Content { rules: true }).unwrap_or_else(|it| panic!("{it}"));
+    let restored = save.restore(&here, RulesFrom::Save).unwrap_or_else(|it| panic!("{it}"));
+    let (mut rules, mut again) = (restored.rules, restored.game);
+    for set in [&["griffon"][..], &[], &["coregal"]] {
+        switch(&here, &mut rules, &mut again, set);
+        let (_, mut fresh) = start(&here, &["coregal"], None);
+        fresh.play_text("e2e4").unwrap_or_else(|it| panic!("{it}"));
+        here.set_active(&rules, &mut fresh, set).unwrap_or_else(|it| panic!("{it}"));
+        assert!(Arc::ptr_eq(again.plan(), fresh.plan()), "{set:?}");
+        let save = Save::of(&again, &rules, Content::default()).unwrap_or_else(|it| panic!("{it}"));
+        let restored = save.restore(&here, RulesFrom::Here).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(restored.game.hash(), again.hash());
+    }
+    // A game of a file that is not here is not taken for another one.
+    let mut more = catalogue();
+    let text = ".meta game \"mine\"\n.meta title \"Mine\"\n.meta layout \"orthodox\"\n";
+    more.add(Source { path: "mine/mine.dl".into(), text: text.into() }).expect("metadata");
+    let rules = more.load("mine", &[""; 0]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let before = game.hash();
+    let refused = here.set_active(&rules, &mut game, &["griffon"]).expect_err("no such game");
+    assert!(refused.to_string().contains("there is no game mine"), "{refused}");
+    assert_eq!(game.hash(), before);
 }
