@@ -395,17 +395,35 @@ impl World {
     /// Watches a relation from now on.
     pub fn watch(&mut self, rel: RelId) -> Watch {
         let rows = self.tuples(rel);
-        self.watches.get_or_insert_default().add(rel, rows)
+        let name = &self.plan.program().relation(rel).name;
+        self.watches.get_or_insert_default().add(name, rel, rows)
     }
 
     /// Ends a subscription.
     pub fn unwatch(&mut self, watch: Watch) {
         if let Some(watches) = &mut self.watches {
-            watches.end(watch);
+            watches.end(watch, self.plan.program());
             if watches.is_empty() {
                 self.watches = None;
             }
         }
+    }
+
+    /// Goes on with the watches of the world that this one replaces, which is of another program as a rule. What
+    /// changed thereby is in [`World::replaced_rows`].
+    pub(crate) fn take_over_watches(&mut self, from: &Self) {
+        self.watches = None;
+        let Some(watches) = &from.watches else { return };
+        let program = Arc::clone(self.program());
+        let rels = watches.names().into_iter().filter_map(|it| program.relation_named(&it));
+        let rows = rels.map(|it| (it, self.tuples(it))).collect();
+        self.watches = Some(Box::new(watches.under(from.program(), &program, rows)));
+    }
+
+    /// The rows of watched relations that came and went when this world took the place of another, in words, and whether
+    /// they hold now; none after the next commit.
+    pub(crate) fn replaced_rows(&self) -> &[(String, bool)] {
+        self.watches.as_ref().map_or(&[], |it| &it.replaced)
     }
 
     /// The rows of watched relations that the last commit added and removed, by relation; relations

@@ -239,6 +239,7 @@ impl Game {
         }
         world.commit();
         let result = GameResult::read(&mut world, &terms);
+        world.take_over_watches(&self.world);
         world.check()?;
         self.world = world;
         self.terms = Arc::clone(&terms);
@@ -371,7 +372,6 @@ impl Game {
     }
 
     /// The legal moves; none after the end of the game, even if it ended by a draw by counter, repetition or material.
-    /// (Trees are counted by `moves::legal_moves` over the world, which ignores these draws.)
     pub fn legal_moves(&mut self) -> Vec<Move> {
         let _allowance = Allowance::open();
         match self.result {
@@ -672,6 +672,7 @@ impl Game {
     }
 
     /// A copy of the game that goes on from the position after the first `plies` actions; `None` if there are fewer.
+    /// What came between that position and the next action, such as a change of presets, is left out.
     pub fn branch(&self, plies: usize) -> Option<Self> {
         if plies > self.history.len() {
             return None;
@@ -698,14 +699,18 @@ impl Game {
     fn go_to_last(&mut self) {
         let last = || self.history.last().map_or(0, |it| it.rule_set);
         let rule_set = self.switches.last().map_or_else(last, |it| it.rule_set) as usize;
-        if rule_set != self.rule_set {
+        let snapshot = self.position_before(self.history.len());
+        if rule_set == self.rule_set {
+            write(&mut self.world, &snapshot);
+        } else {
             self.rule_set = rule_set;
             let RuleSet { plan, terms } = self.rule_sets[rule_set].clone();
-            self.world = World::new(plan, self.world.backend());
+            let mut world = World::new(plan, self.world.backend());
+            write(&mut world, &snapshot);
+            world.take_over_watches(&self.world);
+            self.world = world;
             self.terms = terms;
         }
-        let snapshot = self.position_before(self.history.len());
-        write(&mut self.world, &snapshot);
         self.result = self.result_before();
     }
 

@@ -4,7 +4,7 @@ use super::fact::{QuestionError, relation_meant};
 use super::play::Game;
 use crate::derive::Watch;
 
-/// A row that the last action added or removed.
+/// A row that was added or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowChange {
     /// The row, as `attacks(b4, d2)`.
@@ -14,7 +14,8 @@ pub struct RowChange {
 }
 
 impl Game {
-    /// Watches a relation until [`Game::unwatch`].
+    /// Watches a relation until [`Game::unwatch`], also when actions are taken back and presets come and go: while the
+    /// rules do not have the relation, it has no rows.
     ///
     /// # Errors
     /// The rules of this game have no relation of that name.
@@ -28,9 +29,12 @@ impl Game {
         self.world_mut().unwatch(watch);
     }
 
-    /// The rows of watched relations that the last action brought or removed: by relation, added rows first.
+    /// The rows of watched relations that the last change of the game brought or removed, be it an action, one that was
+    /// taken back, or a change of presets: by relation, added rows first. Of several actions in one text the last counts.
     pub fn changes(&self) -> Vec<RowChange> {
-        let mut found = Vec::new();
+        let replaced = self.world().replaced_rows().iter();
+        let mut found: Vec<RowChange> =
+            replaced.map(|(row, holds)| RowChange { row: row.clone(), holds: *holds }).collect();
         for change in self.world().changes() {
             let came = change.added.iter().map(|it| (it, true));
             for (row, holds) in came.chain(change.removed.iter().map(|it| (it, false))) {

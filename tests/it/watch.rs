@@ -1,8 +1,12 @@
 //! Watched relations: what a commit adds and removes is the difference of the whole lists, whatever
 //! was tried and taken back on the way, and the same from both evaluators.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use rulemate::internals::derive::{Backend, RowChanges, Tuple, World};
 use rulemate::internals::facts::{GAME, Value};
+use rulemate::internals::game::Game;
 use rulemate::internals::moves::legal_moves;
 use rulemate::internals::presets::Catalogue;
 use rulemate::internals::rules::RelId;
@@ -101,4 +105,63 @@ fn what_is_taken_back_and_what_nobody_watches_is_not_told() {
     set(world, 3).expect("a number");
     world.commit();
     assert_eq!(world.changes(), []);
+}
+
+/// The rows of a relation, as its changes tell them: each comes before it goes.
+fn follow(game: &Game, rows: &mut BTreeSet<String>) {
+    for change in game.changes() {
+        let was_new = if change.holds { rows.insert(change.row) } else { rows.remove(&change.row) };
+        assert!(was_new, "told twice");
+    }
+}
+
+/// The rows of a relation in words; none if the rules do not have it.
+fn rows(game: &mut Game, relation: &str) -> BTreeSet<String> {
+    let program = Arc::clone(game.program());
+    let Some(rel) = program.relation_named(relation) else { return BTreeSet::new() };
+    game.world_mut().tuples(rel).iter().map(|it| program.tuple_name(rel, it)).collect()
+}
+
+/// Other presets are other programs, with other numbers for relations and kinds.
+#[test]
+fn a_watch_outlasts_presets_that_come_and_go() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let mut rules = catalogue.load("chess", &[""; 0]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let hp = catalogue.load("chess", &["piece-hp"]).unwrap_or_else(|it| panic!("{it}"));
+    let mut with_hp = hp.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let watched = ["at", "move", "kind"];
+    let watches = watched.map(|it| game.watch(it).unwrap_or_else(|it| panic!("{it}")));
+    let hits = with_hp.watch("hp").unwrap_or_else(|it| panic!("{it}"));
+    let mut known: BTreeSet<String> = watched.iter().flat_map(|it| rows(&mut game, it)).collect();
+    let mut known_hp = rows(&mut with_hp, "hp");
+    let mut is_told = |game: &mut Game| {
+        follow(game, &mut known);
+        assert_eq!(known, watched.iter().flat_map(|it| rows(game, it)).collect());
+    };
+    for step in
+        ["e2e4", "+griffon", "d7d5", "+piece-hp berolina-pawns", "e4f5", "<", "<", "<", "e2e3", "+"]
+    {
+        match step.strip_prefix('+') {
+            Some(set) => {
+                let set: Vec<&str> = set.split_whitespace().collect();
+                let set = catalogue.set_active(&rules, &mut game, &set);
+                rules = set.unwrap_or_else(|it| panic!("{step}: {it}"));
+            }
+            None if step == "<" => drop(game.takeback()),
+            None => drop(game.play_text(step).unwrap_or_else(|it| panic!("{step}: {it}"))),
+        }
+        is_told(&mut game);
+    }
+    watches.map(|it| game.unwatch(it));
+    assert_eq!(game.changes(), []);
+    // A relation that goes with its preset comes back with it.
+    for set in [&[][..], &["griffon"], &["piece-hp"]] {
+        catalogue.set_active(&hp, &mut with_hp, set).unwrap_or_else(|it| panic!("{it}"));
+        follow(&with_hp, &mut known_hp);
+        assert_eq!(known_hp, rows(&mut with_hp, "hp"));
+        assert_eq!(known_hp.is_empty(), set != ["piece-hp"]);
+    }
+    with_hp.unwatch(hits);
+    assert_eq!(with_hp.changes(), []);
 }
