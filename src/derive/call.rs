@@ -14,7 +14,7 @@ use super::output::{Flow, Raised};
 use super::refusal::{CallFault, Refusal};
 use super::rows::Tuple;
 use super::trace::{Done, Said};
-use crate::facts::{AttrId, AttrType, BOOL, EntityId, FactError, Session, Value};
+use crate::facts::{AttrId, AttrType, BOOL, EntityId, FactError, NEXT_ENTITY, Session, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
 
 /// The code that answers the calls of a program's reactions.
@@ -175,7 +175,8 @@ impl Moment<'_> {
     }
 }
 
-/// Reading facts and rows.
+/// Reading facts and rows. An attribute that members of a domain have (`of Side`) takes the number of the member as the
+/// entity: `EntityId(0)` is the first side. [`Moment::rows`] has their names.
 impl Moment<'_> {
     /// A fact of an entity.
     pub fn get(&mut self, entity: EntityId, attribute: &str) -> Option<Value> {
@@ -191,12 +192,12 @@ impl Moment<'_> {
         }
     }
 
-    /// A fact of an entity by name: `white`, `e4`.
+    /// A fact of an entity by name, as rows have it: `white`, `e4`, `#3`.
     pub fn get_word(&mut self, entity: EntityId, attribute: &str) -> Option<String> {
         let attr = self.attribute(attribute)?;
         let raw = self.state.facts().get_raw(entity, attr)?;
         match self.program.schema.attribute(attr).ty {
-            AttrType::Member(id) => Some(self.program.schema.domain(id).member_name(raw)),
+            AttrType::Member(id) => Some(self.program.value_name(Type::Domain(id), raw)),
             _ => Some(raw.to_string()),
         }
     }
@@ -242,7 +243,7 @@ impl Moment<'_> {
 impl Moment<'_> {
     /// States a fact, replacing the old one.
     pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
-        let Some(attr) = self.attribute(attribute) else { return };
+        let Some(attr) = self.writable(attribute) else { return };
         if let Err(why) = self.state.set(entity, attr, &value.into()) {
             self.failed(CallFault::Fact(why.to_string()));
         }
@@ -263,7 +264,7 @@ impl Moment<'_> {
 
     /// Retracts a fact.
     pub fn retract(&mut self, entity: EntityId, attribute: &str) {
-        if let Some(attr) = self.attribute(attribute) {
+        if let Some(attr) = self.writable(attribute) {
             self.state.retract(entity, attr);
         }
     }
@@ -314,6 +315,7 @@ impl Moment<'_> {
         let Some(at) = columns.iter().position(|it| it.name == column && it.ty == Type::Int) else {
             return self.unknown("number column", column);
         };
+        let Some(value) = self.in_range(&columns[at], value) else { return };
         let mut args = self.flow.pass.take().unwrap_or_else(|| self.args.clone());
         args[at] = value;
         self.flow.pass = Some(args.clone());
@@ -346,6 +348,16 @@ impl Moment<'_> {
         found
     }
 
+    /// The attribute of that name, unless the engine itself keeps it.
+    fn writable(&mut self, name: &str) -> Option<AttrId> {
+        let attr = self.attribute(name)?;
+        if attr == NEXT_ENTITY {
+            self.failed(CallFault::Fact(format!("{name} is counted by the engine: only read it")));
+            return None;
+        }
+        Some(attr)
+    }
+
     fn relation(&mut self, name: &str) -> Option<RelId> {
         let found = self.program.relation_in(self.file(), name);
         if found.is_none() {
@@ -362,10 +374,29 @@ impl Moment<'_> {
         };
         let columns = &self.program.event(event).columns;
         let raws = columns.iter().zip(args).map(|(it, arg)| raw(self.program, it.ty, arg));
-        match raws.collect::<Option<Tuple>>().filter(|_| columns.len() == args.len()) {
-            Some(row) => Some((event, row)),
-            None => self.wrong(name, "event of such arguments", None),
+        let row = raws.collect::<Option<Tuple>>().filter(|_| columns.len() == args.len());
+        let Some(row) = row else { return self.wrong(name, "event of such arguments", None) };
+        for (column, (arg, &raw)) in columns.iter().zip(args.iter().zip(&row)) {
+            if let Value::Entity(entity) = arg
+                && let Err(why) = self.state.facts().check_entity(*entity)
+            {
+                self.failed(CallFault::Fact(why.to_string()));
+                return None;
+            }
+            self.in_range(column, raw)?;
         }
+        Some((event, row))
+    }
+
+    /// The number, unless it is the least one, which stands for a missing value in evaluators.
+    fn in_range(&mut self, column: &Column, number: i64) -> Option<i64> {
+        if column.ty == Type::Int && number == i64::MIN {
+            let name = &column.name;
+            let fault = format!("column {name} takes every integer of 64 bits but the least");
+            self.failed(CallFault::Fact(fault));
+            return None;
+        }
+        Some(number)
     }
 
     /// Whether the code reacts to an event that was raised; the call fails if it reacts to an action.

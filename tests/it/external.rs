@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rulemate::internals::audit;
 use rulemate::internals::derive::explain::{Finding, Limits, Trial};
 use rulemate::internals::derive::{Backend, Done, Refusal};
-use rulemate::internals::facts::GAME;
+use rulemate::internals::facts::{EntityId, GAME};
 use rulemate::internals::game::{Game, PlayError};
 use rulemate::internals::presets::save::{Content, Form, RestoreError, RulesFrom, Save};
 use rulemate::internals::presets::{
@@ -375,6 +375,7 @@ struct Wrong(&'static str);
 impl Preset for Wrong {
     fn rules(&self) -> String {
         ".meta preset \"wrong\"\n.domain Preset += { wrong }\n\
+         .event counted(n: Int) \"{n} is counted\"\n\
          on any in after when active('wrong, 'white) do call other(), note \"called\".\n"
             .into()
     }
@@ -389,6 +390,11 @@ impl Preset for Wrong {
             "stop" => now.stop(),
             "event" => now.raise("dammage", &[]),
             "truth" => now.raise("spawned", &[true.into(), true.into()]),
+            "far" => now.raise("spawned", &[EntityId(9999).into(), EntityId(1).into()]),
+            "farther" => now.emit("spawned", &[EntityId(1).into(), EntityId(u32::MAX).into()]),
+            "least" => now.raise("counted", &[i64::MIN.into()]),
+            "counter" => now.set(GAME, "next_entity", 5),
+            "no counter" => now.retract(GAME, "next_entity"),
             "entities" => assert!(now.entities("turn").is_empty()),
             "row" => assert!(!now.holds("turn", &["white", "_"])),
             _ => {}
@@ -411,6 +417,11 @@ fn what_code_gets_wrong_is_named_and_undone() {
         ),
         ("event", "calls on_after_move, but its code names an unknown event, dammage"),
         ("truth", "calls on_after_move, but spawned is no event of such arguments"),
+        ("far", "calls on_after_move, but there is no entity 9999: ids end before 64"),
+        ("farther", "calls on_after_move, but there is no entity 4294967295: ids end before 64"),
+        ("least", "calls on_after_move, but column n takes every integer of 64 bits but the least"),
+        ("counter", "calls on_after_move, but next_entity is counted by the engine: only read it"),
+        ("no counter", "calls on_after_move, but next_entity is counted by the engine"),
         ("entities", "calls on_after_move, but turn is no relation of entities"),
         ("row", "calls on_after_move, but turn is no relation of so many columns"),
         ("nobody", "calls other, but no code is registered for that"),
@@ -431,6 +442,34 @@ fn what_code_gets_wrong_is_named_and_undone() {
     }
     let (_, mut game) = start(&with(Wrong("")), &["wrong"], None);
     assert_eq!(play(&mut game, "e2e4"), ["called"]);
+}
+
+/// Pairs the piece that moves with itself, and reads that back.
+#[derive(Debug)]
+struct Pairs;
+
+impl Preset for Pairs {
+    fn rules(&self) -> String {
+        ".meta preset \"pairs\"\n.domain Preset += { pairs }\n\
+         .input partner_of(piece: Entity, other: Entity) key attr partner_of \"{other} goes with {piece}\"\n"
+            .into()
+    }
+    fn points(&self) -> Vec<Point> {
+        vec![Point::AfterMove]
+    }
+    fn on_after_move(&self, now: &mut Moment<'_>) {
+        let (piece, word) = (now.entity("piece"), now.word("piece"));
+        now.set(piece, "partner_of", piece);
+        let read = now.get_word(piece, "partner_of").unwrap_or_default();
+        let holds = now.holds("partner_of", &[&word, &read]);
+        now.note(&format!("{} {holds}", read == word));
+    }
+}
+
+#[test]
+fn words_of_facts_are_those_of_rows() {
+    let (_, mut game) = start(&with(Pairs), &["pairs"], None);
+    assert_eq!(play(&mut game, "e2e4"), ["true true"]);
 }
 
 #[test]
