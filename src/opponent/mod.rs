@@ -26,11 +26,12 @@ use search::Search;
 /// The limits of the search for one action. Whichever is reached first ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Maximum number of positions examined.
+    /// Number of positions examined after which the search ends.
     pub nodes: u64,
     /// Maximum search depth in actions, without the extension by captures.
     pub depth: u32,
-    /// After this time the search ends. Only without it do seed and position determine the result.
+    /// After this time the search ends. Only without it do seed and position determine the result. The first long search
+    /// by some rules makes machine code for them (feature `native`), which may take longer than what is left.
     pub time: Option<Duration>,
 }
 
@@ -171,12 +172,18 @@ impl Opponent {
     /// The action that the opponent takes as the side to move; `None` if the game is over.
     ///
     /// The game is not changed, and its history counts: repeated positions are draws if the rules say so. An
-    /// opponent that is stopped answers with the best action that it has found.
+    /// opponent that is stopped answers with the best action that it has found, or with the first legal one.
     pub fn choose(&mut self, game: &Game, budget: Budget, stop: &Stop) -> Option<Choice> {
         self.seed = self.seed.wrapping_add(1);
         if game.result().is_some() {
             return None;
         }
+        // A search that is stopped at once, or whose rules take too long, may not have judged a single action.
+        self.found(game, budget, stop).or_else(|| first_choice(game))
+    }
+
+    /// What a search finds, if it finds an action in its budget.
+    fn found(&self, game: &Game, budget: Budget, stop: &Stop) -> Option<Choice> {
         // The steps of evaluating rules are bounded for a search as for a request.
         let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
@@ -189,9 +196,10 @@ impl Opponent {
                 if let Some(win) = found.as_ref().filter(|it| wins(it).is_some()) {
                     return Some(win.clone());
                 }
-                let used = found.map_or(0, |it| it.nodes);
-                let choice = Tree::new(self.search(game, left, stop), self.seed).choose()?;
-                Some(Choice { nodes: choice.nodes + used, ..choice })
+                let used = found.as_ref().map_or(0, |it| it.nodes);
+                let sampled = Tree::new(self.search(game, left, stop), self.seed).choose();
+                let sampled = sampled.map(|it| Choice { nodes: it.nodes + used, ..it });
+                sampled.or(found)
             }
         }
     }
@@ -251,6 +259,13 @@ impl Opponent {
     pub fn learn(&mut self, knowledge: Knowledge) {
         self.knowledge = knowledge;
     }
+}
+
+/// The first legal action, unjudged.
+fn first_choice(game: &Game) -> Option<Choice> {
+    let action = game.clone().legal_moves().into_iter().next()?;
+    let line = vec![action.clone()];
+    Some(Choice { action, score: Score::Hundredths(0), depth: 0, nodes: 0, line })
 }
 
 /// Number of actions after which a choice wins, if it does.

@@ -499,3 +499,21 @@ fn samples_keep_to_their_budget_in_any_game() {
         }
     }
 }
+
+#[test]
+fn who_is_stopped_at_once_still_has_an_action() {
+    let stop = Stop::default();
+    stop.stop();
+    for game in ["chess", "hex", "othello", "cotulenh"] {
+        let rules = Catalogue::embedded().expect("the catalogue").load::<&str>(game, &[]);
+        let mut start = rules.expect("a game").start(None).expect("it starts");
+        let knowledge =
+            Knowledge::learn(&start, Lessons { actions: 200, longest: 50, time: None }, 1);
+        for method in [Method::AlphaBeta, Method::MonteCarlo] {
+            let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1).by(method);
+            let choice = opponent.choose(&start, budget(4, 8), &stop).expect("an action");
+            assert_eq!(choice.line.first(), Some(&choice.action), "{game}");
+            assert!(start.legal_moves().contains(&choice.action), "{game}");
+        }
+    }
+}
