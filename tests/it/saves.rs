@@ -224,6 +224,27 @@ fn rules_that_changed_are_named() {
     assert!(matches!(bare.restore(catalogue(), RulesFrom::Save), Err(RestoreError::NotEmbedded)));
 }
 
+/// Nobody who reads a text in a save is told another one than that of the game, whatever rules it is restored under.
+#[test]
+fn texts_of_rules_are_those_of_their_hashes() {
+    let rules = rules("chess");
+    let save = Save::of(&played(&rules, "e4 e5"), &rules, Content { rules: true });
+    let mut save = save.expect("it replays");
+    save.rules[3].text = Some("% something else".into());
+    let path = save.rules[3].path.clone();
+    for form in [Form::Json, Form::Binary] {
+        let bytes = save.write(form);
+        let (read, doubt) = Save::read(&bytes, "").expect("a save");
+        assert_eq!(doubt, None);
+        for from in [RulesFrom::Here, RulesFrom::Changed, RulesFrom::Save] {
+            let refused = read.restore(catalogue(), from).expect_err("another text").to_string();
+            let said = format!("the text of {path} does not match its hash");
+            assert!(refused.contains(&said), "{refused}");
+        }
+        assert!(audited(&bytes).is_err());
+    }
+}
+
 #[test]
 fn attributes_that_came_later_have_their_defaults() {
     let rules = rules("chess");

@@ -121,6 +121,10 @@ impl Save {
         from: RulesFrom,
         visit: Visit<'_>,
     ) -> Result<Restored, RestoreError> {
+        // Whoever reads a text takes it for the one that the game was played by, even where it is not asked for.
+        for file in self.rules.iter().filter(|it| it.text.is_some()) {
+            file.source()?;
+        }
         let own;
         let catalogue = match from {
             RulesFrom::Here | RulesFrom::Changed => catalogue,
@@ -159,21 +163,10 @@ impl Save {
 
     /// The rule files of the save as a catalogue of their own.
     fn catalogue(&self) -> Result<Catalogue, RestoreError> {
-        let source = |it: &RuleFile| {
-            let text = it.text.as_deref().ok_or(RestoreError::NotEmbedded)?;
-            let source = Source { path: it.path.clone(), text: text.into() };
-            match source.hash() == it.blake3 {
-                true => Ok(source),
-                false => Err(RestoreError::Embedded(format!(
-                    "the text of {} does not match its hash",
-                    it.path
-                ))),
-            }
-        };
         if self.rules.is_empty() {
             return Err(RestoreError::NotEmbedded);
         }
-        let sources = self.rules.iter().map(source).collect::<Result<Vec<_>, _>>()?;
+        let sources = self.rules.iter().map(RuleFile::source).collect::<Result<Vec<_>, _>>()?;
         Catalogue::part(sources).map_err(|it| RestoreError::Embedded(it.to_string()))
     }
 
@@ -206,6 +199,21 @@ impl Save {
             changed.push("the order of the files".into());
         }
         changed
+    }
+}
+
+impl RuleFile {
+    /// The file, if its text is there and has the file's hash.
+    fn source(&self) -> Result<Source, RestoreError> {
+        let text = self.text.as_deref().ok_or(RestoreError::NotEmbedded)?;
+        let source = Source { path: self.path.clone(), text: text.into() };
+        match source.hash() == self.blake3 {
+            true => Ok(source),
+            false => Err(RestoreError::Embedded(format!(
+                "the text of {} does not match its hash",
+                self.path
+            ))),
+        }
     }
 }
 
