@@ -121,7 +121,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
 /// A journal with a larger capacity than this, after a search, is shrunk at the next commit.
 const JOURNAL_KEPT: usize = 32;
 
-/// The facts of one game. See the module's head.
+/// The facts of one game, and the journal of what was written.
 #[derive(Debug, Clone)]
 pub struct Session {
     schema: Arc<Schema>,

@@ -76,7 +76,7 @@ pub struct Because {
 /// A row that holds, as a question that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeldFact {
-    /// As [`Game::why_fact`] reads it.
+    /// As [`Game::explain_fact`] reads it.
     pub fact: String,
     /// The row in words.
     pub sentence: String,
@@ -93,11 +93,10 @@ impl Game {
         Ok(self.answer(explained))
     }
 
-    /// Proves a fact, written like `attacks(e4, d5)`, or refutes it. A square instead of a
-    /// piece means every piece that stands there; `_` means anything.
+    /// Proves a fact, or refutes it.
     ///
     /// # Errors
-    /// The text is no fact of these rules, or finding it out took more than the limits allow.
+    /// As [`Game::explain_fact`].
     #[doc(hidden)]
     pub fn why_fact(&mut self, text: &str) -> Result<Answer, QuestionError> {
         let explained = self.explain_fact(text, Limits::default())?;
@@ -349,7 +348,9 @@ impl Game {
         Ok(Explanation { question, holds: all_keep, summary, code: None, finding })
     }
 
-    /// Explains why a fact holds, or why it does not; see [`Game::why_fact`].
+    /// Explains why a fact holds, or why it does not. It is a row of any relation, stated or derived, written like
+    /// `attacks(e4, d5)`; a square instead of a piece means every piece that stands there, `#7` is an entity by its
+    /// number, and `_` means anything.
     ///
     /// # Errors
     /// The text is no fact of these rules, or finding it out took more than the limits allow.

@@ -93,7 +93,12 @@ impl Catalogue {
         Ok(Self { is_whole: false, ..whole })
     }
 
-    /// Adds a file. A file at the path of an earlier one replaces it.
+    /// Adds a file. A file at the path of an earlier one replaces it; one that is neither a game, a layout, a preset nor a
+    /// module or family has rules for all games.
+    ///
+    /// Only what it is and what it is called is checked here. Its rules are checked when a game is loaded, and faults of a
+    /// preset's definition then keep all games from loading ([`Catalogue::load`]): for files that come from others, load
+    /// from a clone first.
     ///
     /// # Errors
     /// Its metadata is not valid, or its name is taken by another file.

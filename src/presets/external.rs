@@ -5,61 +5,6 @@
 //! in Rust: for each [`Point`] that it names, a reaction is generated that calls its code, in the scope that
 //! the point has. Its code reads and writes facts through a [`Moment`], inside the transaction.
 //!
-//! A preset of shields that absorb damage, as another crate may write it:
-//!
-//! ```
-//! use rulemate::prelude::*;
-//!
-//! #[derive(Debug)]
-//! struct Shield;
-//!
-//! impl Preset for Shield {
-//!     fn rules(&self) -> String {
-//!         r#"
-//! .meta preset "steel"
-//! .meta name "Shield"
-//! .meta description "Every piece has a shield that absorbs one point of damage"
-//! .domain Preset += { steel }
-//! .input armour(piece: Entity, n: Int) key attr armour "{piece} has armour of {n}"
-//! .decl armoured(piece: Entity) "{piece} is to have armour"
-//! armoured(p) :- color(p, c), at(p, _), active('steel, c).
-//! "#.into()
-//!     }
-//!     fn points(&self) -> Vec<Point> {
-//!         vec![Point::Activate, Point::PieceSpawn, Point::Damage("absorb")]
-//!     }
-//!     fn on_activate(&self, now: &mut Moment<'_>) {
-//!         for piece in now.entities("armoured") {
-//!             now.set(piece, "armour", 1);
-//!         }
-//!     }
-//!     fn on_piece_spawn(&self, now: &mut Moment<'_>) {
-//!         let piece = now.entity("piece");
-//!         now.set(piece, "armour", 1);
-//!     }
-//!     fn on_damage(&self, now: &mut Moment<'_>) {
-//!         let (target, amount) = (now.entity("target"), now.int("amount"));
-//!         let armour = now.get_int(target, "armour").unwrap_or(0);
-//!         if armour > 0 {
-//!             now.set(target, "armour", armour - 1);
-//!             // What is left of the blow goes on to hit points.
-//!             if amount > 1 { now.pass("amount", amount - 1) } else { now.stop() }
-//!         }
-//!     }
-//! }
-//!
-//! let mut catalogue = Catalogue::embedded()?;
-//! catalogue.register(Shield)?;
-//! let rules = catalogue.load("chess", &["piece-hp:both:hp=1", "steel:black"])?;
-//! let mut game = rules.start(None)?;
-//! for uci in ["e2e4", "d7d5", "e4d5", "g8f6", "e4d5"] {
-//!     game.play_text(uci)?;
-//! }
-//! // The first blow took the shield, the second the only hit point.
-//! assert!(game.fen().starts_with("rnbqkb1r/ppp1pppp/5n2/3P4/8/8/PPPP1PPP/RNBQKBNR b"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! Deliberately absent: what a call may do (`derive::Moment`).
 
 #![warn(missing_docs)]
@@ -120,10 +65,73 @@ pub enum Opinion {
     Ongoing,
 }
 
-/// A preset of another crate. See the module's head.
+/// A preset of another crate: rule text with code behind it.
+///
+/// What follows from facts (moves, royal pieces, ways to win) it states in rules like any other preset, so that it is
+/// derived, proved and audited alike. What happens at an action it may implement in Rust: for each [`Point`] that it
+/// names, a reaction is generated that calls its code, in the scope that the point has. Its code reads and writes facts
+/// through a [`Moment`], inside the transaction.
+///
+/// The options of its activations it reads as rows of their inputs ([`Moment::rows`]); what it counts is a fact that its
+/// rules declare by `.input`.
 ///
 /// Its code must be deterministic, with the same effects for the same facts: moves are tried out and taken
 /// back, and saves are loaded by playing them again. Anything that it must remember has to be a fact.
+///
+/// A preset of shields that absorb damage, as another crate may write it:
+///
+/// ```
+/// use rulemate::prelude::*;
+///
+/// #[derive(Debug)]
+/// struct Shield;
+///
+/// impl Preset for Shield {
+///     fn rules(&self) -> String {
+///         r#"
+/// .meta preset "steel"
+/// .meta name "Shield"
+/// .meta description "Every piece has a shield that absorbs one point of damage"
+/// .domain Preset += { steel }
+/// .input armour(piece: Entity, n: Int) key attr armour "{piece} has armour of {n}"
+/// .decl armoured(piece: Entity) "{piece} is to have armour"
+/// armoured(p) :- color(p, c), at(p, _), active('steel, c).
+/// "#.into()
+///     }
+///     fn points(&self) -> Vec<Point> {
+///         vec![Point::Activate, Point::PieceSpawn, Point::Damage("absorb")]
+///     }
+///     fn on_activate(&self, now: &mut Moment<'_>) {
+///         for piece in now.entities("armoured") {
+///             now.set(piece, "armour", 1);
+///         }
+///     }
+///     fn on_piece_spawn(&self, now: &mut Moment<'_>) {
+///         let piece = now.entity("piece");
+///         now.set(piece, "armour", 1);
+///     }
+///     fn on_damage(&self, now: &mut Moment<'_>) {
+///         let (target, amount) = (now.entity("target"), now.int("amount"));
+///         let armour = now.get_int(target, "armour").unwrap_or(0);
+///         if armour > 0 {
+///             now.set(target, "armour", armour - 1);
+///             // What is left of the blow goes on to hit points.
+///             if amount > 1 { now.pass("amount", amount - 1) } else { now.stop() }
+///         }
+///     }
+/// }
+///
+/// let mut catalogue = Catalogue::embedded()?;
+/// catalogue.register(Shield)?;
+/// let rules = catalogue.load("chess", &["piece-hp:both:hp=1", "steel:black"])?;
+/// let mut game = rules.start(None)?;
+/// for uci in ["e2e4", "d7d5", "e4d5", "g8f6", "e4d5"] {
+///     game.play_text(uci)?;
+/// }
+/// // The first blow took the shield, the second the only hit point.
+/// assert!(game.fen().starts_with("rnbqkb1r/ppp1pppp/5n2/3P4/8/8/PPPP1PPP/RNBQKBNR b"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Preset: fmt::Debug + Send + Sync {
     /// Its file: metadata, attributes, options, relations and reactions, like those in `rules/presets`.
     fn rules(&self) -> String;

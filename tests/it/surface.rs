@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tidy::{code, read, root};
+use crate::tidy::{code, files, read, root, shown};
 
 /// Every public module, where its text is, and its names. A name that is new is an event; one that goes breaks other
 /// programs.
@@ -91,4 +91,75 @@ fn names(path: &str) -> BTreeSet<String> {
     // The macro that writes the kinds of `Error` stays inside.
     names.remove("boxed");
     names
+}
+
+/// Documentation that leads to what the documentation hides leads nowhere.
+#[test]
+fn docs_of_names_refer_to_nothing_hidden() {
+    let names: BTreeSet<&str> = MODULES.iter().flat_map(|it| it.2.split_whitespace()).collect();
+    let blocks: Vec<(String, DocBlock)> = files(&root().join("src"), "rs")
+        .iter()
+        .flat_map(|path| doc_blocks(&read(path)).into_iter().map(|it| (shown(path), it)))
+        .collect();
+    let methods = |hidden: bool| -> BTreeSet<&str> {
+        blocks.iter().filter(|it| it.1.hidden == hidden).filter_map(|it| it.1.method()).collect()
+    };
+    let (visible, hidden) = (methods(false), methods(true));
+    let mut wrong = Vec::new();
+    for (path, block) in blocks.iter().filter(|it| !it.1.hidden) {
+        let is_name = block.declared().is_some_and(|it| names.contains(it));
+        if is_name && block.docs.contains("module's head") {
+            wrong.push(format!("{path}: {}: the head of a private module", block.item));
+        }
+        for link in block.docs.split("[`").skip(1).filter_map(|it| it.split("`]").next()) {
+            let Some((owner, method)) = link.split_once("::") else { continue };
+            if names.contains(owner) && hidden.contains(method) && !visible.contains(method) {
+                wrong.push(format!("{path}: {}: {link}", block.item));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// The documentation of a public item.
+struct DocBlock {
+    docs: String,
+    hidden: bool,
+    item: String,
+}
+
+impl DocBlock {
+    /// The name of the type that it declares.
+    fn declared(&self) -> Option<&str> {
+        let words = ["pub struct ", "pub enum ", "pub trait "];
+        let rest = words.iter().find_map(|it| self.item.strip_prefix(it))?;
+        rest.split(|it: char| !it.is_alphanumeric()).next()
+    }
+
+    fn method(&self) -> Option<&str> {
+        self.item
+            .strip_prefix("pub fn ")?
+            .split(|it: char| !(it.is_alphanumeric() || it == '_'))
+            .next()
+    }
+}
+
+/// The documented public items of a file: functions, types and fields.
+fn doc_blocks(text: &str) -> Vec<DocBlock> {
+    let (mut blocks, mut docs, mut hidden) = (Vec::new(), String::new(), false);
+    for line in text.lines().map(str::trim) {
+        if let Some(doc) = line.strip_prefix("///") {
+            docs.push_str(doc);
+            docs.push('\n');
+        } else if line.starts_with("#[") {
+            hidden |= line.contains("doc(hidden)");
+        } else {
+            if line.starts_with("pub ") {
+                blocks.push(DocBlock { docs: docs.clone(), hidden, item: line.into() });
+            }
+            docs.clear();
+            hidden = false;
+        }
+    }
+    blocks
 }

@@ -35,7 +35,8 @@ pub enum MakeError {
 }
 
 impl Save {
-    /// The save of a game: its history is played again, switches of presets included.
+    /// The save of a game: its history is played again, changes of presets included. `rules` say which game it is; those of
+    /// any of its moments will do.
     ///
     /// # Errors
     /// A move cannot be played again, or proved.

@@ -115,7 +115,13 @@ pub enum Ended {
     Flagged(String),
 }
 
-/// A game as a file. See the module's head.
+/// A game as a file: its start, its moves, its current facts, and the rules that it was played under.
+///
+/// It lists facts in canonical order, the activations at the start and each change of them, the hash of each rule file,
+/// and each move with its proof and the hash of the facts after it. There are two equivalent forms, JSON and a compact
+/// binary ([`Form`]), and in each of them one way to write a save: what differs from it was altered ([`Doubt`]), and a
+/// round trip changes nothing. [`Save::restore`] plays the game again and compares; it does not check the proofs, which
+/// `rulemate audit` does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Save {
     /// The version of the file that was read.
