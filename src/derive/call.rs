@@ -197,7 +197,8 @@ impl Moment<'_> {
         let attr = self.attribute(attribute)?;
         let raw = self.state.facts().get_raw(entity, attr)?;
         match self.program.schema.attribute(attr).ty {
-            AttrType::Member(id) => Some(self.program.value_name(Type::Domain(id), raw)),
+            AttrType::Member(id) => Some(self.program.schema.domain(id).member_name(raw)),
+            AttrType::Entity => Some(format!("#{raw}")),
             _ => Some(raw.to_string()),
         }
     }

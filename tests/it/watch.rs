@@ -153,7 +153,7 @@ fn a_watch_outlasts_presets_that_come_and_go() {
         }
         is_told(&mut game);
     }
-    watches.map(|it| game.unwatch(it));
+    watches.into_iter().for_each(|it| game.unwatch(it));
     assert_eq!(game.changes(), []);
     // A relation that goes with its preset comes back with it.
     for set in [&[][..], &["griffon"], &["piece-hp"]] {
