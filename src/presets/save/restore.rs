@@ -121,7 +121,7 @@ impl Save {
         from: RulesFrom,
         visit: Visit<'_>,
     ) -> Result<Restored, RestoreError> {
-        // Whoever reads a text takes it for the one that the game was played by, even where it is not asked for.
+        // A reader takes these texts for those that the game was played by, even where they are not asked for.
         for file in self.rules.iter().filter(|it| it.text.is_some()) {
             file.source()?;
         }
