@@ -73,13 +73,17 @@ pub(super) fn routes() -> Router<Web> {
         "/tournament/{id}",
         "/embed/game/{id}",
     ] {
-        router = router
-            .route(address, get(|| std::future::ready(file("text/html; charset=utf-8", INDEX))));
+        router = router.route(address, get(|| std::future::ready(index())));
     }
     for (address, kind, text) in FILES {
         router = router.route(address, get(|| std::future::ready(file(kind, text))));
     }
     router
+}
+
+/// The page, which shows what its address says.
+pub(super) fn index() -> Response {
+    file("text/html; charset=utf-8", INDEX)
 }
 
 fn file(kind: &'static str, text: &'static str) -> Response {

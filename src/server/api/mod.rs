@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use axum::http::{Method, StatusCode};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::from_fn_with_state;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -165,7 +165,13 @@ fn cors(names: &Names) -> CorsLayer {
         .max_age(PREFLIGHT)
 }
 
-async fn no_route(address: axum::http::Uri) -> Response {
+async fn no_route(method: Method, address: axum::http::Uri, headers: HeaderMap) -> Response {
+    // Whoever has mistyped an address in a browser reads it on the page.
+    let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok());
+    let is_page = method == Method::GET && !address.path().starts_with("/api/");
+    if is_page && accepted.is_some_and(|it| it.contains("text/html")) {
+        return (StatusCode::NOT_FOUND, page::index()).into_response();
+    }
     let message = "there is nothing at this address";
     let problem = Problem::new(StatusCode::NOT_FOUND, "no_such_address", message);
     lichess::unhandled(address.path(), problem)

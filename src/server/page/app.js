@@ -20,7 +20,7 @@ function show() {
   const study = path.match(/^\/study\/([a-z0-9]+)$/);
   const tournament = path.match(/^\/tournament\/([a-z0-9]+)$/);
   const asked = new URLSearchParams(location.search);
-  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : study ? () => showStudy(main, study[1]) : tournament ? () => showTournament(main, tournament[1]) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : () => showLobby(main, asked.get("rules"), asked.get("with"), asked);
+  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : study ? () => showStudy(main, study[1]) : tournament ? () => showTournament(main, tournament[1]) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : path === "/" ? () => showLobby(main, asked.get("rules"), asked.get("with"), asked) : nowhere;
   Promise.resolve()
     .then(view)
     .catch((error) => {
@@ -28,6 +28,10 @@ function show() {
         h("p", {}, h("a", { href: "/" }, "Back to the lobby")));
       announce(error.message);
     });
+}
+
+function nowhere() {
+  throw new Error("There is nothing at this address.");
 }
 
 /** A game in a frame of another page: what it links to opens beside that page. */

@@ -173,6 +173,13 @@ fn wrong_requests_get_a_code_a_sentence_and_change_nothing() {
         let uci = json!({ "uci": "e2e4" });
         expect(&server.get("/api/v1/games/nosuchgame").await, 404, "no_such_game");
         expect(&server.get("/nowhere").await, 404, "no_such_address");
+        let browse = |path: &str| {
+            Request::get(path).header("accept", "text/html,*/*").body(Body::empty()).unwrap()
+        };
+        let (status, page) = server.send(browse("/nowhere")).await;
+        assert_eq!(status, StatusCode::NOT_FOUND);
+        assert!(page.as_str().is_some_and(|it| it.starts_with("<!doctype html>")), "{page}");
+        expect(&server.send(browse("/api/v1/nowhere")).await, 404, "no_such_address");
         expect(&server.get("/api/v1/games/%FF").await, 400, "bad_request");
         expect(&server.get(&format!("/ws/v1/games/{id}?v=x")).await, 400, "bad_request");
         let plain = server.get(&format!("/ws/v1/games/{id}")).await;
