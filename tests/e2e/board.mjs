@@ -211,6 +211,32 @@ async function boardManners() {
   await ben.locator(".proof summary").click();
   await waitFor("and can be looked at", async () => await ben.locator(".why .lines").isVisible());
 
+  // The right button puts back what is dragged.
+  await ben.mouse.move(x, y);
+  await ben.mouse.down();
+  await ben.mouse.move(x + 20, y + 20, { steps: 2 });
+  await ben.mouse.down({ button: "right" });
+  await waitFor("a drag is broken off by the right button", async () => (await place()) === 0);
+  await ben.mouse.up({ button: "right" });
+  await ben.mouse.up();
+  check("and nothing is played or drawn", (await moves(ben)) === 3 && (await ben.locator(".drawn").count()) === 0);
+
+  // Arrow keys go through the moves after a click on the board; over its squares for those who came by keyboard.
+  await square(ben, "d7").click();
+  for (const at of [2, 1]) {
+    await ben.keyboard.press("ArrowLeft");
+    await waitFor(`an arrow key leads to move ${at} after a click on the board`, async () => new RegExp(`after ${at} of 3`).test(await ben.locator(".state").innerText()));
+  }
+  await ben.keyboard.press("End");
+  await waitFor("and another one back", async () => !/You look at/.test(await ben.locator(".state").innerText()));
+  await ben.locator('[data-square][tabindex="0"]').focus();
+  await ben.keyboard.press("Shift+Tab");
+  await ben.keyboard.press("Tab");
+  const on = () => ben.evaluate(() => document.activeElement.dataset.square);
+  const came = await on();
+  await ben.keyboard.press("ArrowLeft");
+  check("by keyboard they lead over the squares", came === "d7" && (await on()) === "e7");
+
   // Arrows and circles, gone with the next click.
   const [a, b] = await middle(ben, "d7");
   const [u, v] = await middle(ben, "d5");

@@ -19,7 +19,8 @@ const at = (node, x, y, scale = 1) => { node.style.transform = `translate(${x}px
 export class Board {
   /**
    * @param {{onSquare: (square: ?string) => void, onDrag?: (from: string, to: ?string, piece: number) => void,
-   *   canDrag?: (square: string, piece: ?number) => boolean, onTake?: (square: string, piece: ?number) => void}} handlers
+   *   canDrag?: (square: string, piece: ?number) => boolean, onTake?: (square: string, piece: ?number) => void,
+   *   hasSteps?: boolean}} handlers `hasSteps`: left and right go through moves, for those who use the board by pointer
    */
   constructor(handlers) {
     this.handlers = handlers;
@@ -31,6 +32,9 @@ export class Board {
     this.above = svg("g", { class: "above", "aria-hidden": "true" });
     this.root = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground, this.grid, this.labels, this.men, this.above, this.arrows.root);
     this.root.addEventListener("keydown", (event) => this.key(event));
+    // A click leaves the focus on a square, but whoever clicks does not go over the squares by keys.
+    this.root.addEventListener("pointerdown", () => this.setPointed(true));
+    addEventListener("keydown", (event) => { if (event.key === "Tab") this.setPointed(false); });
     // What clicks without a pointer, as screen readers do.
     this.root.addEventListener("click", (event) => {
       const square = event.detail === 0 && event.target.closest("[data-square]")?.dataset.square;
@@ -337,8 +341,16 @@ export class Board {
     this.handlers.onSquare(name);
   }
 
+  /** Whether it is used by a pointer: then no square is shown as the one that keys act on. */
+  setPointed(isPointed) {
+    this.isPointed = isPointed;
+    this.root.classList.toggle("pointed", isPointed);
+  }
+
   key(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if (this.isPointed && this.handlers.hasSteps && /^Arrow(Left|Right)$/.test(event.key)) return;
+    if (event.key === "Enter" || event.key === " " || event.key in steps) this.setPointed(false);
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.choose(this.focused);

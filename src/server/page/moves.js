@@ -51,7 +51,7 @@ export class Moves {
     const exports = ["pgn", "fen", "facts"].map((it) => [h("a", { href: `/api/v1/games/${id}/export?format=${it}` }, it.toUpperCase()), " "]);
     const before = this.root.querySelector(".list")?.scrollTop ?? 0;
     clear(this.root, list, h("p", { class: "exports" }, "Export: ", exports, " · ", h("button", { class: "inline", onclick: () => report(id) }, "Report")));
-    list.scrollTop = before;
+    list.scrollTop = shown ? before : 0;
     reveal(list, list.querySelector(".current"));
   }
 

@@ -36,6 +36,8 @@ export function followPointer(root, handlers) {
   root.addEventListener("touchstart", (event) => { if (press?.grabbed) event.preventDefault(); }, { passive: false });
   const move = (event) => {
     if (!press || event.pointerId !== press.id || press.sketch || !press.grabbed) return;
+    // Another button of the same mouse is told as a move: it puts back what is dragged.
+    if (event.button > 0) return end();
     if (!press.held && Math.hypot(event.clientX - press.x, event.clientY - press.y) < FAR) return;
     if (!press.held) {
       press.held = press.grabbed;
