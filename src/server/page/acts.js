@@ -1,7 +1,7 @@
 // What can be done beside moving a piece: buttons, offers, free seats, other presets.
 
 import { logIn } from "./account.js";
-import { get, keepToken, myAccount, myName, post } from "./api.js";
+import { get, myAccount, myName, post } from "./api.js";
 import { begin, clear, confirmed, h, words } from "./dom.js";
 import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
@@ -47,7 +47,7 @@ export class Acts {
     const lines = [];
     const offer = (by, text, kind, accept) => {
       const toMe = mine.some((it) => it !== by);
-      lines.push(h("p", { class: "offer" }, `${words(sides[by])} ${text}. `,
+      lines.push(h("p", { class: "offer" }, `${begin(words(sides[by]))} ${text}. `,
         toMe ? h("button", { onclick: accept }, "Accept") : null,
         mine.length ? h("button", { class: "quiet", onclick: () => this.view.act("decline", { offer: kind }) }, toMe ? "Decline" : "Withdraw") : null));
     };
@@ -65,10 +65,7 @@ export class Acts {
       const invited = seats.filter((it) => it === null).length > 1 ? "the others" : "your opponent";
       lines.push(h("p", { class: "offer" }, `Send ${invited} this link: `, h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));
     }
-    // What is typed into stays where it is: a field that is put in its place again loses the focus.
-    const typing = document.activeElement === this.nameField;
     clear(this.offers, lines);
-    if (typing) this.nameField.focus();
   }
 
   drawButtons() {
@@ -89,9 +86,9 @@ export class Acts {
       if (position.claims.length) acts.push(button(`Claim draw (${words(position.claims[0])})`, () => view.act("claim"), false));
     }
     if (view.mine().length && !state.result) {
-      if (state.ply > 0 && !last?.turn_goes_on && !state.tournament) acts.push(button("Take back", () => view.act("takeback")));
+      if (state.ply > 0 && !last?.turn_goes_on && !state.tournament && !state.offers.takeback) acts.push(button("Take back", () => view.act("takeback")));
       if (!state.tournament) acts.push(button("Presets", () => this.propose()));
-      acts.push(button("Offer draw", () => view.act("draw")));
+      if (state.offers.draw == null) acts.push(button("Offer draw", () => view.act("draw")));
       acts.push(state.ply < 2 && !state.tournament ? button("Call off", sure("Call the game off?", "Yes, call it off", "abort")) : button("Resign", sure("Resign, and lose the game?", "Yes, resign", "resign")));
     }
     if (state.tournament) acts.push(h("a", { class: "button", href: `/tournament/${state.tournament}` }, state.result ? "Back to the tournament" : "The tournament"));
@@ -99,11 +96,17 @@ export class Acts {
       this.awaits = true;
       awaitNext(state.tournament, view.id);
     }
-    if (view.mine().length && state.result && !state.rematch && !state.tournament) acts.push(button("Rematch", () => view.act("rematch")));
+    if (view.mine().length && state.result && !state.rematch && !state.tournament && state.offers.rematch == null) acts.push(button("Rematch", () => this.rematch()));
     if (view.canMove()) acts.push(this.drawGiven());
     if (state.result && myAccount()) acts.push(h("button", { class: "quiet", onclick: () => makeStudy({ of: view.id }).catch((error) => view.tell(error.message)) }, "Study this game"));
-    if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => { if (view.token && view.token !== myAccount()?.token) keepToken(state.rematch, view.token); } }, "To the rematch"));
+    if (state.rematch) acts.push(h("a", { class: "button", href: `/game/${state.rematch}`, onclick: () => view.keepSeat(state.rematch) }, "To the rematch"));
     clear(this.root, acts.filter(Boolean));
+  }
+
+  /** Asks for a rematch, or agrees to one. A computer agrees at once: the page may never see that it was asked for. */
+  rematch() {
+    this.wantsRematch = true;
+    return this.view.act("rematch");
   }
 
   /** Takes back what was done of a turn that is not over. */

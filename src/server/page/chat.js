@@ -18,10 +18,12 @@ export class Chat {
     if (!this.view.state.chat) return;
     this.log = h("ol", { class: "said", "aria-label": "Chat", tabindex: "0" });
     const field = h("input", { "aria-label": "Message", maxlength: "300", autocomplete: "off" });
-    const send = (event) => {
+    const send = async (event) => {
       event.preventDefault();
-      if (field.value.trim()) this.view.act("chat", { text: field.value.trim() });
+      const text = field.value.trim();
       field.value = "";
+      // What could not be sent is not lost.
+      if (text && !(await this.view.act("chat", { text })) && !field.value) field.value = text;
     };
     this.earlier = h("button", { class: "quiet", onclick: () => this.hearEarlier().catch((error) => this.view.tell(error.message)) }, "Earlier messages");
     clear(this.root, h("h2", {}, "Chat"), this.earlier, this.log,

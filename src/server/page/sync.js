@@ -23,6 +23,7 @@ export class Sync {
     this.want = 0; // the last event that was told of: no answer from before it is shown
     this.heard = performance.now();
     this.silence = null; // what is said about a server that is not heard of
+    addEventListener("online", () => this.comeBack());
   }
 
   async load() {
@@ -88,8 +89,16 @@ export class Sync {
     this.socket?.close();
     this.socket = null;
     this.retry = Math.min(this.retry + 1, 5);
-    setTimeout(() => this.connect(), 250 * 2 ** this.retry);
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.connect(), 250 * 2 ** this.retry);
     if (this.retry > 1) this.refresh();
+  }
+
+  /** The device is online again: it does not wait for the next attempt. */
+  comeBack() {
+    if (!this.state) return;
+    this.retry = 0;
+    this.reconnect();
   }
 
   /** Asks whether the server is there, and says so when nothing has been heard of it for a while. */
@@ -141,16 +150,27 @@ export class Sync {
     }
   }
 
+  /** A rematch is played with the same token. */
+  keepSeat(game) {
+    if (this.token && this.token !== myAccount()?.token) keepToken(game, this.token);
+  }
+
+  /** Goes to the rematch of this game. */
+  enter(game) {
+    this.keepSeat(game);
+    location.href = `/game/${game}`;
+  }
+
+  /** Does what a player may do; whether it was done. */
   async act(name, body = {}) {
     try {
       const answer = await postSurely(`/games/${this.id}/${name}`, { id: newId(), ...body }, this.token);
-      if (answer.game) {
-        if (this.token && this.token !== myAccount()?.token) keepToken(answer.game, this.token);
-        location.href = `/game/${answer.game}`;
-      }
+      if (answer.game) this.enter(answer.game);
       await this.refresh(answer.v);
+      return true;
     } catch (error) {
       this.tell(error.message);
+      return false;
     }
   }
 }
