@@ -175,6 +175,27 @@ async function study(owner, guest) {
   await waitFor("a variation is removed", async () => !(await owner.locator(".tree").innerText()).includes("Nh3"));
 }
 
+/** Presets are called by their names, and long words break. */
+async function wording(owner, guest) {
+  const { token } = await owner.evaluate(() => JSON.parse(localStorage.getItem("account")));
+  const post = async (path, body) => (await fetch(`${address}/api/v1${path}`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body: JSON.stringify(body) })).json();
+  const word = "Donaudampfschifffahrtsgesellschaft".repeat(2);
+  const made = await post("/studies", { game: "chess", presets: ["coregal:white", "piece-hp:both:hp=3"], title: word.slice(0, 60) });
+  const game = await post("/games", { game: "chess", presets: ["coregal:white"], seat: "both" });
+  for (const page of [owner, guest]) {
+    await page.goto(`${address}/study/${made.id}`);
+    await waitFor("a study calls its presets by their names", async () => (await page.locator(".title .hint").innerText()).startsWith("Chess with Coregal for white, Hit points, by "));
+    await waitFor("a long word is not wider than the window", () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  }
+  await owner.locator("#comment").fill(word);
+  await owner.getByRole("button", { name: "Keep the comment" }).click();
+  await waitFor("a comment is kept", () => owner.evaluate(() => document.getElementById("status").textContent === "The comment is kept."));
+  check("and the focus stays", await owner.evaluate(() => document.activeElement.textContent === "Keep the comment"));
+  await owner.goto(`${address}/user/Ann`);
+  await waitFor("so do one's own games", async () => (await owner.locator(`[href="/game/${game.id}"]`).innerText()) === "Chess with Coregal for white");
+  await waitFor("the window is called by the player", async () => (await owner.title()) === "Ann – Rulemate");
+}
+
 /** Two who look for an opponent for the same game find each other; who stops looking leaves no game behind. */
 async function opponents(ann, ben) {
   const look = async (page) => {
@@ -253,7 +274,7 @@ run("accounts", async () => {
   await desk.locator("#account-name").fill("ann");
   await desk.locator("#account-code").fill("aaaaa-aaaaa-aaaaa");
   await desk.getByRole("button", { name: "Go on" }).click();
-  await waitFor("a wrong code is refused with a sentence", async () => /no account of this name/.test(await desk.locator("dialog .error").innerText()));
+  await waitFor("a wrong code is refused with a sentence", async () => /No account of this name/.test(await desk.locator("dialog .error").innerText()));
   await desk.locator("#account-code").fill(codes[0]);
   await desk.getByRole("button", { name: "Go on" }).click();
   await desk.locator("#me").click();
@@ -288,6 +309,7 @@ run("accounts", async () => {
   check("and nothing of the devices", (await guest.locator(".devices").count()) === 0);
   await shot(guest, "player-phone");
 
+  await wording(ann, guest);
   await opponents(ann, ben);
   await byPost(ann, ben);
   await ann.goto(`${address}/user/Ann`);

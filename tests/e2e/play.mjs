@@ -287,6 +287,89 @@ async function smallThings() {
   await waitFor("there is a clock", async () => (await page.locator(".clock").first().innerText()) === "0:05");
 }
 
+/** Offers, a rematch, and what is said when something does not work. */
+async function mannersOfThePage() {
+  const [ann, ben] = [await person("joy"), await person("kai")];
+  await pair(ann, ben, { game: "chess", chat: true });
+  await move(ann, ben, "e2", "e4");
+  await ann.getByRole("button", { name: "Offer draw" }).click();
+  for (const it of [ann, ben]) await waitFor("an offer is a sentence", async () => (await it.locator(".offer").innerText()).startsWith("White offers a draw."));
+  check("it cannot be made twice", (await ann.getByRole("button", { name: "Offer draw" }).count()) === 0);
+  await ben.getByRole("button", { name: "Decline" }).click();
+  await waitFor("but again when it is declined", () => ann.getByRole("button", { name: "Offer draw" }).isVisible());
+
+  // What was typed into is not lost, nor is the focus when something is drawn anew.
+  await ann.route("**/chat", (route) => route.fulfill({ status: 409, json: { error: "chat_off", message: "the chat is off" } }), { times: 1 });
+  await ann.getByLabel("Message").fill("well played");
+  await ann.getByRole("button", { name: "Send" }).click();
+  await waitFor("a refusal is told as a sentence", async () => (await ann.locator(".state .error").innerText()) === "The chat is off");
+  await waitFor("and the message is still there", async () => (await ann.getByLabel("Message").inputValue()) === "well played");
+  await ann.route("**/explain*", (route) => route.abort(), { times: 1 });
+  await ann.locator("#ask").fill("e4e5");
+  await ann.locator("#ask").press("Enter");
+  await waitFor("a net that is gone is told in words", async () => /The server cannot be reached/.test(await ann.locator(".state .error").innerText()));
+  await ann.getByRole("button", { name: "Presets" }).focus();
+  await move(ben, ann, "e7", "e5");
+  check("a move of the other side leaves the focus on a button", await ann.evaluate(() => document.activeElement.textContent === "Presets"));
+  await ann.locator(".list .move").first().focus();
+  await ann.keyboard.press("Enter");
+  await waitFor("a move is looked at by keyboard", async () => /after 1 of 2/.test(await ann.locator(".state").innerText()));
+  check("and has the focus still", await ann.evaluate(() => document.activeElement.textContent === "e4" && document.activeElement.classList.contains("current")));
+  await ann.keyboard.press("End");
+
+  // Both go to the rematch: who agrees to it, and who has asked for it.
+  await move(ann, ben, "g1", "f3");
+  const over = ann.url();
+  await ann.getByRole("button", { name: "Resign" }).click();
+  await ann.getByRole("button", { name: "Yes, resign" }).click();
+  await ann.getByRole("button", { name: "Rematch" }).click();
+  await ben.getByRole("button", { name: "Accept" }).click();
+  for (const it of [ann, ben]) {
+    await waitFor("each is taken to the rematch", async () => it.url() !== over && /\(you\)/.test(await it.locator(".seats.bottom").innerText()));
+  }
+  check("to the same one", ann.url() === ben.url());
+
+  // Without places there is an address all the same.
+  await ann.goto(`${address}/game/No-such-place`);
+  await waitFor("an address of nothing is told", async () => /There is nothing at this address/.test(await ann.locator("main").innerText()));
+
+  // How long a preset lasts, and what the computer needs, in the form.
+  await lobby(ann);
+  await ann.locator("#game").selectOption("chess");
+  const coregal = ann.locator(".preset", { hasText: "King and queens are royal" });
+  await coregal.getByRole("checkbox").check();
+  await coregal.getByLabel("Coregal: for whom").selectOption("black");
+  await coregal.getByLabel(/^turns/).fill("2");
+  await ann.locator("#opponent").selectOption("1");
+  await waitFor("a preset for some turns is told", async () => (await ann.locator("form .verdict").innerText()) === "Active: Coregal for black (2 turns)");
+  await waitFor("nobody plays all sides against the computer", async () => (await ann.locator("#seat option").allInnerTexts()).join() === "any side,white,black");
+}
+
+/** Nothing is cut off, or wider than a small window: hands, names and words of any length. */
+async function narrowWindows() {
+  const page = await person("liv", { width: 360, height: 640 });
+  const fits = async (what) => {
+    for (const width of [360, 320]) {
+      await page.setViewportSize({ width, height: 640 });
+      await waitFor(`${what} fits in ${width} pixels`, () => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth));
+    }
+  };
+  const fen = "r1bqk2r/pppp1ppp/8/8/8/8/PPPP1PPP/R1BQK2R[QQRRBBNNPPPPPPPPPPPPqrrbbnpppp] w KQkq - 0 1";
+  await sit(page, await make({ game: "crazyhouse", fen, name: "Rindfleischetikettierung", clock: { initial: 3600000, increment: 0, delay: 0 } }));
+  await fits("a full hand beside a clock");
+  check("and covers no clock", await page.evaluate(() => [...document.querySelectorAll(".seat")].every((it) => it.querySelector(".man:last-child").getBoundingClientRect().right <= it.querySelector(".clock").getBoundingClientRect().left)));
+  await page.setViewportSize({ width: 320, height: 256 });
+  await waitFor("a page at 400 % has its whole board", () => page.evaluate(() => {
+    const { left, right } = document.querySelector("svg.board").getBoundingClientRect();
+    return left >= 0 && right <= innerWidth && right - left > 200;
+  }));
+  await make({ game: "knightmate", name: "Rindfleischetikettierungsaufgabenstelle", listed: true });
+  await page.goto(address);
+  await page.locator("main > .games td", { hasText: "Rindfleisch" }).first().waitFor();
+  await fits("a list of games");
+  check("and breaks no name of a game", (await page.locator("main > .games td a", { hasText: "Knightmate" }).first().evaluate((it) => it.getClientRects().length)) === 1);
+}
+
 /** A game of 260 half-moves, of which the state tells the last 200; and a chat of 620 messages. */
 async function longGame() {
   const dance = [["g1f3", "g8f6", "f3g1", "f6g8"], ["g8f6", "g1f3", "f6g8", "f3g1"]];
@@ -305,6 +388,9 @@ async function longGame() {
   await waitFor("the first one, too", async () => (await page.locator(".list .move").first().innerText()) === "Nf3");
   await waitFor("the last messages are there", async () => (await page.locator(".said li").last().innerText()).endsWith("message 579"));
   check("not all at once", (await page.locator(".said li").count()) < 520);
+  await page.getByRole("button", { name: "First position" }).click();
+  await waitFor("at the first position the list is at its top", async () => /after 0 of/.test(await page.locator(".state").innerText()) && (await page.locator(".list").evaluate((it) => it.scrollTop)) === 0);
+  await page.getByRole("button", { name: "Current position" }).click();
   await page.getByRole("button", { name: "Earlier messages" }).click();
   await waitFor("earlier ones are asked for", async () => (await page.locator(".said li").count()) === 580);
   await waitFor("in order", async () => (await page.locator(".said li").first().innerText()).endsWith("message 0"));
@@ -389,6 +475,8 @@ async function main() {
   await badWeather();
   await longGame();
   await smallThings();
+  await mannersOfThePage();
+  await narrowWindows();
 
   // Other games to their end, by their own rules.
   const over = await person("dan");

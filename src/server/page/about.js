@@ -2,7 +2,7 @@
 
 import { get, makeGame, post } from "./api.js";
 import { Board } from "./board.js";
-import { begin, clear, h, words } from "./dom.js";
+import { begin, clear, h, spoken, words } from "./dom.js";
 import { diagram } from "./diagrams.js";
 
 /** @param {URLSearchParams} asked `rules`: whose; `presets`: what is active on top, with spaces between */
@@ -36,7 +36,7 @@ function best(leaders) {
   return [h("h2", {}, "Who plays it best"), h("div", { class: "games" }, h("table", {}, h("thead", {}, h("tr", {}, ["Place", "Player", "Rating", "Rated games"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, leaders.map(row))))];
 }
 
-const named = (catalogue, activation) => catalogue.presets.find((it) => it.preset === activation.split(":")[0])?.name ?? words(activation);
+const named = (catalogue, activation) => spoken(activation, (preset) => catalogue.presets.find((it) => it.preset === preset)?.name);
 
 /** What each active preset says of itself, and for whom it holds. */
 function rulesInWords(catalogue, found) {

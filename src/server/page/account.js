@@ -1,7 +1,8 @@
 // Accounts: logging in and out, a player's page, and what the head of the page says of it. All of it is optional.
 
 import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
-import { announce, begin, clear, confirmed, h, standing, timeLeft, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, plural, spoken, standing, timeLeft, words } from "./dom.js";
+import { notice } from "./notice.js";
 import { makeStudy } from "./study.js";
 
 /** In how many games under way one's page says whose turn it is. */
@@ -119,7 +120,10 @@ export async function showUser(main, name) {
   const [player, catalogue, own, games, blocks, studies] = await Promise.all([get(`/users/${encodeURIComponent(name)}`), get("/catalogue"),
     isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : [], account && !isMine ? get("/account/blocks", account.token) : null,
     isMine ? get("/studies", account.token) : []]);
-  const titled = (game) => catalogue.games.find((it) => it.game === game)?.title ?? words(game);
+  const title = (game) => catalogue.games.find((it) => it.game === game)?.title ?? words(game);
+  const named = (it) => spoken(it, (preset) => catalogue.presets.find((one) => one.preset === preset)?.name);
+  const titled = (game, ...presets) => `${title(game)}${presets.length ? ` with ${presets.map(named).join(", ")}` : ""}`;
+  notice(`${player.name} – Rulemate`, false);
   clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
     h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games, titled) : null, isMine ? studiesOf(studies) : null, ratingsOf(player, titled), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
   // What cannot be told is seen in the game itself.
@@ -127,7 +131,7 @@ export async function showUser(main, name) {
 }
 
 function ratingsOf({ ratings, name }, titled) {
-  const ruled = (rules) => rules.split(" ").map((it, at) => (at ? words(it) : titled(it))).join(" ");
+  const ruled = (rules) => titled(...rules.split(" "));
   const row = (it) => h("tr", {}, h("td", {}, ruled(it.rules)), h("td", {}, `${it.rating}${it.provisional ? "?" : ""}`), h("td", {}, `± ${2 * it.deviation}`), h("td", {}, it.games));
   return h("section", { class: "panel games", "aria-label": "Ratings" }, h("h2", {}, "Ratings"), ratings.length
     ? h("table", {}, h("thead", {}, h("tr", {}, ["Rules", "Rating", "Give or take", "Games"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, ratings.map(row)))
@@ -135,7 +139,7 @@ function ratingsOf({ ratings, name }, titled) {
 }
 
 function gamesOf(games, titled) {
-  const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/game/${it.id}` }, titled(it.game)), it.rated ? ", rated" : ""),
+  const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/game/${it.id}` }, titled(it.game, ...it.presets)), it.rated ? ", rated" : ""),
     h("td", {}, it.players.map((who) => who ?? "free seat").join(" – ")),
     h("td", { "data-under-way": it.state === "playing" ? it.id : null }, standing(it)));
   const open = games.filter((it) => it.state !== "over");
@@ -194,6 +198,6 @@ function devicesOf(own, account) {
   return h("section", { class: "panel devices", "aria-label": "Devices" }, h("h2", {}, "My devices"),
     h("ul", {}, own.devices.map((it) => h("li", {}, `${it.label || "a device"}, since ${new Date(it.since).toLocaleDateString()} `,
       it.this ? h("b", {}, "this one") : h("button", { class: "quiet", onclick: attempt(() => out(it.id)) }, "Log it out")))),
-    h("p", {}, `${own.codes_left} recovery codes are left. `), h("button", { class: "quiet", onclick: attempt(renew) }, "New recovery codes"),
+    h("p", {}, `${plural(own.codes_left, "recovery code")} ${own.codes_left === 1 ? "is" : "are"} left. `), h("button", { class: "quiet", onclick: attempt(renew) }, "New recovery codes"),
     h("button", { onclick: attempt(leave) }, "Log out"), error);
 }

@@ -1,8 +1,11 @@
 // The server's API, and the tokens of this browser's seats.
 
+import { begin } from "./dom.js";
+
 export class Refused extends Error {
   constructor(status, body) {
-    super(body.message || `The server answered ${status}.`);
+    // As a sentence begins, unless it begins with a move, a square or what else somebody wrote.
+    super((body.message || `The server answered ${status}.`).replace(/^[a-z]+(?= )/, begin));
     this.status = status;
     this.code = body.error;
     this.body = body;
@@ -16,7 +19,10 @@ async function request(method, path, body, token) {
   const headers = { "content-type": "application/json" };
   if (token) headers.authorization = `Bearer ${token}`;
   const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE) };
-  const answer = await fetch(`/api/v1${path}`, options);
+  const answer = await fetch(`/api/v1${path}`, options).catch(() => {
+    // What a browser says of it is for programmers, and each browser says something else.
+    throw new Error("The server cannot be reached. Is this device online?");
+  });
   const data = await answer.json().catch(() => ({}));
   // This device was logged out from another one: it goes on as a guest.
   if (data.error === "account_gone" && token === myAccount()?.token) {

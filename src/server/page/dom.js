@@ -20,8 +20,18 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** What an element is known by when it is made anew. */
+const knownBy = (it) => `${it.tagName} ${it.id || it.getAttribute("aria-label") || it.textContent}`;
+
+/** Draws an element anew. What is focused in it keeps the focus, and what has come in its place gets it. */
 export function clear(element, ...children) {
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  const alike = (it) => [...element.querySelectorAll(it.tagName)].filter((one) => knownBy(one) === knownBy(it));
+  const place = focused ? alike(focused).indexOf(focused) : -1;
   element.replaceChildren(...children.flat(Infinity).filter((it) => it != null && it !== false));
+  if (!focused || focused === document.activeElement) return;
+  const next = element.contains(focused) ? focused : alike(focused)[place];
+  next?.focus({ preventScroll: true });
 }
 
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
@@ -67,4 +77,11 @@ export function words(text) {
 /** As a sentence begins. */
 export function begin(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** An activation as people say it; `nameOf` is asked for the name of its preset. */
+export function spoken(activation, nameOf) {
+  const [preset, scope, ...options] = activation.split(":");
+  const turns = options.join(":").match(/(?:^|,)turns=(\d+)(?:,|$)/);
+  return [nameOf(preset) ?? words(preset), scope && scope !== "both" ? ` for ${words(scope)}` : "", turns ? ` (${plural(Number(turns[1]), "turn")})` : ""].join("");
 }

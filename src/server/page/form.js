@@ -1,7 +1,7 @@
 // The form that makes a game of any game, presets, position and clock.
 
 import { keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { DAY, announce, clear, h, words } from "./dom.js";
+import { DAY, announce, clear, h, spoken, words } from "./dom.js";
 import { Editor } from "./editor.js";
 import { Picker } from "./presets.js";
 
@@ -55,9 +55,7 @@ export class Form {
 
   /** An activation as people say it. */
   spoken(activation) {
-    const [preset, scope] = activation.split(":");
-    const name = this.catalogue.presets.find((it) => it.preset === preset)?.name ?? preset;
-    return scope && scope !== "both" ? `${name} for ${words(scope)}` : name;
+    return spoken(activation, (preset) => this.catalogue.presets.find((it) => it.preset === preset)?.name);
   }
 
   /** Every fact of the position shown, to be changed: the game starts from what is left there. */
@@ -124,7 +122,9 @@ export class Form {
       if (asked !== this.asked) return;
       const names = found.sides.map(words);
       const chosen = this.seat.value;
-      clear(this.seat, [["random", "any side"], ...found.sides.map((it, at) => [it, names[at]]), ["both", names.length > 2 ? "all sides myself" : "both sides myself"], ["", "an open board"]]
+      // The computer has to have a seat, and somebody to play against.
+      const alone = Number(this.opponent.value) ? [] : [["both", names.length > 2 ? "all sides myself" : "both sides myself"], ["", "an open board"]];
+      clear(this.seat, [["random", "any side"], ...found.sides.map((it, at) => [it, names[at]]), ...alone]
         .map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
       clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.map((it) => this.spoken(it)).join(", ")}` : "No presets."),
         found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)),

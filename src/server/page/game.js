@@ -7,7 +7,7 @@ import { get, keepName, keepToken, myAccount, newId, post, postSurely } from "./
 import { Board } from "./board.js";
 import { Chat } from "./chat.js";
 import { actionsOf, actionsOn, isWhole, membersOf, pick, sourceOf, strongest } from "./choose.js";
-import { DAY, announce, begin, clear, h, plural, words } from "./dom.js";
+import { DAY, announce, begin, clear, h, plural, spoken, words } from "./dom.js";
 import { Moves, squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { icon, usualNumbers } from "./pieces.js";
@@ -55,6 +55,7 @@ class GameView extends Sync {
       onTake: (square, piece) => this.select({ square, piece }),
       onDrag: (square, to) => this.drop(square, to),
       onHover: (square) => this.tellOf(square),
+      hasSteps: true,
     });
     this.hovered = new Card(true);
     this.chosen = new Card(false);
@@ -80,9 +81,7 @@ class GameView extends Sync {
 
   /** An activation as people say it: its options are in the title. */
   spoken(activation) {
-    const [preset, scope] = activation.split(":");
-    const name = this.state.named?.[preset] ?? words(preset);
-    return scope && scope !== "both" ? `${name} for ${words(scope)}` : name;
+    return spoken(activation, (it) => this.state.named?.[it]);
   }
 
   // --- the server ------------------------------------------------------------------------------
@@ -112,6 +111,8 @@ class GameView extends Sync {
     if (before && state.ply < before.ply && this.ply >= state.ply) await this.show(null);
     this.draw();
     this.playAhead();
+    // Whoever has asked for a rematch is taken to it, as whoever agrees is.
+    if (before && state.rematch && !before.rematch && (this.acts.wantsRematch || this.mine().includes(before.offers.rematch))) this.enter(state.rematch);
   }
 
   /** Whether what was selected before others have moved still is: a piece that is held on to is not lost over their move. */
@@ -200,11 +201,11 @@ class GameView extends Sync {
 
   // --- the moves before --------------------------------------------------------------------------
 
-  /** Arrow keys go through the moves, unless something is typed or the board has the focus. */
+  /** Arrow keys go through the moves, unless something is typed or they go over the board. */
   key(event) {
     const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
     if (!(event.key in steps) || event.altKey || event.ctrlKey || event.metaKey || !this.state) return;
-    if (event.target.closest?.("input, textarea, select, dialog, svg.board")) return;
+    if (event.target.closest?.("input, textarea, select, dialog")) return;
     event.preventDefault();
     this.show((this.ply ?? this.state.ply) + steps[event.key]);
   }

@@ -1,7 +1,7 @@
 // The lobby: a game in two clicks, all else behind a fold, and the games that are there.
 
 import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { DAY, announce, clear, h, standing, words } from "./dom.js";
+import { DAY, announce, clear, h, spoken, standing, words } from "./dom.js";
 import { Form } from "./form.js";
 import { tournaments } from "./tournament.js";
 
@@ -136,7 +136,7 @@ function list(games, catalogue, older = false) {
   };
   const button = (text, query) => h("button", { class: "quiet", onclick: () => turn(query) }, text);
   const title = (it) => catalogue.games.find((one) => one.game === it)?.title ?? words(it);
-  const named = (it) => catalogue.presets.find((one) => one.preset === it.split(":")[0])?.name ?? words(it);
+  const named = (it) => spoken(it, (preset) => catalogue.presets.find((one) => one.preset === preset)?.name);
   const row = (it) => h("tr", {},
     h("td", {}, h("a", { href: `/game/${it.id}` }, title(it.game)), it.presets.length ? ` with ${it.presets.map(named).join(", ")}` : ""),
     h("td", {}, players(it), it.rated ? " · rated" : ""),

@@ -8,6 +8,9 @@ function option(text) {
   return at < 0 ? [text, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
+/** What every preset takes. */
+const TURNS = "turns: after how many turns it ends";
+
 /** Why two presets do not go together; whichever file says it. */
 function reasonBetween(one, other) {
   const said = one.incompatible.find((it) => it.preset === other.preset) || other.incompatible.find((it) => it.preset === one.preset);
@@ -30,7 +33,7 @@ export class Picker {
   row(entry, sides) {
     const on = h("input", { type: "checkbox", value: entry.preset });
     const scope = h("select", { "aria-label": `${entry.name}: for whom` }, scopes(sides));
-    const options = entry.options.map(option).map(([name, about]) => ({ name, field: h("input", { class: "options", title: about, placeholder: "as usual" }), about }));
+    const options = [...entry.options, TURNS].map(option).map(([name, about]) => ({ name, field: h("input", { class: "options", title: about, placeholder: "as usual" }), about }));
     const extra = h("input", { class: "options", "aria-label": `${entry.name}: more options`, hidden: true });
     const element = h("div", { class: "preset" },
       h("label", { class: "tick" }, on, h("span", {}, h("b", {}, entry.name), " ", entry.description)),

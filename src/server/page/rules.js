@@ -2,6 +2,7 @@
 
 import { makeGame, post } from "./api.js";
 import { announce, clear, h } from "./dom.js";
+import { notice } from "./notice.js";
 
 const EXAMPLE = `% archbishops: every bishop also leaps like a knight.
 .meta preset "archbishops"
@@ -15,6 +16,7 @@ leap('bishop, -1, -2). leap('bishop, -2, -1). leap('bishop, -2, 1).  leap('bisho
 `;
 
 export async function showRules(main) {
+  notice("Rules – Rulemate", false);
   const text = h("textarea", { id: "rules", rows: "24", spellcheck: "false", "aria-label": "Rule text", "aria-describedby": "found" });
   text.value = localStorage.getItem("rules") || EXAMPLE;
   const found = h("div", { id: "found", "aria-live": "polite" });

@@ -3,14 +3,21 @@
 import { get, myAccount, post, remove } from "./api.js";
 import { Board } from "./board.js";
 import { actionName, actionsOf, actionsOn, isWhole, pick, sourceOf } from "./choose.js";
-import { announce, begin, clear, confirmed, h, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, spoken, words } from "./dom.js";
 import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { usualNumbers } from "./pieces.js";
 
 export async function showStudy(main, id) {
-  const view = new StudyView(main, id, await get(`/studies/${id}`));
+  const study = await get(`/studies/${id}`);
+  const view = new StudyView(main, id, study, await namesOf(study));
   await view.show(Number(location.hash.slice(1)) || 0).catch(() => view.show(0));
+}
+
+/** What the presets of a study are called, by what its rules say of them. */
+async function namesOf({ presets, rules }) {
+  const catalogue = presets.length ? await get(`/catalogue?rules=${rules}`).catch(() => null) : null;
+  return new Map((catalogue?.presets ?? []).map((it) => [it.preset, it.name]));
 }
 
 /** Makes a study of a game that is over, or of a game that has not begun, and goes there. */
@@ -23,8 +30,9 @@ export async function makeStudy(wish) {
 const GLYPHS = { 1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!", 10: " =", 13: " ∞", 14: " ⩲", 15: " ⩱", 16: " ±", 17: " ∓", 18: " +−", 19: " −+" };
 
 class StudyView {
-  constructor(main, id, study) {
+  constructor(main, id, study, names) {
     this.id = id;
+    this.names = names;
     this.take(study);
     this.account = myAccount();
     this.isMine = this.account?.name.toLowerCase() === study.owner;
@@ -38,6 +46,7 @@ class StudyView {
       onTake: (square, piece) => this.select({ square, piece }),
       onDrag: (square, to) => { if (to === null || to === square || !this.goTo(to)) this.select(null); },
       onHover: () => {},
+      hasSteps: true,
     });
     this.title = h("div", { class: "title" });
     this.status = h("div", { class: "state", "aria-live": "polite" });
@@ -53,7 +62,7 @@ class StudyView {
       h("section", { class: "side", "aria-label": "Board" }, h("div", { class: "board" }, this.board.root)),
       h("section", { class: "panel play", "aria-label": "Study" }, this.title, steps, this.status, this.others, this.tree, this.said, this.error)));
     document.addEventListener("keydown", (event) => {
-      if (event.target.closest("textarea, input, dialog, .board")) return;
+      if (event.target.closest("textarea, input, dialog")) return;
       const to = { ArrowLeft: () => this.node(this.at)?.after, ArrowRight: () => this.next(this.at), Home: () => 0, End: () => this.end(this.at) }[event.key];
       if (!to) return;
       event.preventDefault();
@@ -173,7 +182,7 @@ class StudyView {
     const { study } = this;
     notice(`${study.title} – Rulemate`, false);
     const name = this.positions.get(this.at).title;
-    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${name}${study.presets.length ? ` with ${study.presets.map(words).join(", ")}` : ""}, by `, h("a", { href: `/user/${study.owner}` }, this.isMine ? this.account.name : study.owner), study.sides.length === 2 ? [" ", h("a", { href: `/api/v1/studies/${this.id}/pgn` }, "PGN")] : null));
+    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${name}${study.presets.length ? ` with ${study.presets.map((it) => spoken(it, (preset) => this.names.get(preset))).join(", ")}` : ""}, by `, h("a", { href: `/user/${study.owner}` }, this.isMine ? this.account.name : study.owner), study.sides.length === 2 ? [" ", h("a", { href: `/api/v1/studies/${this.id}/pgn` }, "PGN")] : null));
     this.drawBoard();
     this.drawStatus();
     clear(this.tree, this.line(0, 1, true));

@@ -4,7 +4,7 @@
 import { logIn } from "./account.js";
 import { get, myAccount, post, remove } from "./api.js";
 import { Board } from "./board.js";
-import { announce, begin, clear, confirmed, h, plural, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, plural, spoken, words } from "./dom.js";
 import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { usualNumbers } from "./pieces.js";
@@ -106,7 +106,7 @@ class TournamentView {
 
   heading(found) {
     const title = this.catalogue.games.find((it) => it.game === found.game)?.title ?? words(found.game);
-    const presets = found.presets.map((it) => this.catalogue.presets.find((one) => one.preset === it.split(":")[0])?.name ?? words(it));
+    const presets = found.presets.map((it) => spoken(it, (preset) => this.catalogue.presets.find((one) => one.preset === preset)?.name));
     const about = found.presets.length ? `?${new URLSearchParams({ presets: found.presets.join(" ") })}` : "";
     notice(`${found.title} – Rulemate`, false);
     clear(this.title, h("h1", {}, found.title), h("p", { class: "hint" }, h("a", { href: `/about/${found.game}${about}` }, title),
