@@ -267,6 +267,18 @@ async function smallThings() {
   await page.getByRole("button", { name: "Send" }).click();
   await waitFor("who joins may write", async () => (await page.locator(".said li").allInnerTexts()).join() === "black: hello");
 
+  // The editor has the kinds that there are, and keeps what is chosen.
+  await lobby(page);
+  await page.locator("#game").selectOption("chess");
+  await waitFor("the kinds of chess can be put down", async () => (await page.locator("#brush option").count()) === 14);
+  await page.locator("#brush").selectOption("Q");
+  const cannon = page.locator(".preset", { hasText: "Cannons move as rooks" }).getByRole("checkbox");
+  await cannon.check();
+  await waitFor("another kind can be put down, too", async () => (await page.locator("#brush option").count()) === 16);
+  check("what was chosen stays chosen", (await page.locator("#brush").inputValue()) === "Q");
+  await cannon.uncheck();
+  await waitFor("and not any more when its preset is off", async () => (await page.locator("#brush option").count()) === 14);
+
   // The editor keeps castling rights, and knows games that have none; a clock may be of added seconds alone.
   await lobby(page);
   await page.locator("#game").selectOption("chess");
@@ -296,7 +308,9 @@ async function mannersOfThePage() {
   for (const it of [ann, ben]) await waitFor("an offer is a sentence", async () => (await it.locator(".offer").innerText()).startsWith("White offers a draw."));
   check("it cannot be made twice", (await ann.getByRole("button", { name: "Offer draw" }).count()) === 0);
   await ben.getByRole("button", { name: "Decline" }).click();
-  await waitFor("but again when it is declined", () => ann.getByRole("button", { name: "Offer draw" }).isVisible());
+  await waitFor("who has made it is told that it is declined", async () => (await ann.locator(".state .error").innerText()) === "Black declines the draw.");
+  check("who declines it is not", (await ben.locator(".state .error").count()) === 0);
+  await waitFor("and it can be made again", () => ann.getByRole("button", { name: "Offer draw" }).isVisible());
 
   // What was typed into is not lost, nor is the focus when something is drawn anew.
   await ann.route("**/chat", (route) => route.fulfill({ status: 409, json: { error: "chat_off", message: "the chat is off" } }), { times: 1 });

@@ -103,6 +103,15 @@ export class Acts {
     clear(this.root, acts.filter(Boolean));
   }
 
+  /** An offer is declined: who has made it is told. Who withdraws an offer, or declines one, knows. */
+  declined({ by, offer }) {
+    const { offers, sides } = this.view.state;
+    const maker = [offers[offer]].flat()[0];
+    const mine = this.view.mine();
+    const what = { draw: "the draw", takeback: "to take the turn back", presets: "these presets", rematch: "the rematch" }[offer];
+    if (what && mine.includes(maker) && !mine.includes(by)) this.view.tell(`${begin(words(sides[by]))} declines ${what}.`);
+  }
+
   /** Asks for a rematch, or agrees to one. A computer agrees at once: the page may never see that it was asked for. */
   rematch() {
     this.wantsRematch = true;

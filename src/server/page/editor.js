@@ -34,15 +34,21 @@ export class Editor {
   brushes(game) {
     const { position, sides } = this;
     const letters = new Map(position.kinds.map((it) => [it.letter, it.name]));
-    if (this.game === game && letters.size <= this.count) return;
-    this.game = game;
-    this.count = letters.size;
+    // What is chosen stays chosen while the kinds are the same, or others come.
+    const known = JSON.stringify([game, sides, [...letters]]);
+    if (this.known === known) return;
+    this.known = known;
+    const [brush, turn] = [this.brush.value, this.turn.value];
+    const keep = (field, value) => { if ([...field.options].some((it) => it.value === value)) field.value = value; };
     const option = (value, text) => h("option", { value }, text);
     const pieces = sides.flatMap((side, at) => [...letters].map(([letter, kind]) =>
       option(this.written({ side: at, letter }), `puts a ${words(side)} ${words(kind)} there`)));
     clear(this.brush, option("", "shows what the piece has"), option("-", "clears it"), pieces);
     const short = shortNames(sides);
     clear(this.turn, sides.map((side, at) => option(short[at], `${words(side)} to move`)));
+    if (this.game === game) keep(this.brush, brush);
+    keep(this.turn, turn);
+    this.game = game;
   }
 
   put(square) {
