@@ -436,6 +436,15 @@ async function twoTabs() {
   await waitFor("the first tab still hears of moves", async () => (await moves(ann)) === 4);
   await drag(ann, "f3", "g1");
   await waitFor("and in the first when the other is closed", async () => (await moves(ben)) === 5);
+
+  // A move ahead does not wait until whoever has made it has looked at the positions before.
+  await drag(ann, "b1", "c3");
+  await waitFor("a move ahead is made", async () => (await ann.locator(".square.ahead").count()) === 2);
+  await ann.getByRole("button", { name: "First position" }).click();
+  await waitFor("and the first position looked at", async () => /after 0 of 5/.test(await ann.locator(".state").innerText()));
+  await drag(ben, "g8", "f6");
+  for (const it of [ann, ben]) await waitFor("it is played all the same", async () => (await moves(it)) === 7);
+  check("and nothing of it is left", (await ann.locator(".square.ahead").count()) === 0 && !/You look at/.test(await ann.locator(".state").innerText()));
 }
 
 /** No violation that axe knows, light and dark. */

@@ -347,10 +347,12 @@ class GameView extends Sync {
   }
 
   /** The move ahead, when its time has come: if the rules allow it by then. */
-  playAhead() {
-    const { ahead } = this;
-    if (!ahead || !this.canMove()) return;
+  async playAhead() {
+    const { ahead, state } = this;
+    if (!ahead || state.result || !this.mine().includes(state.turn)) return;
     this.ahead = null;
+    // It is played whatever position is looked at: the clock runs.
+    if (this.ply !== null) await this.show(null);
     const options = actionsOf(ahead.selected, this.position).filter((it) => it.to === ahead.to);
     if (options.length) this.play(strongest(options));
     else {
