@@ -394,6 +394,13 @@ async function gamesInWords() {
     await drag(page, "e2", "e4");
     await waitFor("the computer answers", async () => (await moves(page)) === 2);
   } else await waitFor("the computer begins", async () => (await moves(page)) === 1);
+  await page.getByRole("button", { name: "Offer draw" }).click();
+  await waitFor("the computer says that it declines a draw", async () => /declines the draw\.$/.test(await page.locator(".state .error").innerText()));
+  const url = page.url();
+  await page.getByRole("button", { name: /Resign|Call off/ }).click();
+  await page.getByRole("button", { name: /^Yes/ }).click();
+  await page.getByRole("button", { name: "Rematch" }).click();
+  await waitFor("and a rematch with it is gone to", async () => page.url() !== url && (await moves(page)) < 2);
 }
 
 /** Two tabs of one seat: what is played in one is seen in the other; of two moves at once one counts, and the other is told. */

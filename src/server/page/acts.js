@@ -8,9 +8,15 @@ import { Picker } from "./presets.js";
 import { makeStudy } from "./study.js";
 import { awaitNext } from "./tournament.js";
 
+/** The events that make an offer, and the offer that each of them makes. */
+const OFFERED = { draw_offered: "draw", takeback_asked: "takeback", presets_asked: "presets", rematch_offered: "rematch" };
+/** What is said of an offer that is declined. */
+const DECLINED = { draw: "the draw", takeback: "to take the turn back", presets: "these presets", rematch: "the rematch" };
+
 export class Acts {
   constructor(view) {
     this.view = view;
+    this.makers = new Map();
     this.root = h("div", { class: "acts" });
     this.offers = h("div", { class: "offers" });
     // It stays as it is while the rest is drawn anew: something may have been typed.
@@ -103,13 +109,15 @@ export class Acts {
     clear(this.root, acts.filter(Boolean));
   }
 
-  /** An offer is declined: who has made it is told. Who withdraws an offer, or declines one, knows. */
-  declined({ by, offer }) {
+  /** Who has made an offer is told that it is declined. The state may not have shown it yet: computers decline at once. */
+  hear({ t, d }) {
+    if (OFFERED[t]) this.makers.set(OFFERED[t], d.by);
+    if (t !== "declined") return;
     const { offers, sides } = this.view.state;
-    const maker = [offers[offer]].flat()[0];
+    const maker = this.makers.get(d.offer) ?? [offers[d.offer]].flat()[0];
     const mine = this.view.mine();
-    const what = { draw: "the draw", takeback: "to take the turn back", presets: "these presets", rematch: "the rematch" }[offer];
-    if (what && mine.includes(maker) && !mine.includes(by)) this.view.tell(`${begin(words(sides[by]))} declines ${what}.`);
+    // Who withdraws an offer, or declines one, knows it.
+    if (DECLINED[d.offer] && mine.includes(maker) && !mine.includes(d.by)) this.view.tell(`${begin(words(sides[d.by]))} declines ${DECLINED[d.offer]}.`);
   }
 
   /** Asks for a rematch, or agrees to one. A computer agrees at once: the page may never see that it was asked for. */

@@ -129,7 +129,7 @@ class GameView extends Sync {
     if (frame.t === "played" && frame.d.effects) this.showEffects(frame.d.effects);
     if (frame.t === "said") this.chat.said(frame);
     if (frame.t === "hushed") this.chat.off();
-    if (frame.t === "declined") this.acts.declined(frame.d);
+    this.acts.hear(frame);
     if (frame.t === "resync") this.chat.hearAnew(frame.v);
   }
 
