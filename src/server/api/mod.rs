@@ -166,7 +166,7 @@ fn cors(names: &Names) -> CorsLayer {
 }
 
 async fn no_route(method: Method, address: axum::http::Uri, headers: HeaderMap) -> Response {
-    // Whoever has mistyped an address in a browser reads it on the page.
+    // A mistyped address in a browser is answered on the page.
     let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok());
     let is_page = method == Method::GET && !address.path().starts_with("/api/");
     if is_page && accepted.is_some_and(|it| it.contains("text/html")) {
