@@ -35,7 +35,12 @@ fn play(catalogue: &Catalogue, all: &[Combination]) -> (usize, usize) {
 fn pairs_of_presets_are_playable() {
     let full = crate::fixture::is_full();
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let sample = pairs(&catalogue, full);
+    let mut sample = pairs(&catalogue, full);
+    if !full {
+        // The other half is played by `rulemate verify --pairs`.
+        let every_second = sample.combinations.into_iter().step_by(2);
+        sample.combinations = every_second.collect();
+    }
     let (played, refused) = play(&catalogue, &sample.combinations);
     let drawn = sample.combinations.len();
     println!("{drawn} of {} pairs, drawn by the seed {:?}", sample.of, sample.seed);
