@@ -6,7 +6,7 @@
 //! how long games last, how they end, how many legal actions positions have, and whether something is wrong with the
 //! rules.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use super::Verdict;
 use super::args::{DEFAULT_GAME, RulesArgs, TestArgs};
 use super::output::{OrFix, Out, progress, trouble};
 use super::setup;
+use super::verify::lacking;
 use super::watch::run_on_changes;
 use crate::audit;
 use crate::game::Game;
@@ -21,6 +22,9 @@ use crate::moves::Move;
 use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Catalogue, LoadError, Ruleset};
 use crate::rules::{load_path, metas};
+
+/// Maximum number of actions that a fault names of a list.
+const TOLD: usize = 5;
 
 /// Figures about the random games by one set of rules.
 #[derive(Debug, Default, Serialize)]
@@ -241,26 +245,21 @@ fn reads_back(
         ));
     }
     let unsaid = rules.unsaid(game);
-    match action_differences(moves, &again.listing()).filter(|_| unsaid.is_empty()) {
-        None => Ok(unsaid),
-        Some(differences) => Err(format!(
-            "other actions are legal when it is set up from its FEN {fen}: {differences}"
-        )),
+    let texts = |it: &[(String, Move)]| it.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
+    let (played, set_up) = (texts(moves), texts(&again.listing()));
+    if played == set_up || !unsaid.is_empty() {
+        return Ok(unsaid);
     }
-}
-
-/// Which texts of actions only one of two lists has, at most `TOLD` of each.
-fn action_differences(played: &[(String, Move)], set_up: &[(String, Move)]) -> Option<String> {
-    const TOLD: usize = 5;
-    let only = |of: &[(String, Move)], not_of: &[(String, Move)]| {
-        let others: BTreeSet<&str> = not_of.iter().map(|it| it.0.as_str()).collect();
-        let only = of.iter().map(|it| it.0.as_str()).filter(|it| !others.contains(it));
-        only.take(TOLD).map(str::to_owned).collect::<Vec<_>>()
+    let only = |of: &[String], others: &[String]| {
+        let mut only = lacking(of, others);
+        only.truncate(TOLD);
+        if only.is_empty() { "none".to_owned() } else { only.join(", ") }
     };
-    let sides = [("in the game", only(played, set_up)), ("when set up", only(set_up, played))];
-    let told = sides.into_iter().filter(|it| !it.1.is_empty());
-    let told: Vec<_> = told.map(|it| format!("only {}: {}", it.0, it.1.join(", "))).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    Err(format!(
+        "other actions are legal when it is set up from its FEN {fen}: only in the game: {}; only when set up: {}",
+        only(&played, &set_up),
+        only(&set_up, &played)
+    ))
 }
 
 /// Plays a game again from its save under both evaluators. Returns the number of positions and of proofs.

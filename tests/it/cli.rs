@@ -16,8 +16,8 @@ pub(crate) fn rulemate(args: &[&str]) -> Ran {
     rulemate_reading(args, "")
 }
 
-/// Runs the binary with a text as standard input.
-pub(crate) fn rulemate_reading(args: &[&str], input: &str) -> Ran {
+/// Runs the binary with a text as standard input, or with bytes that are none.
+pub(crate) fn rulemate_reading(args: &[&str], input: impl AsRef<[u8]>) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
         .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -28,7 +28,7 @@ pub(crate) fn rulemate_reading(args: &[&str], input: &str) -> Ran {
         .spawn()
         .expect("the binary starts");
     // A command that does not read its input may have ended already.
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_ref());
     ran(child.wait_with_output().expect("the binary ends"))
 }
 
@@ -203,7 +203,7 @@ fn a_machine_that_has_begun_begins_again() {
 fn undo_goes_back_to_earlier_rules() {
     let moves = "e4\nd5\nexd5\nfen\na6\noff stalwart\nh3\n";
     let args = ["play", "chess", "--preset", "stalwart", "--ascii"];
-    let ran = rulemate_reading(&args, &format!("{moves}undo\nundo\npresets\nfen\n"));
+    let ran = rulemate_reading(&args, format!("{moves}undo\nundo\npresets\nfen\n"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("\nstalwart:both\n"), "{}", ran.out);
     assert_eq!(ran.out.matches("the FEN leaves out prey_rank").count(), 2, "{}", ran.out);
@@ -461,16 +461,7 @@ fn help_has_examples() {
 
 #[test]
 fn a_line_that_is_no_text_does_not_end_a_game() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
-        .args(["play", "--ascii"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let lines = b"e4\n\xFF\ne5\nquit\n";
-    child.stdin.take().expect("a pipe").write_all(lines).expect("it reads");
-    let ran = ran(child.wait_with_output().expect("the binary ends"));
+    let ran = rulemate_reading(&["play", "--ascii"], b"e4\n\xFF\ne5\nquit\n");
     assert!(ran.code == 0 && ran.out.contains("1... e5"), "{}{}", ran.out, ran.err);
 }
 

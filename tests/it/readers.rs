@@ -260,7 +260,7 @@ fn every_reader_of_a_position_tells_what_it_drops() {
     assert!(judged.out.contains(&format!("in the first position: {DROPPED}")), "{}", judged.out);
     let judged = rulemate(&["referee", "--json", &path]);
     assert!(judged.out.contains(&format!("\"warnings\":[\"{DROPPED}\"]")), "{}", judged.out);
-    let uci = crate::cli::rulemate_reading(&["uci"], &format!("position fen {NO_ROOK}\nquit\n"));
+    let uci = crate::cli::rulemate_reading(&["uci"], format!("position fen {NO_ROOK}\nquit\n"));
     assert!(uci.out.contains(&format!("info string {DROPPED}")), "{}", uci.out);
     let xboard = format!("protover 2\nsetboard {NO_ROOK}\nquit\n");
     let xboard = crate::cli::rulemate_reading(&["xboard"], &xboard);

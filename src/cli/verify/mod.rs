@@ -55,6 +55,11 @@ struct Failure {
     fault: Fault,
 }
 
+/// The texts that the first list has and the second lacks.
+pub(super) fn lacking(all: &[String], from: &[String]) -> Vec<String> {
+    all.iter().filter(|it| !from.contains(it)).cloned().collect()
+}
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Fault {
@@ -381,9 +386,6 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
             | Ask::Endings { expected, .. },
             Found::Moves(found),
         ) => {
-            let lacking = |all: &[String], from: &[String]| -> Vec<String> {
-                all.iter().filter(|it| !from.contains(it)).cloned().collect()
-            };
             let (missing, extra) = (lacking(expected, &found), lacking(&found, expected));
             (found != *expected).then_some(Fault::Moves { missing, extra })
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::question::{Ask, Conflicts, Malformed, Row, Suite};
 use super::script::{Position, Questions, Script, Step};
-use super::{Fault, setup};
+use super::{Fault, lacking, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
 use crate::game::{Game, PlayError};
 use crate::moves::notation::listing;
@@ -350,9 +350,6 @@ fn ask(rules: &Ruleset, game: &mut Game, questions: &Questions) -> Result<Option
             let mut expected: Vec<String> = legal.iter().map(text).collect();
             expected.sort();
             let found: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
-            let lacking = |all: &[String], from: &[String]| -> Vec<String> {
-                all.iter().filter(|it| !from.contains(it)).cloned().collect()
-            };
             let (missing, extra) = (lacking(&expected, &found), lacking(&found, &expected));
             let equal = missing.is_empty() && extra.is_empty() && found.len() == legal.len();
             Ok((!equal).then_some(Fault::Moves { missing, extra }))

@@ -121,13 +121,15 @@ impl Save {
         from: RulesFrom,
         visit: Visit<'_>,
     ) -> Result<Restored, RestoreError> {
-        // A reader takes these texts for those that the game was played by, even where they are not asked for.
-        for file in self.rules.iter().filter(|it| it.text.is_some()) {
-            file.source()?;
-        }
         let own;
         let catalogue = match from {
-            RulesFrom::Here | RulesFrom::Changed => catalogue,
+            RulesFrom::Here | RulesFrom::Changed => {
+                // A reader takes the texts for those that the game was played by, even where they are not asked for.
+                for file in self.rules.iter().filter(|it| it.text.is_some()) {
+                    file.source()?;
+                }
+                catalogue
+            }
             RulesFrom::Save => {
                 own = self.catalogue()?.with_code_of(catalogue);
                 &own

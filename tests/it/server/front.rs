@@ -410,6 +410,24 @@ async fn next_event(stream: &mut BodyDataStream) -> Value {
     timeout(Duration::from_secs(60), event).await.expect("an event")
 }
 
+/// A stream of events for each of these tokens, begun one after the other.
+async fn streams_of(server: &Server, tokens: &[&str]) -> Vec<BodyDataStream> {
+    let mut streams = Vec::new();
+    for token in tokens {
+        let answer = events(server.web.clone(), (*token).to_owned()).await;
+        streams.push(answer.into_body().into_data_stream());
+    }
+    streams
+}
+
+/// The next event of each stream is of this kind, and about this game.
+async fn all_have(streams: &mut [BodyDataStream], kind: &str, game: &Value) {
+    for stream in streams {
+        let event = next_event(stream).await;
+        assert_eq!((&event["type"], &event["game"]["id"]), (&json!(kind), game), "{event}");
+    }
+}
+
 /// Streams that begin while challenges are made have each of them once, from their first events or later.
 #[test]
 fn a_stream_misses_no_challenge_and_has_none_twice() {
@@ -468,22 +486,12 @@ fn a_game_from_before_a_restart_is_reported_to_end() {
         assert_eq!(server.post(&accept, &ben, json!({})).await.0, StatusCode::OK);
         server.stop();
         let server = Server::start(&folder, Config::default());
-        let mut streams = Vec::new();
         // The second one finds the game where the first has left it.
-        for _ in 0..2 {
-            let answer = events(server.web.clone(), ann.clone()).await;
-            streams.push(answer.into_body().into_data_stream());
-        }
-        for stream in &mut streams {
-            let event = next_event(stream).await;
-            assert_eq!((&event["type"], &event["game"]["id"]), (&json!("gameStart"), &made["id"]));
-        }
+        let mut streams = streams_of(&server, &[&ann, &ann]).await;
+        all_have(&mut streams, "gameStart", &made["id"]).await;
         let resign = format!("/api/board/game/{id}/resign");
         assert_eq!(server.post(&resign, &ben, json!({})).await.0, StatusCode::OK);
-        for stream in &mut streams {
-            let event = next_event(stream).await;
-            assert_eq!((&event["type"], &event["game"]["id"]), (&json!("gameFinish"), &made["id"]));
-        }
+        all_have(&mut streams, "gameFinish", &made["id"]).await;
         drop(streams);
         server.stop();
     });
@@ -496,11 +504,7 @@ fn a_game_that_begins_without_a_challenge_is_reported() {
     run(async {
         let server = Server::start(&folder, Config::default());
         let (ann, ben) = (account(&server, "ann").await, account(&server, "ben").await);
-        let mut streams = Vec::new();
-        for token in [&ann, &ann, &ben] {
-            let answer = events(server.web.clone(), token.clone()).await;
-            streams.push(answer.into_body().into_data_stream());
-        }
+        let mut streams = streams_of(&server, &[&ann, &ann, &ben]).await;
         let terms = json!({ "game": "chess" });
         let (_, made) = server.post("/api/v1/pairings", &ann, terms.clone()).await;
         let (_, met) = server.post("/api/v1/pairings", &ben, terms).await;
@@ -513,19 +517,12 @@ fn a_game_that_begins_without_a_challenge_is_reported() {
             let path = format!("/api/v1/games/{first}/rematch");
             (_, second) = server.post(&path, token, json!({})).await;
         }
-        for stream in &mut streams {
-            for (kind, id) in [
-                ("gameStart", first),
-                ("gameFinish", first),
-                ("gameStart", second["game"].as_str().unwrap()),
-            ] {
-                let event = next_event(stream).await;
-                assert_eq!(
-                    (&event["type"], &event["game"]["id"]),
-                    (&json!(kind), &json!(id)),
-                    "{event}"
-                );
-            }
+        for (kind, game) in [
+            ("gameStart", &made["id"]),
+            ("gameFinish", &made["id"]),
+            ("gameStart", &second["game"]),
+        ] {
+            all_have(&mut streams, kind, game).await;
         }
         drop(streams);
         server.stop();
