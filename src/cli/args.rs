@@ -724,6 +724,9 @@ pub(crate) struct BenchArgs {
     /// Command of an engine to compare tree counts with: UCI, with `go perft`; may be repeated
     #[arg(long, value_name = "COMMAND", default_value = "fairy-stockfish")]
     pub(crate) peer: Vec<String>,
+    /// Of the table `presets`, measure only this preset, beside chess; may be repeated
+    #[arg(long, value_name = "PRESET")]
+    pub(crate) preset: Vec<String>,
     /// Smaller depths and fewer rounds
     #[arg(long)]
     pub(crate) quick: bool,

@@ -194,6 +194,11 @@ async function wording(owner, guest) {
   await owner.goto(`${address}/user/Ann`);
   await waitFor("so do one's own games", async () => (await owner.locator(`[href="/game/${game.id}"]`).innerText()) === "Chess with Coregal for white");
   await waitFor("the window is called by the player", async () => (await owner.title()) === "Ann – Rulemate");
+  const short = await post("/games", { game: "chess", presets: ["coregal", "piece-hp:both:turns=1"], seat: "both" });
+  await owner.goto(`${address}/game/${short.id}`);
+  await waitFor("a game's title has its presets", async () => /Coregal.*Hit points/.test(await owner.locator(".title").innerText()));
+  for (const uci of ["e2e4", "e7e5"]) await post(`/games/${short.id}/moves`, { uci });
+  await waitFor("until they end", async () => /Coregal/.test(await owner.locator(".title").innerText()) && !/Hit points/.test(await owner.locator(".title").innerText()));
 }
 
 /** Two who look for an opponent for the same game find each other; who stops looking leaves no game behind. */

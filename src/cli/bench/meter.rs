@@ -46,6 +46,8 @@ pub(crate) fn quantity() -> &'static str {
 
 /// The time on a CPU of all live threads of a process, together.
 fn cpu_time(process: &str) -> Option<Duration> {
+    // The kernel brings the time of a running thread up to date only each few milliseconds, and when the thread yields.
+    std::thread::yield_now();
     let mut nanos = 0;
     for thread in fs::read_dir(format!("/proc/{process}/task")).ok()? {
         let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;

@@ -96,7 +96,9 @@ fn measure(args: &BenchArgs, library: &mut Library, peers: &mut [Peer]) -> anyho
                 tables.perft = Some(perft::run(library, peers, quick, || bar.inc(1))?);
             }
             BenchTable::Derive => tables.derive = Some(derive::run(library, quick)?),
-            BenchTable::Presets => tables.presets = Some(presets::run(library, quick)?),
+            BenchTable::Presets => {
+                tables.presets = Some(presets::run(library, &args.preset, quick)?)
+            }
             BenchTable::Activate => tables.activate = Some(activate::run(quick)?),
             BenchTable::Explain => tables.explain = Some(explain::run(library, quick)?),
             BenchTable::Hosted => tables.hosted = Some(hosted::run(library, quick)?),

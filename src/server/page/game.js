@@ -153,9 +153,16 @@ class GameView extends Sync {
   sounds(before, state) {
     if (state.result && !before.result) sound.play("end");
     else if (state.ply <= before.ply) return;
+    else if (document.hidden && this.isWaitedFor()) sound.play("turn");
     else if (state.position.checks.length) sound.play("check");
     else if (state.position.pieces.length < before.position.pieces.length) sound.play("capture");
     else sound.play("move");
+  }
+
+  /** Whether the game goes on when somebody here moves, and with somebody elsewhere. */
+  isWaitedFor() {
+    const { result, open, you, turn, seats, sides } = this.state;
+    return !result && !open && you.includes(turn) && !seats.includes(null) && you.length < sides.length;
   }
 
   /** Lights the squares of effects for the time that each of them asks for, five seconds at most. */
@@ -412,8 +419,11 @@ class GameView extends Sync {
   draw() {
     const { state } = this;
     this.drawBoard();
-    const presets = state.presets.length ? ` with ${state.presets.map((it) => this.spoken(it)).join(", ")}` : "";
-    notice(`${state.title ?? words(state.game)} – Rulemate`, !state.result && !state.open && state.you.includes(state.turn) && !state.seats.includes(null) && state.you.length < state.sides.length);
+    // Those that were asked for and have not ended by themselves since.
+    const active = new Set(state.active.map((it) => it.split(":")[0]));
+    const asked = state.presets.filter((it) => active.has(it.split(":")[0])).map((it) => this.spoken(it));
+    const presets = asked.length ? ` with ${asked.join(", ")}` : "";
+    notice(`${state.title ?? words(state.game)} – Rulemate`, this.isWaitedFor());
     const about = new URLSearchParams({ ...(state.presets.length ? { presets: state.presets.join(" ") } : {}), rules: state.rules });
     clear(this.title, h("h1", {}, h("a", { href: `/about/${state.game}?${about}`, title: "What the rules of this game are" }, state.title ?? words(state.game)), h("small", { title: state.active.join("\n") }, presets, timeOf(state.clock), state.rated ? ", rated" : "")));
     this.drawSeats();

@@ -14,6 +14,7 @@ use crate::rules::{
     VarId,
 };
 
+use super::super::layout::size;
 use super::super::word::Word;
 use super::{Compiler, LiveRule, Mode, reads};
 
@@ -25,6 +26,8 @@ const MAX_BODIES: usize = 6;
 const MAX_BODY: usize = 24;
 /// Maximum number of variables of a body.
 const MAX_VARS: usize = 96;
+/// Minimum number of values that an input may have for few entities to share one, as few pieces share a square.
+const MANY_VALUES: usize = 16;
 
 /// A body of a reaction, with the types of its variables: those of the reaction first.
 #[derive(Debug, Clone)]
@@ -88,25 +91,30 @@ impl<W: Word> Compiler<'_, W> {
     }
 }
 
-/// The variables that have a single value once the parameters have theirs: an input has at most one row for a known
-/// entity, and for the game.
+/// The variables that have few values once the parameters have theirs: an input has at most one row for a known entity, and
+/// for the game, and few rows for a value that is one of many.
 fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTreeSet<VarId> {
     let mut known = params.clone();
     loop {
         let before = known.len();
         for literal in body {
             let Literal::Atom(atom) = literal else { continue };
-            let has_one_row = match program.relation(atom.rel).role {
+            let is_known = |at: usize| match atom.args[at] {
+                Term::Var(var) => known.contains(&var),
+                Term::Const(_) => true,
+                Term::Wild => false,
+            };
+            let relation = program.relation(atom.rel);
+            let has_few_rows = match relation.role {
                 _ if atom.negated => false,
-                Role::Input(Input::Key(_)) => match atom.args[0] {
-                    Term::Var(entity) => known.contains(&entity),
-                    Term::Const(_) => true,
-                    Term::Wild => false,
-                },
+                Role::Input(Input::Key(_)) => {
+                    let values = size(program, relation.columns[1].ty);
+                    is_known(0) || is_known(1) && values.is_some_and(|it| it >= MANY_VALUES)
+                }
                 Role::Input(Input::Game(_)) => true,
                 _ => false,
             };
-            if has_one_row {
+            if has_few_rows {
                 known.extend(atom.args.iter().filter_map(Term::var));
             }
         }

@@ -7,7 +7,7 @@ use super::super::error::PlanError;
 use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
 use super::weights::{self, UNBOUNDED, chance};
-use super::{Goal, Lit, Others, Planner, mentions, remove_all, vector_of};
+use super::{FETCH, Goal, Lit, Others, Planner, mentions, remove_all, vector_of};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// Opens a loop and removes the literals that it covers: over the first variable of `.plan` that is not
@@ -38,7 +38,15 @@ impl<'p, W: Word> Planner<'p, W> {
         {
             let Lit::Atom { atom, store } = rest.remove(at) else { unreachable!("only atoms") };
             match self.layout.stores[usize::from(atom.rel.0)].clone() {
-                Store::Dense(dense) if store.is_none() => self.emit_dense_scan(&atom, &dense)?,
+                Store::Dense(dense) if store.is_none() => {
+                    self.emit_loops_over_keys(&atom, &dense);
+                    rest.insert(at, Lit::Atom { atom: atom.clone(), store });
+                    if let Some(var) = self.ends_in_rows(rest, &atom, vector_of(goal)) {
+                        return Ok(iterations / self.expected_of(var, &rest[at]));
+                    }
+                    rest.remove(at);
+                    self.emit_last_column(&atom, &dense)?;
+                }
                 _ => self.emit_scan(&atom, store)?,
             }
             return Ok(iterations);
@@ -64,32 +72,55 @@ impl<'p, W: Word> Planner<'p, W> {
         remove_all(rest, used);
     }
 
-    /// Loops over all tuples of a dense relation that agree with the bound variables.
-    pub(super) fn emit_dense_scan(&mut self, atom: &Atom, dense: &Dense) -> Result<(), PlanError> {
-        let last = atom.args.len() - 1;
-        let last_is_ready = self.is_ready(atom.args[last]);
-        for (at, &arg) in atom.args.iter().enumerate() {
-            let Term::Var(var) = arg else { continue };
-            if self.is_bound(var) {
-                continue;
-            }
-            let row = if at == last {
-                RowSource::At(self.address(dense, &atom.args[..last])?)
-            } else if let (0, Some(support)) = (at, dense.support) {
-                RowSource::At(Address::alone(dense.space, support))
-            } else {
-                RowSource::All(dense.sizes[at] as u16)
+    /// Loops over the rows of a dense relation that agree with the bound variables.
+    fn emit_loops_over_keys(&mut self, atom: &Atom, dense: &Dense) {
+        for (at, arg) in atom.args[..atom.args.len() - 1].iter().enumerate() {
+            let Some(var) = arg.var().filter(|it| !self.is_bound(*it)) else { continue };
+            let row = match (at, dense.support) {
+                (0, Some(support)) => RowSource::At(Address::alone(dense.space, support)),
+                _ => RowSource::All(dense.sizes[at] as u16),
             };
-            let rows = self.row_list(vec![RowTerm { negated: false, row }]);
-            self.emit_loop(var, rows);
-            self.bind(var);
+            self.emit_loop_over_row(var, row);
         }
-        if last_is_ready {
-            let bit = self.reg(atom.args[last])?;
-            let row = self.address(dense, &atom.args[..last])?;
-            self.emit(Op::TestBit { row, bit, negated: false });
+    }
+
+    /// Loops over the members of a row of a dense relation, or tests the one that is bound.
+    fn emit_last_column(&mut self, atom: &Atom, dense: &Dense) -> Result<(), PlanError> {
+        let (last, keys) = (atom.args[atom.args.len() - 1], &atom.args[..atom.args.len() - 1]);
+        let row = self.address(dense, keys)?;
+        match last.var().filter(|it| !self.is_bound(*it)) {
+            Some(var) => self.emit_loop_over_row(var, RowSource::At(row)),
+            None => {
+                let bit = self.reg(last)?;
+                self.emit(Op::TestBit { row, bit, negated: false });
+            }
         }
         Ok(())
+    }
+
+    fn emit_loop_over_row(&mut self, var: VarId, row: RowSource) {
+        let rows = self.row_list(vec![RowTerm { negated: false, row }]);
+        self.emit_loop(var, rows);
+        self.bind(var);
+    }
+
+    /// The variable of the head's row, if the rest of the plan consists of tests and of one AND of rows into it, that of
+    /// the atom among them.
+    fn ends_in_rows(
+        &mut self,
+        rest: &[Lit<'_>],
+        atom: &Atom,
+        vector: Option<VarId>,
+    ) -> Option<VarId> {
+        let last = atom.args[atom.args.len() - 1];
+        let var = vector.filter(|it| Term::Var(*it) == last && !self.is_bound(*it))?;
+        let (rows, tests): (Vec<usize>, Vec<usize>) =
+            (0..rest.len()).partition(|&it| mentions(&rest[it], var));
+        let ends = self.rows_towards(var, rest, &rows).is_some()
+            && tests.into_iter().all(|it| {
+                self.readiness(&rest[it], Others::but(rest, it)).is_some_and(|it| it < FETCH)
+            });
+        ends.then_some(var)
     }
 
     /// The loop over one variable: expected iterations, covered literals, rows.
