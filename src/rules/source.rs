@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: which files make up a game, and their names: `rules/embedded.rs` lists them.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ pub use embedded::{EMBEDDED, TEMPLATES};
 /// A file of rule text: the path that diagnostics and proofs show, and the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The path of the text, such as `rules/chess/king.dl`; included files are looked up relative to it.
+    /// The path of the text, such as `rules/chess/moves.dl`; included files are looked up relative to it.
     pub path: String,
     /// Shared: many programs are made of the same files.
     pub text: Arc<str>,
@@ -74,28 +75,36 @@ pub fn embedded_folder(folder: &str) -> Vec<Source> {
     embedded_sources(&paths)
 }
 
-/// All `.dl` files below a folder on disk, by path. Paths keep the folder as it is given.
+/// All `.dl` files below a folder on disk, by path. Paths keep the folder as it is given. A folder that links lead to as
+/// well is read once.
 ///
 /// # Errors
 /// A folder or file that cannot be read, or is not UTF-8.
 pub fn load_folder(folder: &Path) -> io::Result<Vec<Source>> {
     let mut sources = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
+    let mut known = HashSet::new();
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder)? {
+        if !known.insert(folder.canonicalize().map_err(|it| named(&folder, &it))?) {
+            continue;
+        }
+        for entry in std::fs::read_dir(&folder).map_err(|it| named(&folder, &it))? {
             let path = entry?.path();
             if path.is_dir() {
-                folders.push(path);
+                // Links last, so that files are called by the paths without them.
+                let at = if path.is_symlink() { 0 } else { folders.len() };
+                folders.insert(at, path);
             } else if path.extension().is_some_and(|it| it == "dl") {
-                let named = |why: io::Error| {
-                    io::Error::new(why.kind(), format!("{}: {why}", path.display()))
-                };
-                sources.push(load_file(&path).map_err(named)?);
+                sources.push(load_file(&path).map_err(|it| named(&path, &it))?);
             }
         }
     }
     sources.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(sources)
+}
+
+fn named(path: &Path, why: &io::Error) -> io::Error {
+    io::Error::new(why.kind(), format!("{}: {why}", path.display()))
 }
 
 /// A rule file on disk, or all below a folder.

@@ -197,3 +197,21 @@ fn a_file_that_is_not_text_is_named() {
     let ran = rulemate(&["check", &folder.to_string_lossy()]);
     assert!(ran.code == 2 && ran.err.contains("bytes.dl: "), "{}", ran.err);
 }
+
+/// Links may lead back into the folder that they are in.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_a_link_leads_to_is_read_once() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("check-links");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("below")).expect("a folder");
+    let text = "% linked\n.meta preset \"linked\"\n.meta name \"Linked\"\n.meta family \"chess\"\n\
+        .meta description \"Nobody castles\"\n.domain Preset += { linked }\n\
+        no_castling(c) :- active('linked, c).\n";
+    std::fs::write(folder.join("below/linked.dl"), text).expect("a file");
+    for (to, link) in [(".", "again"), ("below", "beside"), ("..", "below/back")] {
+        std::os::unix::fs::symlink(to, folder.join(link)).expect("a link");
+    }
+    let out = check(0, &["check", &folder.to_string_lossy()]);
+    assert!(out.lines().count() == 1 && out.contains("check-links/below/linked.dl: ok ("), "{out}");
+}
