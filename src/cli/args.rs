@@ -93,11 +93,33 @@ pub(crate) enum Command {
     #[cfg(feature = "server")]
     Prune(super::server_args::PruneArgs),
     /// Print completions for a shell
-    #[cfg(feature = "server")]
-    Completions(super::server_args::CompletionsArgs),
+    Completions(CompletionsArgs),
     /// Print a page of the manual
-    #[cfg(feature = "server")]
-    Man(super::server_args::ManArgs),
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  rulemate completions bash > ~/.local/share/bash-completion/completions/rulemate"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  rulemate man | man -l -
+  rulemate man serve | man -l -
+  rulemate man --to ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The command that the page describes [default: all of them, in one line each]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    /// Write all pages into this folder instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) to: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,7 @@ mod explain;
 mod facts;
 mod lists;
 mod lsp;
+mod manual;
 #[cfg(feature = "server")]
 mod moderate;
 mod moves;
@@ -123,10 +124,8 @@ fn dispatch(command: &Command, out: &mut Out) -> anyhow::Result<Verdict> {
         Command::Moderate(args) => moderate::moderate(args, out),
         #[cfg(feature = "server")]
         Command::Prune(args) => moderate::prune(args, out),
-        #[cfg(feature = "server")]
-        Command::Completions(args) => serve::completions(args, out),
-        #[cfg(feature = "server")]
-        Command::Man(args) => serve::man(args, out),
+        Command::Completions(args) => manual::completions(args, out),
+        Command::Man(args) => manual::man(args, out),
     }
 }
 

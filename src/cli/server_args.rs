@@ -87,30 +87,6 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  rulemate completions bash > ~/.local/share/bash-completion/completions/rulemate"
-)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum)]
-    pub(super) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  rulemate man | man -l -
-  rulemate man serve | man -l -
-  rulemate man --to ~/.local/share/man/man1")]
-pub(crate) struct ManArgs {
-    /// The command that the page describes [default: all of them, in one line each]
-    #[arg(value_name = "COMMAND")]
-    pub(super) command: Option<String>,
-    /// Write all pages into this folder instead
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
-    pub(super) to: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 #[command(after_help = "Examples:
   rulemate moderate
   rulemate moderate --done k3actxetkxt3nxp

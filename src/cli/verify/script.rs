@@ -27,7 +27,7 @@ pub(super) struct Position {
     pub(super) turn: String,
     pub(super) castling: String,
     pub(super) ep: String,
-    /// Facts of sides.
+    /// All other keys, each with facts by side.
     #[serde(flatten)]
     pub(super) sides: Map<String, Value>,
 }
@@ -38,6 +38,7 @@ pub(super) struct Piece {
     pub(super) color: String,
     #[serde(rename = "type")]
     pub(super) letter: String,
+    /// All other keys.
     #[serde(flatten)]
     pub(super) facts: Map<String, Value>,
 }
