@@ -43,6 +43,37 @@ impl Address {
     pub(super) fn alone(space: Space, base: u32) -> Self {
         Self { base, space, n: 0, regs: [0; 4], strides: [0; 4] }
     }
+
+    /// Whether the register is one of the keys.
+    pub(super) fn uses(&self, reg: Reg) -> bool {
+        self.regs[..usize::from(self.n)].contains(&reg)
+    }
+
+    /// The address without the register, and the register's stride.
+    pub(super) fn apart(mut self, reg: Reg) -> (Self, u32) {
+        let keys = (0..usize::from(self.n)).filter(|&it| self.regs[it] == reg);
+        let stride = keys.map(|it| std::mem::take(&mut self.strides[it])).sum();
+        (self, stride)
+    }
+
+    /// Undoes [`Self::apart`]: the address with the register's stride again.
+    pub(super) fn with_stride(mut self, reg: Reg, stride: u32) -> Self {
+        if let Some(key) = (0..usize::from(self.n)).find(|&it| self.regs[it] == reg) {
+            self.strides[key] = stride;
+        }
+        self
+    }
+
+    /// The address without unused keys.
+    pub(super) fn compressed(self) -> Self {
+        let mut kept = Self { n: 0, regs: [0; 4], strides: [0; 4], ..self };
+        for key in (0..usize::from(self.n)).filter(|&it| self.strides[it] != 0) {
+            kept.regs[usize::from(kept.n)] = self.regs[key];
+            kept.strides[usize::from(kept.n)] = self.strides[key];
+            kept.n += 1;
+        }
+        kept
+    }
 }
 
 /// One operand of an AND over rows.

@@ -46,15 +46,12 @@ impl<W: Word> Live<W> {
     /// A new frame, in which nothing is derived yet.
     pub(super) fn open_frame(&mut self, c: &Compiled<W>) {
         self.marked = false;
-        self.depth += 1;
-        self.s.frame = self.depth * c.frame_rows;
-        self.s.ready_at = self.depth * c.flags();
+        self.go_to_frame(c, self.depth + 1);
         let flags = self.s.ready_at + c.flags();
         if self.s.ready.len() < flags {
             self.s.ready.resize(flags, 0);
         }
         self.make_room(c, self.depth);
-        self.clean = false;
         self.clear_flags(c);
     }
 
@@ -72,9 +69,7 @@ impl<W: Word> Live<W> {
     #[inline]
     pub(super) fn clear_flags(&mut self, c: &Compiled<W>) {
         if !self.clean {
-            for word in &mut self.s.ready[self.s.ready_at..][..c.flags()] {
-                *word = 0;
-            }
+            self.s.ready[self.s.ready_at..][..c.flags()].fill(0);
             self.clean = true;
         }
     }
@@ -89,9 +84,9 @@ impl<W: Word> Live<W> {
         EvaluatorMark { journal, depth, marked: std::mem::replace(&mut self.marked, true) }
     }
 
-    /// Returns to the frame of that depth.
+    /// From here on the rows that are derived on demand are those of the frame of that depth.
     #[inline]
-    pub(super) fn close_frames(&mut self, c: &Compiled<W>, depth: usize) {
+    pub(super) fn go_to_frame(&mut self, c: &Compiled<W>, depth: usize) {
         self.depth = depth;
         self.s.frame = depth * c.frame_rows;
         self.s.ready_at = depth * c.flags();
@@ -104,10 +99,7 @@ impl<W: Word> Live<W> {
         self.journal.shrink_to(JOURNAL);
         self.marked = false;
         if self.depth > 0 {
-            self.depth = 0;
-            self.s.frame = 0;
-            self.s.ready_at = 0;
-            self.clean = false;
+            self.go_to_frame(c, 0);
             self.clear_flags(c);
         }
     }

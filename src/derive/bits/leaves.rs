@@ -240,7 +240,7 @@ impl<W: Word> Live<W> {
         } else {
             self.s.dirty.fill(W::default());
         }
-        self.close_frames(c, depth_before);
+        self.go_to_frame(c, depth_before);
         self.marked = marked;
         self.step_tries.note(count.is_some());
         count

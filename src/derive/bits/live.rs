@@ -16,7 +16,7 @@ use super::super::rows::Tuple;
 use super::compile::{Compiled, Maintained, Mode, Readers, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
-use super::machine::Turn;
+use super::machine::KeptId;
 use super::native::LeafRoom;
 use super::planner::GIVEN;
 use super::run::State;
@@ -42,7 +42,7 @@ pub(super) struct Live<W> {
     /// Whether nothing of the current frame is marked as derived; false if that is not known.
     pub(super) clean: bool,
     pending: bool,
-    /// By turn, whether the candidates of a maintained relation have not been checked yet.
+    /// By [`KeptId`], whether the candidates of a maintained relation have not been checked yet.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
     /// The memory for counting leaves, once they are counted.
@@ -82,14 +82,14 @@ impl<W: Word> Live<W> {
 
     /// Marks tuples that may hold without any fact, since no change of a fact would cause a check of them.
     fn suspect_unprompted(&mut self, c: &Compiled<W>) {
-        for &turn in &c.unprompted {
-            let kept = &c.maintained[usize::from(turn)];
+        for &kept_id in &c.unprompted {
+            let kept = &c.maintained[usize::from(kept_id)];
             let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { continue };
             if kept.by_block {
-                self.s.mark_dirty(turn, W::first(dense.sizes[0] as usize));
+                self.s.mark_dirty(kept_id, W::first(dense.sizes[0] as usize));
             } else {
-                self.unchecked[usize::from(turn)] = true;
-                self.s.mark_due(turn);
+                self.unchecked[usize::from(kept_id)] = true;
+                self.s.mark_due(kept_id);
             }
         }
         self.pending = true;
@@ -228,22 +228,22 @@ impl<W: Word> Live<W> {
         // Updating a relation can only make later ones due.
         for word in 0..self.s.due.len() {
             while let Some(bit) = self.s.due[word].pop() {
-                let turn = word * 64 + bit;
-                let kept = &c.maintained[turn];
+                let kept_id = word * 64 + bit;
+                let kept = &c.maintained[kept_id];
                 if self.s.fuel.is_out() {
                     return;
                 }
                 if kept.by_block {
-                    self.catch_up_blocks(c, kept, turn);
+                    self.catch_up_blocks(c, kept, kept_id);
                 } else {
-                    self.catch_up_tuples(c, kept, turn);
+                    self.catch_up_tuples(c, kept, kept_id);
                 }
             }
         }
     }
 
-    fn catch_up_blocks(&mut self, c: &Compiled<W>, kept: &Maintained, turn: usize) {
-        let mut blocks = std::mem::take(&mut self.s.dirty[turn]);
+    fn catch_up_blocks(&mut self, c: &Compiled<W>, kept: &Maintained, kept_id: usize) {
+        let mut blocks = std::mem::take(&mut self.s.dirty[kept_id]);
         while let Some(block) = blocks.pop() {
             if let Some(log) = &mut self.log {
                 log.push((kept.rel, [block as i64].into_iter().collect()));
@@ -256,14 +256,14 @@ impl<W: Word> Live<W> {
         }
     }
 
-    fn catch_up_tuples(&mut self, c: &Compiled<W>, kept: &Maintained, turn: usize) {
+    fn catch_up_tuples(&mut self, c: &Compiled<W>, kept: &Maintained, kept_id: usize) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
-        if std::mem::take(&mut self.unchecked[turn])
+        if std::mem::take(&mut self.unchecked[kept_id])
             && let Some(candidates) = kept.candidates
         {
             self.s.exec(c, candidates);
         }
-        let mut suspects = std::mem::take(&mut self.s.suspects[turn]);
+        let mut suspects = std::mem::take(&mut self.s.suspects[kept_id]);
         for tuple in &suspects {
             let tuple = &tuple[..dense.sizes.len()];
             if let Some(log) = &mut self.log {
@@ -273,7 +273,7 @@ impl<W: Word> Live<W> {
         }
         suspects.clear();
         suspects.shrink_to(MAX_IDLE_SUSPECTS);
-        self.s.suspects[turn] = suspects;
+        self.s.suspects[kept_id] = suspects;
     }
 
     /// Derives a block that is one row.
@@ -619,7 +619,7 @@ impl<W: Word> Live<W> {
         }
         self.marked = mark.marked;
         if self.depth != mark.depth {
-            self.close_frames(c, mark.depth);
+            self.go_to_frame(c, mark.depth);
         }
         if self.s.fuel.is_out() {
             self.forget(c);
@@ -629,10 +629,10 @@ impl<W: Word> Live<W> {
     fn forget_what_is_due(&mut self) {
         for word in 0..self.s.due.len() {
             while let Some(bit) = self.s.due[word].pop() {
-                let turn = word * 64 + bit;
-                self.s.dirty[turn] = W::default();
-                self.s.suspects[turn].clear();
-                self.unchecked[turn] = false;
+                let kept_id = word * 64 + bit;
+                self.s.dirty[kept_id] = W::default();
+                self.s.suspects[kept_id].clear();
+                self.unchecked[kept_id] = false;
             }
         }
         self.pending = false;
@@ -758,7 +758,7 @@ fn tell_others<W: Word>(s: &mut State<W>, readers: &Readers, tuple: &[i64]) {
 }
 
 #[inline]
-fn mark_dirty<W: Word>(s: &mut State<W>, consumer: Turn, block: W, guards: &[u32]) {
+fn mark_dirty<W: Word>(s: &mut State<W>, consumer: KeptId, block: W, guards: &[u32]) {
     let block = guards.iter().fold(block, |block, it| block.and(s.rows[*it as usize]));
     if !block.is_empty() {
         s.mark_dirty(consumer, block);

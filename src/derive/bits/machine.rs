@@ -16,7 +16,7 @@ pub(super) const SLOTS: usize = 64;
 pub(super) type Skip = u16;
 
 /// The number of a maintained relation in the order of updates.
-pub(super) type Turn = u16;
+pub(super) type KeptId = u16;
 
 /// The place of a row or a value: base plus two registers times strides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -396,13 +396,13 @@ pub(super) enum Inst {
         store: StoreId,
         values: u32,
     },
-    /// Tuples and blocks of maintained relations that may have changed; a relation is given by its turn.
+    /// Tuples and blocks of maintained relations that may have changed; a relation is given by its number.
     Suspect {
-        turn: Turn,
+        kept_id: KeptId,
         values: u32,
     },
     Dirty {
-        turn: Turn,
+        kept_id: KeptId,
         block: Reg,
     },
     /// A solution of a reaction's body, in these registers.
@@ -441,6 +441,7 @@ pub(super) enum Noted {
     Register(Reg),
 }
 
+/// A row for each member: the place of the first member's, and the distance to the next member's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SweepTerm {
     pub(super) space: super::code::Space,

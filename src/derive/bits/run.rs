@@ -7,7 +7,7 @@ use super::compile::Compiled;
 use super::fuel::Fuel;
 use super::layout::NONE;
 use super::lists::Sparse;
-use super::machine::{Chase, Demanded, Inst, Noted, Place, SLOTS, Sweep, SweepTerm, Turn};
+use super::machine::{Chase, Demanded, Inst, KeptId, Noted, Place, SLOTS, Sweep, SweepTerm};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::facts::Ids;
@@ -39,7 +39,7 @@ pub(super) struct State<W> {
     pub(super) passed: W,
     /// The arguments of the action whose reactions run.
     pub(super) args: Tuple,
-    /// By turn: the tuples (`suspects`) or blocks (`dirty`) of each maintained relation that may have changed.
+    /// By [`KeptId`]: the tuples (`suspects`) or blocks (`dirty`) of each maintained relation that may have changed.
     /// Relations with any have a bit in `due`.
     pub(super) suspects: Vec<Vec<[i64; GIVEN.len()]>>,
     pub(super) dirty: Vec<W>,
@@ -423,9 +423,9 @@ impl<W: Word> State<W> {
                 | Inst::Args { .. } => {
                     self.step(c, pc);
                 }
-                Inst::Dirty { turn, block } => {
+                Inst::Dirty { kept_id, block } => {
                     let block = W::one(self.reg(*block) as usize);
-                    self.mark_dirty(*turn, block);
+                    self.mark_dirty(*kept_id, block);
                 }
                 Inst::Enter { entry } => {
                     let entry = &c.machine.entries[*entry as usize];
@@ -470,7 +470,7 @@ impl<W: Word> State<W> {
             Inst::TestScan { scan, negated, .. } => return self.scan_hits(c, scan) != negated,
             Inst::EmitTuple { store, values } => self.emit_tuple(c, pc, store, values),
             Inst::Collect { key, values } => self.collect(c, pc, key, values),
-            Inst::Suspect { turn, values } => self.suspect(c, pc, turn, values),
+            Inst::Suspect { kept_id, values } => self.suspect(c, pc, kept_id, values),
             Inst::React { named } => self.react(c, pc, named),
             Inst::Args { regs } => self.load_args(c, regs),
             other => debug_assert!(false, "{other:?} is done elsewhere"),
@@ -480,15 +480,15 @@ impl<W: Word> State<W> {
 
     /// Marks blocks of a maintained relation as possibly changed.
     #[inline(always)]
-    pub(super) fn mark_dirty(&mut self, turn: Turn, blocks: W) {
-        let slot = &mut self.dirty[usize::from(turn)];
+    pub(super) fn mark_dirty(&mut self, kept_id: KeptId, blocks: W) {
+        let slot = &mut self.dirty[usize::from(kept_id)];
         *slot = slot.or(blocks);
-        self.mark_due(turn);
+        self.mark_due(kept_id);
     }
 
     #[inline(always)]
-    pub(super) fn mark_due(&mut self, turn: Turn) {
-        self.due[usize::from(turn / 64)] |= 1 << (turn % 64);
+    pub(super) fn mark_due(&mut self, kept_id: KeptId) {
+        self.due[usize::from(kept_id / 64)] |= 1 << (kept_id % 64);
     }
 
     #[inline(always)]
@@ -661,16 +661,16 @@ impl<W: Word> State<W> {
     }
 
     #[inline(never)]
-    pub(super) fn suspect(&mut self, c: &Compiled<W>, pc: usize, turn: Turn, values: u32) {
-        if !self.has_room(c, pc, self.suspects[usize::from(turn)].len()) {
+    pub(super) fn suspect(&mut self, c: &Compiled<W>, pc: usize, kept_id: KeptId, values: u32) {
+        if !self.has_room(c, pc, self.suspects[usize::from(kept_id)].len()) {
             return;
         }
         let mut tuple = [0; GIVEN.len()];
         for (value, &reg) in tuple.iter_mut().zip(c.machine.list(values)) {
             *value = self.reg(reg);
         }
-        self.suspects[usize::from(turn)].push(tuple);
-        self.mark_due(turn);
+        self.suspects[usize::from(kept_id)].push(tuple);
+        self.mark_due(kept_id);
     }
 
     /// Charges one more row of a list that has `len` rows. False if the list is full or the budget used up.

@@ -8,18 +8,23 @@ mod sweeps;
 use super::super::budget::owner_span;
 use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
 use super::error::PlanError;
-use super::machine::{Chase, Demanded, Inst, Machine, SLOTS, Scan, Skip, Turn};
+use super::machine::{Chase, Demanded, Inst, KeptId, Machine, SLOTS, Scan, Skip};
 use super::planner::{Code, GIVEN};
 use crate::rules::Program;
-use sweeps::{apart, compressed, with_stride};
+
+/// Adds an item to one of the machine's pools. Returns its number there.
+fn add<T>(pool: &mut Vec<T>, item: T) -> u32 {
+    pool.push(item);
+    (pool.len() - 1) as u32
+}
 
 /// Lowers plans one by one into one machine.
 #[derive(Debug)]
 pub(super) struct Assembler<'c> {
     program: &'c Program,
     code: &'c Code,
-    /// The turns of maintained relations, by relation.
-    turns: &'c [Turn],
+    /// The numbers of maintained relations, by relation.
+    kept_ids: &'c [KeptId],
     pub(super) machine: Machine,
     /// The rule or reaction that is being lowered.
     owner: u32,
@@ -41,11 +46,11 @@ struct Open {
 }
 
 impl<'c> Assembler<'c> {
-    pub(super) fn new(program: &'c Program, code: &'c Code, turns: &'c [Turn]) -> Self {
+    pub(super) fn new(program: &'c Program, code: &'c Code, kept_ids: &'c [KeptId]) -> Self {
         let zero = code.constants.iter().find(|it| it.0 == 0).map_or(0, |it| it.1);
         let alias = std::array::from_fn(|it| it as Reg);
         let machine = Machine::default();
-        Self { program, code, turns, machine, owner: 0, depth: 0, zero, alias }
+        Self { program, code, kept_ids, machine, owner: 0, depth: 0, zero, alias }
     }
 
     /// Lowers the plans that begin at these instructions, one after the other, as a stretch; returns where it
@@ -71,8 +76,8 @@ impl<'c> Assembler<'c> {
                 }
             } else {
                 let regs = self.pool(regs);
-                self.machine.lists.push(regs);
-                self.push(Inst::Args { regs: (self.machine.lists.len() - 1) as u32 });
+                let regs = add(&mut self.machine.lists, regs);
+                self.push(Inst::Args { regs });
             }
             self.plan(pc as usize, self.code.ops.len())?;
             self.alias = std::array::from_fn(|it| it as Reg);
@@ -104,13 +109,13 @@ impl<'c> Assembler<'c> {
                         && *bit != reg
                         && let Some(term) = self.filter(row, *negated, reg)
                     {
-                        let term = self.term_number(term);
+                        let term = add(&mut self.machine.terms, term);
                         let bit = self.alias(*bit);
                         fails.push(self.push(Inst::Filter { term, bit, skip: 0 }));
                         pc += 1;
                     }
                     if let Some((tests, row)) = self.gathered(pc, end, reg)
-                        && let Some(()) = self.gather(reg, tests, row, fails)?
+                        && self.gather(reg, tests, row, fails)?
                     {
                         break;
                     }
@@ -118,7 +123,7 @@ impl<'c> Assembler<'c> {
                     if let Some((tests, row, support, terms)) = self.swept(pc, end, reg) {
                         fails.push(self.push(Inst::Save { slot, skip: 0 }));
                         self.push(Inst::LoadFirst { n: u16::MAX });
-                        let (row, stride) = apart(row, reg);
+                        let (row, stride) = row.apart(reg);
                         self.sweep(reg, slot, row, stride, support, terms, Some(tests));
                         break;
                     }
@@ -130,11 +135,11 @@ impl<'c> Assembler<'c> {
                 Op::LoopEmit { reg, rows, row, stride, support, fixed, moving } => {
                     self.and_some(&[rows], fails);
                     let slot = self.slot()?;
-                    let Some(terms) = self.sweep_terms(moving, reg) else {
+                    let Some(terms) = self.sweep_terms(&self.code.rows[moving.range()], reg) else {
                         fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
                         let body = self.machine.insts.len();
                         let mut fails = Vec::new();
-                        let row = with_stride(row, reg, stride);
+                        let row = row.with_stride(reg, stride);
                         self.emit_row(row, support, [fixed, moving], &mut fails);
                         open.push(Open { reg, slot, body, fails });
                         break;
@@ -177,8 +182,8 @@ impl<'c> Assembler<'c> {
                 }
                 Op::Scan { store, order, bound, free } => {
                     let (bound, free) = (self.regs(bound), self.regs(free));
-                    self.machine.scans.push(Scan { store, order, bound, free });
-                    let scan = (self.machine.scans.len() - 1) as u32;
+                    let scan = Scan { store, order, bound, free };
+                    let scan = add(&mut self.machine.scans, scan);
                     let at = self.push(Inst::Halt);
                     let body = self.within(pc, end)?;
                     self.machine.insts[at] = Inst::Scan { scan, body };
@@ -277,8 +282,7 @@ impl<'c> Assembler<'c> {
 
     fn list(&mut self, list: RegList) -> u32 {
         let list = self.regs(list);
-        self.machine.lists.push(list);
-        (self.machine.lists.len() - 1) as u32
+        add(&mut self.machine.lists, list)
     }
 
     fn regs(&mut self, list: RegList) -> RegList {
@@ -305,8 +309,7 @@ impl<'c> Assembler<'c> {
                 ExprNode::Binary(op, lhs, rhs)
             }
         };
-        self.machine.exprs.push(node);
-        ExprId((self.machine.exprs.len() - 1) as u32)
+        ExprId(add(&mut self.machine.exprs, node))
     }
 
     /// Lowers an instruction that opens no loop.
@@ -389,8 +392,8 @@ impl<'c> Assembler<'c> {
             }
             Op::TestScan { store, order, bound, negated } => {
                 let (bound, free) = (self.regs(bound), RegList { start: 0, len: 0 });
-                self.machine.scans.push(Scan { store, order, bound, free });
-                let scan = (self.machine.scans.len() - 1) as u32;
+                let scan = Scan { store, order, bound, free };
+                let scan = add(&mut self.machine.scans, scan);
                 fails.push(self.push(Inst::TestScan { scan, negated, skip: 0 }));
             }
             last => {
@@ -424,39 +427,34 @@ impl<'c> Assembler<'c> {
             }
             Op::Suspect { relation, values } => {
                 let values = self.list(values);
-                let turn = self.turns[usize::from(relation)];
-                self.push(Inst::Suspect { turn, values });
+                let kept_id = self.kept_ids[usize::from(relation)];
+                self.push(Inst::Suspect { kept_id, values });
             }
             Op::Dirty { relation, block } => {
-                let (turn, block) = (self.turns[usize::from(relation)], self.alias(block));
-                self.push(Inst::Dirty { turn, block });
+                let (kept_id, block) = (self.kept_ids[usize::from(relation)], self.alias(block));
+                self.push(Inst::Dirty { kept_id, block });
             }
             Op::React { reaction } => {
                 let code = self.code;
                 let named = self.pool(&code.effects[reaction as usize].named);
-                self.machine.lists.push(named);
-                self.push(Inst::React { named: (self.machine.lists.len() - 1) as u32 });
+                let named = add(&mut self.machine.lists, named);
+                self.push(Inst::React { named });
             }
             Op::Chase { row, middle, size, stride, reg, tests, fun } => {
                 self.and(&[tests]);
-                let mut first = fun;
-                let mut step = 0;
-                for key in (0..usize::from(fun.n)).filter(|&it| fun.regs[it] == reg) {
-                    step += std::mem::take(&mut first.strides[key]);
-                }
+                let (first, step) = fun.apart(reg);
                 let chase = Chase {
                     frame: row.space == Space::Frame,
-                    row: self.place(compressed(row)),
+                    row: self.place(row.compressed()),
                     middle,
                     size,
                     stride,
                     member: reg,
                     is_static: fun.space == Space::Static,
-                    fun: self.two_keys(compressed(first)),
+                    fun: self.two_keys(first.compressed()),
                     step,
                 };
-                self.machine.chases.push(chase);
-                let chase = (self.machine.chases.len() - 1) as u32;
+                let chase = add(&mut self.machine.chases, chase);
                 self.push(Inst::Chase { chase });
             }
             found => {

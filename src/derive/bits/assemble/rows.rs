@@ -3,7 +3,7 @@
 use super::super::code::{Address, Reg, RowSource, RowTerm, Rows, Space, Support};
 use super::super::machine::{Inst, Place};
 use super::super::planner::SPARE;
-use super::Assembler;
+use super::{Assembler, add};
 
 impl Assembler<'_> {
     /// The base and the key of an address with one key of stride 1, or without keys: then the key is the register that
@@ -22,8 +22,7 @@ impl Assembler<'_> {
         if address.n > 2 {
             let mut address = address;
             address.regs = address.regs.map(|it| self.alias(it));
-            self.machine.addresses.push(address);
-            let at = (self.machine.addresses.len() - 1) as u32;
+            let at = add(&mut self.machine.addresses, address);
             self.push(Inst::Reach { reg: SPARE, address: at });
             let keys = [address.regs[0], SPARE];
             return Place { base: address.base, strides: [address.strides[0] as u16, 1], keys };

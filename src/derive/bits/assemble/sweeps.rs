@@ -3,11 +3,13 @@
 //! The body of such a loop only tests rows and adds rows to others. The rows of a relation for consecutive members lie
 //! at equal distances, so one address and a stride say where those of all members are.
 
+use std::borrow::Borrow;
+
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space, Support};
 use super::super::error::PlanError;
 use super::super::machine::{Inst, Noted, Sweep, SweepTerm};
 use super::super::planner::depends_on;
-use super::Assembler;
+use super::{Assembler, add};
 
 /// A loop as a sweep: tests of the member, the head's row with its support, and the rows that are added to
 /// the head's row.
@@ -19,11 +21,6 @@ impl Assembler<'_> {
     pub(super) fn filter(&self, row: &Address, negated: bool, reg: Reg) -> Option<SweepTerm> {
         let term = self.sweep_term(&RowTerm { negated, row: RowSource::At(*row) }, reg)?;
         (term.stride != 0).then_some(term)
-    }
-
-    pub(super) fn term_number(&mut self, term: SweepTerm) -> u32 {
-        self.machine.terms.push(term);
-        (self.machine.terms.len() - 1) as u32
     }
 
     /// Emits one instruction that adds, for each member in the slot, the AND of the accumulator and the member's rows to
@@ -40,13 +37,13 @@ impl Assembler<'_> {
         tests: Option<[SweepTerm; 2]>,
     ) {
         let frame = row.space == Space::Frame;
-        let row = self.place(compressed(row));
+        let row = self.place(row.compressed());
         let support = support.map(|it| match it.first == reg {
             true => (it.base, Noted::Members),
             false => (it.base, Noted::Register(self.alias(it.first))),
         });
-        self.machine.sweeps.push(Sweep { frame, row, stride, terms, tests, support });
-        let sweep = (self.machine.sweeps.len() - 1) as u32;
+        let sweep = Sweep { frame, row, stride, terms, tests, support };
+        let sweep = add(&mut self.machine.sweeps, sweep);
         self.push(Inst::Sweep { sweep, slot });
     }
 
@@ -58,7 +55,8 @@ impl Assembler<'_> {
         else {
             return None;
         };
-        Some((self.sweep_terms(*tests, reg)?, *row, *support, self.sweep_terms(*rows, reg)?))
+        let [tests, rows] = [tests, rows].map(|it| &self.code.rows[it.range()]);
+        Some((self.sweep_terms(tests, reg)?, *row, *support, self.sweep_terms(rows, reg)?))
     }
 
     /// Recognises a loop whose body tests rows of the member and sets the member's bit in a row: those rows,
@@ -69,30 +67,23 @@ impl Assembler<'_> {
         else {
             return None;
         };
-        let is_fixed = !row.regs[..usize::from(row.n)].contains(&reg);
-        (*bit == reg && is_fixed && row.n <= 2).then_some((*rows, *row))
+        (*bit == reg && !row.uses(reg) && row.n <= 2).then_some((*rows, *row))
     }
 
-    /// Emits a loop that [`Self::gathered`] recognises as one instruction. `None`, and nothing is emitted, unless the rows
-    /// that depend on the member are one or two, each a [`SweepTerm`].
+    /// Emits a loop that [`Self::gathered`] recognises as one instruction. Returns false, and emits nothing, unless the
+    /// rows that depend on the member are one or two, each a [`SweepTerm`].
     pub(super) fn gather(
         &mut self,
         reg: Reg,
         tests: Rows,
         row: Address,
         fails: &mut Vec<usize>,
-    ) -> Result<Option<()>, PlanError> {
+    ) -> Result<bool, PlanError> {
         let code = self.code;
         let terms = &code.rows[tests.range()];
         let (moving, fixed): (Vec<&RowTerm>, Vec<&RowTerm>) =
             terms.iter().partition(|it| depends_on(it, reg));
-        let moving: Option<Vec<SweepTerm>> =
-            moving.iter().map(|it| self.sweep_term(it, reg)).collect();
-        let terms = match moving.as_deref() {
-            Some([only]) => [*only, *only],
-            Some([one, two]) => [*one, *two],
-            _ => return Ok(None),
-        };
+        let Some(terms) = self.sweep_terms(&moving, reg) else { return Ok(false) };
         let slot = self.slot()?;
         fails.push(self.push(Inst::Save { slot, skip: 0 }));
         let start = self.machine.insts.len();
@@ -103,19 +94,22 @@ impl Assembler<'_> {
         }
         let (frame, row) = (row.space == Space::Frame, self.two_keys(row));
         let sweep = Sweep { frame, row, stride: 0, terms, tests: None, support: None };
-        self.machine.sweeps.push(sweep);
-        let sweep = (self.machine.sweeps.len() - 1) as u32;
+        let sweep = add(&mut self.machine.sweeps, sweep);
         self.push(Inst::Gather { sweep, slot });
-        Ok(Some(()))
+        Ok(true)
     }
 
     /// The one or two terms of the body of a loop over the register, a single one twice; `None` if there are none or
     /// more, or one is no [`SweepTerm`].
-    pub(super) fn sweep_terms(&self, rows: Rows, reg: Reg) -> Option<[SweepTerm; 2]> {
-        let terms = &self.code.rows[rows.range()];
+    pub(super) fn sweep_terms<T: Borrow<RowTerm>>(
+        &self,
+        terms: &[T],
+        reg: Reg,
+    ) -> Option<[SweepTerm; 2]> {
+        let term = |it: &T| self.sweep_term(it.borrow(), reg);
         match terms {
-            [only] => self.sweep_term(only, reg).map(|it| [it, it]),
-            [one, two] => Some([self.sweep_term(one, reg)?, self.sweep_term(two, reg)?]),
+            [only] => term(only).map(|it| [it, it]),
+            [one, two] => Some([term(one)?, term(two)?]),
             _ => None,
         }
     }
@@ -130,8 +124,8 @@ impl Assembler<'_> {
             RowSource::At(address) => address,
             RowSource::Only(_) | RowSource::All(_) => return None,
         };
-        let (address, stride) = apart(address, reg);
-        let address = compressed(address);
+        let (address, stride) = address.apart(reg);
+        let address = address.compressed();
         (address.n <= 2).then(|| SweepTerm {
             space: address.space,
             negated: term.negated,
@@ -139,30 +133,4 @@ impl Assembler<'_> {
             stride,
         })
     }
-}
-
-/// The address without unused keys.
-pub(super) fn compressed(address: Address) -> Address {
-    let mut kept = Address { n: 0, regs: [0; 4], strides: [0; 4], ..address };
-    for key in (0..usize::from(address.n)).filter(|&it| address.strides[it] != 0) {
-        kept.regs[usize::from(kept.n)] = address.regs[key];
-        kept.strides[usize::from(kept.n)] = address.strides[key];
-        kept.n += 1;
-    }
-    kept
-}
-
-/// The address without the register, and the register's stride.
-pub(super) fn apart(mut address: Address, reg: Reg) -> (Address, u32) {
-    let keys = (0..usize::from(address.n)).filter(|&it| address.regs[it] == reg);
-    let stride = keys.map(|it| std::mem::take(&mut address.strides[it])).sum();
-    (address, stride)
-}
-
-/// Undoes [`apart`]: the address with the register's stride again.
-pub(super) fn with_stride(mut row: Address, reg: Reg, stride: u32) -> Address {
-    if let Some(key) = (0..usize::from(row.n)).find(|&it| row.regs[it] == reg) {
-        row.strides[key] = stride;
-    }
-    row
 }

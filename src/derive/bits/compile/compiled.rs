@@ -11,7 +11,7 @@ use super::super::fixpoint::Fixpoint;
 use super::super::layout::{Statics, Store};
 use super::super::leaves::LeafPlan;
 use super::super::lists::{Fixed, Sparse};
-use super::super::machine::{Inst, Machine, Turn};
+use super::super::machine::{Inst, KeptId, Machine};
 use super::super::native::Native;
 use super::super::planner::Code;
 use super::super::word::Word;
@@ -83,9 +83,9 @@ pub(in super::super) type Guards = SmallVec<[u32; 2]>;
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct Readers {
     /// Readers whose block is the first column, with guards.
-    pub(in super::super) blocks: Vec<(Turn, Guards)>,
+    pub(in super::super) blocks: Vec<(KeptId, Guards)>,
     /// The same for another column.
-    pub(in super::super) others: Vec<(Turn, usize, Guards)>,
+    pub(in super::super) others: Vec<(KeptId, usize, Guards)>,
     /// Plans that do not need the last column, and those that do.
     pub(in super::super) once: Option<u32>,
     pub(in super::super) each: Option<u32>,
@@ -128,10 +128,10 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) derive: Vec<u32>,
     /// By relation, the stretch that derives everything that it needs, itself included.
     pub(in super::super) schedules: Vec<Option<OnDemand>>,
-    /// Maintained relations by their turn, each after those that it reads.
+    /// Maintained relations by their [`KeptId`], each after those that it reads.
     pub(in super::super) maintained: Vec<Maintained>,
     /// Those of them that may hold without any fact.
-    pub(in super::super) unprompted: Vec<Turn>,
+    pub(in super::super) unprompted: Vec<KeptId>,
     /// For each relation, what must be derived on demand before it is read, itself included.
     pub(in super::super) needs: Vec<Vec<RelId>>,
     pub(in super::super) inputs: Vec<Vec<(RelId, u16)>>,

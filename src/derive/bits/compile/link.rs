@@ -11,7 +11,7 @@ use super::super::assemble::Assembler;
 use super::super::code::{Address, Op, Reg, RowSource, Space};
 use super::super::error::PlanError;
 use super::super::layout::{Layout, Store};
-use super::super::machine::{Demanded, Turn};
+use super::super::machine::{Demanded, KeptId};
 use super::super::planner::Code;
 use super::super::word::Word;
 use super::{
@@ -40,14 +40,14 @@ impl<W: Word> Compiler<'_, W> {
         let mut code = planner.code;
         layout.fill_tables(program, code.static_rows());
         shift_frames(&mut code, &mut layout);
-        let turns = turns(program, &maintained);
-        let mut assembler = Assembler::new(program, &code, &turns);
+        let kept_ids = kept_ids(program, &maintained);
+        let mut assembler = Assembler::new(program, &code, &kept_ids);
         let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
         let again = assemble_rounds(&mut assembler, &modes)?;
         let schedules = schedules(&mut assembler, &modes, &layout.stores, &derive, &needs);
         let readers = deltas
             .iter()
-            .map(|it| readers(&mut assembler, it, &turns))
+            .map(|it| readers(&mut assembler, it, &kept_ids))
             .collect::<Result<_, _>>()?;
         for fixpoint in &mut general {
             fixpoint.assemble(&mut assembler)?;
@@ -132,13 +132,13 @@ fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The update turn of each maintained relation; others have none.
-fn turns(program: &Program, maintained: &[RelId]) -> Vec<Turn> {
-    let mut turns = vec![Turn::MAX; program.relations.len()];
-    for (turn, rel) in (0..).zip(maintained) {
-        turns[usize::from(rel.0)] = turn;
+/// The number of each maintained relation; others have none.
+fn kept_ids(program: &Program, maintained: &[RelId]) -> Vec<KeptId> {
+    let mut kept_ids = vec![KeptId::MAX; program.relations.len()];
+    for (kept_id, rel) in (0..).zip(maintained) {
+        kept_ids[usize::from(rel.0)] = kept_id;
     }
-    turns
+    kept_ids
 }
 
 /// Frames come after the kept rows, whose number is known only now.
@@ -271,7 +271,7 @@ fn schedules<'n>(
 fn readers(
     assembler: &mut Assembler<'_>,
     deltas: &[Delta],
-    turns: &[Turn],
+    kept_ids: &[KeptId],
 ) -> Result<Readers, PlanError> {
     let mut readers = Readers::default();
     let mut once: Vec<(&[Reg], u32)> = Vec::new();
@@ -280,13 +280,13 @@ fn readers(
         if deltas[..at].contains(delta) {
             continue;
         }
-        let turn = turns[usize::from(delta.consumer.0)];
+        let kept_id = kept_ids[usize::from(delta.consumer.0)];
         match &delta.what {
             DeltaKind::Block { col: 0, guards } => {
-                readers.blocks.push((turn, guards.iter().copied().collect()));
+                readers.blocks.push((kept_id, guards.iter().copied().collect()));
             }
             DeltaKind::Block { col, guards } => {
-                readers.others.push((turn, *col, guards.iter().copied().collect()));
+                readers.others.push((kept_id, *col, guards.iter().copied().collect()));
             }
             DeltaKind::Run { regs, pc, last: false } => once.push((regs, *pc)),
             DeltaKind::Run { regs, pc, last: true } => each.push((regs, *pc)),

@@ -25,15 +25,15 @@ use std::sync::Arc;
 
 use super::super::rows::Tuple;
 use super::super::schedule::Schedule;
-use super::code::{Reg, StoreId};
+use super::code::StoreId;
 use super::error::PlanError;
 use super::fixpoint::Fixpoint;
 use super::fuel::Fuel;
 use super::inline::Rules;
 use super::layout::{Store, size};
-use super::machine::Turn;
+use super::machine::KeptId;
 use super::memo::Memo;
-use super::planner::Planner;
+use super::planner::{Planner, weights};
 use super::word::Word;
 use crate::rules::{
     Dependencies, Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of,
@@ -132,9 +132,8 @@ impl<'p, W: Word> Compiler<'p, W> {
     fn inputs(&mut self) {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Given(_) = relation.role {
-                // Not empty, whatever it will be.
                 self.planner.layout.stores[at] = Store::Sparse(StoreId::MAX);
-                self.planner.estimates[at] = 8.0;
+                self.planner.estimates[at] = weights::HANDED_OVER;
                 self.volatile[at] = true;
             }
             if let Role::Input(input) = relation.role {
@@ -147,14 +146,14 @@ impl<'p, W: Word> Compiler<'p, W> {
                         if self.program.schema.owners(attr).is_some() =>
                     {
                         let owners = size(self.program, relation.columns[0].ty).unwrap_or_default();
-                        (owners as f64).min(8.0)
+                        (owners as f64).min(weights::MOST_MEMBERS_STATED)
                     }
                     Input::Key(_) => match size(self.program, relation.columns[1].ty) {
-                        Some(values) if values < 4 => 32.0,
-                        _ => 30.0,
+                        Some(values) if values < 4 => weights::FEW_VALUES,
+                        _ => weights::VALUES,
                     },
-                    Input::Flag(_) => 3.0,
-                    Input::List(..) => 8.0,
+                    Input::Flag(_) => weights::FLAGS,
+                    Input::List(..) => weights::LISTED,
                     Input::Game(_) | Input::GameFlag(_) => 1.0,
                 };
             }
@@ -174,9 +173,13 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// Maintained relations with a rule that depends on no fact.
-    fn unprompted(&self) -> Vec<Turn> {
+    fn unprompted(&self) -> Vec<KeptId> {
         let free = |rel: &RelId| self.live[usize::from(rel.0)].iter().any(|it| self.is_free(it));
-        (0..).zip(&self.maintained).filter(|(_, rel)| free(rel)).map(|(turn, _)| turn).collect()
+        (0..)
+            .zip(&self.maintained)
+            .filter(|(_, rel)| free(rel))
+            .map(|(kept_id, _)| kept_id)
+            .collect()
     }
 
     /// Whether the rule depends on no fact.
@@ -249,10 +252,6 @@ fn ground_fact(live: &LiveRule<'_>) -> Option<Tuple> {
 
 fn reads(literal: &Literal, rel: RelId) -> bool {
     matches!(literal, Literal::Atom(atom) if atom.rel == rel)
-}
-
-fn uses(address: &super::code::Address, reg: Reg) -> bool {
-    address.regs[..usize::from(address.n)].contains(&reg)
 }
 
 /// Whether there is one recursive atom, positive, that differs from the head only in its last column.

@@ -10,21 +10,22 @@ use super::super::super::budget::{Exhausted, Resource};
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::error::PlanError;
 use super::super::layout::{Store, size};
-use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, depends_on, lit};
+use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, depends_on, lit, weights};
 use super::super::word::Word;
-use super::{Compiler, LiveRule, Mode, is_row_local, reads, uses};
+use super::{Compiler, LiveRule, Mode, is_row_local, reads};
 
 /// The cost of making a plan for a request, in steps: most take some ten microseconds.
 const PLAN: i64 = 1 << 11;
 
-/// Expected number of rows of a recursive relation.
-pub(super) const RECURSIVE: f64 = 64.0;
+/// Maximum number of bit rows of a maintained relation.
+const ROWS: usize = 1 << 12;
 
 fn is_recursive(rel: RelId, live: &LiveRule<'_>) -> bool {
     live.body.iter().any(|it| relations_of([*it]).contains(&rel))
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
+    /// Plans the body of a rule, and charges the allowance for it. Returns how many rows are expected of it.
     pub(super) fn plan(
         &mut self,
         body: Vec<Lit<'p>>,
@@ -93,7 +94,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.hot.contains(&rel)
             && !mutual
             && finite
-            && rows <= 1 << 12
+            && rows <= ROWS
             && (1..=GIVEN.len()).contains(&relation.columns.len())
             && rules.iter().all(|it| {
                 it.body.iter().all(|literal| !matches!(literal, Literal::Aggregate(_)))
@@ -143,7 +144,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             } else if recursive && !self.is_one_fix(relations) {
                 let fixpoint = self.plan_fixpoint(relations)?;
                 for &rel in relations {
-                    self.planner.estimates[usize::from(rel.0)] = RECURSIVE;
+                    self.planner.estimates[usize::from(rel.0)] = weights::RECURSIVE;
                     self.modes[usize::from(rel.0)] = Mode::General { stratum: self.general.len() };
                 }
                 self.general.push(fixpoint);
@@ -182,7 +183,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.begin(&live);
             rules.push(self.planner.code.ops.len() as u32);
             self.plan_fix(rel, &live)?;
-            expected = RECURSIVE;
+            expected = weights::RECURSIVE;
         }
         self.planner.estimates[usize::from(rel.0)] = expected;
         self.modes[usize::from(rel.0)] = Mode::Scratch { rules };
@@ -216,11 +217,11 @@ impl<'p, W: Word> Compiler<'p, W> {
             } else {
                 let goal = self.head(rel, &live.rule.args);
                 let body = live.body.iter().map(|it| lit(it)).collect();
-                expected += 24.0 * self.plan(body, &goal, live.rule.id)?;
+                expected += weights::BLOCKS * self.plan(body, &goal, live.rule.id)?;
                 rules.push((block.0 as Reg, pc));
             }
         }
-        self.planner.estimates[usize::from(rel.0)] = expected.min(300.0);
+        self.planner.estimates[usize::from(rel.0)] = expected.min(weights::MOST_BY_BLOCK);
         self.modes[usize::from(rel.0)] = Mode::Block { rules, fixes };
         Ok(())
     }
@@ -281,7 +282,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         for at in fix + 1..end as usize {
             match self.planner.code.ops[at] {
                 Op::TestBit { row, bit, negated }
-                    if bit == from.0 as Reg && step.is_none() && !uses(&row, bit) =>
+                    if bit == from.0 as Reg && step.is_none() && !row.uses(bit) =>
                 {
                     tests.push(RowTerm { negated, row: RowSource::At(row) });
                 }
@@ -294,24 +295,21 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
         }
         let Some((_, fun)) = step else { return };
-        let mut chase = (fix, row, reg, 1, 0);
+        // A loop over all values of a key that begins just before belongs to the chase: its register and size, and its
+        // stride in the head's row. Without one the chase is a loop of one.
+        let (mut at, mut first, mut middle, mut size, mut stride) = (fix, row, reg, 1, 0);
         if let Some(before) = fix.checked_sub(1)
-            && let Op::Loop { reg: middle, rows: Rows { start, len: 1 } } =
+            && let Op::Loop { reg: key, rows: Rows { start, len: 1 } } =
                 self.planner.code.ops[before]
-            && let RowSource::All(size) = self.planner.code.rows[start as usize].row
+            && let RowSource::All(keys) = self.planner.code.rows[start as usize].row
             && self.planner.code.owner[before] == self.planner.owner
-            && !tests.iter().any(|it| depends_on(it, middle))
+            && !tests.iter().any(|it| depends_on(it, key))
         {
-            let mut first = row;
-            let mut stride = 0;
-            for key in (0..usize::from(row.n)).filter(|it| row.regs[*it] == middle) {
-                stride += std::mem::take(&mut first.strides[key]);
-            }
-            chase = (fix - 1, first, middle, size, stride);
+            (at, middle, size) = (before, key, keys);
+            (first, stride) = row.apart(key);
         }
-        let (at, row, middle, size, stride) = chase;
         let tests = self.push_rows(&tests);
-        self.planner.code.ops[at] = Op::Chase { row, middle, size, stride, reg, tests, fun };
+        self.planner.code.ops[at] = Op::Chase { row: first, middle, size, stride, reg, tests, fun };
         self.planner.code.ops.truncate(at + 1);
         self.planner.code.owner.truncate(at + 1);
     }
@@ -349,7 +347,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 Literal::Atom(atom) if !atom.negated => {
                     let total = self.planner.estimates[usize::from(atom.rel.0)];
                     let fixed = atom.args.iter().any(|it| matches!(it, Term::Const(_)));
-                    Some(if fixed { total / 4.0 } else { total })
+                    Some(if fixed { total / weights::BY_CONSTANT } else { total })
                 }
                 _ => None,
             })

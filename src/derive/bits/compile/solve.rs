@@ -19,10 +19,9 @@ use super::super::layout::{Dense, Store};
 use super::super::lists::Fixed;
 use super::super::machine::Machine;
 use super::super::memo::Solved;
-use super::super::planner::{FREE_LOOPS, Goal, lit};
+use super::super::planner::{FREE_LOOPS, Goal, lit, weights};
 use super::super::run::State;
 use super::super::word::Word;
-use super::modes::RECURSIVE;
 use super::{Compiled, Compiler, is_row_local};
 
 /// Maximum number of rounds with bit rows.
@@ -106,7 +105,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
             // The rules of the stratum read it while it grows.
             self.planner.layout.stores[usize::from(rel.0)] = Store::Dense(dense.clone());
-            self.planner.estimates[usize::from(rel.0)] = RECURSIVE;
+            self.planner.estimates[usize::from(rel.0)] = weights::RECURSIVE;
             places.push(dense);
         }
         Some(places)

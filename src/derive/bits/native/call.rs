@@ -34,7 +34,7 @@ use cranelift_module::Module;
 
 use super::super::compile::Compiled;
 use super::super::fuel::Fuel;
-use super::super::machine::Turn;
+use super::super::machine::KeptId;
 use super::super::planner::GIVEN;
 use super::super::run::State;
 use super::super::word::Word;
@@ -395,9 +395,9 @@ helpers! {
         i64::from(state.step(c, pc as usize))
     }
 
-    /// Turn and registers in one number.
+    /// The number of the relation and that of the registers, in one.
     fn suspect(state, c, pc, what) {
-        state.suspect(c, pc as usize, (what >> 32) as Turn, what as u32);
+        state.suspect(c, pc as usize, (what >> 32) as KeptId, what as u32);
         0
     }
 
@@ -413,8 +413,8 @@ helpers! {
     }
 
     /// The blocks are in `passed`.
-    fn mark_dirty(state, _c, turn, _unused) {
-        state.mark_dirty(turn as Turn, state.passed);
+    fn mark_dirty(state, _c, kept_id, _unused) {
+        state.mark_dirty(kept_id as KeptId, state.passed);
         0
     }
 

@@ -470,10 +470,10 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 let past = self.target(pc + entry.len as usize);
                 self.enter(&entry, past);
             }
-            Inst::Dirty { turn, block } => {
-                let turn = self.b.ins().iconst(I64, i64::from(turn));
+            Inst::Dirty { kept_id, block } => {
+                let kept_id = self.b.ins().iconst(I64, i64::from(kept_id));
                 let block = self.one(block);
-                self.pass(call::mark_dirty::<W> as Helper, turn, &block);
+                self.pass(call::mark_dirty::<W> as Helper, kept_id, &block);
             }
             Inst::Value { .. }
             | Inst::Collect { .. }
@@ -481,8 +481,8 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             | Inst::Args { .. } => {
                 self.step(pc);
             }
-            Inst::Suspect { turn, values } => {
-                let what = i64::from(turn) << 32 | i64::from(values);
+            Inst::Suspect { kept_id, values } => {
+                let what = i64::from(kept_id) << 32 | i64::from(values);
                 self.flush_list(values);
                 let args = [pc as i64, what].map(|it| self.b.ins().iconst(I64, it));
                 self.call(call::suspect::<W> as Helper, &args);

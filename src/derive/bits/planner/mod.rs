@@ -11,7 +11,7 @@ mod address;
 mod loops;
 mod ready;
 mod rows;
-mod weights;
+pub(super) mod weights;
 
 use std::collections::BTreeSet;
 
@@ -411,7 +411,7 @@ fn shorten(term: RowTerm) -> RowTerm {
 pub(super) fn depends_on(term: &RowTerm, reg: Reg) -> bool {
     match term.row {
         RowSource::Next { key, .. } | RowSource::Only(key) => key == reg,
-        RowSource::At(address) => address.regs[..usize::from(address.n)].contains(&reg),
+        RowSource::At(address) => address.uses(reg),
         RowSource::All(_) => false,
     }
 }

@@ -160,14 +160,7 @@ impl<'p, W: Word> Planner<'p, W> {
         else {
             return;
         };
-        let mut head = row;
-        let mut stride = 0;
-        for key in 0..usize::from(row.n) {
-            if row.regs[key] == reg {
-                stride += row.strides[key];
-                head.strides[key] = 0;
-            }
-        }
+        let (head, stride) = row.apart(reg);
         let (moving, fixed): (Vec<RowTerm>, Vec<RowTerm>) =
             self.code.rows[emitted.range()].iter().partition(|it| depends_on(it, reg));
         let fixed = self.row_list(fixed);

@@ -20,6 +20,27 @@ pub(super) mod chance {
     pub(in super::super) const EXISTS: f64 = 0.5;
 }
 
+/// Expected number of rows of a relation that the engine hands over: not none, whatever it will be.
+pub(in super::super) const HANDED_OVER: f64 = 8.0;
+/// Maximum number of members of a domain that an attribute is expected to be stated of.
+pub(in super::super) const MOST_MEMBERS_STATED: f64 = 8.0;
+/// Expected number of pieces that have a value of an attribute.
+pub(in super::super) const VALUES: f64 = 30.0;
+/// The same, of an attribute with fewer than four values, such as a side.
+pub(in super::super) const FEW_VALUES: f64 = 32.0;
+/// Expected number of pieces with a flag.
+pub(in super::super) const FLAGS: f64 = 3.0;
+/// Expected number of members of an attribute that is a list.
+pub(in super::super) const LISTED: f64 = 8.0;
+/// Expected number of rows of a recursive relation.
+pub(in super::super) const RECURSIVE: f64 = 64.0;
+/// Expected number of blocks of a maintained relation.
+pub(in super::super) const BLOCKS: f64 = 24.0;
+/// Maximum number of rows that are expected of a relation that is maintained by block.
+pub(in super::super) const MOST_BY_BLOCK: f64 = 300.0;
+/// A constant in an atom divides the tuples of a maintained rule by this.
+pub(in super::super) const BY_CONSTANT: f64 = 4.0;
+
 /// Iterations for each member of a domain that is looped over whole.
 pub(super) const WHOLE_DOMAIN: f64 = 8.0;
 /// Factor for looping over a superset instead of the row itself, if it is the support of a dense relation or a

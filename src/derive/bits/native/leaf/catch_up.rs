@@ -1,4 +1,4 @@
-//! The function that updates the maintained relations, one by one, in the order of their turns.
+//! The function that updates the maintained relations, one by one, in the order of their numbers.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -8,7 +8,7 @@ use cranelift_frontend::Variable;
 use super::super::super::code::Space;
 use super::super::super::compile::Maintained;
 use super::super::super::layout::{Dense, Store};
-use super::super::super::machine::Turn;
+use super::super::super::machine::KeptId;
 use super::super::super::word::Word;
 use super::super::call::Context;
 use super::super::lower::{Lower, WORD, alone};
@@ -18,19 +18,19 @@ use super::changes::Notified;
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function.
-    pub(super) fn catch_up(&mut self, turns: &[Turn]) {
-        for &turn in turns {
-            let kept = &self.c.maintained[usize::from(turn)];
+    pub(super) fn catch_up(&mut self, kept_ids: &[KeptId]) {
+        for &kept_id in kept_ids {
+            let kept = &self.c.maintained[usize::from(kept_id)];
             match kept.by_block {
-                true => self.catch_up_blocks(kept, turn),
-                false => self.catch_up_tuples(kept, turn),
+                true => self.catch_up_blocks(kept, kept_id),
+                false => self.catch_up_tuples(kept, kept_id),
             }
         }
         self.end(Self::share_top);
     }
 
-    fn catch_up_blocks(&mut self, kept: &Maintained, turn: Turn) {
-        let address = self.dirty(turn);
+    fn catch_up_blocks(&mut self, kept: &Maintained, kept_id: KeptId) {
+        let address = self.dirty(kept_id);
         let blocks = self.load_row(address);
         let some = self.any(&blocks);
         self.when(some, |it| {
@@ -140,8 +140,8 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    fn catch_up_tuples(&mut self, kept: &Maintained, turn: Turn) {
-        let Some(&(start, arity)) = self.leaf().suspects.get(&turn) else { return };
+    fn catch_up_tuples(&mut self, kept: &Maintained, kept_id: KeptId) {
+        let Some(&(start, arity)) = self.leaf().suspects.get(&kept_id) else { return };
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
         let all = self.shared(Context::SUSPECTS);
         let flags = MemFlagsData::trusted();

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 
 use super::super::super::compile::{Guards, Readers};
 use super::super::super::layout::{NONE, Store};
-use super::super::super::machine::Turn;
+use super::super::super::machine::KeptId;
 use super::super::super::word::Word;
 use super::super::lower::{Lower, WORD, alone};
 use super::super::rows::Row;
@@ -161,9 +161,9 @@ impl<W: Word> Lower<'_, '_, W> {
             let block = self.one_of(first);
             self.notify_of_blocks(rel, &block);
         }
-        for (turn, column, guards) in &readers.others {
+        for (kept_id, column, guards) in &readers.others {
             let block = self.one_of(tuple[*column]);
-            self.dirty_if(*turn, &block, guards);
+            self.dirty_if(*kept_id, &block, guards);
         }
         let once = readers.once.filter(|_| notified != Notified::OfValue);
         for start in once.into_iter().chain(readers.each) {
@@ -175,12 +175,12 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Notifies the readers whose block is the first column that these blocks of a relation have changed.
     pub(super) fn notify_of_blocks(&mut self, rel: RelId, blocks: &Row) {
         let readers: &Readers = &self.c.readers[usize::from(rel.0)];
-        readers.blocks.iter().for_each(|(turn, guards)| self.dirty_if(*turn, blocks, guards));
+        readers.blocks.iter().for_each(|(kept_id, guards)| self.dirty_if(*kept_id, blocks, guards));
     }
 
-    /// Marks as perhaps changed those of these blocks that all guards contain; `turn` is that of their relation.
-    fn dirty_if(&mut self, turn: Turn, blocks: &Row, guards: &Guards) {
-        if !self.leaf().kept[usize::from(turn)] {
+    /// Marks as perhaps changed those of these blocks that all guards contain; `kept_id` is their relation.
+    fn dirty_if(&mut self, kept_id: KeptId, blocks: &Row, guards: &Guards) {
+        if !self.leaf().kept[usize::from(kept_id)] {
             return;
         }
         let mut blocks = blocks.clone();
@@ -189,6 +189,6 @@ impl<W: Word> Lower<'_, '_, W> {
             let row = self.load_row(row);
             blocks = self.both(&blocks, &row);
         }
-        self.note_dirty(turn, &blocks);
+        self.note_dirty(kept_id, &blocks);
     }
 }

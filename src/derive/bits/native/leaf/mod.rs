@@ -34,7 +34,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 
 use super::super::code::Space;
 use super::super::compile::Compiled;
-use super::super::machine::{Demanded, Inst, Turn};
+use super::super::machine::{Demanded, Inst, KeptId};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
 use super::Native;
@@ -55,7 +55,8 @@ pub(super) const BAILED: i64 = 3;
 /// Maximum number of tuples of one relation that are checked after a batch of reactions.
 const SUSPECTS: u64 = 48;
 
-/// Number of rows of a block above which code is not unrolled; of maintained relations with such blocks none is made.
+/// Maximum number of rows of a block for which code is unrolled. A program that maintains a relation with larger blocks
+/// gets no code here.
 const UNROLLED: u32 = 16;
 
 /// The ply that functions are made for.
@@ -75,8 +76,8 @@ pub(in super::super) struct LeafCode {
     take_back: Option<TakeBack>,
     /// Number of words for the tuples to be checked.
     suspect_words: usize,
-    /// Tables that code reads.
-    _lists: Arc<Tables>,
+    /// Code reads them.
+    _tables: Arc<Tables>,
     _memory: call::Memory,
 }
 
@@ -98,10 +99,10 @@ impl LeafCode {
     ) -> Option<Self> {
         let span = tracing::debug_span!("leaves", instructions = c.machine.insts.len());
         let _entered = span.enter();
-        let lists = Arc::new(Tables::of(c));
+        let tables = Arc::new(Tables::of(c));
         let ways = native.ways.downcast_ref::<Ways<W>>()?;
-        let made = Wanted::of(c, leaves, ply, &lists)
-            .and_then(|wanted| Maker::new(c, ways, wanted, lists)?.make(leaves, ply));
+        let made = Wanted::of(c, leaves, ply, &tables)
+            .and_then(|wanted| Maker::new(c, ways, wanted, tables)?.make(leaves, ply));
         match made {
             Ok(code) => Some(code),
             Err(reason) => {
@@ -141,15 +142,14 @@ pub(super) struct LeafState {
     catch_up: FuncRef,
     /// The function that derives and counts; `None` in plies above the last.
     count: Option<FuncRef>,
-    /// By turn, whether the relation is updated.
+    /// By [`KeptId`], whether the relation is updated.
     kept: Arc<[bool]>,
     /// By reaction, see [`Wanted::does_more`].
     does_more: Arc<[bool]>,
     /// Where the tuples of a relation that must be checked are stored: the first word, and their number of
     /// values.
-    suspects: HashMap<Turn, (i32, usize)>,
-    /// The tables of lists.
-    lists: Arc<Tables>,
+    suspects: HashMap<KeptId, (i32, usize)>,
+    tables: Arc<Tables>,
     /// The reaction whose body is being solved, with its writes so far.
     solving: Option<after::Solving>,
     /// The rows of the block that is being derived, if they are held in values.
@@ -160,7 +160,7 @@ pub(super) struct LeafState {
 struct Maker<'c, W> {
     c: &'c Compiled<W>,
     ways: &'c Ways<W>,
-    lists: Arc<Tables>,
+    tables: Arc<Tables>,
     wanted: Wanted,
     module: JITModule,
     functions: FunctionBuilderContext,
@@ -169,7 +169,7 @@ struct Maker<'c, W> {
     count: Option<FuncId>,
     kept: Arc<[bool]>,
     does_more: Arc<[bool]>,
-    suspects: HashMap<Turn, (i32, usize)>,
+    suspects: HashMap<KeptId, (i32, usize)>,
     suspect_words: usize,
 }
 
@@ -178,17 +178,17 @@ impl<'c, W: Word> Maker<'c, W> {
         c: &'c Compiled<W>,
         ways: &'c Ways<W>,
         wanted: Wanted,
-        lists: Arc<Tables>,
+        tables: Arc<Tables>,
     ) -> Result<Self, String> {
         let mut module = super::module()?;
         let (mut suspects, mut words) = (HashMap::new(), 0);
         let mut is_kept = vec![false; c.maintained.len()];
-        for &turn in &wanted.turns {
-            let kept = &c.maintained[usize::from(turn)];
-            is_kept[usize::from(turn)] = true;
+        for &kept_id in &wanted.kept_ids {
+            let kept = &c.maintained[usize::from(kept_id)];
+            is_kept[usize::from(kept_id)] = true;
             if !kept.by_block {
                 let arity = c.program.relation(kept.rel).columns.len();
-                suspects.insert(turn, (words as i32, arity));
+                suspects.insert(kept_id, (words as i32, arity));
                 words += 1 + SUSPECTS as usize * arity;
             }
         }
@@ -198,7 +198,7 @@ impl<'c, W: Word> Maker<'c, W> {
         Ok(Self {
             c,
             ways,
-            lists,
+            tables,
             does_more: wanted.does_more.as_slice().into(),
             wanted,
             functions: FunctionBuilderContext::new(),
@@ -216,38 +216,36 @@ impl<'c, W: Word> Maker<'c, W> {
         for (attr, id) in self.changes.clone() {
             self.define(id, |it| it.change(attr))?;
         }
-        let turns = std::mem::take(&mut self.wanted.turns);
-        self.define(self.catch_up, |it| it.catch_up(&turns))?;
-        let last = declare(&mut self.module, "last")?;
+        let kept_ids = std::mem::take(&mut self.wanted.kept_ids);
+        self.define(self.catch_up, |it| it.catch_up(&kept_ids))?;
+        let count_or_take_back = declare(&mut self.module, "count_or_take_back")?;
         match ply {
             Ply::Last => {
-                self.count = Some(last);
-                self.define(last, |it| it.count_leaves(leaves))?;
+                self.count = Some(count_or_take_back);
+                self.define(count_or_take_back, |it| it.count_leaves(leaves))?;
             }
-            Ply::Above => self.define(last, |it| it.end(Lower::take_back))?,
+            Ply::Above => self.define(count_or_take_back, |it| it.end(Lower::take_back))?,
         }
         let mut actions = Vec::new();
         for (at, batches) in leaves.batches.iter().enumerate() {
-            let made = match batches {
-                None => None,
-                Some(batches) => {
-                    let id = declare(&mut self.module, &format!("after{at}"))?;
-                    self.define(id, |it| it.after(batches.clone()))?;
-                    Some(id)
-                }
+            let Some(batches) = batches else {
+                actions.push(None);
+                continue;
             };
-            actions.push(made);
+            let id = declare(&mut self.module, &format!("after{at}"))?;
+            self.define(id, |it| it.after(batches.clone()))?;
+            actions.push(Some(id));
         }
         self.module.finalize_definitions().map_err(|it| it.to_string())?;
         let code = |id: FuncId| self.module.get_finalized_function(id);
         let entry = |id: FuncId| ActionCode::new(code(id));
         let actions = actions.into_iter().map(|it| it.map(entry)).collect();
-        let take_back = (ply == Ply::Above).then(|| TakeBack::new(code(last)));
+        let take_back = (ply == Ply::Above).then(|| TakeBack::new(code(count_or_take_back)));
         Ok(LeafCode {
             actions,
             take_back,
             suspect_words: self.suspect_words,
-            _lists: self.lists,
+            _tables: self.tables,
             _memory: call::Memory::new(self.module),
         })
     }
@@ -280,7 +278,7 @@ impl<'c, W: Word> Maker<'c, W> {
             kept: Arc::clone(&self.kept),
             does_more: Arc::clone(&self.does_more),
             suspects: self.suspects.clone(),
-            lists: Arc::clone(&self.lists),
+            tables: Arc::clone(&self.tables),
             solving: None,
             held: None,
         });
@@ -344,11 +342,10 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Ends a function, with another last step if it did not reach its end.
-    fn end_by(&mut self, last: fn(&mut Self), last_if_failed: fn(&mut Self)) {
+    fn end_by(&mut self, last: fn(&mut Self), failed: fn(&mut Self)) {
         let (bail, fault) = (self.leaf().bail, self.fault);
         let done = self.b.create_block();
         self.b.ins().jump(done, &[]);
-        let failed = last_if_failed;
         for (block, last, result) in
             [(done, last, HALTED), (bail, failed, BAILED), (fault, failed, FAULT)]
         {
@@ -388,11 +385,8 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Calls a function of leaves; goes on if it reached its end.
     fn call_leaf(&mut self, function: FuncRef, [a, b]: [Value; 2]) {
-        let (context, bail, fault) = {
-            let fault = self.fault;
-            let leaf = self.leaf();
-            (leaf.context, leaf.bail, fault)
-        };
+        let fault = self.fault;
+        let &mut LeafState { context, bail, .. } = self.leaf();
         self.share_top();
         let call = self.b.ins().call(function, &[context, a, b]);
         let result = self.b.inst_results(call)[0];
@@ -413,11 +407,11 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         match inst {
             Inst::Enter { entry } => self.start_over(&self.c.machine.entries[entry as usize]),
-            Inst::Dirty { turn, block } => {
+            Inst::Dirty { kept_id, block } => {
                 let block = self.one(block);
-                self.note_dirty(turn, &block);
+                self.note_dirty(kept_id, &block);
             }
-            Inst::Suspect { turn, values } => self.note_suspect(turn, values),
+            Inst::Suspect { kept_id, values } => self.note_suspect(kept_id, values),
             Inst::React { named } => self.add_solution(named),
             Inst::CompareExpr { op, lhs, rhs, skip } => {
                 let fails = self.target(pc + usize::from(skip));
@@ -445,23 +439,23 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Records that blocks of a maintained relation may have changed.
-    fn note_dirty(&mut self, turn: Turn, blocks: &Row) {
-        if !self.leaf().kept[usize::from(turn)] {
+    fn note_dirty(&mut self, kept_id: KeptId, blocks: &Row) {
+        if !self.leaf().kept[usize::from(kept_id)] {
             return;
         }
-        let address = self.dirty(turn);
+        let address = self.dirty(kept_id);
         self.grow_row(address, blocks);
     }
 
     /// The address of the row of blocks that may have changed.
-    fn dirty(&mut self, turn: Turn) -> Value {
+    fn dirty(&mut self, kept_id: KeptId) -> Value {
         let dirty = self.shared(Context::DIRTY);
-        self.b.ins().iadd_imm_s(dirty, i64::from(turn) << Self::ROW_SHIFT)
+        self.b.ins().iadd_imm_s(dirty, i64::from(kept_id) << Self::ROW_SHIFT)
     }
 
     /// Records that a tuple of a maintained relation may have changed.
-    fn note_suspect(&mut self, turn: Turn, values: u32) {
-        let Some(&(start, arity)) = self.leaf().suspects.get(&turn) else { return };
+    fn note_suspect(&mut self, kept_id: KeptId, values: u32) {
+        let Some(&(start, arity)) = self.leaf().suspects.get(&kept_id) else { return };
         let regs = self.c.machine.list(values);
         let values: Vec<Value> = regs.iter().take(arity).map(|it| self.reg(*it)).collect();
         let all = self.shared(Context::SUSPECTS);
@@ -491,9 +485,9 @@ impl<W: Word> Lower<'_, '_, W> {
         self.when(some, |it| {
             if entry.stride == 1 || entry.stride > UNROLLED {
                 it.empty(entry, &used);
-                return;
+            } else {
+                it.empty_blocks(entry, &used);
             }
-            it.empty_blocks(entry, &used);
         });
     }
 }

@@ -153,7 +153,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     fn tables(&self) -> &Tables {
-        &self.leaf.as_ref().expect("it is a function of leaves").lists
+        &self.leaf.as_ref().expect("it is a function of leaves").tables
     }
 
     fn table_values(&mut self, scan: u32) -> Value {

@@ -3,7 +3,7 @@
 use super::super::super::code::{EffectCode, ReactionCode};
 use super::super::super::compile::{Compiled, Mode};
 use super::super::super::layout::Store;
-use super::super::super::machine::{Inst, Turn};
+use super::super::super::machine::{Inst, KeptId};
 use super::super::super::word::Word;
 use super::super::flow;
 use super::after::{is_write, written};
@@ -19,7 +19,7 @@ pub(super) struct Wanted {
     /// The attributes whose writes matter.
     pub(super) attrs: Vec<AttrId>,
     /// The relations that are kept up to date, in their order.
-    pub(super) turns: Vec<Turn>,
+    pub(super) kept_ids: Vec<KeptId>,
     /// By reaction, by its number in the code: whether a solution of it does more than write facts. Actions
     /// with such a solution are taken.
     pub(super) does_more: Vec<bool>,
@@ -31,16 +31,16 @@ impl Wanted {
         c: &Compiled<W>,
         leaves: &Leaves,
         ply: Ply,
-        lists: &Tables,
+        tables: &Tables,
     ) -> Result<Self, String> {
-        let straight = |start: u32| check_straight(c, lists, false, start);
+        let straight = |start: u32| check_straight(c, tables, false, start);
         // Lists of the session are empty here: code that would add a tuple to one gives up instead.
-        let straight_but_for_lists = |start: u32| check_straight(c, lists, true, start);
+        let straight_but_for_lists = |start: u32| check_straight(c, tables, true, start);
         let reads = reads(c, leaves, ply);
         let is_read = |rel: RelId| reads[usize::from(rel.0)];
         let name = |rel: RelId| &c.program.relation(rel).name;
-        let mut turns = Vec::new();
-        for (turn, kept) in (0..).zip(&c.maintained) {
+        let mut kept_ids = Vec::new();
+        for (kept_id, kept) in (0..).zip(&c.maintained) {
             if !is_read(kept.rel) {
                 continue;
             }
@@ -49,7 +49,7 @@ impl Wanted {
             }
             kept.again.map_or(Ok(()), straight)?;
             straight(kept.derive)?;
-            turns.push(turn);
+            kept_ids.push(kept_id);
         }
         for (at, mode) in c.modes.iter().enumerate() {
             let rel = RelId(at as u16);
@@ -75,8 +75,8 @@ impl Wanted {
                 readers(c, rel).try_for_each(straight)?;
             }
         }
-        for &turn in &turns {
-            readers(c, c.maintained[usize::from(turn)].rel).try_for_each(straight)?;
+        for &kept_id in &kept_ids {
+            readers(c, c.maintained[usize::from(kept_id)].rel).try_for_each(straight)?;
         }
         for rel in asked_for(leaves) {
             match c.stores[usize::from(rel.0)] {
@@ -87,7 +87,7 @@ impl Wanted {
                 _ => return Err(format!("{} is not kept as rows", name(rel))),
             }
         }
-        Ok(Self { attrs, turns, does_more })
+        Ok(Self { attrs, kept_ids, does_more })
     }
 }
 
@@ -171,7 +171,7 @@ fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
 /// carries out. With `allows_lists` it may read and add to lists of the session.
 fn check_straight<W: Word>(
     c: &Compiled<W>,
-    lists: &Tables,
+    tables: &Tables,
     allows_lists: bool,
     start: u32,
 ) -> Result<(), String> {
@@ -186,7 +186,7 @@ fn check_straight<W: Word>(
         Inst::EmitTuple { .. } => !allows_lists,
         Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => {
             let store = c.machine.scans[*scan as usize].store as usize;
-            !lists.knows(*scan) && (c.list_is_static[store] || !allows_lists)
+            !tables.knows(*scan) && (c.list_is_static[store] || !allows_lists)
         }
         _ => false,
     };
