@@ -15,6 +15,7 @@ use super::super::program::{
     Action, ActionId, Column, EventId, Input, Legality, Meta, RelId, Relation, Role, SEPARATOR,
     Span, Template, TemplatePart, Type, Unlisted, Until,
 };
+use super::names::Found;
 use super::rule::Subject;
 use super::template::{For, mentions};
 use super::{Checker, Info, Types};
@@ -183,7 +184,7 @@ impl<'t> Checker<'t> {
         let name = decl.name;
         let taken = self.relation_ids.find(&self.scopes, name);
         // An event of a preset or game may have the name of a relation that is declared elsewhere.
-        let nearby = taken.filter(|it| it.1 == 0 || self.scopes.at(name.span).is_none());
+        let nearby = taken.filter(|it| it.1 == Found::Own || self.scopes.at(name.span).is_none());
         if let Some((old, _)) = nearby {
             return self.report(mistake::event_twice(name, self.info(old).name.span));
         }

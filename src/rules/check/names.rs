@@ -14,7 +14,7 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 use super::super::ast::{Alias, File, Item, Name, RelationDecl, RelationKind};
 use super::super::program::{SEPARATOR, Span};
 
-/// The preset or game that each file belongs to, and the exports of these.
+/// The preset or game that each file belongs to (a part of a preset to that preset), and the exports of these.
 #[derive(Default)]
 pub(super) struct Scopes<'t> {
     /// By the number of the file.
@@ -37,25 +37,23 @@ impl<'t> Scopes<'t> {
         let alias = |it: &Item<'t>| if let Item::Alias(it) = it { Some(*it) } else { None };
         let aliases = items.filter_map(alias).collect();
         let mut scopes = Self { of: vec![None; files.len()], aliases, ..Self::default() };
-        let metas = |file: &File<'t>, wanted: &str| {
+        let meta = |file: &File<'t>, wanted: &str| {
             file.items.iter().find_map(|it| match it {
                 Item::Meta { key, value, .. } if key.text == wanted => Some(value.text),
                 _ => None,
             })
         };
-        if !files.iter().any(|it| metas(it, "names") == Some("private")) {
+        if !files.iter().any(|it| meta(it, "names") == Some("private")) {
             return scopes;
         }
         for (at, file) in files.iter().enumerate() {
-            let game = metas(file, "game");
-            let Some(name) = game.or(metas(file, "preset")).or(metas(file, "part")) else {
+            let game = meta(file, "game");
+            let Some(name) = game.or(meta(file, "preset")).or(meta(file, "part")) else {
                 continue;
             };
             // A game and a preset may have the same name.
-            let is_it = |(known, it): (u16, &&str)| {
-                *it == name && (scopes.game == Some(known)) == game.is_some()
-            };
-            let known = (0..).zip(&scopes.names).find(|it| is_it(*it)).map(|it| it.0);
+            let is_game = |it: &u16| scopes.game == Some(*it);
+            let known = scopes.named(name).find(|it| is_game(it) == game.is_some());
             let scope = known.unwrap_or_else(|| {
                 scopes.names.push(name);
                 scopes.names.len() as u16 - 1
@@ -120,12 +118,12 @@ impl<'t> Scopes<'t> {
         &self.aliases
     }
 
-    /// What a relation is called of which a name is an earlier one.
+    /// The present name of a relation that has this earlier one.
     pub(super) fn renamed(&self, old: &str) -> Option<&'t str> {
         self.aliases.iter().find(|it| it.old.text == old).map(|it| it.new.text)
     }
 
-    /// The full name in the program of a file's private name.
+    /// The full name in the program of a file's private name; `None` if the name is shared or exported.
     pub(super) fn private(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|&it| !self.exports(it, name.text))?;
         Some(self.full_name(scope, name.text))
@@ -136,9 +134,9 @@ impl<'t> Scopes<'t> {
     pub(super) fn private_attribute(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|it| self.game != Some(*it))?;
         let rest = name.text.strip_prefix(self.name(scope));
-        let is_all = rest.is_some_and(|it| it.starts_with('.'))
+        let is_shared = rest.is_some_and(|it| it.starts_with('.'))
             || self.attributes.contains(&(scope, name.text));
-        (!is_all).then(|| self.full_name(scope, name.text))
+        (!is_shared).then(|| self.full_name(scope, name.text))
     }
 
     fn full_name(&self, scope: u16, name: &str) -> String {
@@ -152,6 +150,15 @@ pub(super) struct Declared<T> {
     pub(super) full: Option<String>,
     /// Another declaration that is shared or exported under the same name.
     pub(super) clash: Option<T>,
+}
+
+/// Where a name was found, the nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Found {
+    /// In the preset or game of its place, or in the one that it names itself.
+    Own,
+    Shared,
+    Exported,
 }
 
 /// Names of one sort with what they mean.
@@ -188,15 +195,17 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
             return Err(old);
         }
         self.own.insert((scope, text), it);
+        let exports = scopes.exports(scope, text);
+        if exports && shared.is_none() && !self.exported.contains_key(text) {
+            self.exported.insert(text, it);
+            return Ok(Declared { full: None, clash: None });
+        }
         let clash = match shared {
+            // A game exports all its names, but only what it lists after `.export` clashes with a shared name.
             Some(_) => shared.filter(|_| scopes.exported.contains(&(scope, text))),
-            None if scopes.exports(scope, text) => self.exported.get(text).copied(),
+            None if exports => self.exported.get(text).copied(),
             None => None,
         };
-        if shared.is_none() && clash.is_none() && scopes.exports(scope, text) {
-            self.exported.insert(text, it);
-            return Ok(Declared { full: None, clash });
-        }
         Ok(Declared { full: Some(scopes.full_name(scope, text)), clash })
     }
 
@@ -218,9 +227,8 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         }
     }
 
-    /// The meaning of a name at its place, and the distance at which it was found: 0 in the same preset or
-    /// game.
-    pub(super) fn find(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(T, u8)> {
+    /// The meaning of a name at its place, and where it was found.
+    pub(super) fn find(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(T, Found)> {
         let scope = scopes.at(name.span);
         // Few names have a colon at all, and looking for one character is fast.
         let scoped = name.text.contains(':').then(|| name.text.split_once(SEPARATOR));
@@ -228,18 +236,19 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
             let own = scope.and_then(|it| self.own.get(&(it, name.text)));
             let shared = || {
                 let renamed = || self.shared.get(scopes.renamed(name.text)?);
-                self.shared.get(name.text).or_else(renamed).map(|it| (*it, 1))
+                self.shared.get(name.text).or_else(renamed).map(|it| (*it, Found::Shared))
             };
-            let exported = || self.exported.get(name.text).map(|it| (*it, 2));
-            return own.map(|it| (*it, 0)).or_else(shared).or_else(exported);
+            let exported = || self.exported.get(name.text).map(|it| (*it, Found::Exported));
+            return own.map(|it| (*it, Found::Own)).or_else(shared).or_else(exported);
         };
+        // Then all names are shared.
         if scopes.names.is_empty() {
-            return self.shared.get(text).map(|it| (*it, 1));
+            return self.shared.get(text).map(|it| (*it, Found::Shared));
         }
         // Files of no preset and no game belong to the package.
         let may = |it: &u16| scope.is_none() || scope == Some(*it) || scopes.exports(*it, text);
         let own = |it: u16| self.own.get(&(it, text)).copied();
-        scopes.named(of).filter(may).find_map(own).map(|it| (it, 0))
+        scopes.named(of).filter(may).find_map(own).map(|it| (it, Found::Own))
     }
 
     pub(super) fn get(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<T> {

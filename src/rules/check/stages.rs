@@ -7,6 +7,7 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{Span, Stage, StageId};
 use super::Checker;
+use super::names::Found;
 
 /// The only stage of programs that list none.
 const ONLY: &str = "apply";
@@ -68,7 +69,9 @@ impl<'t> Checker<'t> {
     /// export it. A preset that keeps the name for itself has a stage of its own.
     fn name_stage(&mut self, order: &mut Order<'t>, name: Name<'t>) {
         let found = self.stage_ids.find(&self.scopes, name);
-        if let Some((exported, 2)) = found.filter(|_| self.scopes.private(name).is_none()) {
+        if let Some((exported, Found::Exported)) =
+            found.filter(|_| self.scopes.private(name).is_none())
+        {
             self.stage_ids.adopt(&self.scopes, name, exported);
             return;
         }
