@@ -1,11 +1,6 @@
 //! The purpose of a rule file, as its `.meta` lines declare it.
 //!
-//! Keys of games: `game`, `title`, `alias`, `start` (a FEN), `layout` (a name), `use` (an
-//! activation), `fact` (`attribute=value` of the game), `number`, `pattern` and `place` (start
-//! positions by number), `client_letters`, `client_piece`, `shuffled` and `oracle` (its letters and names in
-//! clients and other programs). Keys of layouts: `layout`, `title`, `start`. Keys of presets: `preset`,
-//! `name`, `description`, `requires` (a preset), `incompatible` (`PRESET: REASON`), `compatible` (a preset).
-//! Other keys are read elsewhere.
+//! `docs/rules.md` lists the keys. Those that do not say what a file is or where it starts are read elsewhere.
 
 use crate::rules::{Meta, Source};
 
@@ -63,6 +58,7 @@ impl FileIs {
         }
     }
 
+    /// The names by which the file can be asked for.
     pub(super) fn names(&self) -> Vec<String> {
         match self {
             Self::Core | Self::Family(_) => Vec::new(),
@@ -124,7 +120,8 @@ impl<'a> Metadata<'a> {
         self.all(key).map(|it| it.value.clone()).collect()
     }
 
-    /// What a layout or game says once. Of several files, the last that says it counts.
+    /// Checks that a layout or game says each of these once at most. Where several files of a program do, the last
+    /// counts.
     fn check_sizes(&self) -> Result<(), CatalogueError> {
         ["board", "entities", "sides"].into_iter().try_for_each(|it| self.one(it).map(|_| ()))
     }
@@ -179,7 +176,9 @@ impl<'a> Metadata<'a> {
             let line = start.or(self.one("number")?).unwrap_or(game);
             let first = it.start(it.default).map_err(|it| self.fault(line, it))?;
             if own_start.is_some_and(|it| it != first) {
-                return Err(self.fault(line, format!("number {} is {first}", it.default)));
+                let what =
+                    format!("number {} is {first}: begin there, or leave `start` out", it.default);
+                return Err(self.fault(line, what));
             }
             own_start = Some(first);
         }

@@ -27,22 +27,14 @@ impl Template {
     pub(super) fn filled(self, name: &str, places: &[(&str, &str)]) -> String {
         let mut rest = self.part(name);
         let mut text = String::new();
-        while let Some(open) = rest.find('<') {
-            let (before, after) = rest.split_at(open);
-            text.push_str(before);
-            let place = after.split_once('>').and_then(|(word, rest)| {
-                Some((places.iter().find(|it| it.0 == &word[1..])?.1, rest))
-            });
-            match place {
-                Some((value, after)) => {
-                    text.push_str(value);
-                    rest = after;
-                }
-                None => {
-                    text.push('<');
-                    rest = &after[1..];
-                }
-            }
+        while let Some((before, after)) = rest.split_once('<') {
+            let place = after
+                .split_once('>')
+                .and_then(|(word, after)| Some((places.iter().find(|it| it.0 == word)?.1, after)));
+            let (value, after) = place.unwrap_or(("<", after));
+            text += before;
+            text += value;
+            rest = after;
         }
         text + rest
     }

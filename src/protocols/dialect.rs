@@ -44,8 +44,8 @@ impl Dialect {
             }
             pairs.push((theirs, ours));
         }
-        // Letters that only one side has are mapped to each other, or two letters of one side would become
-        // the same. Here each letter of ours is looked for among the client's.
+        // In "kn mk" the client's `n` has no pair yet, and would become our `n`, as its `k` does. It gets the letter of ours
+        // that is left over, `m`: the one at the other end of the chain of pairs.
         for at in 0..pairs.len() {
             let theirs = pairs[at].1;
             if pairs.iter().any(|it| it.0 == theirs) {

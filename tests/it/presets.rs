@@ -282,11 +282,11 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
         ),
         (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 21\"",
-            "t.dl:2: number 0 is ba",
+            "t.dl:2: number 0 is ba: begin there, or leave `start` out",
         ),
         (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}{RANK}\"\n.meta place \"Ab at 12\"",
-            "t.dl:2: number 0 is abAB",
+            "t.dl:2: number 0 is abAB: begin there, or leave `start` out",
         ),
         (
             ".meta game \"x\"\n.meta layout \"orthodox\"\n.meta number \"n=1\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 12\"",
