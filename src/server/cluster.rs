@@ -33,7 +33,7 @@ pub(super) enum Message {
         number: u64,
         done: Done,
     },
-    /// Who is connected to the sender now, by game: of games of which that has changed, or of all.
+    /// Who is connected to the sender now, for each game where that has changed, or for all of the sender's games.
     Present {
         from: String,
         games: Vec<(String, Seen)>,
@@ -105,21 +105,22 @@ impl Cluster {
         &self,
         node: &str,
         number: u64,
-        mut done: Done,
+        done: Done,
     ) -> Result<bool, Problem> {
-        loop {
-            let message = Message::Answer { number, done };
-            if self.send(node, &message).await? {
-                return Ok(true);
-            }
-            let Message::Answer { done: mut shorter, .. } = message else { return Ok(false) };
-            if !shorter.drop_lists() {
+        let mut message = Message::Answer { number, done };
+        while !self.send(node, &message).await? {
+            let Message::Answer { done, .. } = &mut message else { return Ok(false) };
+            if !done.drop_lists() {
                 return Ok(false);
             }
-            done = shorter;
         }
+        Ok(true)
     }
 
+    /// Sends a message to a node, or to [`ALL_NODES`]. Returns whether it was short enough.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
     pub(super) async fn send(&self, node: &str, message: &Message) -> Result<bool, Problem> {
         let text = serde_json::to_string(message).map_err(|_| Problem::unavailable())?;
         Ok(self.leases.send(node, text).await?)
@@ -134,7 +135,7 @@ impl Cluster {
                 Ok(false) => {
                     tracing::warn!("a message about who is connected is too long to be sent")
                 }
-                // Who is still there is told again after a while, and the others forget who is not.
+                // All of it is sent again after a while, and the other nodes forget what is not.
                 Err(problem) => {
                     tracing::debug!(problem.message, "the others are not told who is connected")
                 }
@@ -142,6 +143,7 @@ impl Cluster {
         }
     }
 
+    /// Hands an answer that has come to the request that waits for it.
     pub(super) fn answered(&self, number: u64, done: Done) {
         // The caller may have stopped waiting.
         if let Some(waiting) = lock(&self.waiting).remove(&number) {

@@ -26,7 +26,7 @@ impl Host {
     ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
         let game = id.to_owned();
         let read = move |store: &mut dyn Store| Ok((store.snapshot(&game)?, store.read(&game, 0)?));
-        let (snapshot, rows) = self.reads().ask(read).await?;
+        let (mut snapshot, rows) = self.reads().ask(read).await?;
         let log = entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)?;
         let damaged = |what: String| {
             tracing::error!(game = id, what, "a log that cannot be replayed");
@@ -46,7 +46,7 @@ impl Host {
             false => self.lane(&setup.rules),
         };
         let log = Arc::new(log);
-        let (mut snapshot, mut begun) = (snapshot, None::<Room<Board>>);
+        let mut begun = None::<Room<Board>>;
         // Each event once fitted the time and the budget of one request, but a game may have thousands of them: it is
         // replayed in parts, each of which is a job of its own.
         let mut room = loop {
@@ -87,10 +87,15 @@ impl Host {
     }
 }
 
+/// A log entry as the store keeps it.
 pub(super) fn payload(entry: &LogEntry) -> String {
     serde_json::to_string(entry).unwrap_or_default()
 }
 
+/// The log entries that the store has kept as [`payload`]s.
+///
+/// # Errors
+/// One of them cannot be read.
 pub(super) fn entries(id: &str, rows: &[StoredEvent]) -> Result<Vec<LogEntry>, Problem> {
     let read = |row: &StoredEvent| {
         let entry: Result<LogEntry, _> = serde_json::from_str(&row.payload);

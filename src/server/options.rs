@@ -2,7 +2,7 @@
 
 use super::core::{Control, Past, Recorded, Seat};
 
-/// The options of a new game.
+/// The options of a new game; what is not described here is as in [`Setup`](super::core::Setup).
 #[derive(Debug, Clone, Default)]
 pub struct GameOptions {
     pub game: String,

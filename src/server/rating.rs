@@ -1,4 +1,4 @@
-//! Ratings: Glicko-2, of each account for each rule set that it has played rated games by.
+//! Ratings by Glicko-2: one for each account and each rule set by which it has played rated games.
 //!
 //! The end of a rated game and an empty record that marks it as unsettled are stored in one transaction. To settle the
 //! game, the ratings of both players and the record of how they changed are written, and the mark is removed, all
@@ -52,6 +52,7 @@ struct RatingRecord {
     deviation: f64,
     volatility: f64,
     games: u32,
+    /// When the last of these games ended.
     at: u64,
 }
 
@@ -199,11 +200,12 @@ pub(super) fn leaders(
     for (key, text) in store.records(&prefix, "", EXAMINED)? {
         let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
         let Some((_, id)) = key[prefix.len()..].split_once(' ') else { continue };
-        if kept.glicko(now).deviation <= PROVISIONAL && found.len() < LEADERS {
+        if kept.glicko(now).deviation <= PROVISIONAL {
             let (id, rating) = (id.to_owned(), rounded(kept.rating));
             found.push(Leader { id, rating, games: kept.games });
         }
     }
+    found.truncate(LEADERS);
     Ok(found)
 }
 
@@ -275,8 +277,8 @@ pub async fn settle_games(host: Weak<Host>) {
     }
 }
 
-/// The next game that ends on this node; `None` from a moment on, however many games end, or if some endings were
-/// missed.
+/// The next game that ends on this node; `None` if endings were missed, and from the given moment on, however many
+/// games end.
 ///
 /// # Errors
 /// No more games will end.
@@ -331,15 +333,15 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
         let done = edited(store, |store| {
-            let from = store.record(&unsettled)?;
-            if from.is_none() {
-                return Ok(Ok(((), Vec::new())));
-            }
-            let mut changes = vec![Change { key: unsettled.clone(), from, to: None }];
-            if let Some((rules, (players, outcome))) = &played
-                && has_room(store, players, rules)?
-            {
-                changes.extend(rating_changes(store, &game, rules, players, *outcome, now)?);
+            let mut changes = Vec::new();
+            // It may have been settled since.
+            if let from @ Some(_) = store.record(&unsettled)? {
+                changes.push(Change { key: unsettled.clone(), from, to: None });
+                if let Some((rules, (players, outcome))) = &played
+                    && has_room(store, players, rules)?
+                {
+                    changes.extend(rating_changes(store, &game, rules, players, *outcome, now)?);
+                }
             }
             Ok(Ok(((), changes)))
         })?;

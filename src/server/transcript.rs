@@ -2,6 +2,7 @@
 
 use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT, created};
 use super::problem::Problem;
+use super::time::DAY;
 use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 
 /// A log as PGN, in export format. A turn of several actions is one move: the rules' text for the turn if
@@ -207,7 +208,7 @@ pub(super) fn tags_of_rules(
 /// `2026.11.21`, in UTC, from milliseconds since 1970.
 fn date(at: u64) -> String {
     // Days from 0000-03-01, by eras of 400 years (Howard Hinnant's civil_from_days).
-    let days = at / 86_400_000 + 719_468;
+    let days = at / DAY + 719_468;
     let era = days / 146_097;
     let of_era = days % 146_097;
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -3,10 +3,12 @@
 //! Time is charged by turn, not by action: a turn of several actions gains its increment and uses
 //! its delay once. A correspondence game has a delay of some days for every turn, and no other time.
 //! No side is charged before the first turn of the game is over, nor before all seats are taken, nor for the time
-//! during which the server was down.
+//! from the last event before a restart of the server until the game is next asked for.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use super::super::time::DAY;
 
 /// A time control, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -23,7 +25,6 @@ pub struct Control {
 
 /// The longest time control, in milliseconds, so that every clock runs out eventually.
 const LONGEST: Control = Control { initial: 30 * DAY, increment: 7 * DAY, delay: 14 * DAY };
-const DAY: u64 = 24 * 60 * 60 * 1000;
 
 impl Control {
     /// What is wrong with the time control, if anything.
@@ -129,6 +130,6 @@ impl Clocks {
 }
 
 /// How far a time is ahead of another.
-pub(super) fn difference(time: u64, of: u64) -> i64 {
-    i64::try_from(i128::from(time) - i128::from(of)).unwrap_or(0)
+pub(super) fn difference(time: u64, other: u64) -> i64 {
+    time.checked_signed_diff(other).unwrap_or(0)
 }

@@ -241,7 +241,7 @@ pub(super) fn cut_to_size<T: Serialize>(mut all: Vec<T>) -> Vec<T> {
         bytes += serde_json::to_string(it).map_or(LIST_BYTES, |it| it.len() + 1);
         bytes <= LIST_BYTES
     };
-    let count = all.iter().map_while(|it| fits(it).then_some(())).count();
+    let count = all.iter().take_while(|it| fits(it)).count();
     all.truncate(count);
     all
 }

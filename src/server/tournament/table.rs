@@ -14,13 +14,14 @@ use super::pairs::{Contender, Paired, arena, swiss};
 use crate::server::core::Control;
 use crate::server::ids::{ID_LETTERS, spelled};
 use crate::server::problem::Problem;
+use crate::server::time::DAY;
 
 /// Maximum number of players.
 pub const PLAYERS: usize = 128;
 /// Pause before the next game of a player, or the next round, in milliseconds.
 pub const PAUSE: u64 = 5_000;
 /// Time after which a tournament without a start time is over if nobody has started it, in milliseconds.
-pub const OPEN: u64 = 24 * 60 * 60 * 1_000;
+pub const OPEN: u64 = DAY;
 /// Points for a win. A draw gives half of them.
 const WIN: u32 = 2;
 
