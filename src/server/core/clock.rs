@@ -57,19 +57,31 @@ impl Control {
     }
 }
 
+/// The running clock after a time without a server. The next event records it, since the earlier events do not tell
+/// that the time was charged to no side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// The time that the side to move had left, in milliseconds.
+    pub left: u64,
+    /// When its clock went on.
+    pub since: u64,
+}
+
 /// The clocks of one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clocks {
     control: Control,
-    /// The time that each side had when its turn began.
+    /// The time that each side had when its turn began, or when its clock was resumed.
     left: Vec<u64>,
     /// Whose clock runs, and since when.
     running: Option<(usize, u64)>,
+    /// Whether the running clock was resumed, and no event has recorded it yet.
+    is_resumed: bool,
 }
 
 impl Clocks {
     pub fn new(control: Control, sides: usize) -> Self {
-        Self { control, left: vec![control.initial; sides], running: None }
+        Self { control, left: vec![control.initial; sides], running: None, is_resumed: false }
     }
 
     /// The time that each side has left at `now`.
@@ -109,6 +121,7 @@ impl Clocks {
     pub fn restore(&mut self, left: &[u64], side: Option<usize>, now: u64) {
         self.left = left.to_vec();
         self.running = side.map(|it| (it, now));
+        self.is_resumed = false;
     }
 
     /// Starts the clock of a side, if none runs.
@@ -121,7 +134,24 @@ impl Clocks {
         if let Some((side, _)) = self.running {
             self.left = self.at(last);
             self.running = Some((side, now));
+            self.is_resumed = true;
         }
+    }
+
+    /// What the next event is to record, if the running clock was resumed since the last one.
+    pub fn resumed(&self) -> Option<Resumed> {
+        let (side, since) = self.running.filter(|_| self.is_resumed)?;
+        Some(Resumed { left: *self.left.get(side)?, since })
+    }
+
+    /// Sets the running clock to what an event recorded of it.
+    pub fn go_on(&mut self, Resumed { left, since }: Resumed) {
+        if let Some((side, from)) = &mut self.running
+            && let Some(own) = self.left.get_mut(*side)
+        {
+            (*own, *from) = (left, since);
+        }
+        self.is_resumed = false;
     }
 
     pub fn runs(&self) -> bool {

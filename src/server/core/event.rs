@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::clock::Control;
+use super::clock::{Control, Resumed};
 use super::refusal::Refusal;
 use super::rules::{Effect, Outcome};
 
@@ -251,6 +251,9 @@ pub(super) fn cut_to_size<T: Serialize>(mut all: Vec<T>) -> Vec<T> {
 pub struct LogEntry {
     pub v: u64,
     pub at: u64,
+    /// The running clock before the event, if it was resumed after the event before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<Resumed>,
     #[serde(flatten)]
     pub event: Event,
 }
@@ -280,6 +283,9 @@ impl LogEntry {
     /// The entry as any client may see it: `{v, at, t, d}` without tokens or the ids of requests.
     pub fn public(&self) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
+        if let Value::Object(entry) = &mut value {
+            entry.remove("resumed");
+        }
         if let Some(Value::Object(data)) = value.get_mut("d") {
             hide(data);
         }

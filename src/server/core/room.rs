@@ -606,9 +606,15 @@ impl<R: Rules> Room<R> {
         self.answers.get(side, id).map(|(v, ply)| self.answer_of(side, v, ply))
     }
 
+    /// The next entry of the log.
+    fn entry(&self, event: Event) -> LogEntry {
+        let resumed = self.clocks.as_ref().and_then(Clocks::resumed);
+        LogEntry { v: self.v + 1, at: self.now, resumed, event }
+    }
+
     /// Adds an event whose length depends on rules.
     fn push_short(&mut self, events: &mut Vec<LogEntry>, event: Event) -> Result<(), Refusal> {
-        let entry = LogEntry { v: self.v + 1, at: self.now, event };
+        let entry = self.entry(event);
         entry.check_length()?;
         self.record(&entry);
         events.push(entry);
@@ -617,7 +623,7 @@ impl<R: Rules> Room<R> {
 
     /// Adds an event all of whose parts are short.
     pub(super) fn push(&mut self, events: &mut Vec<LogEntry>, event: Event) {
-        let entry = LogEntry { v: self.v + 1, at: self.now, event };
+        let entry = self.entry(event);
         debug_assert!(entry.check_length().is_ok(), "{} is too long", entry.event.kind());
         self.record(&entry);
         events.push(entry);
@@ -628,6 +634,9 @@ impl<R: Rules> Room<R> {
         self.v = entry.v;
         self.now = self.now.max(entry.at);
         self.touched = entry.at;
+        if let (Some(clocks), Some(resumed)) = (&mut self.clocks, entry.resumed) {
+            clocks.go_on(resumed);
+        }
         match &entry.event {
             Event::Created(_) => {}
             Event::Seated { side, seat } => {

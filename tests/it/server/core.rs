@@ -318,7 +318,7 @@ fn a_full_log_still_takes_moves_and_ends() {
     log.extend(ask(&mut room, 0, "ann", play("1")).events);
     for v in log.len() as u64 + 1..=20_000 {
         let event = Event::DrawOffered { by: 0, id: None };
-        log.push(LogEntry { v, at: 0, event });
+        log.push(LogEntry { v, at: 0, resumed: None, event });
     }
     let full = || Room::replay(Sums::to(4_000), setup(None), &log).unwrap();
     assert_eq!(refusal(ask(&mut full(), 0, "ben", Act::Say("x".into()))).code(), "game_full");

@@ -59,3 +59,37 @@ fn what_was_played_elsewhere_takes_no_time_and_gives_none() {
         assert_eq!(room.clocks(23_000).unwrap(), [10_000, 7_000]);
     }
 }
+
+/// A turn is interrupted twice, with an event between the two times that leaves the clock running.
+#[test]
+fn time_without_a_server_stays_free_after_another_restart() {
+    let add = || Act::Move { uci: "+".into(), expected_ply: None };
+    for act in [Act::Say("are you there?".into()), Act::Draw, add()] {
+        let (mut room, mut log) =
+            Room::create(1_000, Sums::to(20), setup(Some(CLOCK)), &seats()).unwrap();
+        log.extend(play(&mut room, 1_000, "ann"));
+        let mut second = replayed(&log);
+        second.resume(3_600_000);
+        let token = Some(TokenHash::of("ben"));
+        log.extend(second.step(3_602_000, Input::Act { token, id: None, act }).events);
+        assert_eq!(second.clocks(3_603_000).unwrap(), [10_000, 7_000]);
+        assert_eq!(replayed(&log).clocks(0).unwrap(), [10_000, 8_000], "the time of the log");
+        let mut third = replayed(&log);
+        third.resume(9_000_000);
+        assert_eq!(third.clocks(9_000_500).unwrap(), [10_000, 7_500]);
+        // A node that has heard of the game all along tells the same time.
+        let mut other = replayed(&log[..log.len() - 1]);
+        other.resume(3_601_000);
+        other.follow(3_602_000, &log[log.len() - 1..]).unwrap();
+        assert_eq!(other.clocks(3_603_000).unwrap(), [10_000, 7_000]);
+        // Only the first event after the interruption records it, and clients are not told.
+        let next = second.step(
+            3_603_000,
+            Input::Act { token: Some(TokenHash::of("ben")), id: None, act: Act::Say("yes".into()) },
+        );
+        let all: Vec<LogEntry> = log.iter().cloned().chain(next.events).collect();
+        let recorded = all.iter().filter(|it| it.resumed.is_some()).count();
+        assert_eq!(recorded, 1);
+        assert!(all.iter().all(|it| it.public().get("resumed").is_none()));
+    }
+}
