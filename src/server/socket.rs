@@ -175,7 +175,9 @@ struct Client {
     web: Web,
     id: String,
     socket: WebSocket,
-    token: Option<TokenHash>,
+    /// The token that was sent. It is looked up for each move: its device may have been logged out since, or its account
+    /// closed.
+    token: Option<String>,
     present: Place,
     /// The second in which messages are counted.
     window: Instant,
@@ -195,7 +197,7 @@ impl Client {
         let message = timeout(AUTH, self.socket.recv()).await.ok().flatten();
         if let Some(Ok(message)) = message
             && self.receive(message).await.is_ok()
-            && let Some(token) = self.token.clone()
+            && let Ok(Some(token)) = self.credential().await
             && let Ok(feed) = self.web.host.watch(&self.id, have, Some(token)).await
         {
             return Some(feed);
@@ -270,13 +272,7 @@ impl Client {
         let done = match message.t.as_str() {
             "ping" => return json!({ "t": "pong", "a": message.a, "d": self.present.view() }),
             "auth" => match message.d["token"].as_str() {
-                Some(token) => match self.web.credential(token).await {
-                    Ok(token) => {
-                        self.authenticate(token).await;
-                        Ok(json!({}))
-                    }
-                    Err(problem) => Err(problem),
-                },
+                Some(token) => self.authenticate(token).await.map(|()| json!({})),
                 None => Err(Problem::bad("missing_field", "auth needs `token`")),
             },
             "move" => self.play(message.d).await,
@@ -288,13 +284,23 @@ impl Client {
         }
     }
 
-    /// Counts the client as present from now on, if its token is that of a seat.
-    async fn authenticate(&mut self, token: TokenHash) {
-        self.token = Some(token.clone());
-        let state = self.web.host.state(&self.id, Some(token), None, Lines::Last(0)).await;
+    /// Accepts a token, and counts the client as present from now on if it is that of a seat.
+    async fn authenticate(&mut self, token: &str) -> Result<(), Problem> {
+        let hash = self.web.credential(token).await?;
+        self.token = Some(token.to_owned());
+        let state = self.web.host.state(&self.id, Some(hash), None, Lines::Last(0)).await;
         // If the state cannot be read now, that is no error: the token is accepted all the same.
         let sides = state.ok().and_then(|mut it| serde_json::from_value(it["you"].take()).ok());
         self.present.plays(sides.unwrap_or_default());
+        Ok(())
+    }
+
+    /// What the token that was sent may act for now.
+    async fn credential(&self) -> Result<Option<TokenHash>, Problem> {
+        match &self.token {
+            None => Ok(None),
+            Some(token) => self.web.credential(token).await.map(Some),
+        }
     }
 
     async fn play(&mut self, data: Value) -> Result<Value, Problem> {
@@ -302,7 +308,7 @@ impl Client {
         let MoveSaid { uci, expected_ply, client_move_id } = parsed
             .map_err(|it| Problem::bad("malformed_json", plain_json_error(&it.to_string())))?;
         let act = Act::Move { uci, expected_ply };
-        let input = Input::Act { token: self.token.clone(), id: client_move_id, act };
+        let input = Input::Act { token: self.credential().await?, id: client_move_id, act };
         Ok(json!(self.web.host.step(&self.id, input).await?))
     }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::{Method, Request, StatusCode};
 use futures_util::{SinkExt, StreamExt};
 use rulemate::internals::server::core::TokenHash;
 use rulemate::internals::server::{Config, router};
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
+use super::accounts::{account, ask};
 use super::api::{Server, hosted, run};
 use super::store::Folder;
 
@@ -110,6 +111,37 @@ fn effects_are_told() {
         assert_eq!(told[0]["d"].get("effects"), None);
         let explosion = json!([{ "name": "explosion", "args": { "square": "d5", "ttl": "600" } }]);
         assert_eq!(told[2]["d"]["effects"], explosion, "{}", told[2]);
+    });
+}
+
+/// A device that was lost or stolen may have a socket open when it is logged out.
+#[test]
+fn a_device_that_is_logged_out_plays_no_more_by_its_open_socket() {
+    let folder = Folder::new("socket-device");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let address = listen(&server).await;
+        let (phone, codes) = account(&server, "ann").await;
+        let login = json!({ "name": "ann", "code": codes[0] });
+        let (_, lost) = server.post("/api/v1/login", "", login).await;
+        let lost = lost["token"].as_str().unwrap();
+        let options = json!({ "game": "chess", "seat": "both" });
+        let (_, made) = server.post("/api/v1/games", &phone, options).await;
+        let id = made["id"].as_str().unwrap();
+        let mut client = Client::to(address, id, &format!("?v={}", made["v"])).await;
+        client.say(json!({ "t": "auth", "a": 1, "d": { "token": lost } })).await;
+        assert_eq!(client.hear().await.unwrap()["t"], "ack");
+        client.say(json!({ "t": "move", "a": 2, "d": { "uci": "e2e4" } })).await;
+        let heard = client.hear_all(2).await;
+        assert!(heard.iter().any(|it| it["t"] == "ack" && it["a"] == 2), "{heard:?}");
+        let (status, _) = ask(&server, "DELETE", "/api/v1/account/devices/this", lost).await;
+        assert_eq!(status, StatusCode::OK);
+        client.say(json!({ "t": "move", "a": 3, "d": { "uci": "e7e5" } })).await;
+        let refused = client.hear().await.unwrap();
+        assert_eq!((&refused["t"], &refused["a"]), (&json!("error"), &json!(3)), "{refused}");
+        assert_eq!(refused["d"]["error"], "account_gone");
+        // The other device plays on.
+        assert_eq!(server.play(id, &phone, "e7e5").await.0, StatusCode::OK);
     });
 }
 
