@@ -125,6 +125,8 @@ pub enum SetFault {
     Incompatible { first: String, second: String, reason: String },
     #[error("{activation} requires {preset} for a side that it applies to")]
     Requires { activation: String, preset: String },
+    #[error("the rules of {game} need preset {presets}: leave it active")]
+    Own { game: String, presets: String },
     #[error("the rules do not go together: {0}")]
     Rules(Box<LoadError>),
     #[error(

@@ -14,6 +14,7 @@ use crate::game::Game;
 use super::activation::{Activation, Request};
 use super::catalogue::Catalogue;
 use super::combine;
+use super::entry::GameEntry;
 use super::error::{LoadError, SetError, SetFault};
 use super::load::game_facts;
 use super::ruleset::{Ruleset, announce};
@@ -39,7 +40,7 @@ impl Catalogue {
         let unfit = |it: LoadError| SetError::from(SetFault::Rules(Box::new(it)));
         // Rules of another catalogue (a save's own, or one with other files) number files in another way.
         let entry = self.find_game(&rules.game().name).map_err(unfit)?;
-        let composed = self.compose(entry, &refs).map_err(unfit)?;
+        let composed = self.compose(entry, &refs).map_err(|it| self.unfit(entry, &refs, it))?;
         let program = composed.plan.program();
         let (mut wanted, mut faults) = (Vec::new(), Vec::new());
         for request in &requests {
@@ -102,12 +103,17 @@ impl Catalogue {
         game.world_mut().tuples(rel).iter().map(line).collect()
     }
 
-    /// Checks that there are such presets. Nothing is compiled, and whether they go together is not checked.
-    ///
-    /// # Errors
-    /// One of the requests is not valid.
-    pub fn know<T: AsRef<str>>(&self, requests: &[T]) -> Result<(), SetError> {
-        self.read_all(requests).map(|_| ())
+    /// Why a game has no rules with these presets alone: perhaps its own ones have to be among them.
+    fn unfit(&self, game: &GameEntry, requests: &[&Request], fault: LoadError) -> SetFault {
+        let own = self.requests(game.uses.iter().map(String::as_str)).unwrap_or_default();
+        let is_left_out = |it: &&Request| requests.iter().all(|other| other.preset != it.preset);
+        let left_out: Vec<&Request> = own.iter().filter(is_left_out).collect();
+        let all = [requests, &left_out[..]].concat();
+        if left_out.is_empty() || self.compose(game, &all).is_err() {
+            return SetFault::Rules(Box::new(fault));
+        }
+        let names: Vec<&str> = left_out.iter().map(|it| it.preset.as_str()).collect();
+        SetFault::Own { game: game.name.clone(), presets: names.join(" and ") }
     }
 
     /// The requests, or what is wrong with any of them.

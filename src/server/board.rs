@@ -164,8 +164,9 @@ impl Rules for Board {
     }
 
     fn check_presets(&self, presets: &[String]) -> Result<(), Refused> {
-        let known = self.catalogue.know(presets);
-        known.map_err(|it| Refused::plain(it.to_string()))
+        let mut copy = self.game.clone();
+        let set = self.catalogue.set_active(&self.rules, &mut copy, presets);
+        set.map(|_| ()).map_err(|it| Refused::plain(it.to_string()))
     }
 
     fn activate(&mut self, presets: &[String]) -> Result<(), Refused> {

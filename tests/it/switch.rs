@@ -254,6 +254,25 @@ fn requirements_hold_through_every_change() {
     is_as_derived_afresh(&mut game);
 }
 
+/// Rules of a game that name the kinds of its own preset are not rules without it.
+#[test]
+fn what_the_rules_of_a_game_need_is_not_switched_off() {
+    let catalogue = catalogue();
+    for (name, own) in [("makruk", "makruk"), ("xiangqi", "cannon")] {
+        let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+        let before = (game.hash(), active(&game));
+        for requests in [&[][..], &["three-check"]] {
+            let refused = catalogue.set_active(&rules, &mut game, requests).expect_err("no kinds");
+            let needed = format!("the rules of {name} need preset {own}: leave it active");
+            assert_eq!(refused.to_string(), needed);
+            assert_eq!((game.hash(), active(&game)), before);
+        }
+        let both = catalogue.set_active(&rules, &mut game, &[own, "three-check"]);
+        both.unwrap_or_else(|it| panic!("{it}"));
+    }
+}
+
 /// A reaction that has itself happen again: the error names the cycle, and nothing has changed.
 #[test]
 fn a_preset_that_triggers_itself_is_stopped() {

@@ -59,10 +59,10 @@ pub trait Rules {
     /// There is no draw to claim.
     fn claim(&mut self) -> Result<Outcome, Refused>;
 
-    /// Checks that there are such presets, but not whether they go together.
+    /// Checks whether these presets could be switched to from here on, before anyone is asked to agree.
     ///
     /// # Errors
-    /// What is wrong with a name.
+    /// They do not fit.
     fn check_presets(&self, _presets: &[String]) -> Result<(), Refused> {
         Ok(())
     }

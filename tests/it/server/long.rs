@@ -190,6 +190,27 @@ fn presets_that_do_not_exist_are_not_asked_for() {
     });
 }
 
+/// Nobody is asked to agree to what is refused then.
+#[test]
+fn presets_that_do_not_fit_are_not_asked_for() {
+    hosted("unfit", Config::default(), async |server| {
+        for (game, presets, why) in [
+            ("hex", json!(["atomic"]), "is made for games of the family chess"),
+            ("xiangqi", json!([]), "the rules of xiangqi need preset cannon"),
+            ("chess", json!(["atomic", "atomic:white"]), "twice for one side"),
+            ("chess", json!(["king-heals"]), "requires piece-hp"),
+        ] {
+            let (id, token) = server.make(json!({ "game": game, "seat": "both" })).await;
+            let path = format!("/api/v1/games/{id}");
+            let asked = json!({ "presets": presets });
+            let (status, answer) = server.post(&format!("{path}/presets"), &token, asked).await;
+            assert_eq!((status.as_u16(), answer["error"].as_str()), (422, Some("rules_refuse")));
+            assert!(answer["message"].as_str().unwrap().contains(why), "{answer}");
+            assert_eq!(server.get(&path).await.1["offers"], json!({}));
+        }
+    });
+}
+
 /// Two nodes, one of which has not heard: a request that names the event that was seen is not told less.
 #[test]
 fn answers_are_not_older_than_what_was_seen() {
