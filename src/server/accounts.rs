@@ -48,6 +48,19 @@ impl Account {
     pub(super) fn id(&self) -> String {
         self.name.to_ascii_lowercase()
     }
+
+    /// Checks that its games can count for it: its seats are known as those of an account.
+    ///
+    /// # Errors
+    /// It is of an earlier version.
+    pub(super) fn can_count(&self) -> Result<(), Problem> {
+        if self.token.account().is_some() {
+            return Ok(());
+        }
+        let message = "this account was made by an earlier version: it plays no rated games and no tournaments, \
+                       so make another one for them";
+        Err(Problem::new(StatusCode::CONFLICT, "account_too_old", message))
+    }
 }
 
 /// An account as the store keeps it.

@@ -168,8 +168,9 @@ impl Web {
     /// Finds an opponent for a rated game, or waits for one.
     ///
     /// # Errors
-    /// The game and its presets do not work, or have other than two sides.
+    /// The game and its presets do not work, or have other than two sides; or the account is of an earlier version.
     pub(super) async fn pair(&self, account: &Account, terms: Terms) -> Result<Paired, Problem> {
+        account.can_count()?;
         let Terms { game, presets, clock } = terms;
         let own_rules = self.host.library.own_hash();
         let ruleset = self.host.ruleset(&own_rules, &game, &presets).await?;

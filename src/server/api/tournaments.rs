@@ -90,7 +90,7 @@ pub(super) async fn games(
     (status = 200, description = "The tournament with its new player", body = Tournament),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It is over, or has 128 players", body = ProblemBody),
+    (status = 409, description = "It is over, or has 128 players, or the account is of an earlier version", body = ProblemBody),
 ))]
 pub(super) async fn join(
     State(web): State<Web>,

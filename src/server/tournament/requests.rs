@@ -203,12 +203,13 @@ impl Web {
     /// An account joins, or comes back.
     ///
     /// # Errors
-    /// There is no such tournament, it is over, or it is full.
+    /// There is no such tournament, it is over, or it is full; or the account is of an earlier version.
     pub(in crate::server) async fn join_tournament(
         &self,
         account: &Account,
         id: &str,
     ) -> Result<Tournament, Problem> {
+        account.can_count()?;
         let account = account.clone();
         self.change_tournament(id, move |store, table, now| {
             let rules = rating::rules_of(&table.terms.game, &table.terms.presets, None);

@@ -173,6 +173,19 @@ fn accounts_of_earlier_versions_go_on() {
         );
         let (_, shown) = server.get("/api/v1/users/Old").await;
         assert_eq!(shown["title"], "BOT");
+        // Its seats are not those of an account: nothing that counts for accounts begins with it.
+        let rated = json!({ "game": "chess", "seat": "white", "rated": true });
+        refused(&server.post("/api/v1/games", &token, rated).await, 409, "account_too_old");
+        let (_, waits) = server.post("/api/v1/pairings", &ann, json!({})).await;
+        let asked = server.post("/api/v1/pairings", &token, json!({})).await;
+        refused(&asked, 409, "account_too_old");
+        let (_, still) = server.post("/api/v1/pairings", &ann, json!({})).await;
+        assert_eq!((&still["id"], &still["paired"]), (&waits["id"], &json!(false)));
+        let made = json!({ "rounds": 2, "clock": { "initial": 60_000 } });
+        let (_, made) = server.post("/api/v1/tournaments", &ann, made).await;
+        let join = format!("/api/v1/tournaments/{}/join", made["id"].as_str().unwrap());
+        refused(&server.post(&join, &token, json!({})).await, 409, "account_too_old");
+        assert_eq!(server.post(&join, &ann, json!({})).await.0, StatusCode::OK);
         server.stop();
     });
 }
