@@ -197,8 +197,8 @@ impl Client {
         let message = timeout(AUTH, self.socket.recv()).await.ok().flatten();
         if let Some(Ok(message)) = message
             && self.receive(message).await.is_ok()
-            && let Ok(Some(token)) = self.credential().await
-            && let Ok(feed) = self.web.host.watch(&self.id, have, Some(token)).await
+            && let Ok(token @ Some(_)) = credential(&self.web, self.token.as_deref()).await
+            && let Ok(feed) = self.web.host.watch(&self.id, have, token).await
         {
             return Some(feed);
         }
@@ -295,20 +295,13 @@ impl Client {
         Ok(())
     }
 
-    /// What the token that was sent may act for now.
-    async fn credential(&self) -> Result<Option<TokenHash>, Problem> {
-        match &self.token {
-            None => Ok(None),
-            Some(token) => self.web.credential(token).await.map(Some),
-        }
-    }
-
     async fn play(&mut self, data: Value) -> Result<Value, Problem> {
         let parsed: Result<MoveSaid, _> = serde_json::from_value(data);
         let MoveSaid { uci, expected_ply, client_move_id } = parsed
             .map_err(|it| Problem::bad("malformed_json", plain_json_error(&it.to_string())))?;
         let act = Act::Move { uci, expected_ply };
-        let input = Input::Act { token: self.credential().await?, id: client_move_id, act };
+        let token = credential(&self.web, self.token.as_deref()).await?;
+        let input = Input::Act { token, id: client_move_id, act };
         Ok(json!(self.web.host.step(&self.id, input).await?))
     }
 
@@ -327,6 +320,14 @@ impl Client {
         let frame = CloseFrame { code, reason: reason.into() };
         // If the client is gone already, the close message need not be sent.
         let _ = self.put(Message::Close(Some(frame))).await;
+    }
+}
+
+/// What a token that was sent may act for now.
+async fn credential(web: &Web, token: Option<&str>) -> Result<Option<TokenHash>, Problem> {
+    match token {
+        None => Ok(None),
+        Some(token) => web.credential(token).await.map(Some),
     }
 }
 
