@@ -181,7 +181,7 @@ class TournamentView {
     const { found } = this;
     // What each game or round was worth, as far as it is listed.
     const sheet = (id) => this.over.filter((it) => it.players.includes(id)).sort((one, other) => one.number - other.number)
-      .map((it) => (it.winner === null ? "½" : it.players[it.winner] === id ? "1" : "0")).slice(-SHEET).join(" ");
+      .map((it) => (it.winner === null ? (it.game ? "½" : "0") : it.players[it.winner] === id ? "1" : "0")).slice(-SHEET).join(" ");
     const row = (it, at) => h("tr", { class: it.id === mine() ? "me" : null }, h("td", {}, at + 1),
       h("td", {}, h("a", { href: `/user/${it.name}` }, it.name), found.rated ? h("small", {}, ` ${it.rating}`) : null, it.away ? h("small", {}, " away") : null),
       h("td", {}, h("b", {}, points(it.points))), h("td", {}, points(it.tie_break)), h("td", {}, it.games), h("td", { class: "sheet" }, sheet(it.id)));
@@ -225,7 +225,7 @@ class TournamentView {
     const result = (it) => (it.winner === null ? "½ – ½" : it.winner === 0 ? "1 – 0" : "0 – 1") + (it.forfeit ? ", did not come" : it.unreadable ? ", the game is damaged" : "");
     const cells = (it, said) => h("tr", {}, h("td", {}, it.game ? h("a", { href: `/game/${it.game}` }, it.players.map(name).join(" – ")) : name(it.players[0])), h("td", {}, said));
     const now = found.playing.map((it) => cells(it, "under way"));
-    const then = (all) => [...all].sort((one, other) => other.number - one.number).map((it) => cells(it, it.game ? result(it) : "no opponent: a point"));
+    const then = (all) => [...all].sort((one, other) => other.number - one.number).map((it) => cells(it, it.game ? result(it) : it.winner === null ? "no opponent, no point" : "no opponent: a point"));
     const rounds = [...new Set([...over, ...found.playing].map((it) => it.round))].sort((one, other) => other - one);
     const part = (title, rows) => [h("h2", {}, title), table(["Players", "Result"], rows)];
     const none = h("p", {}, "No games yet.");

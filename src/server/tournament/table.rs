@@ -138,7 +138,7 @@ pub enum Verdict {
 /// Pairs of ids of accounts: the first blocks the second.
 pub type Blocks = BTreeSet<(String, String)>;
 
-/// A game that has been counted, or a round of a player without an opponent, which counts as a win.
+/// A game that has been counted, or a round of a player without an opponent, which counts as a win (but see `winner`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Counted {
     /// The games of a tournament, and the rounds without an opponent, are numbered from 0, in the order in which they
@@ -149,7 +149,7 @@ pub struct Counted {
     pub round: u32,
     /// The ids of the players, by side; only one for a round without an opponent.
     pub players: Vec<String>,
-    /// The side that won; none for a draw.
+    /// The side that won; none for a draw, or for a round without an opponent that is worth nothing.
     pub winner: Option<usize>,
     /// Whether it was won because the side that lost did not appear, or aborted the game.
     pub forfeit: bool,
@@ -382,11 +382,11 @@ impl Table {
         for who in left {
             let (number, round) = (self.games, self.round);
             self.games += 1;
+            let winner = (!self.blocks_for_a_bye(who, blocks)).then_some(0);
             let player = &mut self.players[who];
-            player.points += WIN;
+            player.points += winner.map_or(0, |_| WIN);
             player.byes += 1;
             let players = vec![player.id.clone()];
-            let winner = Some(0);
             news.push(Counted {
                 number,
                 game: None,
@@ -398,6 +398,15 @@ impl Table {
             });
         }
         news
+    }
+
+    /// Whether a player has another bye, though others have had fewer, and blocks one of them. Such a bye is worth
+    /// nothing: otherwise who blocks all others would win without a game.
+    fn blocks_for_a_bye(&self, who: usize, blocks: &Blocks) -> bool {
+        let here = || self.players.iter().filter(|it| !it.away);
+        let player = &self.players[who];
+        here().any(|it| it.byes < player.byes)
+            && here().any(|it| blocks.contains(&(player.id.clone(), it.id.clone())))
     }
 
     /// Players that can be paired now.

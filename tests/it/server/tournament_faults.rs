@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use rulemate::internals::server::tournament::pairs::{Contender, arena, swiss};
-use rulemate::internals::server::tournament::table::{Kind, PAUSE, Phase, Verdict};
+use rulemate::internals::server::tournament::table::{Blocks, Kind, PAUSE, Phase, Verdict};
 use rulemate::internals::server::{Config, run_tournaments};
 use serde_json::{Value, json};
 
@@ -83,6 +83,33 @@ fn who_blocks_another_does_not_meet_him() {
         let over = wait(server, &path, "the end", |it| it["state"] == "over").await;
         assert_eq!(places(&over).iter().map(|it| it.1).sum::<f64>(), 6.0);
     });
+}
+
+/// Without this, a player who blocks all others would have a point for each round, and win without a game.
+#[test]
+fn nobody_wins_by_blocking_all_others() {
+    let others = || (1..5).map(|it| format!("p{it}"));
+    let mine: Blocks = others().map(|it| ("p0".to_owned(), it)).collect();
+    let theirs: Blocks = others().map(|it| (it, "p0".to_owned())).collect();
+    for (blocks, points) in [(mine, 2), (theirs, 8)] {
+        let mut table = with_players(Kind::Swiss(4), 5);
+        table.start(PAUSE).unwrap();
+        let mut worth = Vec::new();
+        for round in 1..=4 {
+            let news = table.advance(round * PAUSE, &blocks);
+            worth.extend(news.iter().map(|it| (it.players.clone(), it.winner)));
+            for pairing in table.playing.clone() {
+                table.count(&pairing.game, Verdict::Drawn, round * PAUSE);
+            }
+        }
+        table.advance(5 * PAUSE, &blocks);
+        assert_eq!(table.phase, Phase::Over);
+        let own = table.players.iter().find(|it| it.id == "p0").unwrap();
+        // A bye by which no one else is passed over is worth a point, and so is one that others are to blame for.
+        assert_eq!((own.byes, own.points, worth.len()), (4, points, 4));
+        let given = worth.iter().filter(|it| it.1 == Some(0)).count();
+        assert_eq!(given as u32 * 2, points);
+    }
 }
 
 // --- an end before the end ----------------------------------------------------------------------
