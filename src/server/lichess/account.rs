@@ -2,14 +2,16 @@
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde_json::{Value, json};
 
 use super::{LichessProblem, ok};
-use crate::server::accounts::{self, by_name, by_token, is_bot};
+use crate::server::accounts::{self, by_name, by_token, is_bot, is_closed};
 use crate::server::api::accounts::no_user;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
+use crate::server::store::Store;
 use crate::server::web::Web;
 
 /// The account whose token a request sends. If there is none, the request is refused in lichess' form.
@@ -32,11 +34,21 @@ impl FromRequestParts<Web> for Account {
     }
 }
 
-/// The account of a name, or the problem that there is none.
+/// The account of a name, or the problem that there is none, or that it is closed.
 pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
     let wanted = name.to_owned();
-    let found = web.host.reads().ask(move |store| by_name(store, &wanted)).await?;
-    found.map(Account).ok_or_else(|| no_user(name))
+    let look = move |store: &mut dyn Store| match by_name(store, &wanted)? {
+        Some(it) if is_closed(store, &it.id())? => Ok(Some(Err(it.name))),
+        found => Ok(found.map(Ok)),
+    };
+    match web.host.reads().ask(look).await? {
+        Some(Ok(account)) => Ok(Account(account)),
+        Some(Err(name)) => {
+            let message = format!("the account {name} is closed");
+            Err(Problem::new(StatusCode::CONFLICT, "account_closed", message))
+        }
+        None => Err(no_user(name)),
+    }
 }
 
 pub(super) async fn show(
@@ -78,7 +90,7 @@ pub(super) async fn test(
         return Err(Problem::bad("too_many_tokens", message).into());
     }
     let hashes: Vec<TokenHash> = tokens.iter().map(|it| TokenHash::of(it)).collect();
-    let look = move |store: &mut dyn crate::server::store::Store| {
+    let look = move |store: &mut dyn Store| {
         let name = |hash: &TokenHash| Ok(by_token(store, hash)?.map(|it| it.name));
         hashes.iter().map(name).collect::<Result<Vec<_>, _>>()
     };

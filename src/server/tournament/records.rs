@@ -4,6 +4,7 @@
 use axum::http::StatusCode;
 
 use super::table::{Blocks, Counted, Pairing, Phase, Table};
+use crate::server::accounts::is_closed;
 use crate::server::moderation::blocked_by;
 use crate::server::problem::Problem;
 use crate::server::store::{Change, Store, StoreError, Summary};
@@ -93,6 +94,8 @@ pub(super) struct Stored {
     pub(super) games: Vec<(Pairing, Found)>,
     /// For each player who may be paired, a pair with every account that the player blocks.
     pub(super) blocks: Blocks,
+    /// The players whose accounts were closed.
+    pub(super) closed: Vec<String>,
 }
 
 /// Reads a tournament, with what a check of it needs.
@@ -106,12 +109,17 @@ pub(super) fn load(store: &mut dyn Store, id: &str) -> Result<Option<Stored>, St
         };
         games.push((it.clone(), found));
     }
-    let mut blocks = Blocks::new();
+    let (mut blocks, mut closed) = (Blocks::new(), Vec::new());
     for one in table.waiting() {
+        // A record that cannot be read is no reason to stop a tournament.
+        if matches!(is_closed(store, &one), Ok(true)) {
+            closed.push(one);
+            continue;
+        }
         let others = blocked_by(store, &one)?;
         blocks.extend(others.into_iter().map(|other| (one.clone(), other)));
     }
-    Ok(Some(Stored { text, table, games, blocks }))
+    Ok(Some(Stored { text, table, games, blocks, closed }))
 }
 
 pub(super) fn no_tournament(id: &str) -> Problem {

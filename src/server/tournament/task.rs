@@ -93,7 +93,9 @@ pub(super) async fn advance(
     for _ in 0..TRIES {
         let wanted = id.to_owned();
         let stored = host.reads().ask(move |store| load(store, &wanted)).await?;
-        let Some(Stored { text: before, table, games, blocks }) = stored else { return Ok(None) };
+        let Some(Stored { text: before, table, games, blocks, closed }) = stored else {
+            return Ok(None);
+        };
         let mut ended = Vec::new();
         for (Pairing { game, .. }, found) in &games {
             let verdict = ending(host, game, found, given_up(game)).await?;
@@ -108,6 +110,10 @@ pub(super) async fn advance(
             let mut news = News::new();
             for (game, verdict) in ended {
                 news.extend(after.count(&game, verdict, now));
+            }
+            for id in closed {
+                // Only a tournament that is over refuses that, and there nobody is paired.
+                let _ = after.withdraw(&id);
             }
             news.extend(after.advance(now, &blocks));
             (after, news)

@@ -123,6 +123,9 @@ fn reports_are_read_by_the_operator_who_closes_accounts() {
         refused(&server.post("/api/v1/login", "", login).await, 401, "code_wrong");
         let taken = server.post("/api/v1/accounts", "", json!({ "name": "ann" })).await;
         refused(&taken, 409, "name_taken");
+        let (ben, _) = account(&server, "ben").await;
+        let (status, asked) = server.post("/api/challenge/ann", &ben, json!({})).await;
+        assert_eq!((status.as_u16(), &asked["code"]), (400, &json!("account_closed")), "{asked}");
         server.stop();
     });
     // What was done before a mistake is told.

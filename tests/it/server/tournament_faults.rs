@@ -159,6 +159,36 @@ async fn running(server: &Server, tokens: &BTreeMap<String, String>, wish: Value
     path
 }
 
+/// Nobody waits for a player whose account was closed.
+#[test]
+fn a_closed_account_is_not_paired() {
+    let folder = Folder::new("tournament-closed");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
+        let tokens = accounts(&server, &["ann", "ben", "cyd", "dee"]).await;
+        let path = running(&server, &tokens, json!({ "clock": clock(), "rounds": 2 })).await;
+        let now = wait(&server, &path, "a round", |it| boards(it).len() == 2).await;
+        let told = rulemate(&["moderate", "--store", &folder.url(), "--close", "ben"]);
+        assert_eq!(told.code, 0, "{}", told.err);
+        // What is under way goes on: whoever plays the closed account resigns here, so that the round is over.
+        for (game, players) in boards(&now) {
+            let loser = players.iter().filter(|it| *it != "ben").max().unwrap();
+            let resign = format!("/api/v1/games/{game}/resign");
+            let (status, it) = server.post(&resign, &tokens[loser], json!({})).await;
+            assert_eq!(status.as_u16(), 200, "{it}");
+        }
+        let is_next = |it: &Value| it["round"] == 2 && !boards(it).is_empty();
+        let now = wait(&server, &path, "the second round", is_next).await;
+        assert_eq!(boards(&now).len(), 1, "{now}");
+        assert!(boards(&now).iter().all(|it| !it.1.contains(&"ben".to_owned())), "{now}");
+        let is_ben = |it: &&Value| it["id"] == "ben";
+        let ben = now["standings"].as_array().unwrap().iter().find(is_ben).unwrap();
+        assert_eq!(ben["away"], true);
+        server.stop();
+    });
+}
+
 /// Its maker ends a tournament, or the operator of the server does, while the server runs.
 #[test]
 fn a_tournament_is_ended_early() {
