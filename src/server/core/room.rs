@@ -561,8 +561,8 @@ impl<R: Rules> Room<R> {
             Some((_, asked)) if *asked == presets => self.set_presets(events, by, presets, id),
             _ => {
                 short_presets(&presets)?;
-                self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
                 self.within_share(by, Kind::Offer)?;
+                self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
                 self.push(events, Event::PresetsAsked { by, presets, id });
                 Ok(())
             }
