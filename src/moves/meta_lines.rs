@@ -9,7 +9,7 @@ const WORDS: &[(&str, &[&str], &[&str])] = &[
     (
         "fen",
         &["pocket", "shredder", "strict"],
-        &["counters", "dashes", "mark", "passed", "prefix", "stack", "turn", "wall"],
+        &["counters", "dashes", "mark", "passed", "prefix", "stack", "turn", "unmoved", "wall"],
     ),
     ("san", &["unmarked"], &["hold", "turn"]),
     ("fault", &[], &["over", "piece", "text"]),

@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 15] = [
+const GAMES: [&str; 18] = [
     "3check",
     "5check",
     "atomic",
@@ -25,11 +25,14 @@ const GAMES: [&str; 15] = [
     "duck",
     "gardner",
     "horde",
+    "janggi",
+    "janggicasual",
     "kingofthehill",
     "makpong",
     "makruk",
     "minishogi",
     "racingkings",
+    "seirawan",
     "xiangqi",
 ];
 

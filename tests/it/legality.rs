@@ -95,24 +95,27 @@ fn both_ways_agree_in_random_games() {
     assert!(compared >= 25, "only {compared} games are decided by rules");
 }
 
-/// Rules say of most moves of xiangqi that they are safe, and of the others that they are to be played out.
+/// Rules say of most moves of xiangqi and janggi that they are safe, and of the others that they are to be played out.
 #[test]
-fn moves_that_xiangqi_does_not_play_out_are_safe() {
-    let rules = load("xiangqi");
-    let is_left = |it: &Decision| matches!(it, Decision::Except(_));
-    assert!(rules.contract().decisions.iter().any(is_left));
-    let start = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
-    let (mut game, mut choices) = (start.clone(), Choices(7));
-    for _ in 0..600 {
-        let moves = agreed_by(&mut game, LegalityMode::Declared);
-        if moves.is_empty() || choices.one_in(150) {
-            game = start.clone();
-            continue;
+fn moves_that_games_do_not_play_out_are_safe() {
+    for (seed, name) in (7..).zip(["xiangqi", "janggi", "seirawan"]) {
+        let rules = load(name);
+        let is_left = |it: &Decision| matches!(it, Decision::Except(_));
+        let decisions = &rules.contract().decisions;
+        assert!(name == "seirawan" || decisions.iter().any(is_left), "{name}");
+        let start = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+        let (mut game, mut choices) = (start.clone(), Choices(seed));
+        for _ in 0..600 {
+            let moves = agreed_by(&mut game, LegalityMode::Declared);
+            if moves.is_empty() || choices.one_in(150) {
+                game = start.clone();
+                continue;
+            }
+            let mv = &moves[choices.below(moves.len())];
+            let world = game.world_mut();
+            world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+            world.commit();
         }
-        let mv = &moves[choices.below(moves.len())];
-        let world = game.world_mut();
-        world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
-        world.commit();
     }
 }
 

@@ -35,6 +35,7 @@ mod game;
 mod golden;
 mod hostile;
 mod include;
+mod janggi;
 mod language;
 mod leaves;
 mod legality;

@@ -54,7 +54,8 @@ pub(in super::super) fn relation_twice(name: Name<'_>, old: Span, builtin: bool)
         it.and(old, "every board has it").help("choose another name")
     } else {
         it.and(old, "first here").help(
-            "rules for it may stand in several files if it is declared `open`; declare it once",
+            "choose another name; or, if both are to be one relation, declare it once, as `open`: \
+             several files may then have rules for it",
         )
     }
 }

@@ -42,6 +42,11 @@ const SHAPES = {
   headquarter: { fill: DISC, sign: "M13 29l17-10 17 10v3H13zM16 33.5h28V46H34v-7h-8v7H16zM28.7 8.5h2.6V18h-2.6zM31.3 9l8.7 3-8.7 3z" },
 };
 
+// Kinds that are as others are, under another name.
+SHAPES["janggi-cannon"] = SHAPES.cannon;
+SHAPES.hawk = SHAPES.archbishop;
+SHAPES.elephant = SHAPES.chancellor;
+
 /** Of a kind; none of one that is drawn as its letter. */
 export function shapeOf(kind) {
   return Object.hasOwn(SHAPES, kind) ? SHAPES[kind] : null;

@@ -1,16 +1,23 @@
 //! Rights to castle in a FEN: read, stated as facts, written. `.meta fen "shredder"` writes them as
 //! file letters.
 //!
+//! `.meta fen "unmoved RELATION"` lets the files of other pieces follow that have not moved (`KQBCDFG`): pieces on the
+//! home rank for which that flag is true. Who has a right to castle has the flag, too, and no letter for it. Then a file
+//! letter is no right to castle.
+//!
 //! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
 //! wing, a file letter means the rook on that file, both on the side's home rank, which is its
 //! enemy's last. If several castling pieces stand there, a rook castles with the one on the file right of
 //! the middle (the e-file of eight), or else with the nearest, whichever letter is used.
+
+use std::collections::BTreeSet;
 
 use crate::derive::World;
 use crate::facts::{Domain, EntityId};
 use crate::rules::Program;
 
 use super::super::super::contract::Contract;
+use super::super::super::finder::Fact;
 use super::super::super::meta_lines::fen_lines;
 use super::super::fen::parts::{FenError, Part, Placed, initial, initials};
 use super::Oddity;
@@ -94,6 +101,15 @@ impl Castling {
         right: &Right,
     ) -> Result<(), Oddity> {
         let home = home_rank(world, self, pieces, right.side);
+        if let (Some(unmoved), RookOf::File(file)) = (self.unmoved, right.rook) {
+            let is_there = |it: &&(EntityId, Placed)| {
+                it.1.square.is_some_and(|it| contract.board.file(it) == file)
+            };
+            let piece = home.iter().find(is_there);
+            let piece = piece.ok_or(Oddity::NothingUnmoved { file: right.letter })?.0;
+            world.set_raw(piece, unmoved.attr, Some(1));
+            return Ok(());
+        }
         let castlers: Vec<_> =
             home.iter().filter(|it| world.contains(self.castler, &[it.1.kind])).copied().collect();
         if castlers.is_empty() {
@@ -119,6 +135,10 @@ impl Castling {
             return Err(Oddity::SameRook { right: right.letter });
         }
         world.set_raw(chosen.rook, partner, Some(i64::from(chosen.castler.0)));
+        if let Some(unmoved) = self.unmoved {
+            world.set_raw(chosen.rook, unmoved.attr, Some(1));
+            world.set_raw(chosen.castler, unmoved.attr, Some(1));
+        }
         Ok(())
     }
 
@@ -133,11 +153,17 @@ impl Castling {
         let mut written: Vec<Written> =
             rooks.into_iter().filter_map(|it| right(world, contract, self, it)).collect();
         written.sort();
-        if written.is_empty() {
-            return "-".into();
-        }
         let wings = program.schema.domain(self.wings);
-        written.iter().map(|it| letter(it, wings, style)).collect()
+        let unmoved = self.unmoved.map(|it| unmoved_files(world, contract, self, it));
+        let unmoved = unmoved.unwrap_or_default();
+        let mut text = String::new();
+        for side in 0..contract.side_count(program) {
+            let rights = written.iter().filter(|it| it.side == side);
+            text.extend(rights.map(|it| letter(it, wings, style)));
+            let files = unmoved.iter().filter(|it| it.0 == side);
+            text.extend(files.map(|it| file_letter(it.0, it.1)));
+        }
+        if text.is_empty() { "-".into() } else { text }
     }
 }
 
@@ -220,10 +246,47 @@ struct Written {
 }
 
 fn letter(right: &Written, wings: &Domain, style: FenStyle) -> char {
-    let file = u8::try_from(right.file).ok().and_then(|it| b'a'.checked_add(it)).map(char::from);
     let by_wing = style == FenStyle::XFen && right.inner == 0;
-    let letter = if by_wing { initial(wings, right.wing) } else { file }.unwrap_or('?');
-    if right.side == 0 { letter.to_ascii_uppercase() } else { letter }
+    match by_wing.then(|| initial(wings, right.wing)).flatten() {
+        Some(initial) => of_side(right.side, initial),
+        None => file_letter(right.side, right.file),
+    }
+}
+
+fn file_letter(side: i64, file: i64) -> char {
+    let letter = u8::try_from(file).ok().and_then(|it| b'a'.checked_add(it)).map(char::from);
+    of_side(side, letter.unwrap_or('?'))
+}
+
+fn of_side(side: i64, letter: char) -> char {
+    if side == 0 { letter.to_ascii_uppercase() } else { letter }
+}
+
+/// The sides and files of the unmoved pieces on home ranks that have no part in a right to castle, in order.
+fn unmoved_files(
+    world: &mut World,
+    contract: &Contract,
+    roles: &Castling,
+    unmoved: Fact,
+) -> BTreeSet<(i64, i64)> {
+    let facts = world.facts();
+    let rights = facts.entities_with(roles.right.attr);
+    let castling: BTreeSet<i64> = rights
+        .flat_map(|it| [Some(i64::from(it.0)), facts.get_raw(it, roles.right.attr)])
+        .flatten()
+        .collect();
+    let others = facts.entities_with(unmoved.attr).filter_map(|it| {
+        let is_other = !castling.contains(&i64::from(it.0));
+        let is_unmoved = is_other && facts.get_raw(it, unmoved.attr) == Some(1);
+        let side = is_unmoved.then(|| facts.get_raw(it, contract.color.attr))??;
+        Some((side, facts.get_raw(it, contract.at.attr)?))
+    });
+    let others: Vec<(i64, i64)> = others.collect();
+    let is_home = |world: &mut World, (side, square): (i64, i64)| {
+        world.contains(roles.last_rank, &[i64::from(side == 0), square])
+    };
+    let home = others.into_iter().filter(|it| is_home(world, *it));
+    home.map(|(side, square)| (side, contract.board.file(square))).collect()
 }
 
 fn right(

@@ -61,6 +61,8 @@ pub enum Oddity {
     NoCastler { right: char },
     /// The right is dropped: another letter has stated the rook's right already.
     SameRook { right: char },
+    /// The letter is dropped: no piece stands on that file of the home rank.
+    NothingUnmoved { file: char },
     /// The square is dropped: nothing has just passed it.
     NothingPassed { square: String },
     /// A royal piece of the side that is not to move could be captured.
@@ -78,6 +80,9 @@ impl fmt::Display for Oddity {
             }
             Self::SameRook { right } => {
                 write!(f, "castling right {right} dropped: the rook has its right already")
+            }
+            Self::NothingUnmoved { file } => {
+                write!(f, "file {file} of an unmoved piece dropped: nothing stands there")
             }
             Self::NothingPassed { square } => {
                 write!(f, "en passant square {square} dropped: nothing has just passed it")

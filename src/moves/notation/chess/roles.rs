@@ -35,6 +35,8 @@ pub struct Castling {
     /// `last_rank(side, square)`: the last rank of a side, taken to be the home rank of the other side.
     pub last_rank: RelId,
     pub wings: DomainId,
+    /// The flag of pieces that have not moved, in games whose FEN has their files among the castling rights.
+    pub unmoved: Option<Fact>,
 }
 
 /// The relations about en passant captures.
@@ -72,8 +74,8 @@ impl Roles {
     /// The facts that a FEN states for these roles.
     pub fn stated_facts(&self) -> impl Iterator<Item = Fact> {
         let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
-        let castling = self.castling.map(|it| it.right);
-        passing.into_iter().chain([self.clock, castling]).flatten()
+        let castling = self.castling.map(|it| [Some(it.right), it.unmoved]).unwrap_or_default();
+        passing.into_iter().chain(castling).chain([self.clock]).flatten()
     }
 
     /// Those of them that a FEN states only if they make a difference.
@@ -95,6 +97,7 @@ impl Castling {
         let wing = finder.rules("wing", &[Square, Square, wings]);
         let castling_text = finder.rules("castling_text", &[Entity, Square]);
         let last_rank = finder.rules("last_rank", &[Side, Square]);
+        let unmoved = Self::unmoved(finder);
         Some(Self {
             right: right?,
             castler: castler?,
@@ -103,7 +106,19 @@ impl Castling {
             castling_text: castling_text?,
             last_rank: last_rank?,
             wings: finder.domain(wings)?,
+            unmoved,
         })
+    }
+
+    /// `.meta fen "unmoved RELATION"`: the castling rights are followed by the files of pieces that have not moved.
+    fn unmoved(finder: &mut Finder<'_>) -> Option<Fact> {
+        let mut unmoved: Option<Fact> = None;
+        for (name, file) in fen_lines_of(finder.program, "unmoved") {
+            let name = called(finder.program, file, name);
+            let found = finder.input(&name, Source::Flag, &[Slot::Entity]);
+            unmoved = finder.agreed("the word unmoved", unmoved, found, |it| it.rel);
+        }
+        unmoved
     }
 }
 
