@@ -6,6 +6,7 @@
 //! names none. All given files are loaded together, so a game may use a preset next to it; one at the path of an
 //! embedded file replaces it. A file that does not build on the rules of this package is checked alone.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -100,6 +101,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
     let clashes: Vec<Option<CatalogueError>> =
         files.iter().map(|(_, source)| catalogue.add(source.clone()).err()).collect();
+    let mut shown = BTreeMap::new();
     for ((file, source), clash) in files.iter().zip(clashes) {
         let checked = match clash {
             Some(clash) => Err(Fault::Other(clash.to_string())),
@@ -110,7 +112,10 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             Err(Fault::Rules(_)) => narrower(&catalogue, source),
             _ => None,
         };
-        print(file, checked, advice, args.json, out)?;
+        match args.json {
+            true => print_json(file, checked, advice, out)?,
+            false => print(file, checked, advice, &mut shown, out)?,
+        }
     }
     Ok(verdict)
 }
@@ -366,22 +371,29 @@ fn unknown(found: &Diagnostics) -> usize {
     found.list().iter().filter(|it| matches!(it.code, "E201" | "E202")).count()
 }
 
-fn print(
+fn print_json(
     file: &str,
     checked: Result<CheckedFile, Fault>,
     advice: Option<String>,
-    json: bool,
     out: &mut Out,
 ) -> anyhow::Result<()> {
-    if json {
-        let ok = checked.is_ok();
-        let (diagnostics, notes) = match checked {
-            Ok(fine) => (serde_json::json!([]), fine.notes),
-            Err(Fault::Rules(found)) => (found.to_json(), advice.into_iter().collect()),
-            Err(Fault::Other(it)) => (serde_json::json!([{ "message": it }]), Vec::new()),
-        };
-        return out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes });
-    }
+    let ok = checked.is_ok();
+    let (diagnostics, notes) = match checked {
+        Ok(fine) => (serde_json::json!([]), fine.notes),
+        Err(Fault::Rules(found)) => (found.to_json(), advice.into_iter().collect()),
+        Err(Fault::Other(it)) => (serde_json::json!([{ "message": it }]), Vec::new()),
+    };
+    out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes })
+}
+
+/// Files that build on one file with mistakes have the same mistakes: `shown` has the file for which a text was printed.
+fn print<'f>(
+    file: &'f str,
+    checked: Result<CheckedFile, Fault>,
+    advice: Option<String>,
+    shown: &mut BTreeMap<String, &'f str>,
+    out: &mut Out,
+) -> anyhow::Result<()> {
     match checked {
         Ok(CheckedFile { program, notes }) => {
             let rules = program.map_or(0, |it| it.rules.len());
@@ -392,11 +404,21 @@ fn print(
         }
         Err(Fault::Rules(found)) => {
             let text = found.render(out.paints());
-            out.painted(text.trim_end())?;
+            let first = shown.get(&text).copied();
+            if first.is_none() {
+                out.painted(text.trim_end())?;
+                shown.insert(text, file);
+            }
             if let Some(advice) = advice {
                 out.line(format_args!("{file}: note: {advice}"))?;
             }
-            out.line(format_args!("{file}: {} found", count(&found)))?;
+            match first {
+                Some(first) => out.line(format_args!(
+                    "{file}: {} found, the same as for {first}",
+                    count(&found)
+                ))?,
+                None => out.line(format_args!("{file}: {} found", count(&found)))?,
+            }
         }
         Err(Fault::Other(message)) => {
             out.line(message)?;

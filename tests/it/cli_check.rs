@@ -36,6 +36,26 @@ fn a_game_may_use_a_preset_that_is_checked_beside_it() {
 }
 
 #[test]
+fn mistakes_of_a_file_that_several_build_on_are_shown_once() {
+    scratch(
+        "mistaken.dl",
+        "% mistaken\n.meta module \"mistaken\"\n.meta family \"chess\"\nletter('kong, \"o\").\n",
+    );
+    let [one, two] = ["one", "two"].map(|name| {
+        let text = format!(
+            "% {name}\n.meta game \"{name}\"\n.meta title \"{name}\"\n.meta family \"chess\"\n\
+             .meta include \"mistaken.dl\"\n.meta start \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"\n"
+        );
+        scratch(&format!("mistaken-{name}.dl"), &text)
+    });
+    let out = check(1, &["check", &one, &two]);
+    assert_eq!(out.matches("has no member `kong`").count(), 1, "{out}");
+    assert!(out.ends_with(&format!("{two}: 1 found, the same as for {one}\n")), "{out}");
+    let json = check(1, &["check", "--json", &one, &two]);
+    assert_eq!(json.matches("has no member `kong`").count(), 2, "{json}");
+}
+
+#[test]
 fn a_file_of_another_world_is_checked_alone() {
     let alone = ".domain Node { a, b }\n.static edge(from: Node, to: Node) \"{from} to {to}\"\nedge('a, 'b).\n\
                  .static offset(from: Node, to: Node) \"{from} by {to}\"\noffset(x, y) :- edge(x, y).\n";

@@ -115,7 +115,7 @@ fn drops_are_played_out_beside_presets_that_judge_safety_otherwise() {
 #[test]
 fn drops_leave_no_royal_piece_attacked() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let rows: [(&str, &[&str], &str, &str, &str); 8] = [
+    let rows: [(&str, &[&str], &str, &str, &str); 11] = [
         ("crazyhouse", &["coregal"], "8/5K2/8/3b4/8/2k5/8/8[QR] w - - 0 1", "R@e6", "Q@e6"),
         ("crazyhouse", &["coregal"], "8/8/qR1k4/8/8/8/8/4K3[n] b - - 0 1", "a6b6", "N@c6"),
         ("crazyhouse", &["wrap-board"], "4k3/8/8/8/8/8/8/K2r4[R] w - - 0 1", "a1a2", "R@b1"),
@@ -124,6 +124,11 @@ fn drops_leave_no_royal_piece_attacked() {
         ("minishogi", &["atomic"], "k4/5/5/5/r3K[G] w - - 0 1", "G@d1", "G@c3"),
         // A horse is kept from leaping.
         ("xiangqi", &["crazyhouse"], "4k4/9/9/9/9/9/9/3n5/9/4K4[R] w - - 0 1", "R@d2", "R@e2"),
+        // A cannon of janggi is given nothing to jump over, and generals do not go on facing each other.
+        ("janggi", &["crazyhouse"], "3k5/4c4/9/9/9/9/9/9/4K4/9[R] w - - 0 1", "R@d5", "R@e5"),
+        ("janggi", &["crazyhouse"], "4k4/9/9/9/9/9/9/9/4K4/9[R] w - - 0 1", "R@e5", "R@d5"),
+        // What is gated would be what a cannon jumps over.
+        ("seirawan", &["cannon"], "2k5/8/8/8/8/8/8/c2NK3[E] w D - 0 1", "d1b2", "d1b2e"),
         // The captured king comes into hand, but the own king is gone.
         ("crazyhouse", &["atomic"], "8/8/8/8/8/8/8/R2kK3[] w - - 0 1", "a1c1", "a1d1"),
     ];

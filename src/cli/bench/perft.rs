@@ -33,6 +33,7 @@ const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R 
 const POCKETS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1";
 const MINISHOGI: &str = "rbsgk/4p/5/P4/KGSBR[] w - - 0 1";
 const XIANGQI: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
+const JANGGI: &str = "rnba1abnr/4k4/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/4K4/RNBA1ABNR w - - 0 1";
 const COTULENH: &str = "6c4/1n2fh1hf2/3a2s2a1/2n1gt1tg2/2ie2m2ei/11/11/2IE2M2EI/2N1GT1TG2/3A2S2A1/1N2FH1HF2/6C4 r - - 0 1";
 const CAPABLANCA: &str = "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1";
 
@@ -126,6 +127,15 @@ const TREES: &[Tree] = &[
         quick: (4, 3_290_240),
         full: (4, 3_290_240),
         peer: Some(("xiangqi", XIANGQI)),
+        in_one: 1,
+    },
+    Tree {
+        game: "janggi",
+        position: "start",
+        fen: JANGGI,
+        quick: (4, 1_065_277),
+        full: (5, 35_243_995),
+        peer: Some(("janggi", JANGGI)),
         in_one: 1,
     },
     Tree {
