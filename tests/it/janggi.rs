@@ -3,6 +3,8 @@
 
 use rulemate::internals::derive::explain::Limits;
 use rulemate::internals::game::Game;
+use rulemate::internals::moves::notation::Warning;
+use rulemate::internals::moves::notation::chess::Oddity;
 use rulemate::internals::presets::Catalogue;
 
 const JANGGI: [&str; 4] = ["janggi", "janggi-traditional", "janggi-modern", "janggi-casual"];
@@ -142,6 +144,29 @@ fn fens_of_seirawan_are_those_of_others() {
         let mut again = start("seirawan", Some(&fen));
         assert_eq!((again.fen(), again.listing().len()), (fen.clone(), game.listing().len()));
         assert_eq!(again.warnings(), []);
+    }
+}
+
+/// Files of pieces that have not moved are read in any order and beside rights to castle, which mean that rook and king
+/// have not moved either. A file on which nothing stands is dropped.
+#[test]
+fn files_of_unmoved_pieces_stand_among_castling_rights() {
+    let lone = |file| vec![Warning::Family(Oddity::NothingUnmoved { file })];
+    for (fen, warnings, rights) in [
+        ("rnbqkbnr/8/8/8/8/8/8/RNBQKBNR[EHeh] w KQBCDFGkqbcdfg -", vec![], "KQBCDFGkqbcdfg"),
+        ("rnbqkbnr/8/8/8/8/8/8/RNBQKBNR[EHeh] w gkGK -", vec![], "KGkg"),
+        // The king has gone to f1, and its rooks have not moved; the rooks have gone, and the king has not moved.
+        ("4k3/8/8/8/8/8/8/R1BQ1K1R[EH] w HADC -", vec![], "ACDH"),
+        ("4k3/8/8/8/8/8/8/1NB1K3[EH] w EB -", vec![], "BE"),
+        ("4k3/8/8/8/8/8/8/1NB1K3[EH] w DB -", lone('D'), "B"),
+        ("4k3/8/8/8/8/8/8/4K3[EH] w - -", vec![], "-"),
+    ] {
+        let mut game = start("seirawan", Some(&format!("{fen} 0 1")));
+        assert_eq!(game.warnings(), warnings, "{fen}");
+        let text = game.fen();
+        assert_eq!(text.split(' ').nth(2), Some(rights), "{fen}");
+        let mut again = start("seirawan", Some(&text));
+        assert_eq!((again.fen(), again.warnings()), (text, &[][..]));
     }
 }
 

@@ -105,29 +105,6 @@ fn what_cannot_be_a_fact_is_dropped_with_a_warning() {
     }
 }
 
-/// Files of pieces that have not moved stand behind the rights to castle, which mean that rook and king have not either.
-#[test]
-fn files_of_unmoved_pieces_stand_among_castling_rights() {
-    let lone = |file| vec![Warning::Family(Oddity::NothingUnmoved { file })];
-    let cases = [
-        ("rnbqkbnr/8/8/8/8/8/8/RNBQKBNR[HEhe] w KQBCDFGkqbcdfg -", vec![], "KQBCDFGkqbcdfg"),
-        ("rnbqkbnr/8/8/8/8/8/8/RNBQKBNR[HEhe] w gkGK -", vec![], "KGkg"),
-        // The king has gone to f1, and its rooks have not moved.
-        ("4k3/8/8/8/8/8/8/R1BQ1K1R[HE] w ACDH -", vec![], "ACDH"),
-        ("4k3/8/8/8/8/8/8/RNB1K3[HE] w EAB -", vec![], "ABE"),
-        ("4k3/8/8/8/8/8/8/RNB1K3[HE] w DB -", lone('D'), "B"),
-        ("4k3/8/8/8/8/8/8/4K3[HE] w - -", vec![], "-"),
-    ];
-    let mut table = Table::of("seirawan");
-    for (fen, warnings, rights) in cases {
-        assert_eq!(table.load(&format!("{fen} 0 1")).warnings, warnings, "{fen}");
-        let text = written(&mut table, FenStyle::XFen);
-        assert_eq!(text.split(' ').nth(2), Some(rights), "{fen}");
-        assert_eq!(table.load(&text).warnings, [], "{text}");
-        assert_eq!(written(&mut table, FenStyle::XFen), text);
-    }
-}
-
 #[test]
 fn impossible_positions_load_as_long_as_they_are_facts() {
     let mut table = Table::of("chess");
