@@ -108,9 +108,9 @@ impl ReferenceEvaluator {
                     self.go_back(game, plies);
                 }
             }
-            let (terms, history) = (game.terms(), game.contract().occurrences);
+            let (terms, history) = (game.terms(), game.contract().recurrence());
             let ends = [terms.resigned, terms.claimed, terms.flagged];
-            let stated = ends.into_iter().chain([history.map(|it| it.attr)]).flatten();
+            let stated = ends.into_iter().flatten().chain(history.map(|it| it.attr));
             compare_facts(game.facts(), self.world.facts(), &stated.collect::<Vec<_>>())?;
         }
         copy(game.facts(), &mut self.world);

@@ -11,7 +11,7 @@ use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, Worl
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{SanDraft, Warning, cells, listing, to_uci, write_fen, write_turn};
 use crate::moves::{
-    BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn, value_name,
+    BETWEEN, Contract, Fact, Move, is_legal, legal_moves, parse_either, parse_turn, value_name,
 };
 use crate::rules::{Program, Type};
 
@@ -528,7 +528,8 @@ impl Game {
         let notes = self.notes(&trace, since);
         let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
         let key = key(&mut self.world);
-        self.count_occurrences(key);
+        let turn_goes_on = rewound_to.is_none() && side == self.side();
+        self.state_recurrence(key, turn_goes_on);
         let delta = Delta::since(self.world.facts(), since);
         let mut snapshot = self.position_before(self.history.len());
         snapshot.follow(&delta);
@@ -542,7 +543,7 @@ impl Game {
             uci: uci.into(),
             san: san.into(),
             side: side.unwrap_or_default(),
-            turn_goes_on: rewound_to.is_none() && side == self.side(),
+            turn_goes_on,
             key,
             delta,
             snapshot: Some(Box::new(snapshot)),
@@ -634,14 +635,37 @@ impl Game {
         self.line().take_while(|it| *it >= since).collect()
     }
 
-    /// States how often the position on the board has occurred, this time included.
-    fn count_occurrences(&mut self, key: u64) {
-        let Some(occurrences) = self.terms.moves.occurrences else { return };
-        let earlier = self.line().filter(|&it| self.history[it].key == key).count() as i64;
-        // A game that goes on from a save may start from a position that has occurred before.
-        let at_start = self.start.get_raw(GAME, occurrences.attr).unwrap_or(1);
-        let count = 1 + earlier + if self.start_key == key { at_start } else { 0 };
-        self.world.set_raw(GAME, occurrences.attr, Some(count));
+    /// States how often the position on the board has occurred, this time included, and how many turns ago it first
+    /// did. The action that led to it is not in the history yet.
+    fn state_recurrence(&mut self, key: u64, turn_goes_on: bool) {
+        let Contract { occurrences, since_first, .. } = &self.terms.moves;
+        let (occurrences, since_first) = (*occurrences, *since_first);
+        if occurrences.is_none() && since_first.is_none() {
+            return;
+        }
+        let (mut count, mut since) = (1, 0);
+        // How many turns ago the position was there that is looked at.
+        let mut turns = i64::from(!turn_goes_on);
+        for at in self.line() {
+            let record = &self.history[at];
+            if record.key == key {
+                count += 1;
+                since = turns;
+            }
+            turns += i64::from(!record.turn_goes_on);
+        }
+        if self.start_key == key {
+            // A game that goes on from a save may start from a position that has occurred before.
+            let at_start =
+                |fact: Option<Fact>| fact.and_then(|it| self.start.get_raw(GAME, it.attr));
+            count += at_start(occurrences).unwrap_or(1);
+            since = turns + at_start(since_first).unwrap_or(0);
+        }
+        for (fact, value) in [(occurrences, count), (since_first, since)] {
+            if let Some(fact) = fact {
+                self.world.set_raw(GAME, fact.attr, Some(value));
+            }
+        }
     }
 
     /// Takes the last action back, with whatever came after it (a resignation, a claim, a change of the rules).

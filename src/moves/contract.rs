@@ -26,10 +26,11 @@ pub struct Contract {
     pub kind: Fact,
     pub color: Fact,
     /// Facts of the game: the side to move and, where the rules keep them, the number of the move and how often the
-    /// position has occurred.
+    /// position has occurred, and how many turns ago it first did.
     pub turn: Fact,
     pub fullmove: Option<Fact>,
     pub occurrences: Option<Fact>,
+    pub since_first: Option<Fact>,
     /// The fields that the game's FEN has after the usual ones, in order.
     pub fields: Vec<Field>,
     /// Signs next to a piece's letter on the board: flags of pieces.
@@ -137,6 +138,11 @@ impl Contract {
         all[usize::from(action.0)]
     }
 
+    /// The facts that the game itself states after each action: where the position stands in its history.
+    pub fn recurrence(&self) -> impl Iterator<Item = Fact> + use<> {
+        [self.occurrences, self.since_first].into_iter().flatten()
+    }
+
     /// The side to move, if the facts state one. (In rules, `mover` is the side that took the last action.)
     pub fn mover(&self, facts: &crate::facts::Session) -> Option<i64> {
         facts.get_raw(GAME, self.turn.attr)
@@ -153,6 +159,7 @@ impl Finder<'_> {
         let turn = self.game("turn", Side);
         let fullmove = self.optional("fullmove", Int);
         let occurrences = self.optional("occurrences", Int);
+        let since_first = self.optional("since_first", Int);
         let fields = self.fields();
         let marks = self.marks();
         let walls = self.walls(&marks);
@@ -196,6 +203,7 @@ impl Finder<'_> {
             turn: turn?,
             fullmove,
             occurrences,
+            since_first,
             fields,
             marks,
             walls,

@@ -49,11 +49,8 @@ impl Ruleset {
     pub fn misread(&self, game: &mut Game, again: &Game) -> Vec<String> {
         let unsaid = self.unsaid(game);
         let contract = self.contract();
-        let ignored = contract
-            .occurrences
-            .into_iter()
-            .chain(contract.notation.conditional_facts())
-            .map(|it| it.attr);
+        let ignored =
+            contract.recurrence().chain(contract.notation.conditional_facts()).map(|it| it.attr);
         let ends = self.ends();
         let ignored: Vec<AttrId> =
             ignored.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
@@ -103,7 +100,7 @@ impl Ruleset {
         if contract.stack.is_some() || !is_crowded(game, contract.at.attr) {
             facts.push(contract.at);
         }
-        let counters = [contract.fullmove, contract.occurrences].into_iter().flatten();
+        let counters = contract.fullmove.into_iter().chain(contract.recurrence());
         let rare = counters.chain(contract.notation.stated_facts());
         let marks = contract.marks.iter().map(|it| it.fact);
         // Fields of pieces name squares, which pieces in hand do not have.

@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 18] = [
+const GAMES: [&str; 19] = [
     "3check",
     "5check",
     "atomic",
@@ -33,6 +33,7 @@ const GAMES: [&str; 18] = [
     "minishogi",
     "racingkings",
     "seirawan",
+    "shogi",
     "xiangqi",
 ];
 

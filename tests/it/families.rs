@@ -19,7 +19,7 @@ use rulemate::internals::rules::Source;
 use crate::random_rules::Choices;
 
 /// The games that stand on no chess, and those that stand on another board, with presets for all games.
-const GAMES: [(&str, &[&str]); 24] = [
+const GAMES: [(&str, &[&str]); 25] = [
     ("noughts-and-crosses", &[]),
     ("connect-four", &[]),
     ("hex", &[]),
@@ -34,6 +34,7 @@ const GAMES: [(&str, &[&str]); 24] = [
     ("minishogi", &[]),
     ("minishogi", &["piece-hp:white"]),
     ("minishogi", &["stamina"]),
+    ("shogi", &[]),
     ("griffon", &[]),
     ("barrel", &[]),
     ("checkers", &["stamina", "double-move"]),

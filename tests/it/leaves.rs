@@ -88,7 +88,7 @@ fn where_more_happens_than_a_move() {
 
 #[test]
 fn on_other_boards() {
-    walks(&["gardner", "capablanca", "xiangqi", "minishogi", "makruk", "barrel"]);
+    walks(&["gardner", "capablanca", "xiangqi", "minishogi", "shogi", "makruk", "barrel"]);
     walks(&["janggi", "seirawan"]);
 }
 

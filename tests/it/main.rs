@@ -66,6 +66,7 @@ mod saves;
 #[cfg(feature = "server")]
 mod server;
 mod setup;
+mod shogi;
 mod sides;
 mod split;
 mod statics;

@@ -43,10 +43,10 @@ fn after(facts: &Session, trial: &Trial) -> Session {
     facts
 }
 
-/// The facts but for how often the position has stood, which is the history's.
+/// The facts but for how often the position has stood and since when, which is the history's.
 fn lines(game: &Game, facts: &Session) -> Vec<String> {
-    let history = game.contract().occurrences.map(|it| it.attr);
-    let facts = facts.all_facts().into_iter().filter(|it| Some(it.attr) != history);
+    let history: Vec<_> = game.contract().recurrence().map(|it| it.attr).collect();
+    let facts = facts.all_facts().into_iter().filter(|it| !history.contains(&it.attr));
     facts.map(|it| format!("{it:?}")).collect()
 }
 

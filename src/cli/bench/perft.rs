@@ -31,6 +31,7 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 const POCKETS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1";
+const SHOGI: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL[] w - - 0 1";
 const MINISHOGI: &str = "rbsgk/4p/5/P4/KGSBR[] w - - 0 1";
 const XIANGQI: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
 const JANGGI: &str = "rnba1abnr/4k4/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/4K4/RNBA1ABNR w - - 0 1";
@@ -118,6 +119,15 @@ const TREES: &[Tree] = &[
         quick: (4, 35_401),
         full: (5, 533_203),
         peer: Some(("minishogi", MINISHOGI)),
+        in_one: 1,
+    },
+    Tree {
+        game: "shogi",
+        position: "start",
+        fen: SHOGI,
+        quick: (4, 719_731),
+        full: (5, 19_861_490),
+        peer: Some(("shogi", SHOGI)),
         in_one: 1,
     },
     Tree {

@@ -180,9 +180,9 @@ fn attributes(
     if let Some(fullmove) = contract.fullmove {
         world.set_raw(GAME, fullmove.attr, Some(position.fullmove.max(1)));
     }
-    if let Some(occurrences) = contract.occurrences {
-        let start = world.program().schema.attribute(occurrences.attr).default;
-        world.set_raw(GAME, occurrences.attr, start);
+    for fact in contract.recurrence() {
+        let start = world.program().schema.attribute(fact.attr).default;
+        world.set_raw(GAME, fact.attr, start);
     }
     for (field, read) in contract.fields.iter().zip(&position.further) {
         let start = world.program().schema.attribute(field.fact.attr).default;

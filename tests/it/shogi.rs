@@ -1,0 +1,140 @@
+//! Shogi, beyond what the vectors of Fairy-Stockfish have: repetition, the mate by a dropped pawn, and where pieces
+//! promote.
+//!
+//! Results are those of pyffish 0.0.90 (`is_optional_game_end`, `game_result`).
+
+use std::sync::Arc;
+
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().expect("the catalogue")
+}
+
+fn start(name: &str, fen: Option<&str>) -> Game {
+    let rules = catalogue().load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
+    rules.start(fen).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// Plays up to the end, and tells how many actions that took and how it ended.
+fn played(game: &mut Game, moves: &str) -> (usize, String) {
+    for text in moves.split_whitespace() {
+        if game.result().is_some() {
+            break;
+        }
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+    let ended = game.result().map_or_else(|| "-".into(), ToString::to_string);
+    (game.history().len(), ended)
+}
+
+const ROOK: &str = "4k4/R8/9/9/9/9/9/9/5K3[] w - - 0 1";
+/// Four actions after which the position is the same: with checks, and with one move that gives none.
+const CHECKS: &str = "a8a9 e9e8 a9a8 e8e9 ";
+const QUIET: &str = "a8a7 e9e8 a7a8 e8e9 ";
+
+#[test]
+fn the_fourth_occurrence_is_a_draw_unless_one_side_gave_check_all_the_time() {
+    let draw = "draw by fourfold repetition";
+    let black = "black wins by perpetual check";
+    for (fen, moves, plies, expected) in [
+        (Some(ROOK), CHECKS.repeat(2) + "a8a9 e9e8 a9a8", 11, "-"),
+        (Some(ROOK), CHECKS.repeat(3), 12, black),
+        (Some(ROOK), QUIET.repeat(3), 12, draw),
+        (Some(ROOK), CHECKS.repeat(2) + QUIET + CHECKS, 12, draw),
+        (Some(ROOK), CHECKS.to_owned() + QUIET + &CHECKS.repeat(3), 12, draw),
+        // The position first occurred before the checks began.
+        (Some(ROOK), "a8b8 e9d9 b8a8 d9e9 ".to_owned() + &CHECKS.repeat(3), 12, draw),
+        // What came before its first occurrence does not count.
+        (
+            Some(ROOK),
+            "f1f2 e9d9 a8a7 d9e9 a7a8 e9f9 ".to_owned() + &"a8a9 f9f8 a9a8 f8f9 ".repeat(3),
+            18,
+            black,
+        ),
+        (
+            Some("5k3/9/9/9/9/9/9/r8/4K4[] b - - 0 1"),
+            "a2a1 e1e2 a1a2 e2e1 ".repeat(3),
+            12,
+            "white wins by perpetual check",
+        ),
+        (None, "h2g2 b8c8 g2h2 c8b8 ".repeat(3), 12, draw),
+    ] {
+        let mut game = start("shogi", fen);
+        assert_eq!(played(&mut game, &moves), (plies, expected.to_owned()), "{moves}");
+        assert!(game.claims().is_empty(), "{moves}");
+    }
+}
+
+/// Since when a position has been there is taken back with the action, and survives a save; a game that goes on from
+/// the facts of a position goes on counting.
+#[test]
+fn since_when_a_position_has_been_there_is_part_of_the_game() {
+    let rules = catalogue().load::<&str>("shogi", &[]).expect("it loads");
+    let mut game = rules.start(Some(ROOK)).expect("it starts");
+    let since = |game: &mut Game| {
+        let relation = game.program().relation_named("since_first").expect("it is declared");
+        game.world_mut().tuples(relation).iter().map(|it| it[0]).collect::<Vec<i64>>()
+    };
+    played(&mut game, &CHECKS.repeat(2));
+    assert_eq!(since(&mut game), [8]);
+    game.takeback();
+    assert_eq!(since(&mut game), [4]);
+    game.play_text("e8e9").expect("it is legal");
+    assert_eq!(since(&mut game), [8]);
+
+    let save = Save::of(&game, &rules, Content::default()).expect("it replays");
+    let (read, doubt) = Save::read(&save.write(Form::Binary), "").expect("it can be read");
+    assert_eq!(doubt, None);
+    let restored = read.restore(&catalogue(), RulesFrom::Here).expect("it loads");
+    let mut restored = restored.game;
+    assert_eq!(played(&mut restored, CHECKS), (12, "black wins by perpetual check".into()));
+
+    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
+    assert_eq!(played(&mut later, CHECKS), (4, "black wins by perpetual check".into()));
+    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
+    assert_eq!(played(&mut later, QUIET), (4, "draw by fourfold repetition".into()));
+}
+
+#[test]
+fn no_pawn_that_is_dropped_mates() {
+    let fen = Some("7nk/9/7GG/9/9/9/9/9/4K4[P] w - - 0 1");
+    let mut game = start("shogi", fen);
+    let told = game.play_text("P@i8").map(|_| ()).expect_err("it mates").to_string();
+    assert!(told.contains("the pawn that was dropped gives mate, which it may not"), "{told}");
+    // A pawn that is moved may mate, and a dropped one may give check.
+    assert!(start("shogi", Some("7nk/9/7GP/8G/9/9/9/9/4K4[] w - - 0 1")).play_text("i7i8").is_ok());
+    let mut game = start("shogi", Some("8k/9/7GG/9/9/9/9/9/4K4[P] w - - 0 1"));
+    assert_eq!(played(&mut game, "P@i8"), (1, "-".into()));
+    let mut game = start("shogi-fairy", fen);
+    assert_eq!(played(&mut game, "P@i8"), (1, "black wins by pawn drop mate".into()));
+}
+
+/// Pieces promote where they enter or leave the last three ranks, must where they could never move again, and are not
+/// dropped there.
+#[test]
+fn pieces_promote_in_the_far_zone() {
+    let fen = "8k/4P4/1N7/L8/4S4/9/9/9/4K4[PLN] w - - 0 1";
+    let mut game = start("shogi", Some(fen));
+    let all: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+    let of = |start: &str| {
+        let mut found: Vec<&str> = all.iter().filter_map(|it| it.strip_prefix(start)).collect();
+        found.sort_unstable();
+        found
+    };
+    assert_eq!(of("e8"), ["e9+"]);
+    assert_eq!(of("b7"), ["a9+", "c9+"]);
+    assert_eq!(of("a6"), ["a7", "a7+", "a8", "a8+", "a9+"]);
+    assert_eq!(of("e5"), ["d4", "d6", "e6", "f4", "f6"]);
+    assert!(of("P@").iter().all(|it| !it.starts_with('e') && !it.ends_with('9')), "{all:?}");
+    assert!(of("L@").contains(&"c8") && !of("L@").contains(&"c9"), "{all:?}");
+    assert!(of("N@").contains(&"c7") && !of("N@").contains(&"c8"), "{all:?}");
+    let error = |fen| {
+        let rules = catalogue().load::<&str>("shogi", &[]).expect("it loads");
+        rules.start(Some(fen)).map(|_| ()).expect_err("two pawns").to_string()
+    };
+    let told = error("k8/9/4P4/9/4P4/9/9/9/4K4[] w - - 0 1");
+    assert!(told.ends_with("white has two pawns on file 5"), "{told}");
+}
