@@ -638,7 +638,7 @@ impl Game {
     /// States how often the position on the board has occurred, this time included, and how many turns ago it first
     /// did. The action that led to it is not in the history yet.
     fn state_recurrence(&mut self, key: u64, turn_goes_on: bool) {
-        let Contract { occurrences, since_first, .. } = &self.terms.moves;
+        let Contract { occurrences, since_first, .. } = &*self.terms.moves;
         let (occurrences, since_first) = (*occurrences, *since_first);
         if occurrences.is_none() && since_first.is_none() {
             return;

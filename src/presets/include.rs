@@ -112,6 +112,11 @@ impl Catalogue {
         };
         match self.modules.iter().any(|it| it.1 == found) {
             true => Ok(found),
+            false if self.sources[found].path == from.path => Err(
+                "this file has that name itself, and a file of the same folder is meant before one of \
+                 this package: give one of them another name"
+                    .into(),
+            ),
             false => Err(format!(
                 "{} is no module: it needs a line `.meta module \"NAME\"`",
                 self.sources[found].path

@@ -105,6 +105,9 @@ fn what_cannot_be_included_is_refused_in_words() {
     let plain = ".decl busy(side: Side) open \"{side} is busy\"\n.meta family \"chess\"\n";
     let why = refused(&[("mine/one.dl", &one), ("mine/shared/count.dl", plain)], &["one"]);
     assert!(why.contains("is no module") && why.contains(".meta module"), "{why}");
+    let own = one.replace("shared/count.dl", "one.dl");
+    let why = refused(&[("mine/one.dl", &own)], &["one"]);
+    assert!(why.contains("this file has that name itself"), "{why}");
     // Each place is named once, also where the file itself is in a folder `rules`.
     let why = refused(&[("rules/one.dl", &one)], &["one"]);
     assert_eq!(why.matches("rules/shared/count.dl").count(), 1, "{why}");
