@@ -183,7 +183,9 @@ impl Finder<'_> {
         let keeps_turn = self.optional_relation("turn_goes_on", &[]);
         let unfinished = self.all_called("unfinished");
         let result = self.rules("result", &[Outcome, Reason]);
-        let misplaced = self.program.relations_called("misplaced").collect();
+        // Files that share their names each have a relation of their own.
+        let refuses = |it: &str| it == "misplaced" || it.starts_with("misplaced_");
+        let misplaced = self.program.relations_named_like(refuses).collect();
         let claim = self.rules("claim", &[Reason]);
         let wins = self.rules("wins", &[Side, Outcome]);
         let board = self.board();

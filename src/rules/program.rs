@@ -443,7 +443,12 @@ impl Program {
 
     /// The relations of that name: the shared one, and private ones of presets and of the game.
     pub fn relations_called(&self, name: &str) -> impl Iterator<Item = RelId> {
-        let is_it = move |it: &Relation| it.name.rsplit(SEPARATOR).next() == Some(name);
+        self.relations_named_like(move |it| it == name)
+    }
+
+    /// The relations whose names fit, without the preset or game that they are private to.
+    pub fn relations_named_like(&self, fits: impl Fn(&str) -> bool) -> impl Iterator<Item = RelId> {
+        let is_it = move |it: &Relation| it.name.rsplit(SEPARATOR).next().is_some_and(&fits);
         let all = (0..).map(RelId).zip(&self.relations);
         all.filter(move |it| is_it(it.1) && !self.is_hidden(it.0)).map(|it| it.0)
     }

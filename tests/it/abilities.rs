@@ -220,6 +220,19 @@ fn drawn_loadouts_end_with_their_preset() {
     assert_eq!(game.fen(), drawn);
 }
 
+/// A piece that is dropped has drawn nothing, and draws nothing when its position is read.
+#[test]
+fn what_comes_after_the_draw_draws_nothing() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load("crazyhouse", &["loadout-drawn"]).expect("it loads");
+    let bare = "4k3/8/8/8/8/8/8/4K3[R] w - - 0 1";
+    let mut game = rules.start(Some(bare)).expect("it starts");
+    game.play_text("R@f2").expect("legal");
+    let fen = game.fen();
+    assert!(fen.ends_with("drew=27,f2:-"), "{fen}");
+    assert_eq!(rules.start(Some(&fen)).expect("it is read").fen(), fen);
+}
+
 /// A pawn alone does not capture a stalwart king, so it gives no check, whether kings may be left attacked or not.
 #[test]
 fn a_king_is_in_check_by_those_that_can_capture_it() {

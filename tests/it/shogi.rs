@@ -138,3 +138,22 @@ fn pieces_promote_in_the_far_zone() {
     let told = error("k8/9/4P4/9/4P4/9/9/9/4K4[] w - - 0 1");
     assert!(told.ends_with("white has two pawns on file 5"), "{told}");
 }
+
+/// Presets of abilities refuse positions, too: each file does so by a relation of its own.
+#[test]
+fn abilities_go_on_games_with_drops() {
+    for game in ["minishogi", "shogi"] {
+        let rules = catalogue().load(game, &["scorch"]).unwrap_or_else(|it| panic!("{it}"));
+        let mut started = rules.start(None).expect("it starts");
+        assert!(!started.listing().is_empty());
+        let pawns = match game {
+            "shogi" => "k8/9/4P4/9/4P4/9/9/9/4K4[] w - - 0 1",
+            _ => "k4/2P2/2P2/5/4K[] w - - 0 1",
+        };
+        let told = rules.start(Some(pawns)).map(|_| ()).expect_err("two pawns").to_string();
+        assert!(told.contains("white has two pawns on file"), "{told}");
+        let idle = format!("{} steps=1", started.fen());
+        let told = rules.start(Some(&idle)).map(|_| ()).expect_err("nobody's steps").to_string();
+        assert!(told.contains("no piece has begun the turn"), "{told}");
+    }
+}
