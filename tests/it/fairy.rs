@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 19] = [
+const GAMES: [&str; 20] = [
     "3check",
     "5check",
     "atomic",
@@ -27,6 +27,7 @@ const GAMES: [&str; 19] = [
     "horde",
     "janggi",
     "janggicasual",
+    "judkins",
     "kingofthehill",
     "makpong",
     "makruk",
