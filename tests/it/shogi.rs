@@ -100,15 +100,17 @@ fn since_when_a_position_has_been_there_is_part_of_the_game() {
 
 #[test]
 fn no_pawn_that_is_dropped_mates() {
-    let fen = Some("7nk/9/7GG/9/9/9/9/9/4K4[P] w - - 0 1");
-    let mut game = start("shogi", fen);
-    let told = game.play_text("P@i8").map(|_| ()).expect_err("it mates").to_string();
-    assert!(told.contains("the pawn that was dropped gives mate, which it may not"), "{told}");
+    let fen = "7nk/9/7GG/9/9/9/9/9/4K4[P] w - - 0 1";
+    assert!(start("shogi", Some(fen)).play_text("P@i8").is_err());
+    let why =
+        crate::cli::rulemate(&["explain", "--game", "shogi", "--fen", fen, "--why-not", "P@i8"]);
+    let told = "P@i8 is not legal: after it the pawn that was dropped gives mate, which it may not";
+    assert!(why.out.starts_with(told), "{}{}", why.out, why.err);
     // A pawn that is moved may mate, and a dropped one may give check.
     assert!(start("shogi", Some("7nk/9/7GP/8G/9/9/9/9/4K4[] w - - 0 1")).play_text("i7i8").is_ok());
     let mut game = start("shogi", Some("8k/9/7GG/9/9/9/9/9/4K4[P] w - - 0 1"));
     assert_eq!(played(&mut game, "P@i8"), (1, "-".into()));
-    let mut game = start("shogi-fairy", fen);
+    let mut game = start("shogi-fairy", Some(fen));
     assert_eq!(played(&mut game, "P@i8"), (1, "black wins by pawn drop mate".into()));
 }
 
