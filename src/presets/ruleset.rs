@@ -77,6 +77,12 @@ impl Ruleset {
         &self.start
     }
 
+    /// The start position, if it is not the one that the name of the game stands for: a numbered one that was chosen.
+    pub(crate) fn chosen_start(&self) -> Option<&str> {
+        let is_chosen = self.game.numbered.is_some() && self.start != self.game.start;
+        is_chosen.then_some(self.start.as_str())
+    }
+
     /// The activations, the game's own first.
     pub fn activations(&self) -> &[Activation] {
         &self.activations

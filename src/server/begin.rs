@@ -18,12 +18,15 @@ pub(super) fn begin(
     rules: String,
     options: GameOptions,
 ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
-    let board = start(ruleset, catalogue, options.fen.as_deref(), options.facts.as_deref())?;
+    // The game's name alone leads back to its usual start, so another one of its own is written down.
+    let chosen = || ruleset.chosen_start().filter(|_| options.facts.is_none()).map(str::to_owned);
+    let fen = options.fen.clone().or_else(chosen);
+    let board = start(ruleset, catalogue, fen.as_deref(), options.facts.as_deref())?;
     let setup = Setup {
         sides: board.game().sides(),
         game: ruleset.game().name.clone(),
         presets: options.presets,
-        fen: options.fen,
+        fen,
         facts: options.facts,
         rules,
         clock: options.clock,

@@ -176,7 +176,7 @@ impl Web {
                 let presets = if presets.is_empty() { of.presets.clone() } else { presets };
                 let game = game.or_else(|| of.game.clone());
                 let setup = self.setup(of.rules.take(), game, presets).await?;
-                let setup = Setup { fen: of.fen.take(), ..setup };
+                let setup = Setup { fen: of.fen.take().or(setup.fen), ..setup };
                 outline = Some(read);
                 (setup, Vec::new())
             }
@@ -237,7 +237,8 @@ impl Web {
         let game = game.unwrap_or_else(|| "chess".to_owned());
         let ruleset = self.host.ruleset(&rules, &game, &presets).await?;
         let (game, sides) = (ruleset.game().name.clone(), ruleset.sides());
-        Ok(Setup { game, sides, presets, rules, ..Setup::default() })
+        let fen = ruleset.chosen_start().map(str::to_owned);
+        Ok(Setup { game, sides, presets, fen, rules, ..Setup::default() })
     }
 
     /// The study of that id.

@@ -101,7 +101,7 @@ impl Web {
             let message = "tournaments are of games with two sides";
             return Err(Problem::unprocessable("bad_game", message));
         }
-        let game = ruleset.game().name.clone();
+        let (game, fen) = (ruleset.game().name.clone(), ruleset.chosen_start().map(str::to_owned));
         let title = printable(&title, TITLE, "a title")?.replace('\n', " ");
         let title = match (title.is_empty(), kind) {
             (false, _) => title,
@@ -109,7 +109,7 @@ impl Web {
             (true, Kind::Swiss(_)) => format!("Swiss: {}", ruleset.game().title),
         };
         let by = account.id();
-        let terms = Terms { title, by, game, presets, rules, clock, rated, kind, starts };
+        let terms = Terms { title, by, game, presets, fen, rules, clock, rated, kind, starts };
         let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
         let view = table.view(&id, now);
         let make = move |store: &mut dyn Store| {

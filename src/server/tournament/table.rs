@@ -54,6 +54,9 @@ pub struct Terms {
     pub by: String,
     pub game: String,
     pub presets: Vec<String>,
+    /// The position that its games start from, if not the game's usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fen: Option<String>,
     /// The hash of the rules, so that all of its games are played by the same.
     pub rules: String,
     pub clock: Control,

@@ -148,7 +148,7 @@ pub(super) async fn advance(
 
 /// Creates the game of a pairing; another node may have done so already.
 async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> Result<(), Problem> {
-    let Terms { game, presets, rules, clock, rated, .. } = table.terms.clone();
+    let Terms { game, presets, fen, rules, clock, rated, .. } = table.terms.clone();
     let seat = |(side, &who): (usize, &usize)| {
         let player = &table.players[who];
         let token = TokenHash::of_account(&player.id);
@@ -157,6 +157,7 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
     let options = GameOptions {
         game,
         presets,
+        fen,
         rules: Some(rules),
         clock: Some(clock),
         chat: true,

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::api::{Server, run};
 use super::store::Folder;
+use super::tournament::{accounts, boards, clock, make};
 
 const PLIES: usize = 40;
 
@@ -262,4 +263,67 @@ fn without_time(mut state: serde_json::Value) -> serde_json::Value {
         state.remove("now");
     }
     state
+}
+
+/// The log tells a start position that was chosen by its number, since the game's name alone leads to the usual one: the game
+/// comes back though it has no snapshot, and its rematch, PGN, studies and tournaments begin there, too.
+#[test]
+fn a_numbered_start_position_is_that_of_the_log() {
+    let folder = Folder::new("numbered");
+    let numbered = "chess960:position=909";
+    let start = "rkqbrnbn/pppppppp/8/8/8/8/PPPPPPPP/RKQBRNBN w EAea - 0 1";
+    let mut played = (String::new(), String::new());
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, token) = server.make(json!({ "game": numbered, "seat": "both" })).await;
+        for uci in ["h1g3", "h8g6"] {
+            assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
+        }
+        // From the usual one nothing is to be told.
+        let (usual, _) = server.make(json!({ "game": "chess960" })).await;
+        let (_, state) = server.get(&format!("/api/v1/games/{usual}")).await;
+        assert_eq!(state["start_fen"], json!(null));
+        played = (id, token);
+        server.stop();
+    });
+    let file = rusqlite::Connection::open(folder.0.join("games.db")).unwrap();
+    file.execute("DELETE FROM snapshots", []).unwrap();
+    drop(file);
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (id, token) = played;
+        let path = format!("/api/v1/games/{id}");
+        let (status, state) = server.get(&path).await;
+        assert_eq!((status, &state["start_fen"]), (StatusCode::OK, &json!(start)), "{state}");
+        assert_eq!(state["moves"], json!(["h1g3", "h8g6"]));
+        let (_, pgn) = server.get(&format!("{path}/export")).await;
+        let pgn = pgn.as_str().unwrap().to_owned();
+        assert!(pgn.contains(&format!("[FEN \"{start}\"]")), "{pgn}");
+        let (again, _) = server.make(json!({ "pgn": pgn, "seat": "both" })).await;
+        let (_, copy) = server.get(&format!("/api/v1/games/{again}")).await;
+        assert_eq!(copy["fen"], state["fen"]);
+        for act in ["resign", "rematch", "rematch"] {
+            let (status, it) = server.post(&format!("{path}/{act}"), &token, json!({})).await;
+            assert_eq!(status, StatusCode::OK, "{it}");
+        }
+        let (_, over) = server.get(&path).await;
+        let rematch = format!("/api/v1/games/{}", over["rematch"].as_str().unwrap());
+        assert_eq!(server.get(&rematch).await.1["fen"], json!(start));
+
+        let tokens = accounts(&server, &["ann", "ben"]).await;
+        for source in [json!({ "game": numbered }), json!({ "of": id })] {
+            let (_, study) = server.post("/api/v1/studies", &tokens["ann"], source).await;
+            let path = format!("/api/v1/studies/{}/nodes/0", study["id"].as_str().unwrap());
+            assert_eq!(server.get(&path).await.1["position"]["fen"], json!(start), "{study}");
+        }
+        let wish = json!({ "game": numbered, "clock": clock(), "rounds": 1 });
+        let tournament = make(&server, &tokens["ann"], wish).await;
+        for token in tokens.values() {
+            server.post(&format!("{tournament}/join"), token, json!({})).await;
+        }
+        let (_, it) = server.post(&format!("{tournament}/start"), &tokens["ann"], json!({})).await;
+        let (_, state) = server.get(&format!("/api/v1/games/{}", boards(&it)[0].0)).await;
+        assert_eq!(state["fen"], json!(start), "{it}");
+        server.stop();
+    });
 }

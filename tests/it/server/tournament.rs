@@ -163,6 +163,7 @@ fn table(kind: Kind, starts: Option<u64>) -> Table {
         by: "ann".into(),
         game: "chess".into(),
         presets: Vec::new(),
+        fen: None,
         rules: "x".into(),
         clock: Control { initial: 60_000, increment: 0, delay: 0 },
         rated: false,
