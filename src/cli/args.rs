@@ -170,6 +170,12 @@ pub(crate) struct StartArgs {
     /// Go back to the position after the first N actions of the saved game
     #[arg(long, value_name = "N", requires = "save")]
     pub(crate) ply: Option<usize>,
+    /// Use the rule texts in the saved game, and no others
+    #[arg(long, requires = "save")]
+    pub(crate) rules_from_save: bool,
+    /// Use the current rules for the saved game, although they have changed since
+    #[arg(long, requires = "save", conflicts_with = "rules_from_save")]
+    pub(crate) migrate: bool,
     /// Moves to play first, in UCI or SAN
     #[arg(long, short, value_name = "MOVES")]
     pub(crate) moves: Option<String>,

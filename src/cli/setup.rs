@@ -6,15 +6,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
-
 use super::args::{PositionArgs, RulesArgs, StartArgs};
 use super::output::{OrFix, read_bytes, trouble, warn};
 use crate::derive::Backend;
 use crate::facts::Document;
 use crate::game::Game;
 use crate::moves::notation::PgnGame;
-use crate::presets::save::{RestoreError, Restored, RulesFrom, Save};
+use crate::presets::save::{Doubt, RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset};
 use crate::rules::plural;
 
@@ -52,7 +50,7 @@ pub(crate) fn open_unmoved(
     from: &StartArgs,
 ) -> anyhow::Result<Opened> {
     let mut opened = match (&from.save, &from.facts) {
-        (Some(save), _) => of_save(library, save, from.ply)?,
+        (Some(save), _) => of_save(library, save, from)?,
         (None, facts) => {
             let rules = library.load(game, &from.presets)?;
             let from_facts = |facts: &PathBuf| of_facts(&rules, facts);
@@ -67,10 +65,25 @@ pub(crate) fn open_unmoved(
     Ok(opened)
 }
 
-/// A saved game after some of its actions, or after all of them.
-fn of_save(library: &Library, path: &Path, ply: Option<usize>) -> anyhow::Result<Opened> {
-    let restored = restore(&read_bytes(path)?, "", library.catalogue(), RulesFrom::Here);
-    let restored = restored.with_context(|| path.display().to_string())?;
+/// A saved game after some of its actions, or after all of them. If the save's own rule texts are wanted, the library
+/// has those and no others from then on.
+fn of_save(library: &mut Library, path: &Path, from: &StartArgs) -> anyhow::Result<Opened> {
+    let bytes = read_bytes(path)?;
+    let name = || path.display().to_string();
+    let wrong = |it: RestoreError| refusal(&it).context(name());
+    let (save, doubt) = Save::read(&bytes, "").map_err(wrong)?;
+    if save.version == 1 {
+        return Err(trouble(
+            format!("{}: a save of version 1 does not say which game it is of", name()),
+            "`--game NAME --facts FILE` goes on from its facts",
+        ));
+    }
+    if from.rules_from_save {
+        library.take_rules_of(&save).map_err(wrong)?;
+    }
+    let rules = if from.migrate { RulesFrom::Changed } else { RulesFrom::Here };
+    let restored = restore_undoubted(&save, doubt, library.catalogue(), rules).map_err(wrong)?;
+    let ply = from.ply;
     let all = restored.game;
     let game = match ply {
         None => all,
@@ -119,22 +132,30 @@ pub(crate) fn restore(
     catalogue: &crate::presets::Catalogue,
     from: RulesFrom,
 ) -> anyhow::Result<Restored> {
-    let restored = Save::read(bytes, game).and_then(|(save, doubt)| {
-        let restored = save.restore(catalogue, from)?;
-        doubt.map_or(Ok(restored), |it| Err(it.into()))
-    });
+    let restored = Save::read(bytes, game)
+        .and_then(|(save, doubt)| restore_undoubted(&save, doubt, catalogue, from));
     restored.map_err(|it| refusal(&it))
+}
+
+/// Restores a save; the doubt about it is an error, after those that say more.
+fn restore_undoubted(
+    save: &Save,
+    doubt: Option<Doubt>,
+    catalogue: &Catalogue,
+    from: RulesFrom,
+) -> Result<Restored, RestoreError> {
+    let restored = save.restore(catalogue, from)?;
+    doubt.map_or(Ok(restored), |it| Err(it.into()))
 }
 
 /// The error for a refused save, with its fix.
 pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
     let fix = match why {
         RestoreError::Rules { embedded: true, .. } => {
-            "`rulemate load --rules-from-save` uses the texts in the save, `rulemate load --migrate` the rules \
-             as they are now"
+            "`--rules-from-save` uses the texts in the save, `--migrate` the rules as they are now"
         }
         RestoreError::Rules { embedded: false, .. } | RestoreError::NotEmbedded => {
-            "`rulemate load --migrate` uses the rules as they are now (`save --embed-rules` keeps their texts)"
+            "`--migrate` uses the rules as they are now (`save --embed-rules` keeps their texts)"
         }
         RestoreError::Version { .. } => "a newer Rulemate reads it",
         RestoreError::Alien { .. } => "name a file that `rulemate save` has written",
@@ -275,6 +296,13 @@ impl Library {
         activations: &[String],
     ) -> anyhow::Result<Ruleset> {
         self.catalogue.load_exactly(rules, activations).map_err(|why| self.explain(&why))
+    }
+
+    /// Replaces all rules by the texts in a save.
+    fn take_rules_of(&mut self, save: &Save) -> Result<(), RestoreError> {
+        self.catalogue = save.own_catalogue(&self.catalogue)?;
+        self.loaded.clear();
+        Ok(())
     }
 
     /// The catalogue that games are loaded from.

@@ -362,14 +362,63 @@ fn rules_that_changed_are_named_with_the_choice() {
         assert!(refused.err.contains("rules/core/results.dl"), "{}", refused.err);
         let hint = if embed { "--rules-from-save" } else { "--migrate" };
         assert!(refused.err.contains(hint), "{}", refused.err);
-        // Another command that reads saves has neither option: it names the one that does.
-        let moves = rulemate(&[&["moves"], &rules[..], &["--save", shown(&file)]].concat());
-        assert!(moves.err.contains(&format!("`rulemate load {hint}`")), "{}", moves.err);
         assert_eq!(load(&["--rules-from-save"]).code, if embed { 0 } else { 2 });
         let migrated = load(&["--migrate"]);
         assert_eq!(migrated.code, 0, "{}", migrated.err);
         assert!(migrated.out.contains("\"migrated\": true"), "{}", migrated.out);
+        // All other commands that go on from a save have the same choice.
+        let on = |command: &[&str], extra: &[&str]| {
+            rulemate(&[command, &rules[..], &["--save", shown(&file)], extra].concat())
+        };
+        let moves = on(&["moves"], &[]);
+        assert!(moves.code == 2 && moves.err.contains(hint), "{}", moves.err);
+        let next = scratch(&format!("next-{name}"));
+        for (option, works) in [("--rules-from-save", embed), ("--migrate", true)] {
+            let moves = on(&["moves"], &[option]);
+            assert_eq!(moves.code == 0 && moves.out.contains("g1f3"), works, "{}", moves.err);
+            let saved = on(&["save", "--moves", "Nf3", shown(&next)], &[option]);
+            assert_eq!(saved.code, if works { 0 } else { 2 }, "{}", saved.err);
+            if works {
+                // Its rules are those that the game went on by.
+                let rules = if option == "--migrate" { &rules[..] } else { &[] };
+                let again = rulemate(&[&["load", "--json"], rules, &[shown(&next)]].concat());
+                assert_eq!(again.code, 0, "{}", again.err);
+                assert!(again.out.contains("\"plies\": 3"), "{}", again.out);
+            }
+        }
     }
+}
+
+/// A game that is played by the rules in its save goes back beyond a change of presets, and has other presets, by the same.
+#[test]
+fn a_game_goes_on_by_the_rules_in_its_save() {
+    let old = "tests/data/saves/v3.json";
+    let refused = rulemate(&["moves", "--save", old]);
+    assert!(refused.code == 2 && refused.err.contains("--rules-from-save"), "{}", refused.err);
+    for ply in ["0", "3", "6"] {
+        let moves = rulemate(&["moves", "--save", old, "--ply", ply, "--rules-from-save"]);
+        assert_eq!((moves.code, moves.err.as_str()), (0, ""), "{}", moves.out);
+        assert!(moves.out.lines().count() >= 20, "{}", moves.out);
+    }
+    let file = scratch("on-by-old-rules.json");
+    let lines = format!(
+        "on piece-shield:white\nd3\noff piece-shield\nsave --embed-rules {}\nquit\n",
+        shown(&file)
+    );
+    let played = rulemate_reading(&["play", "--ascii", "--save", old, "--rules-from-save"], &lines);
+    assert_eq!((played.code, played.err.as_str()), (0, ""), "{}", played.out);
+    let audited = rulemate(&["audit", "--rules-from-save", shown(&file)]);
+    assert_eq!((audited.code, audited.err.as_str()), (0, ""), "{}", audited.out);
+    assert!(audited.out.contains("7 plies"), "{}", audited.out);
+    // Without a save there are no rules to be taken from it.
+    assert_eq!(rulemate(&["moves", "--migrate"]).code, 2);
+    let both = ["moves", "--save", old, "--migrate", "--rules-from-save"];
+    assert_eq!(rulemate(&both).code, 2);
+    // The first version does not say which game it is of.
+    let first = "tests/data/saves/v1.json";
+    let refused = rulemate(&["moves", "--save", first]);
+    assert!(refused.code == 2 && refused.err.contains("--game NAME --facts"), "{}", refused.err);
+    assert_eq!(rulemate(&["moves", "--game", "chess", "--facts", first]).code, 0);
 }
 
 #[test]

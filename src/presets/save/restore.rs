@@ -131,7 +131,7 @@ impl Save {
                 catalogue
             }
             RulesFrom::Save => {
-                own = self.catalogue()?.with_code_of(catalogue);
+                own = self.own_catalogue(catalogue)?;
                 &own
             }
         };
@@ -163,13 +163,14 @@ impl Save {
         Ok(programs)
     }
 
-    /// The rule files of the save as a catalogue of their own.
-    fn catalogue(&self) -> Result<Catalogue, RestoreError> {
+    /// The rule files of the save as a catalogue of their own, with the code that is registered with another one.
+    pub(crate) fn own_catalogue(&self, registered: &Catalogue) -> Result<Catalogue, RestoreError> {
         if self.rules.is_empty() {
             return Err(RestoreError::NotEmbedded);
         }
         let sources = self.rules.iter().map(RuleFile::source).collect::<Result<Vec<_>, _>>()?;
-        Catalogue::part(sources).map_err(|it| RestoreError::Embedded(it.to_string()))
+        let own = Catalogue::part(sources).map_err(|it| RestoreError::Embedded(it.to_string()))?;
+        Ok(own.with_code_of(registered))
     }
 
     /// Checks that the code that the save's presets call is registered.
