@@ -16,15 +16,16 @@ const AT_ONCE: usize = 200;
 const AGAIN: &str = "try again when the store can be reached";
 
 /// Opens a store that exists: a missing file is not created, but an empty database of PostgreSQL gets its tables.
-fn open(url: Option<&str>) -> anyhow::Result<Box<dyn Store>> {
-    existing_store(&store_url(url)?)
+fn open(url: Option<&str>, to_write: bool) -> anyhow::Result<Box<dyn Store>> {
+    existing_store(&store_url(url)?, to_write)
 }
 
 /// Carries out the requested changes, then lists the reports that are left. The first change that fails ends the
 /// command; those before it are not undone. Unless the output is JSON, closed accounts and ended tournaments are
 /// printed at once, and the number of deleted reports at the end.
 pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut store = open(args.store.as_deref())?;
+    let is_change = [&args.close, &args.end, &args.done].iter().any(|it| !it.is_empty());
+    let mut store = open(args.store.as_deref(), is_change)?;
     for name in &args.close {
         let is_closed = close_account(store.as_mut(), name).or_fix(AGAIN)?;
         if !is_closed {
@@ -74,7 +75,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
 
 /// Removes old games.
 pub(crate) fn prune(args: &PruneArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut store = open(args.store.as_deref())?;
+    let mut store = open(args.store.as_deref(), !args.dry_run)?;
     let before = wall_clock().saturating_sub(args.days.saturating_mul(DAY));
     let old = store.older(before).or_fix(AGAIN)?;
     let mut count = old.len();

@@ -57,10 +57,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             let error = ServeError::Listen { address, error };
             Err(trouble(error, format!("{fix} {option} 127.0.0.1:0")))
         }
-        Err(error @ ServeError::Store(StoreError::Taken { .. })) => {
-            Err(trouble(error, "stop the other one, or name another file with --store"))
-        }
-        Err(error @ ServeError::Store(_)) => Err(trouble(error, STORE_HELP)),
+        Err(ServeError::Store(error)) => Err(no_store(error)),
         Err(error @ ServeError::Catalogue(_)) => Err(trouble(error, "`rulemate check` shows more")),
         Err(error @ ServeError::Io(_)) => Err(error.into()),
     }
@@ -139,12 +136,29 @@ pub(super) fn store_url(given: Option<&str>) -> anyhow::Result<String> {
     Ok(format!("sqlite://{}", folder.join("games.db").display()))
 }
 
-/// Opens an existing store; none is created.
-pub(super) fn existing_store(url: &str) -> anyhow::Result<Box<dyn Store>> {
+/// Opens an existing store; none is created. One of an earlier format is brought to the current one only if it is to be
+/// written to.
+pub(super) fn existing_store(url: &str, to_write: bool) -> anyhow::Result<Box<dyn Store>> {
     if store_file(url).is_some_and(|it| !it.exists()) {
         return Err(trouble(format!("there is no store {url}"), "name one with --store"));
     }
-    store::open(url).or_fix(STORE_HELP)
+    let open = if to_write { store::open } else { store::open_to_read };
+    open(url).map_err(no_store)
+}
+
+/// The error for a store that cannot be opened, with its fix.
+fn no_store(why: StoreError) -> anyhow::Error {
+    let fix = match &why {
+        StoreError::Taken { .. } => "stop the other one, or name another file with --store",
+        StoreError::Newer { .. } => {
+            "use the version of Rulemate that wrote it last, or a newer one, or name another file with --store"
+        }
+        StoreError::Broken(_) => {
+            "put a copy in its place that `rulemate backup` made, or name another file with --store"
+        }
+        _ => STORE_HELP,
+    };
+    trouble(why, fix)
 }
 
 /// The file of a store; `None` if it is on a server, or no store.
@@ -168,9 +182,9 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict
     if args.to.exists() {
         return Err(trouble(format!("{} is there already", args.to.display()), "name a new file"));
     }
-    let mut from = existing_store(&url)?;
+    let mut from = existing_store(&url, false)?;
     from.backup(&args.to).or_fix("name a file that can be written")?;
-    let health = store::open(&args.to.display().to_string())
+    let health = store::open_to_read(&args.to.display().to_string())
         .and_then(|mut it| it.check())
         .or_fix("the copy cannot be read: try again")?;
     if args.json {
@@ -213,9 +227,16 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     if !is_there {
         say(out, false, format!("store: {url} is not there; `rulemate serve` makes it"))?;
     } else {
-        match store::open(&url).and_then(|mut it| it.check()) {
-            Ok(health) => {
-                say(out, true, format!("store: {url}, {}", contents(&health)))?;
+        let looked =
+            store::open_to_read(&url).and_then(|mut it| Ok((it.check()?, it.earlier_format())));
+        match looked {
+            Ok((health, earlier)) => {
+                let format = earlier.map_or_else(String::new, |it| {
+                    format!(
+                        ", of the earlier format {it}: `rulemate serve` brings it to the current one"
+                    )
+                });
+                say(out, true, format!("store: {url}, {}{format}", contents(&health)))?;
                 for fault in health.faults {
                     say(out, false, format!("store: {fault}"))?;
                 }
@@ -229,7 +250,7 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
         type Look = fn(&mut dyn Store, &Library) -> Result<Verified, StoreError>;
         let looks: [(&str, Look); 2] = [("summaries", summaries), ("snapshots", snapshots)];
         for (what, look) in looks.into_iter().take(if args.quick { 1 } else { 2 }) {
-            match store::open(&url).and_then(|mut it| look(it.as_mut(), library)) {
+            match store::open_to_read(&url).and_then(|mut it| look(it.as_mut(), library)) {
                 Ok(looked) => {
                     say(out, true, format!("{what}: {} are what their logs say", looked.good))?;
                     for fault in looked.faults {

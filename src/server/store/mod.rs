@@ -172,8 +172,14 @@ pub enum StoreError {
     Copy(String),
     #[error("the log of game {game} is damaged at event {seq}: {fault}")]
     Damaged { game: String, seq: u64, fault: String },
+    #[error("the store's file is damaged: {0}")]
+    Broken(String),
     #[error("{url} is no store: {fault}")]
     Url { url: String, fault: String },
+    #[error(
+        "{url} is of a newer Rulemate: its format is {found}, this program knows those up to {known}"
+    )]
+    Newer { url: String, found: i64, known: i64 },
     #[error(
         "{url} is served by another process{}: stop that one, or let several share a postgres:// store",
         process.as_ref().map(|it| format!(" ({it})")).unwrap_or_default()
@@ -364,6 +370,11 @@ pub trait Store: Send {
     /// The store cannot be reached.
     fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError>;
 
+    /// The format of a store that is an earlier one, if this was opened to be read ([`open_to_read`]).
+    fn earlier_format(&self) -> Option<i64> {
+        None
+    }
+
     /// Writes a copy that can be opened like the store itself.
     ///
     /// # Errors
@@ -384,14 +395,32 @@ pub trait Store: Send {
     fn check(&mut self) -> Result<Health, StoreError>;
 }
 
-/// Opens the store of a URL: `sqlite://PATH`, a plain path, or `postgres://...` for several nodes.
+/// Opens the store of a URL: `sqlite://PATH`, a plain path, or `postgres://...` for several nodes. A store of an earlier
+/// format is brought to the current one, which earlier versions refuse.
 ///
 /// # Errors
 /// There is no such store, and none can be made.
 pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
+    open_by(url, Sqlite::open)
+}
+
+/// Opens the store of a URL for a program that only looks at it or copies it: a file of an earlier format stays as it is,
+/// and what is read is a temporary copy in the current format. In PostgreSQL, tables that are missing are created.
+///
+/// # Errors
+/// There is no such store, or it cannot be copied.
+pub fn open_to_read(url: &str) -> Result<Box<dyn Store>, StoreError> {
+    open_by(url, Sqlite::open_to_read)
+}
+
+/// Opens the store of a URL, files in the given way.
+fn open_by(
+    url: &str,
+    file: fn(&Path) -> Result<Sqlite, StoreError>,
+) -> Result<Box<dyn Store>, StoreError> {
     match url.split_once("://") {
-        Some(("sqlite", path)) => Ok(Box::new(Sqlite::open(Path::new(path))?)),
-        None => Ok(Box::new(Sqlite::open(Path::new(url))?)),
+        Some(("sqlite", path)) => Ok(Box::new(file(Path::new(path))?)),
+        None => Ok(Box::new(file(Path::new(url))?)),
         #[cfg(feature = "postgres")]
         Some(("postgres" | "postgresql", _)) => Ok(Box::new(Postgres::open(url)?)),
         #[cfg(not(feature = "postgres"))]

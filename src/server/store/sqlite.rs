@@ -1,9 +1,10 @@
 //! The store that needs no setup: one SQLite file with a write-ahead log, every commit synced to disk.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, params};
 
 use super::check::Check;
 use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
@@ -66,11 +67,40 @@ CREATE TABLE IF NOT EXISTS tallies (
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Connection,
+    /// The store that `connection` is to a copy of.
+    original: Option<Original>,
+}
+
+/// A store of an earlier format, which is not changed.
+#[derive(Debug)]
+struct Original {
+    connection: Connection,
+    format: i64,
+    /// The copy, removed after the connection to it is closed.
+    _copy: Temporary,
+}
+
+/// A database that is removed when this is dropped.
+#[derive(Debug)]
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        for end in ["", "-wal", "-shm"] {
+            // A missing file need not be removed.
+            let _ = std::fs::remove_file(with_ending(&self.0, end));
+        }
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Unavailable(error.to_string())
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Broken(error.to_string())
+            }
+            _ => Self::Unavailable(error.to_string()),
+        }
     }
 }
 
@@ -80,23 +110,39 @@ impl Sqlite {
     /// # Errors
     /// The file is not a database or is another program's, or it has a later format, or cannot be created.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let mut connection = Connection::open(path)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
-        if is_foreign(&connection)? {
-            let fault = "it is a database of another program".to_owned();
-            return Err(StoreError::Url { url: path.display().to_string(), fault });
-        }
+        let (mut connection, found) = connect(path)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
-        let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if found > FORMAT {
-            let fault = format!("its format is {found}, this program knows those up to {FORMAT}");
-            return Err(StoreError::Url { url: path.display().to_string(), fault });
-        }
         if found < FORMAT {
             make_tables(&mut connection)?;
         }
-        Ok(Self { connection })
+        if (1..FORMAT).contains(&found) {
+            tracing::info!(
+                from = found,
+                to = FORMAT,
+                "the store is in a newer format now, which earlier versions refuse"
+            );
+        }
+        Ok(Self { connection, original: None })
+    }
+
+    /// Opens the file to look at it. A store of an earlier format stays as it is: what is read is a copy of it in the
+    /// current format, beside it, which is removed when this is dropped.
+    ///
+    /// # Errors
+    /// As [`Sqlite::open`]; or the copy cannot be made.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let (connection, format) = connect(path)?;
+        if !(1..FORMAT).contains(&format) {
+            return Self::open(path);
+        }
+        let copy = Temporary(with_ending(path, &format!("-copy-{}", std::process::id())));
+        copy_to(&connection, &copy.0)?;
+        let Self { connection: current, .. } = Self::open(&copy.0)?;
+        Ok(Self {
+            connection: current,
+            original: Some(Original { connection, format, _copy: copy }),
+        })
     }
 }
 
@@ -361,11 +407,12 @@ impl Store for Sqlite {
         Ok(games.collect::<Result<_, _>>()?)
     }
 
+    fn earlier_format(&self) -> Option<i64> {
+        self.original.as_ref().map(|it| it.format)
+    }
+
     fn backup(&mut self, to: &Path) -> Result<(), StoreError> {
-        let not_text = || StoreError::Copy("its name must be UTF-8".into());
-        let to = to.to_str().ok_or_else(not_text)?;
-        let copied = self.connection.execute("VACUUM INTO ?1", [to]);
-        copied.map(|_| ()).map_err(|it| StoreError::Copy(it.to_string()))
+        copy_to(self.original.as_ref().map_or(&self.connection, |it| &it.connection), to)
     }
 
     fn probe(&mut self) -> Result<(), StoreError> {
@@ -395,6 +442,36 @@ impl Store for Sqlite {
         let tallies: Vec<(String, i64, String)> = tallies.collect::<Result<_, _>>()?;
         Ok(check.end(tallies))
     }
+}
+
+/// A connection to a database that is a store of a format that is known, or empty (format 0).
+fn connect(path: &Path) -> Result<(Connection, i64), StoreError> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(Duration::from_secs(10))?;
+    let url = || path.display().to_string();
+    if is_foreign(&connection)? {
+        let fault = "it is a database of another program".to_owned();
+        return Err(StoreError::Url { url: url(), fault });
+    }
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    match found > FORMAT {
+        true => Err(StoreError::Newer { url: url(), found, known: FORMAT }),
+        false => Ok((connection, found)),
+    }
+}
+
+/// Copies a whole database, as it is at one moment.
+fn copy_to(from: &Connection, to: &Path) -> Result<(), StoreError> {
+    let not_text = || StoreError::Copy("its name must be UTF-8".into());
+    let to = to.to_str().ok_or_else(not_text)?;
+    let copied = from.execute("VACUUM INTO ?1", [to]);
+    copied.map(|_| ()).map_err(|it| StoreError::Copy(it.to_string()))
+}
+
+fn with_ending(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    name.into()
 }
 
 /// Whether a database has tables, but none of a store.

@@ -278,3 +278,79 @@ fn an_older_store_gets_its_tallies() {
     let health = store.check().unwrap();
     assert_eq!((health.faults, health.games), (Vec::new(), 7));
 }
+
+/// Runs the program: its exit code, and all that it prints.
+fn ran(args: &[&str]) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rulemate"));
+    let done = command.args(args).output().unwrap();
+    (done.status.code(), String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned())
+}
+
+fn format_of(file: &Path) -> i64 {
+    let file = Connection::open(file).unwrap();
+    file.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+}
+
+/// Whoever looks at a store of before, or copies it, can still go back to the program that made it.
+#[test]
+fn an_older_store_is_looked_at_and_copied_as_it_is() {
+    let folder = Folder::new("as-it-is");
+    let file = full_store(&folder);
+    // Format 3 had neither lists of rules nor tallies, and accounts were texts.
+    let older =
+        "DROP TABLE tallies; DROP TABLE uploads; DROP TABLE records; PRAGMA user_version = 3;";
+    Connection::open(&file).unwrap().execute_batch(older).unwrap();
+    let before = fs::read_dir(&folder.0).unwrap().count();
+    let store = file.display().to_string();
+    let (_, told) = ran(&["doctor", "--store", &store]);
+    let of_store = told.lines().find(|it| it.contains("store: ")).unwrap_or_default();
+    assert!(of_store.starts_with("ok ") && of_store.contains("of the earlier format 3"), "{told}");
+    assert!(!told.contains("BAD summ") && !told.contains("BAD snap"), "{told}");
+    for args in [&["moderate"][..], &["prune", "--days", "1", "--dry-run"]] {
+        let (code, told) = ran(&[args, &["--store", &store]].concat());
+        assert_eq!(code, Some(0), "{told}");
+    }
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), before, "nothing is left");
+    let copy = folder.0.join("copy.db");
+    let (code, told) = ran(&["backup", &copy.display().to_string(), "--store", &store]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("7 games"), "{told}");
+    assert_eq!((format_of(&file), format_of(&copy)), (3, 3));
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), before + 1, "nothing but the copy");
+    // Whoever writes brings it to the current format.
+    let (code, told) = ran(&["prune", "--days", "1000", "--store", &store]);
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!((format_of(&file), format_of(&copy)), (5, 3));
+}
+
+/// A store of a later version is one, and a file that is damaged is told as that; neither is helped by another file name.
+#[test]
+fn a_store_that_cannot_be_read_is_told_with_what_helps() {
+    let folder = Folder::new("unread");
+    let file = folder.0.join("games.db");
+    drop(Sqlite::open(&file).unwrap());
+    let whole = fs::read(&file).unwrap();
+    Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 99;").unwrap();
+    let url = folder.url();
+    for args in
+        [&["serve", "--listen", "127.0.0.1:0"][..], &["prune", "--days", "9"], &["moderate"]]
+    {
+        let (code, told) = ran(&[args, &["--store", &url]].concat());
+        assert_eq!(code, Some(2), "{told}");
+        assert!(told.contains("is of a newer Rulemate: its format is 99"), "{told}");
+        assert!(told.contains("or a newer one"), "{told}");
+    }
+    for text in
+        [&whole[..whole.len() / 2], b"no database, but a text that is long enough".as_slice()]
+    {
+        for end in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{end}", file.display()));
+        }
+        fs::write(&file, text).unwrap();
+        let (code, told) = ran(&["serve", "--listen", "127.0.0.1:0", "--store", &url]);
+        assert_eq!(code, Some(2), "{told}");
+        assert!(told.contains("the store's file is damaged: "), "{told}");
+        assert!(told.contains("that `rulemate backup` made"), "{told}");
+        assert_eq!(fs::read(&file).unwrap(), text, "it is left as it is");
+    }
+}
