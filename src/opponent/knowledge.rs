@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 use crate::derive::{Allowance, World};
 use crate::facts::{AttrId, EntityId, GAME, Shape};
 use crate::game::Game;
-use crate::moves::{Contract, Move, deciding, legal_moves, pseudo_moves};
+use crate::moves::{
+    Contract, LegalityMode, Move, deciding, is_stuck, legal_moves, may_stop, pseudo_moves,
+};
 use crate::rules::{Meta, Program, RelId, Type};
 
 use super::Chance;
@@ -96,6 +98,8 @@ const TRIED: usize = 12;
 /// Maximum number of actions, and maximum time, of games at random.
 const RANDOM: usize = 100_000;
 const RANDOM_TIME: Duration = Duration::from_secs(1);
+/// As often as a position need not come in any game before it is drawn, if it is at all.
+const OFTEN: i64 = 1_000;
 /// Maximum number of positions that are kept for the regression: the newest.
 const SAMPLES: usize = 40_000;
 
@@ -373,16 +377,17 @@ impl SampleGames<'_> {
                 self.captures.1 += 1;
             }
             if let Some(winner) = winner(world, self.contract) {
-                let Some(winner) = winner else { return (taken, false) };
-                let sample = |standing| Sample { standing, winner };
-                self.samples.extend(positions.into_iter().map(sample));
-                let surplus = self.samples.len().saturating_sub(SAMPLES);
-                self.samples.drain(..surplus);
-                return (taken, true);
+                return (taken, self.keep(positions, winner));
             }
             let moves = legal_moves(world, self.contract);
-            if moves.is_empty() || world.has_run_out() {
+            if world.has_run_out() {
                 return (taken, false);
+            }
+            if moves.is_empty() {
+                // Where actions are played out, no rule says that there is none.
+                let is_over = may_stop(world, self.contract);
+                let winner = if is_over { winner_if_stuck(world, self.contract) } else { None };
+                return (taken, self.keep(positions, winner));
             }
             let before = std::mem::replace(&mut mover, self.contract.mover(world.facts()));
             self.turns.0 += (moves.len() as f32).ln();
@@ -404,6 +409,15 @@ impl SampleGames<'_> {
         (taken, false)
     }
 
+    /// Keeps the positions of a game for the regression, if a side has won it. Returns whether one has.
+    fn keep(&mut self, positions: Vec<Vec<Standing>>, winner: Option<usize>) -> bool {
+        let Some(winner) = winner else { return false };
+        self.samples.extend(positions.into_iter().map(|standing| Sample { standing, winner }));
+        let surplus = self.samples.len().saturating_sub(SAMPLES);
+        self.samples.drain(..surplus);
+        true
+    }
+
     /// The action after which the position looks best for the side that takes it.
     fn best(&mut self, world: &mut World, guide: &Knowledge, moves: &[Move]) -> Option<usize> {
         let mover = usize::try_from(self.contract.mover(world.facts())?).ok()?;
@@ -411,7 +425,7 @@ impl SampleGames<'_> {
         for (at, mv) in moves.iter().enumerate() {
             let mark = world.mark();
             let score = match world.fire(mv.action, &mv.args) {
-                Ok(()) => match winner(world, self.contract) {
+                Ok(()) => match winner_at_once(world, self.contract) {
                     Some(Some(winner)) if winner == mover => i32::MAX,
                     Some(Some(_)) => i32::MIN,
                     _ => guide.score(&standing(world, self.contract, &self.features), mover),
@@ -492,8 +506,46 @@ pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<us
     Some(winner_of(world, contract, outcome))
 }
 
+/// Whether the side to move must answer a threat to what it must keep.
+pub(super) fn is_threatened(world: &mut World, contract: &Contract) -> bool {
+    let Some(mover) = contract.mover(world.facts()) else { return false };
+    contract.exposed.is_some_and(|it| world.contains(it, &[mover]))
+}
+
+/// Whether a position that comes again and again ends the game without a winner: tried, since rules decide by themselves.
+pub(super) fn is_repetition_drawn(world: &mut World, contract: &Contract) -> bool {
+    let Some(occurrences) = contract.occurrences else { return false };
+    if world.program().repetition.is_empty() {
+        return false;
+    }
+    let mark = world.mark();
+    world.set_raw(GAME, occurrences.attr, Some(OFTEN));
+    let ended = winner(world, contract);
+    world.rollback(mark);
+    ended == Some(None)
+}
+
+/// The end of a game, as [`winner`]. Where actions are played out, no rule says that a side has none, so whether a side
+/// that is threatened has one is tried.
+pub(super) fn winner_at_once(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
+    winner(world, contract).or_else(|| {
+        let is_mate = !LegalityMode::Declared.is_by_rules(contract)
+            && is_threatened(world, contract)
+            && may_stop(world, contract)
+            && is_stuck(world, contract);
+        is_mate.then(|| winner_if_stuck(world, contract))
+    })
+}
+
+/// The winner where the side to move has no action; `None` for a draw.
+pub(super) fn winner_if_stuck(world: &mut World, contract: &Contract) -> Option<usize> {
+    let rows = contract.stuck.map(|it| world.tuples(it)).unwrap_or_default();
+    let outcome = rows.first().and_then(|it| it.first().copied())?;
+    winner_of(world, contract, outcome)
+}
+
 /// The winner by an outcome.
-pub(super) fn winner_of(world: &mut World, contract: &Contract, outcome: i64) -> Option<usize> {
+fn winner_of(world: &mut World, contract: &Contract, outcome: i64) -> Option<usize> {
     let rows = world.matching(contract.wins, &[None, Some(outcome)]);
     rows.first().and_then(|it| usize::try_from(*it.first()?).ok())
 }

@@ -174,22 +174,40 @@ impl Opponent {
     /// The game is not changed, and its history counts: repeated positions are draws if the rules say so. An
     /// opponent that is stopped answers with the best action that it has found, or with the first legal one.
     pub fn choose(&mut self, game: &Game, budget: Budget, stop: &Stop) -> Option<Choice> {
+        self.choose_and_tell(game, budget, stop, &mut |_| ())
+    }
+
+    /// [`Opponent::choose`], which tells what it would take so far: after each depth, and where it samples, each time that
+    /// it has examined twice as many positions.
+    pub fn choose_and_tell(
+        &mut self,
+        game: &Game,
+        budget: Budget,
+        stop: &Stop,
+        tell: &mut dyn FnMut(&Choice),
+    ) -> Option<Choice> {
         self.seed = self.seed.wrapping_add(1);
         if game.result().is_some() {
             return None;
         }
         // A search that is stopped at once, or whose rules take too long, may not have judged a single action.
-        self.found(game, budget, stop).or_else(|| first_choice(game))
+        self.found(game, budget, stop, tell).or_else(|| first_choice(game))
     }
 
     /// What a search finds, if it finds an action in its budget.
-    fn found(&self, game: &Game, budget: Budget, stop: &Stop) -> Option<Choice> {
+    fn found(
+        &self,
+        game: &Game,
+        budget: Budget,
+        stop: &Stop,
+        tell: &mut dyn FnMut(&Choice),
+    ) -> Option<Choice> {
         // The steps of evaluating rules are bounded for a search as for a request.
         let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => {
                 let error = self.level.error();
-                self.search(game, budget, stop).choose(&self.among, error, self.seed)
+                self.search(game, budget, stop).choose(&self.among, error, self.seed, tell)
             }
             Method::MonteCarlo => {
                 let (found, left) = self.forced(game, budget, stop);
@@ -197,9 +215,10 @@ impl Opponent {
                     return Some(win.clone());
                 }
                 let used = found.as_ref().map_or(0, |it| it.nodes);
-                let sampled = Tree::new(self.search(game, left, stop), self.seed).choose();
-                let sampled = sampled.map(|it| Choice { nodes: it.nodes + used, ..it });
-                sampled.or(found)
+                let all = |it: &Choice| Choice { nodes: it.nodes + used, ..it.clone() };
+                let mut tree = Tree::new(self.search(game, left, stop), self.seed);
+                let sampled = tree.choose(&mut |it| tell(&all(it)));
+                sampled.as_ref().map(all).or(found)
             }
         }
     }
@@ -211,11 +230,12 @@ impl Opponent {
     /// The result of alpha-beta with a part of the budget, and the rest of the budget: sampling may miss a
     /// win that is a few actions away.
     fn forced(&self, game: &Game, budget: Budget, stop: &Stop) -> (Option<Choice>, Budget) {
-        let (nodes, time) = (budget.nodes / FORCED, budget.time.map(|it| it / FORCED as u32));
+        let nodes = budget.nodes / FORCED;
+        let time = budget.time.map(|it| (it / FORCED as u32).min(FORCED_TIME));
         let part = Budget { nodes, time, ..budget };
         let found = match nodes {
             0 => None,
-            _ => self.search(game, part, stop).choose(&[], 0, self.seed),
+            _ => self.search(game, part, stop).choose(&[], 0, self.seed, &mut |_| ()),
         };
         let used = found.as_ref().map_or(0, |it| it.nodes);
         let left = Budget {
@@ -278,6 +298,8 @@ fn wins(choice: &Choice) -> Option<u32> {
 
 /// The fraction (1/n) of a sampling budget that is spent on finding a forced win.
 const FORCED: u64 = 8;
+/// Maximum time for that.
+const FORCED_TIME: Duration = Duration::from_secs(5);
 
 /// Average number of possible turns from which on there are too many for alpha-beta.
 const MANY: f32 = 1_000.0;

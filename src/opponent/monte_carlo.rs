@@ -131,14 +131,26 @@ impl<'g> Tree<'g> {
         Self { search, params, nodes: Vec::new(), size: 0, amaf, chance: Chance(seed) }
     }
 
-    pub(super) fn choose(&mut self) -> Option<Choice> {
-        let (action, score) = self.judge().into_iter().next()?;
-        let line = self.line();
-        Some(Choice { action, score, depth: line.len() as u32, nodes: self.search.nodes, line })
+    /// The best action. Tells the best one so far each time that the number of positions has doubled.
+    pub(super) fn choose(&mut self, tell: &mut dyn FnMut(&Choice)) -> Option<Choice> {
+        let mut next = TOLD;
+        self.grow(|it| {
+            if it.search.nodes >= next {
+                next = it.search.nodes * 2;
+                it.choice().iter().for_each(&mut *tell);
+            }
+        });
+        self.choice()
     }
 
     /// All actions with their scores, best first.
     pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
+        self.grow(|_| ());
+        self.judged()
+    }
+
+    /// Visits positions until the budget is spent or the result is proven.
+    fn grow(&mut self, mut after_visit: impl FnMut(&Self)) {
         let (is_own, key) = (self.search.is_own_turn(), self.search.key());
         let here = self.evaluation();
         self.nodes.push(Node { is_own, key, here, edges: None });
@@ -147,7 +159,20 @@ impl<'g> Tree<'g> {
             if found.proven.is_some() || self.edges(0).len() <= 1 || self.search.is_spent() {
                 break;
             }
+            after_visit(self);
         }
+    }
+
+    /// The best action so far.
+    fn choice(&self) -> Option<Choice> {
+        let (action, score) = self.judged().into_iter().next()?;
+        let line = self.line();
+        Some(Choice { action, score, depth: line.len() as u32, nodes: self.search.nodes, line })
+    }
+
+    /// All actions with their scores so far, best first.
+    fn judged(&self) -> Vec<(Move, Score)> {
+        let is_own = self.nodes.first().is_some_and(|it| it.is_own);
         let mut judged: Vec<&Edge> = self.edges(0).iter().collect();
         judged.sort_by(|a, b| self.compared(b, a, is_own));
         let score = |it: &Edge| match it.after {
@@ -433,6 +458,8 @@ impl<'g> Tree<'g> {
     }
 }
 
+/// The first choice is told after so many positions.
+const TOLD: u64 = 512;
 /// Neither side is better off.
 const EVEN: f32 = 0.5;
 /// The number of AMAF samples that weigh as much as what is known of an action before it is tried: the static evaluation

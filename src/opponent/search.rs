@@ -9,7 +9,10 @@ use std::time::Instant;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::knowledge::{Feature, Standing, features, is_entity, standing, winner, winner_of};
+use super::knowledge::{
+    Feature, Standing, features, is_entity, is_repetition_drawn, is_threatened, standing, winner,
+    winner_at_once, winner_if_stuck,
+};
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
 use crate::game::{Game, position_key};
@@ -51,6 +54,7 @@ pub(super) struct Search<'g> {
     history: HashMap<Move, i32>,
     /// Whether positions have keys, which the rules may not declare.
     has_keys: bool,
+    /// Whether positions that come again are draws.
     pub(super) repeats: bool,
 }
 
@@ -78,8 +82,10 @@ impl<'g> Search<'g> {
         stop: Stop,
     ) -> Self {
         let (contract, program) = (game.contract(), &**game.program());
+        let mut world = game.world().clone();
+        let repeats = is_repetition_drawn(&mut world, contract);
         Self {
-            world: game.world().clone(),
+            world,
             contract,
             program,
             features: features(program, contract),
@@ -94,30 +100,52 @@ impl<'g> Search<'g> {
             known: HashMap::new(),
             history: HashMap::new(),
             has_keys: !program.repetition.is_empty(),
-            repeats: contract.occurrences.is_some() && !program.repetition.is_empty(),
+            repeats,
         }
     }
 
-    /// The best action among these (of all, if there are none), after adding the random error of the level.
-    pub(super) fn choose(&mut self, among: &[Move], error: i32, seed: u64) -> Option<Choice> {
+    /// The best action among these (of all, if there are none), after adding the random error of the level. Tells the best
+    /// one of each depth.
+    pub(super) fn choose(
+        &mut self,
+        among: &[Move],
+        error: i32,
+        seed: u64,
+        tell: &mut dyn FnMut(&Choice),
+    ) -> Option<Choice> {
         let mut chance = Chance(seed);
-        let mut moves = self.sorted(None);
+        let mut moves = legal_moves(&mut self.world, self.contract);
         if !among.is_empty() {
             moves.retain(|it| among.contains(it));
         }
-        // Equally good actions come in random order.
+        // Equally likely actions come in random order.
         for at in (1..moves.len()).rev() {
             moves.swap(at, chance.below(at + 1));
+        }
+        let standing = self.standing();
+        let mut moves = self.ordered(moves, &standing, None, false);
+        // A win in one action is seen before the budget is spent on answers to other actions.
+        let glances = self.glance(&moves);
+        if let Some(win) = glances.iter().position(|it| *it == Some(WIN - 1)) {
+            let (action, score) = (moves.swap_remove(win), score_for_callers(WIN - 1));
+            let line = vec![action.clone()];
+            let choice = Choice { action, score, depth: 1, nodes: self.nodes, line };
+            tell(&choice);
+            return Some(choice);
         }
         let mut best = Choice {
             action: moves.first()?.clone(),
             score: Score::Hundredths(0),
             depth: 0,
             nodes: 0,
-            line: Vec::new(),
+            line: moves.iter().take(1).cloned().collect(),
         };
         for depth in 1..=self.budget.depth.max(1) {
-            let scores = self.root(&moves, depth as i32, error > 0);
+            // What is worse than the best one by twice the error at most may be taken for better.
+            let mut scores = self.root(&moves, depth as i32, Some(2 * error));
+            if depth == 1 {
+                self.add_unsearched(&moves, &standing, &glances, &mut scores);
+            }
             let misjudged = |(at, score): (usize, &i32)| {
                 let off = if error == 0 { 0 } else { noise(&mut chance, error) };
                 (score.saturating_add(off), std::cmp::Reverse(at))
@@ -131,6 +159,7 @@ impl<'g> Search<'g> {
                 nodes: self.nodes,
                 line: self.line(&moves[first], depth),
             };
+            tell(&best);
             if self.is_out || scores[first].abs() > DECIDED || moves.len() == 1 {
                 break;
             }
@@ -147,9 +176,11 @@ impl<'g> Search<'g> {
     /// All actions with their scores, best first, as deep as the budget allows.
     pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
         let moves = self.sorted(None);
-        let mut judged: Vec<(Move, i32)> = moves.iter().map(|it| (it.clone(), 0)).collect();
+        let glances: Vec<i32> =
+            self.glance(&moves).into_iter().map(Option::unwrap_or_default).collect();
+        let mut judged: Vec<(Move, i32)> = moves.iter().cloned().zip(glances).collect();
         for depth in 1..=self.budget.depth.max(1) {
-            let scores = self.root(&moves, depth as i32, true);
+            let scores = self.root(&moves, depth as i32, None);
             if scores.len() < moves.len() {
                 break;
             }
@@ -163,19 +194,59 @@ impl<'g> Search<'g> {
         judged.into_iter().map(|(mv, score)| (mv, score_for_callers(score))).collect()
     }
 
-    /// The scores of the first actions, as many as the budget allows; each exact if `all`, or else only a
-    /// bound unless it is better than those before it.
-    fn root(&mut self, moves: &[Move], depth: i32, all: bool) -> Vec<i32> {
+    /// Adds scores of actions that the budget did not allow to search, if there are any that seem to capture nothing: these
+    /// count as they look. What a capture is worth, nobody knows before the answers.
+    fn add_unsearched(
+        &self,
+        moves: &[Move],
+        standing: &[Standing],
+        glances: &[Option<i32>],
+        scores: &mut Vec<i32>,
+    ) {
+        let victims = Victims::of(self, standing);
+        let is_quiet = |it: &Move| victims.taken_by(self, it).is_none();
+        let unsearched = moves.iter().zip(glances).skip(scores.len());
+        let looks = unsearched.map(|(it, glance)| glance.filter(|_| is_quiet(it)));
+        let looks: Vec<Option<i32>> = looks.collect();
+        if looks.iter().any(Option::is_some) {
+            scores.extend(looks.iter().map(|it| it.unwrap_or(UNTAKEN)));
+        }
+    }
+
+    /// The score right after each action, without a look at what follows; `None` for those that the budget does not allow.
+    fn glance(&mut self, moves: &[Move]) -> Vec<Option<i32>> {
+        let side = usize::try_from(self.side).unwrap_or_default();
+        let look = |it: &mut Self| {
+            if it.is_spent() {
+                return None;
+            }
+            let score = match winner_at_once(&mut it.world, it.contract) {
+                Some(winner) => it.ended(winner, 1),
+                None => {
+                    let standing = it.standing();
+                    it.knowledge.score(&standing, side)
+                }
+            };
+            (!it.has_run_out()).then_some(score)
+        };
+        let glance =
+            |it| if self.is_out { None } else { self.after(it, look).unwrap_or(Some(UNTAKEN)) };
+        moves.iter().map(glance).collect()
+    }
+
+    /// The scores of the first actions, as many as the budget allows. Those that are worse than the best one before them
+    /// by more than a margin are only bounds; without a margin all are exact.
+    fn root(&mut self, moves: &[Move], depth: i32, margin: Option<i32>) -> Vec<i32> {
         let mut scores = Vec::new();
         let mut best = -INFINITE;
         for mv in moves {
-            let least = if all { -INFINITE } else { best };
+            let least = margin.map_or(-INFINITE, |it| (best - it).max(-INFINITE));
             let Some(score) = self.after(mv, |it| it.score(depth - 1, 1, least, INFINITE)) else {
                 scores.push(UNTAKEN);
                 continue;
             };
-            // An interrupted score is meaningless, except that of the first action at the first depth.
-            if self.is_out && !(scores.is_empty() && depth == 1) {
+            // An interrupted score is meaningless.
+            if self.is_out {
                 break;
             }
             scores.push(score);
@@ -225,7 +296,7 @@ impl<'g> Search<'g> {
         let is_own = self.is_own_turn();
         let standing = self.standing();
         let here = self.knowledge.score(&standing, usize::try_from(self.side).unwrap_or_default());
-        let is_quiet = depth <= 0 && !self.is_threatened();
+        let is_quiet = depth <= 0 && !is_threatened(&mut self.world, self.contract);
         if depth <= -BEYOND {
             return here;
         }
@@ -316,12 +387,6 @@ impl<'g> Search<'g> {
         self.contract.mover(self.world.facts()) == Some(self.side)
     }
 
-    /// Whether the side to move must answer a threat to what it must keep.
-    fn is_threatened(&mut self) -> bool {
-        let Some(mover) = self.contract.mover(self.world.facts()) else { return false };
-        self.contract.exposed.is_some_and(|it| self.world.contains(it, &[mover]))
-    }
-
     pub(super) fn ended(&self, winner: Option<usize>, ply: i32) -> i32 {
         match winner {
             None => 0,
@@ -336,9 +401,7 @@ impl<'g> Search<'g> {
             // It would have to take its turn back, so such a turn scores as a loss.
             return if self.is_own_turn() { ply - WIN } else { WIN - ply };
         }
-        let rows = self.contract.stuck.map(|it| self.world.tuples(it)).unwrap_or_default();
-        let outcome = rows.first().and_then(|it| it.first().copied());
-        let winner = outcome.and_then(|it| winner_of(&mut self.world, self.contract, it));
+        let winner = winner_if_stuck(&mut self.world, self.contract);
         self.ended(winner, ply)
     }
 

@@ -207,6 +207,51 @@ fn the_opponent_takes_a_win_that_is_there() {
     }
 }
 
+/// Even where all that it may look at is spent on answers to captures.
+#[test]
+fn a_mate_in_one_is_seen_at_every_level() {
+    let rules = rules("chess");
+    let start = rules.start(None).expect("chess");
+    let lessons = Lessons { actions: 500, longest: 100, time: None };
+    let knowledge = Knowledge::learn(&start, lessons, 1);
+    for (fen, mate) in [
+        ("2b2k1r/3P1pp1/7b/p6p/1PP4n/N3B1PP/4KP1Q/2r2BNR w - - 1 39", "d7d8q"),
+        ("rnbkqb2/1n1p3r/pp3p1p/4pNPP/P1p5/1P1PB3/2PQP1PR/1R2KBN1 w - - 0 24", "e3b6"),
+        ("1rb1k1nr/3p1pq1/Rp5p/3B1K2/3b1pQ1/7N/2P4P/2B2R2 b - - 1 32", "g7e5"),
+        ("2qr1bn1/p7/b4ppr/Pp2p1Np/RPk1pBP1/5P1P/2P1n2K/1Q1R4 w - - 2 41", "b1b3"),
+    ] {
+        let game = rules.start(Some(fen)).expect("a position");
+        for (level, seed) in (1..=4).flat_map(|it| [(it, 1), (it, 2), (it, 3)]) {
+            let level = Level::new(level).expect("a level");
+            let mut opponent = Opponent::new(knowledge.clone(), level, seed);
+            let most = Budget { time: None, ..level.budget() };
+            let choice = opponent.choose(&game, most, &Stop::default()).expect("an action");
+            assert_eq!(choice.score, Score::Wins(1), "{level:?}: {fen}");
+            let mut after = game.clone();
+            let played = after.play(&choice.action).map(|it| it.uci.clone());
+            assert_eq!(played.as_deref(), Ok(mate), "{level:?}");
+        }
+    }
+}
+
+/// Likely actions are looked at first, also where the budget is too small for all.
+#[test]
+fn a_piece_that_hangs_is_taken_by_who_may_look_at_little() {
+    let rules = rules("chess");
+    let start = rules.start(None).expect("chess");
+    let lessons = Lessons { actions: 500, longest: 100, time: None };
+    let knowledge = Knowledge::learn(&start, lessons, 1);
+    let hangs = "rnb1kbnr/pppp1ppp/8/4p1q1/4P3/3P4/PPP2PPP/RNBQKBNR w KQkq - 1 3";
+    let game = rules.start(Some(hangs)).expect("a position");
+    for seed in 0..10 {
+        let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, seed);
+        let choice = opponent.choose(&game, budget(60, 1), &Stop::default()).expect("an action");
+        let mut after = game.clone();
+        let played = after.play(&choice.action).map(|it| it.uci.clone());
+        assert_eq!(played.as_deref(), Ok("c1g5"), "{choice:?}");
+    }
+}
+
 #[test]
 fn a_mate_in_two_is_seen_and_told() {
     let rules = rules("chess");
@@ -247,6 +292,62 @@ fn what_pieces_are_worth_is_learned_from_games() {
     assert!(0 < pawn && pawn < knight && knight < queen, "{pawn} {knight} {queen}");
     let (_, knight, queen, games) = worth("antichess");
     assert!(games > 5 && knight < 0 && queen < 0, "{knight} {queen} after {games} games");
+}
+
+/// Where actions are played out, no rule says that a side has none left: a mate teaches all the same.
+#[test]
+fn mates_that_are_found_by_playing_out_teach() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load("chess", &["piece-shield"]).expect("rules without a mistake");
+    let game = rules.start(Some("7k/8/8/8/8/8/1Q6/K5Q1 w - - 0 1")).expect("a position");
+    let lessons = Lessons { actions: 4_000, longest: 100, time: None };
+    let games = Knowledge::learn(&game, lessons, 1).games();
+    assert!(games > 5, "{games}");
+}
+
+/// Who loses wants positions to come again where that is a draw, and only there.
+#[test]
+fn a_position_that_comes_again_is_a_draw_where_rules_say_so() {
+    for (name, is_drawn) in [("chess", true), ("ability-chess", false)] {
+        let rules = rules(name);
+        let start = rules.start(None).expect("it starts");
+        let lessons = Lessons { actions: 500, longest: 100, time: None };
+        let knowledge = Knowledge::learn(&start, lessons, 1);
+        let mut game = rules.start(Some("7k/8/8/8/8/8/8/Q3K3 b - - 0 1")).expect("a position");
+        for text in ["h8g8", "a1b1", "g8h8", "b1a1"] {
+            game.play_text(text).unwrap_or_else(|it| panic!("{name}: {it}"));
+        }
+        let mut opponent = Opponent::new(knowledge, Level::HIGHEST, 7);
+        let choice = opponent.choose(&game, budget(2_000, 1), &Stop::default());
+        let score = choice.expect("the game goes on").score;
+        match is_drawn {
+            true => assert_eq!(score, Score::Hundredths(0), "{name}"),
+            false => assert!(matches!(score, Score::Hundredths(..-50)), "{name}: {score:?}"),
+        }
+    }
+}
+
+/// What is told during a search: each depth, and where it samples, from time to time.
+#[test]
+fn a_search_tells_what_it_has_found_so_far() {
+    for (name, method) in [("chess", Method::AlphaBeta), ("connect-four", Method::MonteCarlo)] {
+        let start = rules(name).start(None).expect("it starts");
+        let lessons = Lessons { actions: 500, longest: 100, time: None };
+        let knowledge = Knowledge::learn(&start, lessons, 1);
+        let mut opponent = Opponent::new(knowledge, Level::HIGHEST, 7).by(method);
+        let mut told = Vec::new();
+        let stop = Stop::default();
+        let choice = opponent
+            .choose_and_tell(&start, budget(6_000, 3), &stop, &mut |it| told.push(it.clone()));
+        let choice = choice.expect("an action");
+        assert!(told.len() >= 3 && told.is_sorted_by_key(|it| it.nodes), "{name}: {told:?}");
+        let legal = |it: &rulemate::opponent::Choice| it.line.first() == Some(&it.action);
+        assert!(told.iter().all(legal), "{name}: {told:?}");
+        if method == Method::AlphaBeta {
+            assert_eq!(told.iter().map(|it| it.depth).collect::<Vec<_>>(), [1, 2, 3], "{name}");
+            assert_eq!(told.last().map(|it| &it.action), Some(&choice.action), "{name}");
+        }
+    }
 }
 
 /// A stone does not put down others: an action whose square has the number of a stone is not the stone's.
