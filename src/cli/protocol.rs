@@ -77,16 +77,14 @@ fn converse(
     let reader = thread::Builder::new().spawn(move || read(&manners, &sender, &count));
     reader.context("a thread for the client's lines")?;
     for (line, interrupt) in lines {
-        let mut said = String::new();
+        let mut said = Ok(());
         let flow = answer(&line.context("standard input")?, interrupt, &mut |text| {
-            said.push_str(text);
-            said.push('\n');
+            if said.is_ok() {
+                // The client waits for the answer, and follows a search as it goes on.
+                said = text.split('\n').try_for_each(|it| out.line(it)).and_then(|()| out.flush());
+            }
         });
-        for text in said.lines() {
-            out.line(text)?;
-        }
-        // The client waits for the answer.
-        out.flush()?;
+        said?;
         open.fetch_sub(1, Ordering::SeqCst);
         if flow == Flow::Quit {
             break;
@@ -101,6 +99,9 @@ fn read(manners: &Manners, sender: &Sender<Heard>, open: &AtomicUsize) {
     let mut interrupt = Interrupt::default();
     let mut last = (false, Instant::now());
     let end = |interrupt: &mut Interrupt, began: Instant, ending: Ending| {
+        if ending == Ending::AnswerInTime {
+            return interrupt.end(ending);
+        }
         if ending == Ending::AnswerNow && open.load(Ordering::SeqCst) > 0 {
             thread::sleep(MOMENT.saturating_sub(began.elapsed()));
         }
@@ -124,10 +125,16 @@ fn read(manners: &Manners, sender: &Sender<Heard>, open: &AtomicUsize) {
                 }
                 continue;
             }
-            if let Some(ending) = (manners.ending)(line) {
+            let ending = (manners.ending)(line);
+            if let Some(ending) = ending {
                 end(&mut interrupt, last.1, ending);
             }
-            last = ((manners.is_search)(line), Instant::now());
+            let is_search = (manners.is_search)(line);
+            if is_search && interrupt.is_used() {
+                interrupt = Interrupt::default();
+            }
+            let goes_on = is_searching && ending == Some(Ending::AnswerInTime);
+            last = (goes_on || is_search, Instant::now());
         }
         open.fetch_add(1, Ordering::SeqCst);
         if sender.send((line, interrupt.clone())).is_err() || is_failed {

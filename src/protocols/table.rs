@@ -248,10 +248,11 @@ impl EngineGame {
     /// # Errors
     /// As [`EngineGame::pick`].
     pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
-        self.think_of(&[], level, budget, &Interrupt::default())
+        self.think_of(&[], level, budget, &Interrupt::default(), &mut |_| ())
     }
 
-    /// [`EngineGame::think`], of these actions alone (of all, if there are none), until the client ends it.
+    /// [`EngineGame::think`], of these actions alone (of all, if there are none), until the client ends it. Tells what it
+    /// would take so far.
     ///
     /// # Errors
     /// One of them is not legal. As [`EngineGame::pick`].
@@ -261,6 +262,7 @@ impl EngineGame {
         level: Level,
         mut budget: Budget,
         interrupt: &Interrupt,
+        tell: &mut dyn FnMut(Thought),
     ) -> Result<Option<Thought>, TableError> {
         let began = Instant::now();
         let among = self.actions(only)?;
@@ -270,28 +272,33 @@ impl EngineGame {
         if stop.is_stopped() {
             budget.time = Some(hurried(budget.time));
         }
-        let knowledge = self.learned(lessons_within(budget))?;
+        let knowledge = self.learned(lessons_within(budget), &stop)?;
         budget.time = budget.time.map(|it| it.saturating_sub(began.elapsed()));
         if stop.is_stopped() {
             (budget.time, stop) = (Some(hurried(budget.time)), Stop::default());
         }
         let mut opponent = Opponent::new(knowledge, level, self.game.hash()).among(among);
-        let choice = opponent.choose(&self.game, budget, &stop);
+        let mut shown = self.game.clone();
+        let choice = opponent.choose_and_tell(&self.game, budget, &stop, &mut |it| {
+            tell(thought(it, &mut shown, self.dialect()));
+        });
         let contract = self.game.contract().clone();
-        let (score, depth, nodes) = choice
-            .as_ref()
-            .map_or((Score::Hundredths(0), 0, 0), |it| (it.score, it.depth, it.nodes));
         // Without the time for a single look at the actions there is no choice. And rules may call an action legal that
         // cannot be taken. Then any other action is taken.
         let mut can_be_taken =
             |it: &Choice| refusal(self.game.world_mut(), &contract, &it.action).is_none();
-        let Some(choice) = choice.filter(|it| can_be_taken(it)) else {
-            return Ok(Some(Thought { line: vec![text.clone()], text, score, depth, nodes }));
-        };
-        let texts = action_texts(self.game.world_mut(), &choice.line);
-        let line: Vec<String> = texts.iter().map(|it| self.dialect().move_to_theirs(it)).collect();
-        let text = line.first().cloned().unwrap_or(text);
-        Ok(Some(Thought { text, score, depth, nodes, line }))
+        let is_refused = choice.as_ref().is_some_and(|it| !can_be_taken(it));
+        let mut found = choice.map(|it| thought(&it, &mut shown, self.dialect()));
+        if let Some(found) = found.as_mut().filter(|it| is_refused || it.line.is_empty()) {
+            (found.line, found.text) = (vec![text.clone()], text.clone());
+        }
+        Ok(Some(found.unwrap_or_else(|| Thought {
+            line: vec![text.clone()],
+            text,
+            score: Score::Hundredths(0),
+            depth: 0,
+            nodes: 0,
+        })))
     }
 
     /// The legal actions that a client's texts mean.
@@ -324,22 +331,28 @@ impl EngineGame {
     /// The game does not start.
     pub fn prepare(&mut self, interrupt: &Interrupt) -> Result<(), TableError> {
         if let Some(time) = self.learning_time {
-            let _allowance = Allowance::of_many(u64::MAX, interrupt.stop().clone());
-            self.learned(Lessons::of(time))?;
+            self.learned(Lessons::of(time), interrupt.stop())?;
         }
         Ok(())
     }
 
-    /// The knowledge about the game: learned the first time. If the time for it was short, it is learned again later.
-    fn learned(&mut self, lessons: Lessons) -> Result<Knowledge, TableError> {
+    /// The knowledge about the game: learned the first time, or until the client ends that. If the time for it was short, it
+    /// is learned again later.
+    fn learned(&mut self, lessons: Lessons, stop: &Stop) -> Result<Knowledge, TableError> {
         let name = &self.rules.game().name;
-        let time = lessons.time.unwrap_or(Duration::MAX);
+        let mut time = lessons.time.unwrap_or(Duration::MAX);
         if let Some((before, known)) = self.knowledge.get(name)
             && (*before >= ENOUGH || *before >= time / 2)
         {
             return Ok(known.clone());
         }
-        let knowledge = Knowledge::learn(&self.rules.start(None)?, lessons, 1);
+        let start = self.rules.start(None)?;
+        let began = Instant::now();
+        let _allowance = Allowance::of_many(u64::MAX, stop.clone());
+        let knowledge = Knowledge::learn(&start, lessons, 1);
+        if stop.is_stopped() {
+            time = time.min(began.elapsed());
+        }
         self.knowledge.insert(name.clone(), (time, knowledge.clone()));
         Ok(knowledge)
     }
@@ -433,6 +446,14 @@ impl EngineGame {
     pub fn warnings(&self) -> Vec<String> {
         self.game.warnings().iter().map(ToString::to_string).collect()
     }
+}
+
+/// A choice in the client's letters. The game is one at the same position, for its texts.
+fn thought(choice: &Choice, game: &mut Game, dialect: &Dialect) -> Thought {
+    let texts = action_texts(game.world_mut(), &choice.line);
+    let line: Vec<String> = texts.iter().map(|it| dialect.move_to_theirs(it)).collect();
+    let text = line.first().cloned().unwrap_or_default();
+    Thought { text, score: choice.score, depth: choice.depth, nodes: choice.nodes, line }
 }
 
 /// A FEN with the six fields of chess, of which castling, the passed square and the counter of half-moves say nothing:

@@ -2,9 +2,10 @@
 //!
 //! Read: `uci isready ucinewgame setoption position go stop ponderhit d quit`. `go` searches within the budget of the
 //! level. Clocks and `movetime` replace its time; `depth` and `nodes` can only make the budget smaller; `searchmoves`
-//! ends with the next word of `go`. The reader of the lines can end a search ([`Uci::ending`]). Nothing is searched during
-//! `go infinite` and `go ponder`: `stop` is answered after a short search, `ponderhit` after one within the clocks of that
-//! `go`. `go perft N` counts. A variant that cannot be played is answered by an error, and so is every `position` and `go`
+//! ends with the next word of `go`. The reader of the lines can end a search ([`Uci::ending`]). Then `go infinite` and
+//! `go ponder` search until `stop` comes, or until the time of that `go` is over and `ponderhit` has come, and only then
+//! there is a `bestmove`. Without such a reader nothing is searched during them: `stop` is answered after a short search,
+//! `ponderhit` after one within the clocks of that `go`. `go perft N` counts. A variant that cannot be played is answered by an error, and so is every `position` and `go`
 //! until another one is chosen; a position that cannot be set up, and so is every `go` until the next one. A `go` that is
 //! answered by an error has `bestmove (none)`, since the client waits for `bestmove`.
 
@@ -19,6 +20,12 @@ use crate::presets::Catalogue;
 /// Options that graphical interfaces set unconditionally, which have no meaning here.
 const IGNORED: &[&str] =
     &["hash", "threads", "multipv", "ponder", "uci_analysemode", "uci_showwdl", "clear hash"];
+
+/// The answer to `go` where there is no move.
+const NONE: &str = "bestmove (none)";
+
+/// The time of a search that the reader of the lines ends.
+const ENDLESS: Duration = Duration::from_secs(1 << 32);
 
 /// The answer to `isready`.
 const READY: &str = "readyok";
@@ -51,11 +58,22 @@ pub struct Uci {
     refused: Option<String>,
     /// Why the last position could not be set up.
     misplaced: Option<String>,
-    /// A search that was begun by `go infinite` or `go ponder` and waits for `stop` or `ponderhit`.
-    waiting: Option<Wanted>,
+    /// What was begun by `go infinite` or `go ponder` and waits for `stop` or `ponderhit`.
+    waiting: Option<Waiting>,
     level: Level,
     /// Ends the search for the answer to the next line.
     interrupt: Interrupt,
+    /// Whether there is a reader who ends searches.
+    is_ended_by_reader: bool,
+}
+
+/// What `stop` and `ponderhit` are answered by.
+#[derive(Debug)]
+enum Waiting {
+    /// A search.
+    Wanted(Wanted),
+    /// The best move that was found.
+    Found(String),
 }
 
 /// What `go` asks for.
@@ -83,12 +101,17 @@ impl Uci {
             waiting: None,
             level: Level::HIGHEST,
             interrupt: Interrupt::default(),
+            is_ended_by_reader: false,
         })
     }
 
     /// How a line ends a search that is under way when it comes, if it does.
     pub fn ending(line: &str) -> Option<Ending> {
-        matches!(line.split_whitespace().next()?, "stop" | "quit").then_some(Ending::AnswerNow)
+        match line.split_whitespace().next()? {
+            "stop" | "quit" => Some(Ending::AnswerNow),
+            "ponderhit" => Some(Ending::AnswerInTime),
+            _ => None,
+        }
     }
 
     /// Whether a line begins a search, which takes its time.
@@ -105,6 +128,7 @@ impl Uci {
     /// From now on, searches are ended by this.
     pub fn ended_by(&mut self, interrupt: Interrupt) {
         self.interrupt = interrupt;
+        self.is_ended_by_reader = true;
     }
 
     /// Answers one line.
@@ -257,12 +281,16 @@ impl Uci {
                 self.perft(rest.first().copied().unwrap_or_default(), out);
             }
             (words, None) if words.contains(&"infinite") || words.contains(&"ponder") => {
-                self.waiting = Some(self.wanted(words));
+                let wanted = self.wanted(words);
+                self.waiting = Some(match self.is_ended_by_reader {
+                    true => Waiting::Found(self.search_on(wanted, words.contains(&"ponder"), out)),
+                    false => Waiting::Wanted(wanted),
+                });
             }
             (words, None) => self.best_move(&self.wanted(words), out),
             (_, Some(why)) => {
                 error(out, &why);
-                out("bestmove (none)");
+                out(NONE);
             }
         }
     }
@@ -315,36 +343,61 @@ impl Uci {
     }
 
     fn stop(&mut self, out: &mut dyn FnMut(&str)) {
-        if let Some(Wanted { only, .. }) = self.waiting.take() {
-            let budget = Budget { time: Some(AT_STOP), ..self.level.budget() };
-            self.best_move(&Wanted { budget, only }, out);
+        match self.waiting.take() {
+            Some(Waiting::Wanted(Wanted { only, .. })) => {
+                let budget = Budget { time: Some(AT_STOP), ..self.level.budget() };
+                self.best_move(&Wanted { budget, only }, out);
+            }
+            Some(Waiting::Found(best)) => out(&best),
+            None => (),
         }
     }
 
     fn ponder_hit(&mut self, out: &mut dyn FnMut(&str)) {
-        if let Some(wanted) = self.waiting.take() {
-            self.best_move(&wanted, out);
+        match self.waiting.take() {
+            Some(Waiting::Wanted(wanted)) => self.best_move(&wanted, out),
+            Some(Waiting::Found(best)) => out(&best),
+            None => (),
         }
     }
 
+    /// Searches until the reader ends it, or until all of the level's budget but its time is spent. Returns the best move.
+    fn search_on(&mut self, wanted: Wanted, ponders: bool, out: &mut dyn FnMut(&str)) -> String {
+        if ponders && let Some(time) = wanted.budget.time {
+            self.interrupt.ponders(time);
+        }
+        let budget = Budget { time: Some(ENDLESS), ..wanted.budget };
+        self.search(&Wanted { budget, ..wanted }, out)
+    }
+
     fn best_move(&mut self, wanted: &Wanted, out: &mut dyn FnMut(&str)) {
+        let best = self.search(wanted, out);
+        out(&best);
+    }
+
+    /// Searches, tells what it finds, and returns the line with the best move.
+    fn search(&mut self, wanted: &Wanted, out: &mut dyn FnMut(&str)) -> String {
         let Wanted { budget, only } = wanted;
-        match self.table.think_of(only, self.level, *budget, &self.interrupt) {
-            Ok(Some(Thought { text, score, depth, nodes, line })) => {
-                let score = match score {
-                    Score::Hundredths(it) => format!("cp {it}"),
-                    Score::Wins(actions) => format!("mate {}", actions.div_ceil(2)),
-                    Score::Loses(actions) => format!("mate -{}", actions.div_ceil(2)),
-                };
-                let line = line.join(" ");
-                out(&format!("info depth {depth} score {score} nodes {nodes} pv {line}"));
-                out(&format!("bestmove {text}"));
+        let mut told = String::new();
+        let mut tell = |it: &Thought| {
+            let info = info(it);
+            if info != told {
+                out(&info);
+                told = info;
             }
-            Ok(None) => out("bestmove (none)"),
+        };
+        let thought =
+            self.table.think_of(only, self.level, *budget, &self.interrupt, &mut |it| tell(&it));
+        match thought {
+            Ok(Some(thought)) => {
+                tell(&thought);
+                format!("bestmove {}", thought.text)
+            }
             // The client waits for `bestmove`, after errors too.
+            Ok(None) => NONE.to_owned(),
             Err(why) => {
                 error(out, &why.to_string());
-                out("bestmove (none)");
+                NONE.to_owned()
             }
         }
     }
@@ -363,6 +416,16 @@ impl Uci {
             out(&format!("Result: {result}"));
         }
     }
+}
+
+/// The line that tells what a search has found.
+fn info(it: &Thought) -> String {
+    let score = match it.score {
+        Score::Hundredths(it) => format!("cp {it}"),
+        Score::Wins(actions) => format!("mate {}", actions.div_ceil(2)),
+        Score::Loses(actions) => format!("mate -{}", actions.div_ceil(2)),
+    };
+    format!("info depth {} score {score} nodes {} pv {}", it.depth, it.nodes, it.line.join(" "))
 }
 
 /// The part of the time left on a clock that one action may take, all in milliseconds.

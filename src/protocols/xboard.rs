@@ -217,7 +217,8 @@ impl Xboard {
     /// Plays our moves while it is our turn.
     fn answer(&mut self, out: &mut dyn FnMut(&str)) {
         while self.own == Some(self.table.side()) {
-            let thought = self.table.think_of(&[], Level::HIGHEST, self.budget(), &self.interrupt);
+            let (level, budget) = (Level::HIGHEST, self.budget());
+            let thought = self.table.think_of(&[], level, budget, &self.interrupt, &mut |_| ());
             let text = match thought {
                 _ if self.interrupt.is_abandoned() => return,
                 Ok(Some(thought)) => thought.text,

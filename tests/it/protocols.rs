@@ -312,6 +312,11 @@ impl Engine {
         all
     }
 
+    /// Whether it says nothing for a while.
+    fn is_silent(&self) -> bool {
+        self.lines.recv_timeout(Duration::from_millis(300)).is_err()
+    }
+
     /// Waits until the program has ended well.
     fn ends(mut self) {
         let until = Instant::now() + Duration::from_secs(120);
@@ -337,6 +342,61 @@ fn lines_that_come_during_a_search_are_heard() {
     assert!(said.len() == 3 && said[1].starts_with("bestmove "), "{said:?}");
     engine.tell(b"go movetime 600000\nquit\n");
     engine.hears("bestmove ");
+    engine.ends();
+}
+
+/// A client that analyses follows the search, and gets the best move when it asks for it.
+#[test]
+fn a_search_without_end_goes_on_until_it_is_stopped() {
+    let mut engine = Engine::start("uci");
+    engine.tell(b"position startpos\ngo infinite\n");
+    let said = engine.hears("info depth 2 ");
+    assert!(said[0].starts_with("info depth 1 score ") && said[0].contains(" pv "), "{said:?}");
+    engine.tell(b"isready\n");
+    let said = engine.hears("readyok");
+    assert!(!said.iter().any(|it| it.starts_with("bestmove")), "{said:?}");
+    engine.tell(b"stop\n");
+    engine.hears("bestmove ");
+    // What is decided at once waits, too.
+    let mate = "position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1\ngo infinite\n";
+    engine.tell(mate.as_bytes());
+    engine.hears("info depth 1 score mate 1");
+    assert!(engine.is_silent(), "before stop");
+    engine.tell(b"stop\nisready\n");
+    assert_eq!(engine.hears("readyok"), ["bestmove d1d8", "readyok"]);
+    let mated = "position fen 3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1\ngo infinite\n";
+    engine.tell(mated.as_bytes());
+    assert!(engine.is_silent(), "before stop");
+    engine.tell(b"stop\n");
+    assert_eq!(engine.hears("bestmove"), ["bestmove (none)"]);
+    engine.tell(b"go infinite\nquit\n");
+    engine.ends();
+}
+
+/// While the other side thinks, the search goes on; then it has the time of its `go`, counted from that.
+#[test]
+fn pondering_goes_on_until_the_move_is_played() {
+    let mut engine = Engine::start("uci");
+    engine.tell(b"setoption name Learn Seconds value 1\nisready\nposition startpos\n");
+    engine.hears("readyok");
+    engine.tell(b"go ponder movetime 400\n");
+    engine.hears("info depth 2 ");
+    std::thread::sleep(Duration::from_millis(400));
+    engine.tell(b"isready\n");
+    let said = engine.hears("readyok");
+    assert!(!said.iter().any(|it| it.starts_with("bestmove")), "{said:?}");
+    engine.tell(b"ponderhit\n");
+    engine.hears("bestmove ");
+    // The next search is another one, and `stop` ends it as any.
+    engine.tell(b"go ponder movetime 600000\nponderhit\n");
+    engine.hears("info depth 2 ");
+    engine.tell(b"isready\n");
+    let said = engine.hears("readyok");
+    assert!(!said.iter().any(|it| it.starts_with("bestmove")), "{said:?}");
+    engine.tell(b"stop\nisready\n");
+    let said = engine.hears("readyok");
+    assert_eq!(said.iter().filter(|it| it.starts_with("bestmove ")).count(), 1, "{said:?}");
+    engine.tell(b"quit\n");
     engine.ends();
 }
 
