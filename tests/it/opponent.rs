@@ -298,7 +298,8 @@ fn what_pieces_are_worth_is_learned_from_games() {
 #[test]
 fn mates_that_are_found_by_playing_out_teach() {
     let catalogue = Catalogue::embedded().expect("the catalogue");
-    let rules = catalogue.load("chess", &["piece-shield"]).expect("rules without a mistake");
+    let rules =
+        catalogue.load("chess", &["atomic", "queen-splits"]).expect("rules without a mistake");
     let game = rules.start(Some("7k/8/8/8/8/8/R7/KQ4R1 w - - 0 1")).expect("a position");
     let lessons = Lessons { actions: 4_000, longest: 100, time: None };
     let games = Knowledge::learn(&game, lessons, 1).games();
