@@ -40,7 +40,6 @@ const PART: usize = 500;
 #[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
     (status = 201, description = "The state of the game, with the `token` of your seat if you have one and no account", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 409, description = "It is to be rated, and the account is of an earlier version", body = ProblemBody),
     (status = 422, description = "The game, its presets or the position do not work", body = ProblemBody),
 ))]
 pub(super) async fn create(
@@ -127,7 +126,6 @@ fn rated(new: &NewGame, account: Option<&Account>) -> Result<bool, Problem> {
     if !new.rated {
         return Ok(false);
     }
-    account.map_or(Ok(()), Account::can_count)?;
     let is_own = new.fen.is_none() && new.facts.is_none() && new.pgn.is_none();
     match new.seat.as_deref() {
         _ if account.is_none() => Err(Problem::not_rated("of accounts: log in first")),

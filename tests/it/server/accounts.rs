@@ -175,7 +175,7 @@ fn accounts_of_earlier_versions_go_on() {
         assert_eq!(shown["title"], "BOT");
         // Its seats are not those of an account: nothing that counts for accounts begins with it.
         let rated = json!({ "game": "chess", "seat": "white", "rated": true });
-        refused(&server.post("/api/v1/games", &token, rated).await, 409, "account_too_old");
+        refused(&server.post("/api/v1/games", &token, rated).await, 422, "cannot_be_rated");
         let (_, waits) = server.post("/api/v1/pairings", &ann, json!({})).await;
         let asked = server.post("/api/v1/pairings", &token, json!({})).await;
         refused(&asked, 409, "account_too_old");

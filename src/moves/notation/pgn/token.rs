@@ -249,7 +249,7 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
 }
 
 /// Whether the `*` at the beginning of `rest` is a part of the move: it is if a capital precedes it and a digit follows
-/// it, as in shogi: `P*43`. Otherwise it is a result.
+/// it, as in the drop `P*43`. Otherwise it is a result.
 fn drops(before: &str, rest: &str) -> bool {
     let is_piece = before.ends_with(|it: char| it.is_ascii_uppercase());
     is_piece && rest[1..].starts_with(|it: char| it.is_ascii_digit())
