@@ -98,7 +98,7 @@ const TRIED: usize = 12;
 /// Maximum number of actions, and maximum time, of games at random.
 const RANDOM: usize = 100_000;
 const RANDOM_TIME: Duration = Duration::from_secs(1);
-/// As often as a position need not come in any game before it is drawn, if it is at all.
+/// A number of occurrences at which every rule of repetition applies.
 const OFTEN: i64 = 1_000;
 /// Maximum number of positions that are kept for the regression: the newest.
 const SAMPLES: usize = 40_000;

@@ -195,7 +195,7 @@ impl<'g> Search<'g> {
     }
 
     /// Adds scores of actions that the budget did not allow to search, if there are any that seem to capture nothing: these
-    /// count as they look. What a capture is worth, nobody knows before the answers.
+    /// count as they look. The worth of a capture shows only in the answers.
     fn add_unsearched(
         &self,
         moves: &[Move],

@@ -195,7 +195,7 @@ pub(super) fn by_name(store: &mut dyn Store, name: &str) -> Result<Option<Accoun
     }))
 }
 
-/// Whether nobody can act for an account any more: it was closed, or its holder has lost it.
+/// Whether an account cannot act any more: it was closed, or its holder has lost it.
 pub(super) fn is_closed(store: &mut dyn Store, id: &str) -> Result<bool, StoreError> {
     let is_shut = |it: (String, AccountRecord)| it.1.devices.is_empty() && it.1.codes.is_empty();
     Ok(stored(store, id)?.is_some_and(is_shut))

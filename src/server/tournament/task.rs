@@ -112,7 +112,7 @@ pub(super) async fn advance(
                 news.extend(after.count(&game, verdict, now));
             }
             for id in closed {
-                // Only a tournament that is over refuses that, and there nobody is paired.
+                // Only a tournament that is over refuses that, and there no pairs are made.
                 let _ = after.withdraw(&id);
             }
             news.extend(after.advance(now, &blocks));
