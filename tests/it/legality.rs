@@ -64,6 +64,28 @@ fn both_ways_agree_on_the_vectors() {
     assert!(positions >= 3600, "{positions}");
 }
 
+/// Plays actions at random, from the start again where there is none, and once in `restart` times.
+fn walk(
+    start: &Game,
+    mut choices: Choices,
+    plies: usize,
+    restart: usize,
+    listed: impl Fn(&mut Game) -> Vec<Move>,
+) {
+    let mut game = start.clone();
+    for _ in 0..plies {
+        let moves = listed(&mut game);
+        if moves.is_empty() || choices.one_in(restart) {
+            game = start.clone();
+            continue;
+        }
+        let mv = &moves[choices.below(moves.len())];
+        let world = game.world_mut();
+        world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
+        world.commit();
+    }
+}
+
 #[test]
 fn both_ways_agree_in_random_games() {
     let plies = if crate::fixture::is_full() { 20_000 } else { 500 };
@@ -74,23 +96,12 @@ fn both_ways_agree_in_random_games() {
     for (seed, name) in (1..).zip(games) {
         let rules = load(name);
         let start = rules.start(None).unwrap_or_else(|it| panic!("{name}: {it}"));
-        let (mut game, mut choices) = (start.clone(), Choices(seed));
         // Where rules alone cannot tell, there is nothing to compare: simulation decides.
         if rules.contract().decisions.iter().any(|it| *it != Decision::Rules) {
             continue;
         }
         compared += 1;
-        for _ in 0..plies {
-            let moves = agreed(&mut game);
-            if moves.is_empty() || choices.one_in(250) {
-                game = start.clone();
-                continue;
-            }
-            let mv = &moves[choices.below(moves.len())];
-            let world = game.world_mut();
-            world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
-            world.commit();
-        }
+        walk(&start, Choices(seed), plies, 250, agreed);
     }
     assert!(compared >= 25, "only {compared} games are decided by rules");
 }
@@ -104,18 +115,7 @@ fn moves_that_games_do_not_play_out_are_safe() {
         let decisions = &rules.contract().decisions;
         assert!(name == "seirawan" || decisions.iter().any(is_left), "{name}");
         let start = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
-        let (mut game, mut choices) = (start.clone(), Choices(seed));
-        for _ in 0..600 {
-            let moves = agreed_by(&mut game, LegalityMode::Declared);
-            if moves.is_empty() || choices.one_in(150) {
-                game = start.clone();
-                continue;
-            }
-            let mv = &moves[choices.below(moves.len())];
-            let world = game.world_mut();
-            world.fire(mv.action, &mv.args).unwrap_or_else(|it| panic!("{it}"));
-            world.commit();
-        }
+        walk(&start, Choices(seed), 600, 150, |it| agreed_by(it, LegalityMode::Declared));
     }
 }
 

@@ -207,13 +207,18 @@ fn the_opponent_takes_a_win_that_is_there() {
     }
 }
 
-/// Even where all that it may look at is spent on answers to captures.
-#[test]
-fn a_mate_in_one_is_seen_at_every_level() {
+fn short_lesson_of_chess() -> (Ruleset, Knowledge) {
     let rules = rules("chess");
     let start = rules.start(None).expect("chess");
     let lessons = Lessons { actions: 500, longest: 100, time: None };
     let knowledge = Knowledge::learn(&start, lessons, 1);
+    (rules, knowledge)
+}
+
+/// Even where all that it may look at is spent on answers to captures.
+#[test]
+fn a_mate_in_one_is_seen_at_every_level() {
+    let (rules, knowledge) = short_lesson_of_chess();
     for (fen, mate) in [
         ("2b2k1r/3P1pp1/7b/p6p/1PP4n/N3B1PP/4KP1Q/2r2BNR w - - 1 39", "d7d8q"),
         ("rnbkqb2/1n1p3r/pp3p1p/4pNPP/P1p5/1P1PB3/2PQP1PR/1R2KBN1 w - - 0 24", "e3b6"),
@@ -237,10 +242,7 @@ fn a_mate_in_one_is_seen_at_every_level() {
 /// Likely actions are looked at first, also where the budget is too small for all.
 #[test]
 fn a_piece_that_hangs_is_taken_by_who_may_look_at_little() {
-    let rules = rules("chess");
-    let start = rules.start(None).expect("chess");
-    let lessons = Lessons { actions: 500, longest: 100, time: None };
-    let knowledge = Knowledge::learn(&start, lessons, 1);
+    let (rules, knowledge) = short_lesson_of_chess();
     let hangs = "rnb1kbnr/pppp1ppp/8/4p1q1/4P3/3P4/PPP2PPP/RNBQKBNR w KQkq - 1 3";
     let game = rules.start(Some(hangs)).expect("a position");
     for seed in 0..10 {

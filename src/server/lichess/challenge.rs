@@ -42,7 +42,7 @@ pub(super) async fn create(
     let Terms { variant, fen, clock, rated, .. } = Terms::read(&web, &fields).await?;
     web.may_play_with(&from, vec![to.id()]).await?;
     let are_two = from.id() != to.id();
-    if rated && !(are_two && [&from, &to].iter().all(|it| it.token.account().is_some())) {
+    if rated && !(are_two && [&from, &to].iter().all(|it| it.can_count().is_ok())) {
         let what = "between two accounts, neither of them of an earlier version";
         return Err(Problem::not_rated(what).into());
     }

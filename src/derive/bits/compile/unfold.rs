@@ -58,11 +58,7 @@ impl<W: Word> Compiler<'_, W> {
     /// would be too large.
     fn unfold_one(&self, body: &Body, params: &BTreeSet<VarId>) -> Option<Vec<Body>> {
         let known = known(self.program, &body.literals, params);
-        let is_known = |term: &Term| match term {
-            Term::Var(var) => known.contains(var),
-            Term::Const(_) => true,
-            Term::Wild => false,
-        };
+        let is_known = |it: &Term| is_known(it, &known);
         let (at, atom, rules) = body.literals.iter().enumerate().find_map(|(at, literal)| {
             let Literal::Atom(atom) = literal else { return None };
             let rules = self.rules_to_unfold(atom.rel)?;
@@ -91,6 +87,15 @@ impl<W: Word> Compiler<'_, W> {
     }
 }
 
+/// Whether a term is a constant or one of the known variables.
+fn is_known(term: &Term, known: &BTreeSet<VarId>) -> bool {
+    match term {
+        Term::Var(var) => known.contains(var),
+        Term::Const(_) => true,
+        Term::Wild => false,
+    }
+}
+
 /// The variables that have few values once the parameters have theirs: an input has at most one row for a known entity, and
 /// for the game, and few rows for a value that is one of many.
 fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTreeSet<VarId> {
@@ -99,11 +104,7 @@ fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTree
         let before = known.len();
         for literal in body {
             let Literal::Atom(atom) = literal else { continue };
-            let is_known = |at: usize| match atom.args[at] {
-                Term::Var(var) => known.contains(&var),
-                Term::Const(_) => true,
-                Term::Wild => false,
-            };
+            let is_known = |at: usize| is_known(&atom.args[at], &known);
             let relation = program.relation(atom.rel);
             let has_few_rows = match relation.role {
                 _ if atom.negated => false,

@@ -36,19 +36,18 @@ impl<'p, W: Word> Planner<'p, W> {
         if let Some((iterations, at)) = self.cheapest_atom(rest, vector_of(goal))
             && best.as_ref().is_none_or(|(known, ..)| iterations < *known)
         {
-            let Lit::Atom { atom, store } = rest.remove(at) else { unreachable!("only atoms") };
+            let Lit::Atom { atom, store } = &rest[at] else { unreachable!("only atoms") };
             match self.layout.stores[usize::from(atom.rel.0)].clone() {
                 Store::Dense(dense) if store.is_none() => {
-                    self.emit_loops_over_keys(&atom, &dense);
-                    rest.insert(at, Lit::Atom { atom: atom.clone(), store });
-                    if let Some(var) = self.ends_in_rows(rest, &atom, vector_of(goal)) {
+                    self.emit_loops_over_keys(atom, &dense);
+                    if let Some(var) = self.ends_in_rows(rest, atom, vector_of(goal)) {
                         return Ok(iterations / self.expected_of(var, &rest[at]));
                     }
-                    rest.remove(at);
-                    self.emit_last_column(&atom, &dense)?;
+                    self.emit_last_column(atom, &dense)?;
                 }
-                _ => self.emit_scan(&atom, store)?,
+                _ => self.emit_scan(atom, *store)?,
             }
+            rest.remove(at);
             return Ok(iterations);
         }
         let Some((iterations, var, used, rows)) = best else {

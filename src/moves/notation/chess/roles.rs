@@ -97,7 +97,8 @@ impl Castling {
         let wing = finder.rules("wing", &[Square, Square, wings]);
         let castling_text = finder.rules("castling_text", &[Entity, Square]);
         let last_rank = finder.rules("last_rank", &[Side, Square]);
-        let unmoved = Self::unmoved(finder);
+        // The castling rights are followed by the files of pieces that have not moved.
+        let unmoved = named_by(finder, "unmoved", Source::Flag, Slot::Entity);
         Some(Self {
             right: right?,
             castler: castler?,
@@ -109,17 +110,6 @@ impl Castling {
             unmoved,
         })
     }
-
-    /// `.meta fen "unmoved RELATION"`: the castling rights are followed by the files of pieces that have not moved.
-    fn unmoved(finder: &mut Finder<'_>) -> Option<Fact> {
-        let mut unmoved: Option<Fact> = None;
-        for (name, file) in fen_lines_of(finder.program, "unmoved") {
-            let name = called(finder.program, file, name);
-            let found = finder.input(&name, Source::Flag, &[Slot::Entity]);
-            unmoved = finder.agreed("the word unmoved", unmoved, found, |it| it.rel);
-        }
-        unmoved
-    }
 }
 
 impl Passing {
@@ -127,22 +117,27 @@ impl Passing {
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Square};
         let ep = finder.game("ep", Square);
-        let victim = Self::victim(finder);
+        // The en passant square may be followed by the square of the piece that passed it.
+        let victim = named_by(finder, "passed", Source::Game, Square);
         let passed = finder.rules("passed", &[Entity, Square, Square]);
         let same_passed = finder.rules("same_passed", &[Square]);
         let action = finder.optional_relation("en_passant", &[Entity, Square]);
         Some(Self { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
     }
+}
 
-    /// `.meta fen "passed RELATION"`: the en passant square may be followed by the square of the piece that
-    /// passed it.
-    fn victim(finder: &mut Finder<'_>) -> Option<Fact> {
-        let mut victim: Option<Fact> = None;
-        for (name, file) in fen_lines_of(finder.program, "passed") {
-            let name = called(finder.program, file, name);
-            let found = finder.input(&name, Source::Game, &[Slot::Square]);
-            victim = finder.agreed("the word passed", victim, found, |it| it.rel);
-        }
-        victim
+/// The input that lines `.meta fen "WORD RELATION"` name, if there are any; all have to name the same one.
+fn named_by(
+    finder: &mut Finder<'_>,
+    word: &'static str,
+    source: Source,
+    slot: Slot,
+) -> Option<Fact> {
+    let mut named: Option<Fact> = None;
+    for (name, file) in fen_lines_of(finder.program, word) {
+        let name = called(finder.program, file, name);
+        let found = finder.input(&name, source, &[slot]);
+        named = finder.agreed(&format!("the word {word}"), named, found, |it| it.rel);
     }
+    named
 }
