@@ -166,6 +166,8 @@ pub(super) const GAMES: usize = 100;
 const HELD: usize = 2 * GAMES;
 
 pub(super) type Listener = mpsc::Sender<Bytes>;
+/// A listener that does not keep its stream open.
+pub(super) type WeakListener = mpsc::WeakSender<Bytes>;
 
 pub(super) fn line(value: &Value) -> Bytes {
     Bytes::from(format!("{value}\n"))
@@ -199,6 +201,14 @@ impl Challenges {
         let (listener, opened) = open(&first);
         lock(&self.listeners).entry(user.to_owned()).or_default().push(listener);
         opened
+    }
+
+    /// Ends an event stream of an account.
+    pub(super) fn unlisten(&self, user: &str, listener: &WeakListener) {
+        let Some(listener) = listener.upgrade() else { return };
+        if let Some(all) = lock(&self.listeners).get_mut(user) {
+            all.retain(|it| !it.same_channel(&listener));
+        }
     }
 
     /// The games that an account plays: those that began here, and those from the store, which are held as well from

@@ -14,11 +14,12 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 use super::LichessProblem;
 use super::account::Account;
 use super::challenges::{Challenges, GAMES, Listener, Playing, game_event, line};
+use crate::server::accounts::by_token;
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
 use crate::server::live::command::Lines;
@@ -68,7 +69,7 @@ impl Drop for ListenerGuard {
     }
 }
 
-/// The events of an account: challenges, games that begin and end.
+/// The events of an account: challenges, games that begin and end. The stream ends when its device is logged out.
 pub(super) async fn events(
     State(web): State<Web>,
     caller: Caller,
@@ -83,9 +84,14 @@ pub(super) async fn events(
     let challenges = Arc::clone(&web.challenges);
     let (alive, mut closed) = oneshot::channel();
     let guard = ListenerGuard { challenges: Arc::clone(&challenges), user: user.clone(), alive };
-    let open = |first: &[Value]| lines(first, (guard, place));
-    let answer = challenges.listen(&user, stored, open);
+    let open = |first: &[Value]| {
+        let (listener, response) = lines(first, (guard, place));
+        let own = listener.downgrade();
+        (listener, (response, own))
+    };
+    let (answer, own) = challenges.listen(&user, stored, open);
     tokio::spawn(async move {
+        let mut checks = interval(SILENCE);
         loop {
             // In this order, so that no game begins after its end.
             tokio::select! {
@@ -102,10 +108,21 @@ pub(super) async fn events(
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 },
+                _ = checks.tick() => if is_logged_out(&web, &account).await {
+                    challenges.unlisten(&user, &own);
+                    return;
+                },
             }
         }
     });
     Ok(answer)
+}
+
+/// Whether the device that an account was found by is logged out by now, or its account closed. If the store cannot
+/// say so, it is not.
+async fn is_logged_out(web: &Web, account: &Account) -> bool {
+    let Some(device) = account.device.clone() else { return false };
+    matches!(web.host.reads().ask(move |store| by_token(store, &device)).await, Ok(None))
 }
 
 /// The games in the store that an account plays, none for accounts of earlier versions. Those that are over by now are

@@ -38,3 +38,27 @@ fn a_stream_of_a_game_misses_nothing_that_happens_while_it_begins() {
         }
     });
 }
+
+/// A device that was lost may have a stream of events open when it is logged out.
+#[test]
+fn the_stream_of_events_of_a_device_that_is_logged_out_ends() {
+    hosted("stream-device", Config::default(), async |server| {
+        let (phone, codes) = account(server, "ann").await;
+        let login = json!({ "name": "ann", "code": codes[0] });
+        let (_, lost) = server.post("/api/v1/login", "", login).await;
+        let lost = lost["token"].as_str().unwrap();
+        let mut ended = pin!(ask(server, "GET", "/api/stream/event", lost));
+        let mut goes_on = pin!(ask(server, "GET", "/api/stream/event", &phone));
+        for stream in [ended.as_mut(), goes_on.as_mut()] {
+            let begins = tokio::time::timeout(Duration::from_millis(300), stream).await;
+            assert!(begins.is_err(), "{begins:?}");
+        }
+        let (status, _) = ask(server, "DELETE", "/api/v1/account/devices/this", lost).await;
+        assert_eq!(status.as_u16(), 200);
+        let wait = tokio::time::timeout(Duration::from_secs(30), ended);
+        tokio::select! {
+            told = wait => assert!(told.is_ok(), "the stream does not end"),
+            _ = &mut goes_on => panic!("the stream of the other device ends"),
+        }
+    });
+}
