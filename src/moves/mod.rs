@@ -35,5 +35,7 @@ pub use perft::{
 pub use safety::{Decision, played_out};
 pub use split::split;
 pub use turn::is_stuck;
-pub(crate) use turn::{deciding, goes_on, leaves_a_way_on, may_stop};
+#[cfg(feature = "bin")]
+pub(crate) use turn::leaves_a_way_on;
+pub(crate) use turn::{deciding, goes_on, may_stop};
 pub use turn_text::{BETWEEN, Turns, action_texts, parse_either, parse_turn, turn_word, turns};

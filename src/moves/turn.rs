@@ -67,6 +67,7 @@ fn can_finish_after(
 
 /// Whether the side to move can finish its turn once it has taken an action. True without a search if the rules let
 /// every turn stop.
+#[cfg(feature = "bin")]
 pub(crate) fn leaves_a_way_on(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     contract.unfinished.is_empty() || can_finish_after(world, contract, mv, 0, &mut HashSet::new())
 }

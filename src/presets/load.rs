@@ -58,6 +58,7 @@ impl Catalogue {
     /// A wrong activation, or rules that do not compile together. Whether the activations go together is not checked.
     ///
     /// [`Game::rule_names`]: crate::game::Game::rule_names
+    #[cfg(any(feature = "bin", feature = "server"))]
     pub(crate) fn load_exactly(
         &self,
         rules: &Ruleset,

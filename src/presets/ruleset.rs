@@ -78,6 +78,7 @@ impl Ruleset {
     }
 
     /// The start position, if it is not the one that the name of the game stands for: a numbered one that was chosen.
+    #[cfg(feature = "server")]
     pub(crate) fn chosen_start(&self) -> Option<&str> {
         let is_chosen = self.game.numbered.is_some() && self.start != self.game.start;
         is_chosen.then_some(self.start.as_str())
@@ -100,6 +101,7 @@ impl Ruleset {
     }
 
     /// Whether a position is played by these rules: their activations may have ended by themselves since.
+    #[cfg(any(feature = "bin", feature = "server"))]
     pub(crate) fn governs(&self, game: &Game) -> bool {
         self.names() == *game.rule_names()
     }

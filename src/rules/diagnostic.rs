@@ -108,6 +108,7 @@ struct Entry<'d> {
 
 impl Diagnostics {
     /// The same, with further information behind the last of them.
+    #[cfg(feature = "bin")]
     pub(crate) fn with_note(mut self, text: String) -> Self {
         if let Some(last) = self.list.last_mut() {
             last.notes.push(text);
