@@ -15,11 +15,12 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 20] = [
+const GAMES: [&str; 22] = [
     "3check",
     "5check",
     "atomic",
     "capablanca",
+    "codrus",
     "crazyhouse",
     "dobutsu",
     "duck",
@@ -29,6 +30,7 @@ const GAMES: [&str; 20] = [
     "janggicasual",
     "judkins",
     "kingofthehill",
+    "losers",
     "makpong",
     "makruk",
     "minishogi",
