@@ -116,6 +116,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/judkins-fairy.dl", include_str!("games/judkins-fairy.dl")),
     ("rules/games/judkins.dl", include_str!("games/judkins.dl")),
     ("rules/games/king-heals.dl", include_str!("games/king-heals.dl")),
+    ("rules/games/kinglet.dl", include_str!("games/kinglet.dl")),
     ("rules/games/kingofthehill.dl", include_str!("games/kingofthehill.dl")),
     ("rules/games/knight-immunity.dl", include_str!("games/knight-immunity.dl")),
     ("rules/games/knightmate-classic.dl", include_str!("games/knightmate-classic.dl")),
@@ -147,6 +148,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/shogi.dl", include_str!("games/shogi.dl")),
     ("rules/games/stamina.dl", include_str!("games/stamina.dl")),
     ("rules/games/suicide.dl", include_str!("games/suicide.dl")),
+    ("rules/games/threekings.dl", include_str!("games/threekings.dl")),
     (
         "rules/games/weak-dual-king-last-royal.dl",
         include_str!("games/weak-dual-king-last-royal.dl"),

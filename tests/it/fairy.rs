@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 22] = [
+const GAMES: [&str; 24] = [
     "3check",
     "5check",
     "atomic",
@@ -29,6 +29,7 @@ const GAMES: [&str; 22] = [
     "janggi",
     "janggicasual",
     "judkins",
+    "kinglet",
     "kingofthehill",
     "losers",
     "makpong",
@@ -37,6 +38,7 @@ const GAMES: [&str; 22] = [
     "racingkings",
     "seirawan",
     "shogi",
+    "threekings",
     "xiangqi",
 ];
 
