@@ -133,6 +133,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/monster.dl", include_str!("games/monster.dl")),
     ("rules/games/nim.dl", include_str!("games/nim.dl")),
     ("rules/games/nine-mens-morris.dl", include_str!("games/nine-mens-morris.dl")),
+    ("rules/games/nocastle.dl", include_str!("games/nocastle.dl")),
     ("rules/games/noughts-and-crosses.dl", include_str!("games/noughts-and-crosses.dl")),
     ("rules/games/othello.dl", include_str!("games/othello.dl")),
     ("rules/games/pawns-only.dl", include_str!("games/pawns-only.dl")),

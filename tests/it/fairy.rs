@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 24] = [
+const GAMES: [&str; 25] = [
     "3check",
     "5check",
     "atomic",
@@ -35,6 +35,7 @@ const GAMES: [&str; 24] = [
     "makpong",
     "makruk",
     "minishogi",
+    "nocastle",
     "racingkings",
     "seirawan",
     "shogi",
