@@ -15,11 +15,13 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 25] = [
+const GAMES: [&str; 27] = [
     "3check",
     "5check",
+    "almost",
     "atomic",
     "capablanca",
+    "chancellor",
     "codrus",
     "crazyhouse",
     "dobutsu",
