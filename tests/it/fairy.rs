@@ -15,12 +15,14 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 27] = [
+const GAMES: [&str; 29] = [
     "3check",
     "5check",
     "almost",
+    "amazon",
     "atomic",
     "capablanca",
+    "centaur",
     "chancellor",
     "codrus",
     "crazyhouse",
