@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 29] = [
+const GAMES: [&str; 31] = [
     "3check",
     "5check",
     "almost",
@@ -29,6 +29,7 @@ const GAMES: [&str; 29] = [
     "dobutsu",
     "duck",
     "gardner",
+    "hoppelpoppel",
     "horde",
     "janggi",
     "janggicasual",
@@ -39,6 +40,7 @@ const GAMES: [&str; 29] = [
     "makpong",
     "makruk",
     "minishogi",
+    "newzealand",
     "nocastle",
     "racingkings",
     "seirawan",
