@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 31] = [
+const GAMES: [&str; 32] = [
     "3check",
     "5check",
     "almost",
@@ -36,6 +36,7 @@ const GAMES: [&str; 31] = [
     "judkins",
     "kinglet",
     "kingofthehill",
+    "losalamos",
     "losers",
     "makpong",
     "makruk",
