@@ -134,6 +134,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/makruk.dl", include_str!("games/makruk.dl")),
     ("rules/games/minishogi-fairy.dl", include_str!("games/minishogi-fairy.dl")),
     ("rules/games/minishogi.dl", include_str!("games/minishogi.dl")),
+    ("rules/games/misere.dl", include_str!("games/misere.dl")),
     ("rules/games/monster-kingcapture.dl", include_str!("games/monster-kingcapture.dl")),
     ("rules/games/monster-rc.dl", include_str!("games/monster-rc.dl")),
     ("rules/games/monster.dl", include_str!("games/monster.dl")),
@@ -150,6 +151,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/preset-suicide-castle.dl", include_str!("games/preset-suicide-castle.dl")),
     ("rules/games/preset-suicide.dl", include_str!("games/preset-suicide.dl")),
     ("rules/games/queen-splits.dl", include_str!("games/queen-splits.dl")),
+    ("rules/games/raazuvaa.dl", include_str!("games/raazuvaa.dl")),
     ("rules/games/racingkings.dl", include_str!("games/racingkings.dl")),
     ("rules/games/seirawan.dl", include_str!("games/seirawan.dl")),
     ("rules/games/shogi-fairy.dl", include_str!("games/shogi-fairy.dl")),
@@ -157,6 +159,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/stamina.dl", include_str!("games/stamina.dl")),
     ("rules/games/suicide.dl", include_str!("games/suicide.dl")),
     ("rules/games/threekings.dl", include_str!("games/threekings.dl")),
+    ("rules/games/torpedo.dl", include_str!("games/torpedo.dl")),
     (
         "rules/games/weak-dual-king-last-royal.dl",
         include_str!("games/weak-dual-king-last-royal.dl"),

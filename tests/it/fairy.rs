@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 32] = [
+const GAMES: [&str; 35] = [
     "3check",
     "5check",
     "almost",
@@ -41,12 +41,15 @@ const GAMES: [&str; 32] = [
     "makpong",
     "makruk",
     "minishogi",
+    "misere",
     "newzealand",
     "nocastle",
+    "raazuvaa",
     "racingkings",
     "seirawan",
     "shogi",
     "threekings",
+    "torpedo",
     "xiangqi",
 ];
 
