@@ -158,6 +158,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/seirawan.dl", include_str!("games/seirawan.dl")),
     ("rules/games/shogi-fairy.dl", include_str!("games/shogi-fairy.dl")),
     ("rules/games/shogi.dl", include_str!("games/shogi.dl")),
+    ("rules/games/spartan.dl", include_str!("games/spartan.dl")),
     ("rules/games/stamina.dl", include_str!("games/stamina.dl")),
     ("rules/games/suicide.dl", include_str!("games/suicide.dl")),
     ("rules/games/threekings.dl", include_str!("games/threekings.dl")),

@@ -342,9 +342,11 @@ impl Form {
     }
 }
 
-/// Whether pieces of a kind are written without a letter.
+/// Whether pieces of a kind are written without a letter, as pawns are, since rules give them none for moves.
 pub(super) fn is_bare(world: &mut World, contract: &Contract, kind: i64) -> bool {
-    contract.notation.unlettered.is_some_and(|it| world.contains(it, &[kind]))
+    let letter = |it| !world.matching(it, &[Some(kind), None]).is_empty();
+    let has_letter = contract.san_letter.is_some_and(letter);
+    !has_letter && contract.notation.unlettered.is_some_and(|it| world.contains(it, &[kind]))
 }
 
 fn is_enemy_on(world: &mut World, contract: &Contract, square: i64) -> bool {
