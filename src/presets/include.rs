@@ -110,15 +110,23 @@ impl Catalogue {
             }
             return Err(format!("there is no {}", places.join(", and no ")));
         };
-        match self.modules.iter().any(|it| it.1 == found) {
-            true => Ok(found),
-            false if self.sources[found].path == from.path => Err(
+        let is_module = |file: usize| self.modules.iter().any(|it| it.1 == file);
+        if is_module(found) {
+            return Ok(found);
+        }
+        // A file of the same folder is meant before a module of this package.
+        let hidden = paths.iter().filter_map(at).find(|it| is_module(*it));
+        let hint = hidden.map_or_else(String::new, |it| {
+            let path = &self.sources[it].path;
+            format!("; {path} is meant by `{}`", path.trim_start_matches("rules/"))
+        });
+        match self.sources[found].path == from.path {
+            true => Err(format!(
                 "this file has that name itself, and a file of the same folder is meant before one of \
-                 this package: give one of them another name"
-                    .into(),
-            ),
+                 this package: give one of them another name{hint}"
+            )),
             false => Err(format!(
-                "{} is no module: it needs a line `.meta module \"NAME\"`",
+                "{} is no module: it needs a line `.meta module \"NAME\"`{hint}",
                 self.sources[found].path
             )),
         }

@@ -108,7 +108,13 @@ fn what_cannot_be_included_is_refused_in_words() {
     let own = one.replace("shared/count.dl", "one.dl");
     let why = refused(&[("mine/one.dl", &own)], &["one"]);
     assert!(why.contains("this file has that name itself"), "{why}");
+    // A game beside the file has the name of a module of this package.
+    let one = reader("one").replace("shared/count.dl", "durations.dl");
+    let why =
+        refused(&[("rules/games/one.dl", &one), ("rules/games/durations.dl", plain)], &["one"]);
+    assert!(why.contains("rules/modules/durations.dl is meant by `modules/durations.dl`"), "{why}");
     // Each place is named once, also where the file itself is in a folder `rules`.
+    let one = reader("one");
     let why = refused(&[("rules/one.dl", &one)], &["one"]);
     assert_eq!(why.matches("rules/shared/count.dl").count(), 1, "{why}");
     assert!(why.contains("and no rules/modules/shared/count.dl"), "{why}");
