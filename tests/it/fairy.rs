@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 38] = [
+const GAMES: [&str; 39] = [
     "3check",
     "5check",
     "almost",
@@ -45,6 +45,7 @@ const GAMES: [&str; 38] = [
     "minishogi",
     "misere",
     "newzealand",
+    "nightrider",
     "nocastle",
     "raazuvaa",
     "racingkings",
