@@ -174,6 +174,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/xiangqi.dl", include_str!("games/xiangqi.dl")),
     ("rules/layouts/amazon.dl", include_str!("layouts/amazon.dl")),
     ("rules/layouts/cannon.dl", include_str!("layouts/cannon.dl")),
+    ("rules/layouts/capablanca.dl", include_str!("layouts/capablanca.dl")),
     ("rules/layouts/dual.dl", include_str!("layouts/dual.dl")),
     ("rules/layouts/griffon.dl", include_str!("layouts/griffon.dl")),
     ("rules/layouts/horde.dl", include_str!("layouts/horde.dl")),

@@ -100,7 +100,13 @@ impl Catalogue {
             );
         };
         let at = |path: &String| self.sources.iter().position(|it| it.path == *path);
-        let Some(found) = paths.iter().find_map(at) else {
+        let found: Vec<usize> = paths.iter().filter_map(at).collect();
+        // A game, say, may have the name of a module of this package.
+        let is_module = |file: &&usize| self.modules.iter().any(|it| it.1 == **file);
+        if let Some(module) = found.iter().find(is_module) {
+            return Ok(*module);
+        }
+        let Some(first) = found.first().map(|it| &self.sources[*it]) else {
             let mut places: Vec<&str> = Vec::new();
             // A file below `rules` may have one of the others next to it.
             for place in paths.iter().take(if name.contains('/') { 3 } else { 2 }) {
@@ -110,25 +116,14 @@ impl Catalogue {
             }
             return Err(format!("there is no {}", places.join(", and no ")));
         };
-        let is_module = |file: usize| self.modules.iter().any(|it| it.1 == file);
-        if is_module(found) {
-            return Ok(found);
-        }
-        // A file of the same folder is meant before a module of this package.
-        let hidden = paths.iter().filter_map(at).find(|it| is_module(*it));
-        let hint = hidden.map_or_else(String::new, |it| {
-            let path = &self.sources[it].path;
-            format!("; {path} is meant by `{}`", path.trim_start_matches("rules/"))
-        });
-        match self.sources[found].path == from.path {
-            true => Err(format!(
-                "this file has that name itself, and a file of the same folder is meant before one of \
-                 this package: give one of them another name{hint}"
-            )),
-            false => Err(format!(
-                "{} is no module: it needs a line `.meta module \"NAME\"`{hint}",
-                self.sources[found].path
-            )),
+        match first.path == from.path {
+            true => {
+                Err("this file has that name itself, and there is no module of that name".into())
+            }
+            false => {
+                let path = &first.path;
+                Err(format!("{path} is no module: it needs a line `.meta module \"NAME\"`"))
+            }
         }
     }
 }

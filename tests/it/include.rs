@@ -95,6 +95,22 @@ fn modules_of_the_package_may_be_included() {
     }
 }
 
+/// A game beside a file, or the file itself, may have the name of a module of the package: the module is meant.
+#[test]
+fn a_file_that_is_no_module_does_not_hide_one() {
+    let preset =
+        ".meta preset \"brief\"\n.meta include \"durations.dl\"\n.domain Preset += { brief }\n";
+    let other = ".meta game \"durations\"\n.meta title \"Durations\"\n.meta layout \"orthodox\"\n";
+    for files in [
+        &[("rules/games/brief.dl", preset), ("rules/games/durations.dl", other)][..],
+        &[("mine/durations.dl", preset)],
+    ] {
+        let rules = with(files).load("chess", &["brief"]).unwrap_or_else(|it| panic!("{it}"));
+        let module = |it: &&Source| it.path == "rules/modules/durations.dl";
+        assert_eq!(rules.program().sources.iter().filter(module).count(), 1, "{files:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_included_is_refused_in_words() {
     let one = reader("one");
@@ -108,13 +124,7 @@ fn what_cannot_be_included_is_refused_in_words() {
     let own = one.replace("shared/count.dl", "one.dl");
     let why = refused(&[("mine/one.dl", &own)], &["one"]);
     assert!(why.contains("this file has that name itself"), "{why}");
-    // A game beside the file has the name of a module of this package.
-    let one = reader("one").replace("shared/count.dl", "durations.dl");
-    let why =
-        refused(&[("rules/games/one.dl", &one), ("rules/games/durations.dl", plain)], &["one"]);
-    assert!(why.contains("rules/modules/durations.dl is meant by `modules/durations.dl`"), "{why}");
     // Each place is named once, also where the file itself is in a folder `rules`.
-    let one = reader("one");
     let why = refused(&[("rules/one.dl", &one)], &["one"]);
     assert_eq!(why.matches("rules/shared/count.dl").count(), 1, "{why}");
     assert!(why.contains("and no rules/modules/shared/count.dl"), "{why}");
