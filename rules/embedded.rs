@@ -147,6 +147,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/nocastle.dl", include_str!("games/nocastle.dl")),
     ("rules/games/noughts-and-crosses.dl", include_str!("games/noughts-and-crosses.dl")),
     ("rules/games/othello.dl", include_str!("games/othello.dl")),
+    ("rules/games/pawnback.dl", include_str!("games/pawnback.dl")),
     ("rules/games/pawns-only.dl", include_str!("games/pawns-only.dl")),
     ("rules/games/pawnsideways.dl", include_str!("games/pawnsideways.dl")),
     ("rules/games/piece-hp.dl", include_str!("games/piece-hp.dl")),

@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 40] = [
+const GAMES: [&str; 41] = [
     "3check",
     "5check",
     "almost",
@@ -47,6 +47,7 @@ const GAMES: [&str; 40] = [
     "newzealand",
     "nightrider",
     "nocastle",
+    "pawnback",
     "pawnsideways",
     "raazuvaa",
     "racingkings",
