@@ -130,6 +130,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/knightmate.dl", include_str!("games/knightmate.dl")),
     ("rules/games/knights-leap-twice.dl", include_str!("games/knights-leap-twice.dl")),
     ("rules/games/last-piece-standing.dl", include_str!("games/last-piece-standing.dl")),
+    ("rules/games/legan.dl", include_str!("games/legan.dl")),
     ("rules/games/losalamos.dl", include_str!("games/losalamos.dl")),
     ("rules/games/losers.dl", include_str!("games/losers.dl")),
     ("rules/games/makpong.dl", include_str!("games/makpong.dl")),

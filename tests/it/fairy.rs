@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 41] = [
+const GAMES: [&str; 42] = [
     "3check",
     "5check",
     "almost",
@@ -38,6 +38,7 @@ const GAMES: [&str; 41] = [
     "judkins",
     "kinglet",
     "kingofthehill",
+    "legan",
     "losalamos",
     "losers",
     "makpong",
