@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 42] = [
+const GAMES: [&str; 43] = [
     "3check",
     "5check",
     "almost",
@@ -50,6 +50,7 @@ const GAMES: [&str; 42] = [
     "nocastle",
     "pawnback",
     "pawnsideways",
+    "perfect",
     "raazuvaa",
     "racingkings",
     "seirawan",
