@@ -15,6 +15,7 @@ const SHAPES = {
   archbishop: { fill: KNIGHT, line: "M25.5 20.5l1 .5M36 24v14M30.5 30h11M21.5 44H48" },
   chancellor: { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M21.5 44H48" },
   centaur: { fill: KNIGHT, line: "M25.5 20.5l1 .5M35 22v8M32 25h6M29 40c-4-8 3-11 6-6 3-5 10-2 6 6zM21.5 44H48" },
+  grasshopper: { fill: "M10 40c8-10 22-16 38-16l4 6c-10 8-24 13-40 14z", line: "M28 33l6-20 10 14M16 39l-4 11M26 37l-2 13M46 25l7-9" },
   cannon: { fill: "M9 30l28-17a7 7 0 0 1 8 12l-9 5.5a10 10 0 1 1-18.5 6L14 38zM12 46h36v4H12z", line: "M27 31a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM35 15l7 12" },
   griffon: { fill: "M17 50c2-9 7-12 7-18-5 1-10-1-13-5 7-1 7-8 13-12l-1-6 6 4c12-2 20 5 20 17 0 8-4 12-3 20z", line: "M26 21l1.5.5M35 19c6 4 7 10 4 16M33 25c4 3 5 7 3 11M17.5 44h28" },
   duck: { fill: "M15 22c0-9 13-10 14-1 .3 3-1.5 5-.5 7 5 2 13 1 18-5 3 13-4 24-16 24S13 41 17 31c-2-1.5-2.7-3.5-3-6l-7-.5c1.5-3 5-3.5 8-2.5z", line: "M21 20.5h1M27 35c5 3 10 2 13-2" },
@@ -52,6 +53,14 @@ const SHAPES = {
 SHAPES["janggi-cannon"] = SHAPES.cannon;
 SHAPES.hawk = SHAPES.archbishop;
 SHAPES.elephant = SHAPES.chancellor;
+SHAPES["riding-elephant"] = SHAPES.amazon;
+
+// Kinds that have another's outline, with lines of their own.
+SHAPES.hoplite = { ...SHAPES.pawn, line: "M17.5 44h25M30 27a7 7 0 1 1 0 14 7 7 0 0 1 0-14z" };
+SHAPES.sergeant = { ...SHAPES.pawn, line: "M17.5 44h25M24 33l6-4 6 4M24 38l6-4 6 4" };
+SHAPES.general = { ...SHAPES.rook, line: "M20.5 27h19M16 44h28M25 29.5l10 10M35 29.5l-10 10" };
+SHAPES.captain = { ...SHAPES.met, line: "M16 43.5h28M30 27v12M24 33h12" };
+SHAPES.lieutenant = { ...SHAPES.met, line: "M16 43.5h28M25.5 28.5l9 9M34.5 28.5l-9 9" };
 
 /** Of a kind; none of one that is drawn as its letter. */
 export function shapeOf(kind) {
