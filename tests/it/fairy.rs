@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 43] = [
+const GAMES: [&str; 45] = [
     "3check",
     "5check",
     "almost",
@@ -24,6 +24,7 @@ const GAMES: [&str; 43] = [
     "capablanca",
     "centaur",
     "chancellor",
+    "chigorin",
     "codrus",
     "crazyhouse",
     "dobutsu",
@@ -55,6 +56,7 @@ const GAMES: [&str; 43] = [
     "racingkings",
     "seirawan",
     "shogi",
+    "sortofalmost",
     "spartan",
     "threekings",
     "torpedo",
