@@ -15,11 +15,12 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 45] = [
+const GAMES: [&str; 47] = [
     "3check",
     "5check",
     "almost",
     "amazon",
+    "atomar",
     "atomic",
     "capablanca",
     "centaur",
@@ -49,6 +50,7 @@ const GAMES: [&str; 45] = [
     "newzealand",
     "nightrider",
     "nocastle",
+    "nocheckatomic",
     "pawnback",
     "pawnsideways",
     "perfect",
