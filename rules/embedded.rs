@@ -172,6 +172,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/suicide.dl", include_str!("games/suicide.dl")),
     ("rules/games/threekings.dl", include_str!("games/threekings.dl")),
     ("rules/games/torpedo.dl", include_str!("games/torpedo.dl")),
+    ("rules/games/troitzky.dl", include_str!("games/troitzky.dl")),
     (
         "rules/games/weak-dual-king-last-royal.dl",
         include_str!("games/weak-dual-king-last-royal.dl"),

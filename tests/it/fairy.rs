@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 47] = [
+const GAMES: [&str; 48] = [
     "3check",
     "5check",
     "almost",
@@ -62,6 +62,7 @@ const GAMES: [&str; 47] = [
     "spartan",
     "threekings",
     "torpedo",
+    "troitzky",
     "xiangqi",
 ];
 
