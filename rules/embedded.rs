@@ -70,6 +70,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/almost.dl", include_str!("games/almost.dl")),
     ("rules/games/amazon.dl", include_str!("games/amazon.dl")),
     ("rules/games/antichess.dl", include_str!("games/antichess.dl")),
+    ("rules/games/armageddon.dl", include_str!("games/armageddon.dl")),
     ("rules/games/atomar.dl", include_str!("games/atomar.dl")),
     ("rules/games/atomic.dl", include_str!("games/atomic.dl")),
     ("rules/games/barrel.dl", include_str!("games/barrel.dl")),

@@ -15,11 +15,12 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 48] = [
+const GAMES: [&str; 49] = [
     "3check",
     "5check",
     "almost",
     "amazon",
+    "armageddon",
     "atomar",
     "atomic",
     "capablanca",
