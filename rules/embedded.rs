@@ -179,6 +179,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
         include_str!("games/weak-dual-king-last-royal.dl"),
     ),
     ("rules/games/weak-dual-king.dl", include_str!("games/weak-dual-king.dl")),
+    ("rules/games/wolf.dl", include_str!("games/wolf.dl")),
     ("rules/games/wrap-board.dl", include_str!("games/wrap-board.dl")),
     ("rules/games/xiangqi.dl", include_str!("games/xiangqi.dl")),
     ("rules/layouts/amazon.dl", include_str!("layouts/amazon.dl")),

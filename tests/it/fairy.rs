@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 49] = [
+const GAMES: [&str; 50] = [
     "3check",
     "5check",
     "almost",
@@ -64,6 +64,7 @@ const GAMES: [&str; 49] = [
     "threekings",
     "torpedo",
     "troitzky",
+    "wolf",
     "xiangqi",
 ];
 
