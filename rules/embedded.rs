@@ -156,6 +156,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/pawns-only.dl", include_str!("games/pawns-only.dl")),
     ("rules/games/pawnsideways.dl", include_str!("games/pawnsideways.dl")),
     ("rules/games/perfect.dl", include_str!("games/perfect.dl")),
+    ("rules/games/petrified.dl", include_str!("games/petrified.dl")),
     ("rules/games/piece-hp.dl", include_str!("games/piece-hp.dl")),
     ("rules/games/piece-shield.dl", include_str!("games/piece-shield.dl")),
     ("rules/games/poisoned-squares.dl", include_str!("games/poisoned-squares.dl")),

@@ -15,7 +15,7 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
-const GAMES: [&str; 50] = [
+const GAMES: [&str; 51] = [
     "3check",
     "5check",
     "almost",
@@ -55,6 +55,7 @@ const GAMES: [&str; 50] = [
     "pawnback",
     "pawnsideways",
     "perfect",
+    "petrified",
     "raazuvaa",
     "racingkings",
     "seirawan",
