@@ -34,8 +34,8 @@ fn piece_name(
 ) -> Option<String> {
     let entity = EntityId(u32::try_from(raw).ok()?);
     let word = |attr: AttrId, domain: DomainId| {
-        let raw = facts(entity, attr)?;
-        Some(program.value_name(Type::Domain(domain), raw))
+        let (ty, raw) = (Type::Domain(domain), facts(entity, attr)?);
+        Some(program.word(ty, raw).map_or_else(|| program.value_name(ty, raw), str::to_owned))
     };
     let kind = word(contract.kind.attr, contract.kinds)?;
     let side = word(contract.color.attr, contract.sides)?;

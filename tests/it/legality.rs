@@ -119,6 +119,17 @@ fn moves_that_games_do_not_play_out_are_safe() {
     }
 }
 
+/// Sentences call a piece what the game calls its kind, also if another file declares the kind.
+#[test]
+fn a_piece_is_called_what_its_game_calls_the_kind() {
+    let rules = load("nightrider");
+    let fen = "4r2k/8/8/8/8/4N3/8/4K3 w - - 0 1";
+    let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+    let explained = game.explain_move("e3f5", Limits::default()).expect("a move");
+    let expected = "e3f5 is not legal: the white nightrider on e3 is pinned";
+    assert!(explained.summary.starts_with(expected), "{}", explained.summary);
+}
+
 /// Beside other presets a move that lets the generals face each other is played out, and refused for that reason.
 #[test]
 fn a_move_is_refused_because_the_generals_would_face_each_other() {
