@@ -195,15 +195,22 @@ impl Knowledge {
 
     /// The score of a position for a side: its pieces against the average of the other sides.
     pub(super) fn score(&self, standing: &[Standing], side: usize) -> i32 {
-        let others = self.sides.saturating_sub(1).max(1) as f32;
-        let sum: f32 = standing
-            .iter()
-            .map(|it| {
-                let value = self.value(it);
-                if it.side == side { value } else { -value / others }
-            })
-            .sum();
-        (sum / UNIT * 100.0) as i32
+        (self.lead(standing, side) / UNIT * 100.0) as i32
+    }
+
+    /// The value of a side's pieces, less the average of the other sides.
+    fn lead(&self, standing: &[Standing], side: usize) -> f32 {
+        let others = self.others();
+        let signed = |it: &Standing| {
+            let value = self.value(it);
+            if it.side == side { value } else { -value / others }
+        };
+        standing.iter().map(signed).sum()
+    }
+
+    /// The number of other sides.
+    fn others(&self) -> f32 {
+        self.sides.saturating_sub(1).max(1) as f32
     }
 
     fn value(&self, it: &Standing) -> f32 {
@@ -260,7 +267,7 @@ impl Knowledge {
         for _ in 0..20 {
             let (mut slope, mut curve) = (0.0, 0.0);
             for it in &sample_games.samples {
-                let difference = self.difference(it);
+                let difference = self.lead(&it.standing, it.winner);
                 let expected = logistic(scale * difference);
                 slope += (1.0 - expected) * difference;
                 curve += expected * (1.0 - expected) * difference * difference;
@@ -271,20 +278,10 @@ impl Knowledge {
         Some(scale.clamp(-2.0, 2.0))
     }
 
-    /// The value of the winner's pieces, less that of the others'.
-    fn difference(&self, sample: &Sample) -> f32 {
-        let others = self.sides.saturating_sub(1).max(1) as f32;
-        let signed = |it: &Standing| {
-            let value = self.value(it);
-            if it.side == sample.winner { value } else { -value / others }
-        };
-        sample.standing.iter().map(signed).sum()
-    }
-
     /// One step of gradient descent.
     fn step(&mut self, sample: &Sample, prior: &[f32], rate: f32) {
-        let others = self.sides.saturating_sub(1).max(1) as f32;
-        let missing = 1.0 - logistic(self.difference(sample));
+        let others = self.others();
+        let missing = 1.0 - logistic(self.lead(&sample.standing, sample.winner));
         for it in &sample.standing {
             let share = if it.side == sample.winner { 1.0 } else { -1.0 / others };
             let push = rate * missing * share;
@@ -420,7 +417,7 @@ impl SampleGames<'_> {
 
     /// The action after which the position looks best for the side that takes it.
     fn best(&mut self, world: &mut World, guide: &Knowledge, moves: &[Move]) -> Option<usize> {
-        let mover = usize::try_from(self.contract.mover(world.facts())?).ok()?;
+        let mover = mover(world, self.contract)?;
         let mut best = None;
         for (at, mv) in moves.iter().enumerate() {
             let mark = world.mark();
@@ -472,11 +469,7 @@ impl SampleGames<'_> {
 
     /// Counts the actions of the pieces of the side to move.
     fn count_actions(&mut self, world: &World, moves: &[Move], standing: &[Standing]) {
-        let Some(mover) =
-            self.contract.mover(world.facts()).and_then(|it| usize::try_from(it).ok())
-        else {
-            return;
-        };
+        let Some(mover) = mover(world, self.contract) else { return };
         for it in standing.iter().filter(|it| it.side == mover) {
             self.actions_of[it.kind].1 += 1;
         }
@@ -494,6 +487,11 @@ impl SampleGames<'_> {
         let mut args = columns.iter().zip(&mv.args);
         args.find(|it| is_entity(self.program, it.0.ty)).map(|it| *it.1)
     }
+}
+
+/// The side to move, as an index.
+pub(super) fn mover(world: &World, contract: &Contract) -> Option<usize> {
+    contract.mover(world.facts()).and_then(|it| usize::try_from(it).ok())
 }
 
 /// The end of a game: the winner, or no side for a draw; `None` if it is not over.
@@ -608,7 +606,7 @@ pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
 }
 
 /// The value of an entity's attribute, as an index.
-fn raw(world: &World, entity: i64, attr: AttrId) -> Option<usize> {
+pub(super) fn raw(world: &World, entity: i64, attr: AttrId) -> Option<usize> {
     let entity = EntityId(u32::try_from(entity).ok()?);
     world.facts().get_raw(entity, attr).and_then(|it| usize::try_from(it).ok())
 }

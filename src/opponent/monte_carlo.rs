@@ -344,17 +344,16 @@ impl<'g> Tree<'g> {
     /// The static evaluation of the position after an action, and its score if the game is over there; `None`
     /// for both if the action cannot be taken.
     fn look(&mut self, mv: &Move, ply: i32) -> (Option<f32>, Option<i32>) {
-        let mark = self.search.world.mark();
-        let taken = self.search.world.fire(mv.action, &mv.args).is_ok();
-        let evaluation = taken.then(|| self.evaluation());
-        let mut score = None;
-        if taken && !self.search.is_out && !self.search.is_spent() {
-            let ended = winner(&mut self.search.world, self.search.contract);
-            let is_known = !self.search.has_run_out();
-            score = ended.filter(|_| is_known).map(|it| self.search.ended(it, ply));
-        }
-        self.search.world.rollback(mark);
-        (evaluation, score)
+        let looked = self.search.after(mv, |it| {
+            let evaluation = chance_of(it.here());
+            if it.is_out || it.is_spent() {
+                return (evaluation, None);
+            }
+            let ended = winner(&mut it.world, it.contract);
+            let is_known = !it.has_run_out();
+            (evaluation, ended.filter(|_| is_known).map(|winner| it.ended(winner, ply)))
+        });
+        looked.map_or((None, None), |(evaluation, score)| (Some(evaluation), score))
     }
 
     /// The action that is tried next, by PUCT.
@@ -452,9 +451,7 @@ impl<'g> Tree<'g> {
 
     /// The static evaluation: the probability that the root's side wins, by its pieces, their squares, and features.
     fn evaluation(&mut self) -> f32 {
-        let standing = self.search.standing();
-        let side = usize::try_from(self.search.side).unwrap_or_default();
-        chance_of(self.search.knowledge.score(&standing, side))
+        chance_of(self.search.here())
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::Instant;
 use foldhash::{HashMap, HashMapExt};
 
 use super::knowledge::{
-    Feature, Standing, features, is_entity, is_repetition_drawn, is_threatened, standing, winner,
-    winner_at_once, winner_if_stuck,
+    Feature, Standing, features, is_entity, is_repetition_drawn, is_threatened, mover, raw,
+    standing, winner, winner_at_once, winner_if_stuck,
 };
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
@@ -44,7 +44,7 @@ pub(super) struct Search<'g> {
     stop: Stop,
     started: Instant,
     /// The root's side.
-    pub(super) side: i64,
+    pub(super) side: usize,
     pub(super) nodes: u64,
     pub(super) is_out: bool,
     /// The keys of the positions since the game began, including the current line of the search.
@@ -93,7 +93,7 @@ impl<'g> Search<'g> {
             budget,
             stop,
             started: Instant::now(),
-            side: game.side().unwrap_or_default(),
+            side: game.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default(),
             nodes: 0,
             is_out: false,
             path: game.history().iter().map(|it| it.key).collect(),
@@ -215,17 +215,13 @@ impl<'g> Search<'g> {
 
     /// The score right after each action, without a look at what follows; `None` for those that the budget does not allow.
     fn glance(&mut self, moves: &[Move]) -> Vec<Option<i32>> {
-        let side = usize::try_from(self.side).unwrap_or_default();
         let look = |it: &mut Self| {
             if it.is_spent() {
                 return None;
             }
             let score = match winner_at_once(&mut it.world, it.contract) {
                 Some(winner) => it.ended(winner, 1),
-                None => {
-                    let standing = it.standing();
-                    it.knowledge.score(&standing, side)
-                }
+                None => it.here(),
             };
             (!it.has_run_out()).then_some(score)
         };
@@ -256,7 +252,7 @@ impl<'g> Search<'g> {
     }
 
     /// Takes an action, calls `look`, and takes it back; `None` if it cannot be taken.
-    fn after<T>(&mut self, mv: &Move, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub(super) fn after<T>(&mut self, mv: &Move, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let mark = self.world.mark();
         let taken = self.world.fire(mv.action, &mv.args).is_ok();
         let found = taken.then(|| look(self));
@@ -295,7 +291,7 @@ impl<'g> Search<'g> {
         }
         let is_own = self.is_own_turn();
         let standing = self.standing();
-        let here = self.knowledge.score(&standing, usize::try_from(self.side).unwrap_or_default());
+        let here = self.knowledge.score(&standing, self.side);
         let is_quiet = depth <= 0 && !is_threatened(&mut self.world, self.contract);
         if depth <= -BEYOND {
             return here;
@@ -384,13 +380,13 @@ impl<'g> Search<'g> {
     }
 
     pub(super) fn is_own_turn(&self) -> bool {
-        self.contract.mover(self.world.facts()) == Some(self.side)
+        mover(&self.world, self.contract) == Some(self.side)
     }
 
     pub(super) fn ended(&self, winner: Option<usize>, ply: i32) -> i32 {
         match winner {
             None => 0,
-            Some(it) if i64::try_from(it) == Ok(self.side) => WIN - ply,
+            Some(it) if it == self.side => WIN - ply,
             Some(_) => ply - WIN,
         }
     }
@@ -408,6 +404,12 @@ impl<'g> Search<'g> {
     /// The pieces and features by which the position on the board is valued.
     pub(super) fn standing(&mut self) -> Vec<Standing> {
         standing(&mut self.world, self.contract, &self.features)
+    }
+
+    /// The score of the position on the board by what stands there, without a look at what follows.
+    pub(super) fn here(&mut self) -> i32 {
+        let standing = self.standing();
+        self.knowledge.score(&standing, self.side)
     }
 
     /// The legal actions of the position on the board, likely ones first.
@@ -475,8 +477,7 @@ struct Victims {
 
 impl Victims {
     fn of(search: &Search<'_>, standing: &[Standing]) -> Self {
-        let mover = search.contract.mover(search.world.facts());
-        let mover = mover.and_then(|it| usize::try_from(it).ok());
+        let mover = mover(&search.world, search.contract);
         let foes = standing.iter().filter(|it| Some(it.side) != mover);
         let at = |it: &Standing| {
             let worth = search.knowledge.worth_of(it.kind).abs();
@@ -489,18 +490,15 @@ impl Victims {
     /// seems to capture nothing.
     fn taken_by(&self, search: &Search<'_>, mv: &Move) -> Option<i32> {
         let columns = &search.program.action(mv.action).columns;
-        let facts = search.world.facts();
+        let number = |entity, attr| raw(&search.world, entity, attr);
         let (mut taken, mut with) = (None::<i32>, 0);
-        for (column, &raw) in columns.iter().zip(&mv.args) {
+        for (column, &value) in columns.iter().zip(&mv.args) {
             if column.ty == Type::Domain(search.contract.board.domain) {
-                taken = taken.max(self.by_square.get(&raw).copied());
+                taken = taken.max(self.by_square.get(&value).copied());
             } else if is_entity(search.program, column.ty) {
-                let entity = crate::facts::EntityId(u32::try_from(raw).unwrap_or_default());
-                let number =
-                    |attr| facts.get_raw(entity, attr).and_then(|it| usize::try_from(it).ok());
-                let Some(kind) = number(search.contract.kind.attr) else { continue };
+                let Some(kind) = number(value, search.contract.kind.attr) else { continue };
                 let worth = search.knowledge.worth_of(kind).abs().min(10_000);
-                match number(search.contract.color.attr) {
+                match number(value, search.contract.color.attr) {
                     side if side.is_some() && side != self.mover => taken = taken.max(Some(worth)),
                     _ => with = worth,
                 }
