@@ -26,12 +26,15 @@ pub(super) const LONGEST_LESSONS: u64 = 3_600;
 /// Our own letters.
 static OURS: Dialect = Dialect::none();
 
+/// A compiled game, and the letters of clients for it.
+type Loaded = (Arc<Ruleset>, Dialect);
+
 /// A game, and the means to begin another.
 #[derive(Debug)]
 pub struct EngineGame {
     catalogue: Catalogue,
     /// Compiled games, by name.
-    loaded: HashMap<String, (Arc<Ruleset>, Dialect)>,
+    loaded: HashMap<String, Loaded>,
     rules: Arc<Ruleset>,
     dialect: Dialect,
     /// Whether the client writes our letters.
@@ -152,8 +155,7 @@ impl EngineGame {
     pub fn choose(&mut self, name: &str) -> Result<(), TableError> {
         let (rules, dialect) = load(&self.catalogue, &mut self.loaded, name)?;
         self.game = rules.start(None)?;
-        self.rules = rules;
-        self.dialect = dialect;
+        (self.rules, self.dialect) = (rules, dialect);
         Ok(())
     }
 
@@ -303,13 +305,12 @@ impl EngineGame {
 
     /// The legal actions that a client's texts mean.
     fn actions(&mut self, texts: &[String]) -> Result<Vec<Move>, TableError> {
-        let mut found = Vec::new();
-        for text in texts {
+        let action = |text: &String| {
             let ours = self.dialect().move_to_ours(text);
             let action = self.game.find_move(&ours);
-            found.push(self.spelled(action.map_err(|why| TableError::Move(text.clone(), why)))?);
-        }
-        Ok(found)
+            self.spelled(action.map_err(|why| TableError::Move(text.clone(), why)))
+        };
+        texts.iter().map(action).collect()
     }
 
     /// Sets the time to learn each game in [`EngineGame::prepare`]. If it is zero, a game is learned within a
@@ -393,10 +394,8 @@ impl EngineGame {
     /// The last move since the position was set up, in UCI and SAN.
     pub fn last_move(&self) -> Option<(String, String)> {
         let record = self.game.history().last()?;
-        Some((
-            self.dialect().move_to_theirs(&record.uci),
-            self.dialect().move_to_theirs(&record.san),
-        ))
+        let dialect = self.dialect();
+        Some((dialect.move_to_theirs(&record.uci), dialect.move_to_theirs(&record.san)))
     }
 
     /// The perft count below each legal move, in the order of their text.
@@ -464,8 +463,6 @@ fn without_fields_of_chess(fen: &str) -> Option<String> {
         _ => None,
     }
 }
-
-type Loaded = (Arc<Ruleset>, Dialect);
 
 fn load(
     catalogue: &Catalogue,

@@ -142,9 +142,9 @@ impl Uci {
             Some("setoption") => self.set_option(words.collect(), out),
             Some("position") => self.position(&words.collect::<Vec<_>>(), out),
             Some("go") => self.go(&words.collect::<Vec<_>>(), out),
-            Some("stop") => self.stop(out),
+            Some("stop") => self.end_waiting(true, out),
             Some("d") => self.draw(out),
-            Some("ponderhit") => self.ponder_hit(out),
+            Some("ponderhit") => self.end_waiting(false, out),
             Some("debug" | "register") => (),
             Some("quit") => return Flow::Quit,
             Some(other) => error(out, &format!("unknown command {other}")),
@@ -218,10 +218,8 @@ impl Uci {
     /// Sets up the requested variant, or records why that failed.
     fn choose(&mut self, out: &mut dyn FnMut(&str)) {
         self.misplaced = None;
-        self.refused = match self.table.choose_as(&self.variant, self.shuffled) {
-            Ok(()) => None,
-            Err(why) => Some(why.to_string()),
-        };
+        let chosen = self.table.choose_as(&self.variant, self.shuffled);
+        self.refused = chosen.err().map(|why| why.to_string());
         if let Some(why) = &self.refused {
             return error(out, why);
         }
@@ -342,20 +340,15 @@ impl Uci {
         out(&format!("Nodes searched: {nodes}"));
     }
 
-    fn stop(&mut self, out: &mut dyn FnMut(&str)) {
+    /// Answers what waits for `stop` or `ponderhit`. If it is only searched now, that is short after `stop`.
+    fn end_waiting(&mut self, is_stopped: bool, out: &mut dyn FnMut(&str)) {
         match self.waiting.take() {
-            Some(Waiting::Wanted(Wanted { only, .. })) => {
-                let budget = Budget { time: Some(AT_STOP), ..self.level.budget() };
-                self.best_move(&Wanted { budget, only }, out);
+            Some(Waiting::Wanted(mut wanted)) => {
+                if is_stopped {
+                    wanted.budget = Budget { time: Some(AT_STOP), ..self.level.budget() };
+                }
+                self.best_move(&wanted, out);
             }
-            Some(Waiting::Found(best)) => out(&best),
-            None => (),
-        }
-    }
-
-    fn ponder_hit(&mut self, out: &mut dyn FnMut(&str)) {
-        match self.waiting.take() {
-            Some(Waiting::Wanted(wanted)) => self.best_move(&wanted, out),
             Some(Waiting::Found(best)) => out(&best),
             None => (),
         }
