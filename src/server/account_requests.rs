@@ -2,14 +2,12 @@
 //!
 //! Deliberately absent: how accounts are stored (`accounts`).
 
-use axum::http::StatusCode;
-
 use super::accounts::{
     Account, AccountRecord, CODES, COMPUTER, DEVICES, Device, Entrance, Own, OwnDevice, PREFIX,
-    RESERVED, by_token, device_id, device_key, gone, hash_of_code, new_device, removal, same,
-    seats_of, stored, text, too_old, user_key, wrong_code,
+    RESERVED, by_token, device_id, device_key, gone, hash_of_code, new_device, removal, seats_of,
+    stored, text, too_old, user_key, wrong_code,
 };
-use super::core::TokenHash;
+use super::core::{TokenHash, same};
 use super::ids::{ID_LETTERS, new_id, new_token};
 use super::pool::{Lane, failed};
 use super::problem::Problem;
@@ -17,16 +15,18 @@ use super::store::{Change, Store, Summary, edited};
 use super::web::Web;
 
 impl Web {
-    /// The hash of the seats that a token may act for: those of its account, or the one seat that it is the
-    /// token of.
+    /// The hash of the seats that a token, if there is one, may act for: those of its account, or the one seat that it is
+    /// the token of.
     ///
     /// # Errors
     /// The token has the form of an account's, but no account has it.
-    pub(super) async fn credential(&self, token: &str) -> Result<TokenHash, Problem> {
-        match self.account_of(token).await? {
-            Some(account) => Ok(account.token),
-            None => Ok(TokenHash::of(token)),
-        }
+    pub(super) async fn credential(
+        &self,
+        token: Option<&str>,
+    ) -> Result<Option<TokenHash>, Problem> {
+        let Some(token) = token else { return Ok(None) };
+        let account = self.account_of(token).await?;
+        Ok(Some(account.map_or_else(|| TokenHash::of(token), |it| it.token)))
     }
 
     /// The account of a token; `None` for a token that does not have the form of an account's.
@@ -103,7 +103,7 @@ impl Web {
             ])
         };
         if !self.host.reads().ask(make).await? {
-            return Err(Problem::new(StatusCode::CONFLICT, "name_taken", "the name is taken"));
+            return Err(Problem::conflict("name_taken", "the name is taken"));
         }
         Ok(Entrance { name, token, codes_left: codes.len(), codes })
     }
@@ -174,7 +174,7 @@ impl Web {
             let is_wanted = |it: &Device| Some(device_id(&it.token)) == wanted.as_deref();
             let none = || {
                 let message = "the account has no such device: GET /api/v1/account lists them";
-                Problem::new(StatusCode::NOT_FOUND, "no_such_device", message)
+                Problem::not_found("no_such_device", message)
             };
             let at = record.devices.iter().position(is_wanted).ok_or_else(none)?;
             changes.push(removal(&record.devices.remove(at), id));
@@ -231,23 +231,21 @@ impl Web {
         edit: impl Fn(&mut AccountRecord, &mut Vec<Change>, &str) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let id = id.to_owned();
-        let change = move |store: &mut dyn Store| {
-            let done = edited(store, |store| {
-                let Some((before, mut record)) = stored(store, &id)? else {
-                    return Ok(Err(too_old()));
-                };
-                let mut changes = Vec::new();
-                Ok(edit(&mut record, &mut changes, &id).map(|done| {
-                    let (key, to) = (user_key(&id), Some(text(&record)));
-                    changes.push(Change { key, from: Some(before), to });
-                    (done, changes)
-                }))
-            })?;
+        let busy = || {
             let message = "others are changing this account at the moment: try again";
-            let busy = || Err(Problem::new(StatusCode::CONFLICT, "account_busy", message));
-            Ok(done.unwrap_or_else(busy))
+            Problem::conflict("account_busy", message)
         };
-        self.host.reads().ask(change).await?
+        let change = move |store: &mut dyn Store| {
+            edited(store, busy, |store| {
+                let (before, mut record) = stored(store, &id)?.ok_or_else(too_old)?;
+                let mut changes = Vec::new();
+                let done = edit(&mut record, &mut changes, &id)?;
+                let (key, to) = (user_key(&id), Some(text(&record)));
+                changes.push(Change { key, from: Some(before), to });
+                Ok((done, changes))
+            })
+        };
+        self.host.reads().request(change).await
     }
 
     /// New recovery codes, and their hashes.

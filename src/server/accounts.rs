@@ -8,7 +8,6 @@
 //! (`account_requests`).
 
 use argon2::{Algorithm, Argon2, Params, Version};
-use axum::http::StatusCode;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -59,7 +58,7 @@ impl Account {
         }
         let message = "this account was made by an earlier version: it plays no rated games and no tournaments, \
                        so make another one for them";
-        Err(Problem::new(StatusCode::CONFLICT, "account_too_old", message))
+        Err(Problem::conflict("account_too_old", message))
     }
 }
 
@@ -219,12 +218,6 @@ pub(super) fn hash_of_code(code: &str, salt: &str) -> Option<String> {
     Some(HEXLOWER.encode(&hash))
 }
 
-/// Compares in constant time.
-pub(super) fn same(one: &str, other: &str) -> bool {
-    let pairs = one.bytes().zip(other.bytes());
-    one.len() == other.len() && pairs.fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
-}
-
 pub(super) fn new_device(label: Option<String>, since: u64) -> Result<(String, Device), Problem> {
     let label = label.unwrap_or_default();
     let label: String = label.chars().filter(|it| !it.is_control()).take(LABEL).collect();
@@ -249,15 +242,15 @@ pub(super) fn text(record: &AccountRecord) -> String {
 
 pub(super) fn gone() -> Problem {
     let message = "no account has this token any more: log in again";
-    Problem::new(StatusCode::UNAUTHORIZED, "account_gone", message)
+    Problem::unauthorized("account_gone", message)
 }
 
 pub(super) fn wrong_code() -> Problem {
     let message = "no account of this name has this recovery code, or it was used already";
-    Problem::new(StatusCode::UNAUTHORIZED, "code_wrong", message)
+    Problem::unauthorized("code_wrong", message)
 }
 
 pub(super) fn too_old() -> Problem {
     let message = "this account was made by an earlier version: it has its one token, and no codes";
-    Problem::new(StatusCode::CONFLICT, "account_too_old", message)
+    Problem::conflict("account_too_old", message)
 }

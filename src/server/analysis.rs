@@ -53,10 +53,9 @@ impl Host {
     ) -> Result<Vec<Advice>, Problem> {
         let state = self.state(id, token, ply, Lines::Last(0)).await?;
         if !is_fair(&state) {
-            let status = axum::http::StatusCode::FORBIDDEN;
             let message = "until the game is over, the computer helps only a player whose opponents are all \
                            computers: send the token of that seat";
-            return Err(Problem::new(status, "no_help", message));
+            return Err(Problem::forbidden("no_help", message));
         }
         let text = |name: &str| state[name].as_str().unwrap_or_default().to_owned();
         let presets = serde_json::from_value(state["presets"].clone()).unwrap_or_default();

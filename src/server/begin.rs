@@ -40,21 +40,18 @@ pub(super) fn begin(
     if is_import && setup.sides.len() != 2 {
         return Err(no_import(&setup.game, &setup.sides));
     }
-    let (room, entries) = Room::create(now, board, setup, &options.seats)?;
-    lead_in(room, entries, options.import)
+    let (mut room, mut entries) = Room::create(now, board, setup, &options.seats)?;
+    if is_import {
+        entries.extend(lead_in(&mut room, options.import)?);
+    }
+    Ok((room, entries))
 }
 
 /// Replays the part of a game that was played elsewhere.
 fn lead_in(
-    mut room: Room<Board>,
-    mut entries: Vec<LogEntry>,
-    import: Import,
-) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
-    if import.past.is_empty() && import.ended.is_none() {
-        return Ok((room, entries));
-    }
-    let Import { past, ended } = import;
-    let played = room.lead_in(&past, ended);
+    room: &mut Room<Board>,
+    Import { past, ended }: Import,
+) -> Result<Vec<LogEntry>, Problem> {
     let refused = |(at, why): (usize, Refusal)| {
         let turns = past[..at].iter().filter(|it| matches!(it, Past::Turn(_))).count();
         let what = match past.get(at) {
@@ -65,8 +62,7 @@ fn lead_in(
         let message = format!("turn {} of the PGN, {what}: {why}", turns + 1);
         Problem::unprocessable("bad_import", message)
     };
-    entries.extend(played.map_err(refused)?);
-    Ok((room, entries))
+    room.lead_in(&past, ended).map_err(refused)
 }
 
 /// The game of a log as it was when a snapshot was taken. None if the snapshot is not of this log or not of these

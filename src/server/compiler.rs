@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use serde_json::json;
 
 use super::host::Host;
 use super::library::Texts;
@@ -100,9 +101,7 @@ impl Host {
             let wanted = hash.clone();
             let text = self.reads().ask(move |store| store.text(&wanted)).await?;
             let texts = text.and_then(|it| serde_json::from_str::<Texts>(&it).ok());
-            let unknown =
-                || Problem::unprocessable("no_such_rules", format!("there are no rules {hash}"));
-            let texts = texts.ok_or_else(unknown)?;
+            let texts = texts.ok_or_else(|| no_rules(&hash))?;
             missing.extend(texts.base.clone());
             found.push(texts);
         }
@@ -116,9 +115,7 @@ impl Host {
     }
 
     pub(super) fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
-        let unknown =
-            || Problem::unprocessable("no_such_rules", format!("there are no rules {rules}"));
-        self.library.catalogue(rules).ok_or_else(unknown)
+        self.library.catalogue(rules).ok_or_else(|| no_rules(rules))
     }
 
     /// A compiled game. Compiling runs in parallel with the games.
@@ -156,11 +153,13 @@ pub(super) fn load_problem(error: &LoadError) -> Problem {
     };
     let problem = Problem::unprocessable(code, error.to_string());
     match error {
-        LoadError::Rules(found) => {
-            problem.with(serde_json::json!({ "diagnostics": found.to_json() }))
-        }
+        LoadError::Rules(found) => problem.with(json!({ "diagnostics": found.to_json() })),
         _ => problem,
     }
+}
+
+fn no_rules(hash: &str) -> Problem {
+    Problem::unprocessable("no_such_rules", format!("there are no rules {hash}"))
 }
 
 fn bad_rules(error: CatalogueError) -> Problem {

@@ -50,15 +50,13 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let (idle, wait) = (Duration::from_secs(60), Duration::from_secs(2));
-        let first_turn = Duration::from_secs(60);
         Self {
-            idle,
-            wait,
+            idle: Duration::from_secs(60),
+            wait: Duration::from_secs(2),
             live: 20_000,
             uploads: false,
             abandoned: 14 * DAY,
-            first_turn,
+            first_turn: Duration::from_secs(60),
             engine: thought,
         }
     }

@@ -49,11 +49,8 @@ pub enum Payer {
 /// a proxy.
 #[derive(Debug)]
 pub struct Limits {
-    ordinary: Meter,
-    games: Meter,
-    compiling: Meter,
-    accounts: Meter,
-    sensitive: Meter,
+    /// In the order of [`Cost`].
+    meters: [Meter; 5],
     /// Whether a proxy on this machine names the clients whose requests it passes on.
     pub(super) behind_proxy: bool,
     /// The open sockets and streams, which outlive their requests.
@@ -68,15 +65,8 @@ impl Limits {
         let compiling = Rate { per_second: 1.0, burst: 60.0 };
         let accounts = Rate { per_second: 1.0 / 600.0, burst: 5.0 };
         let sensitive = Rate { per_second: 1.0 / 60.0, burst: 10.0 };
-        Self {
-            ordinary: Meter::new(requests),
-            games: Meter::new(games),
-            compiling: Meter::new(compiling),
-            accounts: Meter::new(accounts),
-            sensitive: Meter::new(sensitive),
-            behind_proxy,
-            open: Places::new(usize::MAX, OPEN),
-        }
+        let meters = [requests, games, compiling, accounts, sensitive].map(Meter::new);
+        Self { meters, behind_proxy, open: Places::new(usize::MAX, OPEN) }
     }
 
     /// Counts a request.
@@ -85,14 +75,7 @@ impl Limits {
     /// The rate is exceeded; the value is the time to wait.
     #[doc(hidden)]
     pub fn admit(&self, payer: &Payer, cost: Cost) -> Result<(), Duration> {
-        let meter = match cost {
-            Cost::Ordinary => &self.ordinary,
-            Cost::Game => &self.games,
-            Cost::Compiling => &self.compiling,
-            Cost::Account => &self.accounts,
-            Cost::Sensitive => &self.sensitive,
-        };
-        meter.admit(payer)
+        self.meters[cost as usize].admit(payer)
     }
 }
 

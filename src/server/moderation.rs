@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::accounts::{Account, by_name};
+use super::api::accounts::no_user;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError};
 use super::web::Web;
@@ -114,19 +115,19 @@ impl Web {
         let id = game.to_owned();
         let keep = move |store: &mut dyn Store| {
             if store.summary(&id)?.is_none() {
-                return Ok(Err(Problem::no_game(&id)));
+                return Err(Problem::no_game(&id));
             }
             let from = store.record(&key)?;
             if from.is_none() && store.records(KEY, "", REPORTS)?.len() >= REPORTS {
                 let message = "too many reports wait to be read: write to those who run the server";
                 let status = StatusCode::SERVICE_UNAVAILABLE;
-                return Ok(Err(Problem::new(status, "too_many_reports", message)));
+                return Err(Problem::new(status, "too_many_reports", message));
             }
             // Of two reports at once, one is enough.
             store.change(&[Change { key, from, to }])?;
-            Ok(Ok(()))
+            Ok(())
         };
-        self.host.reads().ask(keep).await?
+        self.host.reads().request(keep).await
     }
 
     /// The accounts that an account blocks.
@@ -150,12 +151,10 @@ impl Web {
     ) -> Result<(), Problem> {
         let (id, other) = (account.id(), other.to_owned());
         let block = move |store: &mut dyn Store| {
-            let Some(other) = by_name(store, &other)?.map(|it| it.id()) else {
-                return Ok(Err(super::api::accounts::no_user(&other)));
-            };
+            let account = by_name(store, &other)?.ok_or_else(|| no_user(&other))?;
+            let other = account.id();
             if is_on && other == id {
-                let message = "an account cannot block itself";
-                return Ok(Err(Problem::new(StatusCode::CONFLICT, "own_account", message)));
+                return Err(Problem::conflict("own_account", "an account cannot block itself"));
             }
             let key = block_key(&id, &other);
             let from = store.record(&key)?;
@@ -164,15 +163,15 @@ impl Web {
                 && store.records(&block_prefix(&id), "", BLOCKS)?.len() >= BLOCKS
             {
                 let message = format!("you block {BLOCKS} accounts already: unblock one first");
-                return Ok(Err(Problem::new(StatusCode::CONFLICT, "too_many_blocks", message)));
+                return Err(Problem::conflict("too_many_blocks", message));
             }
             let to = is_on.then(String::new);
             if from != to {
                 store.change(&[Change { key, from, to }])?;
             }
-            Ok(Ok(()))
+            Ok(())
         };
-        self.host.reads().ask(block).await?
+        self.host.reads().request(block).await
     }
 
     /// Checks that an account may play with others.
@@ -188,17 +187,12 @@ impl Web {
         let look = move |store: &mut dyn Store| {
             for other in others {
                 if blocks(store, &other, &id)? {
-                    return Ok(Some(other));
+                    let message = format!("{other} does not want to play with you");
+                    return Err(Problem::forbidden("blocked", message));
                 }
             }
-            Ok(None)
+            Ok(())
         };
-        match self.host.reads().ask(look).await? {
-            None => Ok(()),
-            Some(other) => {
-                let message = format!("{other} does not want to play with you");
-                Err(Problem::new(StatusCode::FORBIDDEN, "blocked", message))
-            }
-        }
+        self.host.reads().request(look).await
     }
 }

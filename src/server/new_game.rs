@@ -106,7 +106,7 @@ impl Host {
             rules: Some(setup.rules.clone()),
             clock: setup.clock,
             open: setup.open,
-            chat: setup.chat && !log.iter().any(|it| it.event.kind() == "hushed"),
+            chat: setup.chat && !log.iter().any(|it| matches!(it.event, Event::Hushed { .. })),
             listed: setup.listed,
             rated: setup.rated,
             tournament: None,

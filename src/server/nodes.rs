@@ -32,7 +32,9 @@ impl Host {
             let news = tokio::select! {
                 news = news.recv() => news,
                 _ = timer.tick() => {
-                    self.send_presence().await;
+                    if let Some(cluster) = self.cluster() {
+                        cluster.send_presence(&self.presence.news(Instant::now())).await;
+                    }
                     continue;
                 }
             };
@@ -47,14 +49,6 @@ impl Host {
                 }
                 News::Message(text) => self.handle(&text),
             }
-        }
-    }
-
-    /// Sends the other nodes the players and the number of sockets of each game here, where they have changed, and at
-    /// longer intervals of all games.
-    async fn send_presence(&self) {
-        if let Some(cluster) = self.cluster() {
-            cluster.send_presence(&self.presence.news(Instant::now())).await;
         }
     }
 
@@ -79,7 +73,7 @@ impl Host {
     /// Carries out a request of another node, if this node owns the game or can claim it.
     async fn serve_node(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
         let answer = self.ask(game, |reply| Command::PassedOn { input, reply }).await;
-        let done = Done::of(answer.and_then(|it| it).transpose());
+        let done = Done::of(answer.flatten().transpose());
         let Some(cluster) = self.cluster() else { return };
         // A node that gets no answer asks again if the game has another owner by then, or else gives up.
         match cluster.answer(from, number, done).await {

@@ -250,10 +250,7 @@ impl Pool {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
         let (done, ran_out) = self.run_all(lane, 1, work).await?;
-        match ran_out {
-            Some(problem) => Err(problem),
-            None => Ok(done),
-        }
+        ran_out.map_or(Ok(done), Err)
     }
 
     /// [`Pool::run`] for a job with the budget of several requests. Its result is returned even if the steps

@@ -51,11 +51,27 @@ impl Problem {
     }
 
     pub fn no_game(id: &str) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "no_such_game", format!("there is no game {id}"))
+        Self::not_found("no_such_game", format!("there is no game {id}"))
     }
 
     pub fn bad(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    pub fn unauthorized(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, code, message)
+    }
+
+    pub fn forbidden(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code, message)
+    }
+
+    pub fn not_found(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, message)
+    }
+
+    pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, message)
     }
 
     pub fn unprocessable(code: &'static str, message: impl Into<String>) -> Self {
@@ -76,9 +92,7 @@ impl Problem {
         let (error, message) = (self.code.to_string(), self.message.clone());
         ProblemBody { error, message, more: self.more.clone() }
     }
-}
 
-impl Problem {
     /// The problem of a request that exceeds a rate; it may be repeated after `wait`.
     pub(super) fn too_many(wait: Duration) -> Self {
         let seconds = wait.as_secs() + 1;
@@ -156,6 +170,6 @@ impl From<StoreError> for Problem {
 impl From<Conflict> for Problem {
     fn from(_: Conflict) -> Self {
         let message = "another server has this game: ask again";
-        Self::new(StatusCode::CONFLICT, "game_moved", message)
+        Self::conflict("game_moved", message)
     }
 }

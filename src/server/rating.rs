@@ -282,7 +282,7 @@ pub async fn settle_games(host: Weak<Host>) {
 ///
 /// # Errors
 /// No more games will end.
-async fn next_ended(
+pub(super) async fn next_ended(
     ended: &mut Receiver<String>,
     until: Instant,
 ) -> Result<Option<String>, RecvError> {
@@ -332,7 +332,7 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     });
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
-        let done = edited(store, |store| {
+        edited(store, Problem::unavailable, |store| {
             let mut changes = Vec::new();
             // It may have been settled since.
             if let from @ Some(_) = store.record(&unsettled)? {
@@ -343,11 +343,10 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
                     changes.extend(rating_changes(store, &game, rules, players, *outcome, now)?);
                 }
             }
-            Ok(Ok(((), changes)))
-        })?;
-        Ok(done.unwrap_or_else(|| Err(Problem::unavailable())))
+            Ok(((), changes))
+        })
     };
-    host.reads().ask(settle).await?
+    host.reads().request(settle).await
 }
 
 /// Whether each of the players has a rating for these rules already, or has room for one more.

@@ -69,7 +69,7 @@ impl Host {
             }
         };
         let message = format!("the game is at event {have}: there is no event {v} yet");
-        let problem = Problem::new(axum::http::StatusCode::CONFLICT, "no_such_version", message);
+        let problem = Problem::conflict("no_such_version", message);
         Err(problem.with(json!({ "v": have })))
     }
 
@@ -78,15 +78,7 @@ impl Host {
     /// # Errors
     /// There is no such game, the store cannot be reached, or what it has of the log is damaged.
     pub async fn log(&self, id: &str) -> Result<Vec<LogEntry>, Problem> {
-        self.log_after(id, 0).await
-    }
-
-    /// The log of a game after the event of a number.
-    ///
-    /// # Errors
-    /// As [`Host::log`].
-    pub async fn log_after(&self, id: &str, after: u64) -> Result<Vec<LogEntry>, Problem> {
-        self.log_page(id, after, usize::MAX).await
+        self.log_page(id, 0, usize::MAX).await
     }
 
     /// The log of a game after the event of a number, `limit` events at most.

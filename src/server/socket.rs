@@ -20,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::accept::Connected;
 use super::api::guard::Caller;
-use super::core::{Act, Answer, Input, TokenHash};
+use super::core::{Act, Answer, Input};
 use super::feed::Feed;
 use super::live::FRAME;
 use super::live::command::Lines;
@@ -197,7 +197,7 @@ impl Client {
         let message = timeout(AUTH, self.socket.recv()).await.ok().flatten();
         if let Some(Ok(message)) = message
             && self.receive(message).await.is_ok()
-            && let Ok(token @ Some(_)) = credential(&self.web, self.token.as_deref()).await
+            && let Ok(token @ Some(_)) = self.web.credential(self.token.as_deref()).await
             && let Ok(feed) = self.web.host.watch(&self.id, have, token).await
         {
             return Some(feed);
@@ -259,10 +259,7 @@ impl Client {
             return Err(Gone);
         }
         let answer = match serde_json::from_str::<Incoming>(&text) {
-            Err(error) => failure(
-                &Value::Null,
-                &Problem::bad("malformed_json", plain_json_error(&error.to_string())),
-            ),
+            Err(error) => failure(&Value::Null, &malformed(&error)),
             Ok(message) => self.answer(message).await,
         };
         self.send(answer.to_string().into()).await
@@ -286,9 +283,9 @@ impl Client {
 
     /// Accepts a token, and counts the client as present from now on if it is that of a seat.
     async fn authenticate(&mut self, token: &str) -> Result<(), Problem> {
-        let hash = self.web.credential(token).await?;
+        let hash = self.web.credential(Some(token)).await?;
         self.token = Some(token.to_owned());
-        let state = self.web.host.state(&self.id, Some(hash), None, Lines::Last(0)).await;
+        let state = self.web.host.state(&self.id, hash, None, Lines::Last(0)).await;
         // If the state cannot be read now, that is no error: the token is accepted all the same.
         let sides = state.ok().and_then(|mut it| serde_json::from_value(it["you"].take()).ok());
         self.present.plays(sides.unwrap_or_default());
@@ -296,11 +293,10 @@ impl Client {
     }
 
     async fn play(&mut self, data: Value) -> Result<Value, Problem> {
-        let parsed: Result<MoveSaid, _> = serde_json::from_value(data);
-        let MoveSaid { uci, expected_ply, client_move_id } = parsed
-            .map_err(|it| Problem::bad("malformed_json", plain_json_error(&it.to_string())))?;
+        let parsed = serde_json::from_value(data).map_err(|it| malformed(&it));
+        let MoveSaid { uci, expected_ply, client_move_id } = parsed?;
         let act = Act::Move { uci, expected_ply };
-        let token = credential(&self.web, self.token.as_deref()).await?;
+        let token = self.web.credential(self.token.as_deref()).await?;
         let input = Input::Act { token, id: client_move_id, act };
         Ok(json!(self.web.host.step(&self.id, input).await?))
     }
@@ -323,12 +319,8 @@ impl Client {
     }
 }
 
-/// What a token that was sent may act for now.
-async fn credential(web: &Web, token: Option<&str>) -> Result<Option<TokenHash>, Problem> {
-    match token {
-        None => Ok(None),
-        Some(token) => web.credential(token).await.map(Some),
-    }
+fn malformed(error: &serde_json::Error) -> Problem {
+    Problem::bad("malformed_json", plain_json_error(&error.to_string()))
 }
 
 fn failure(a: &Value, problem: &Problem) -> Value {

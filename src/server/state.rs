@@ -17,7 +17,7 @@ use crate::presets::{Activation, Catalogue};
 pub(super) fn of(
     id: &str,
     room: &mut Room<Board>,
-    past: Option<Game>,
+    mut past: Option<Game>,
     token: Option<&TokenHash>,
     lines: Lines,
     now: u64,
@@ -25,7 +25,6 @@ pub(super) fn of(
     let is_past = past.is_some();
     let active = Catalogue::active(past.as_ref().unwrap_or_else(|| room.rules().game()));
     let active = Activation::texts(&active);
-    let mut past = past;
     let (mut position, unsaid) = match &mut past {
         Some(game) => (game.view(), room.rules().unsaid_of(game)),
         None => {

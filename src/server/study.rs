@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -13,7 +12,7 @@ use utoipa::ToSchema;
 use super::accounts::Account;
 use super::begin::start;
 use super::board::Board;
-use super::core::{Event, Played, Rules, Setup, created};
+use super::core::{Event, Played, Refusal, Rules, Setup, created};
 use super::host::Host;
 use super::ids::new_id;
 use super::pool::Lane;
@@ -47,7 +46,7 @@ fn list_key(owner: &str, id: &str) -> String {
 
 fn no_study(id: &str) -> Problem {
     let message = format!("there is no study {id:.40}");
-    Problem::new(StatusCode::NOT_FOUND, "no_such_study", message)
+    Problem::not_found("no_such_study", message)
 }
 
 fn read(
@@ -81,13 +80,12 @@ fn of_log(log: &[super::core::LogEntry]) -> Result<(Setup, Vec<String>), Problem
 }
 
 impl Host {
-    /// Plays actions from the start position of a study. Returns the board, and each action as it was played
-    /// with its side.
+    /// Plays actions from the start position of a study. Returns the board, and each action as it was played.
     async fn replayed(
         self: &Arc<Self>,
         study: &Study,
         path: Vec<String>,
-    ) -> Result<(Board, Vec<(Played, usize)>), Problem> {
+    ) -> Result<(Board, Vec<Played>), Problem> {
         self.know_rules(&study.rules).await?;
         let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
         let catalogue = self.catalogue_of(&study.rules)?;
@@ -96,13 +94,8 @@ impl Host {
         let lane = self.slow_lane(&study.rules);
         let replay = move || {
             let mut board = start(&ruleset, catalogue, fen.as_deref(), facts.as_deref())?;
-            let mut all = Vec::with_capacity(path.len());
-            for uci in path {
-                let side = board.side();
-                let played = board.play(&uci).map_err(super::core::Refusal::Illegal)?;
-                all.push((played, side));
-            }
-            Ok::<_, Problem>((board, all))
+            let played: Result<_, _> = path.iter().map(|uci| board.play(uci)).collect();
+            Ok::<_, Problem>((board, played.map_err(Refusal::Illegal)?))
         };
         let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
         ran_out.map_or(replayed, Err)
@@ -160,7 +153,7 @@ impl Web {
                 // A study shows the legal moves, which would help a player in a game under way.
                 if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
                     let message = "the game is not over: study it when it is";
-                    return Err(Problem::new(StatusCode::CONFLICT, "game_not_over", message));
+                    return Err(Problem::conflict("game_not_over", message));
                 }
                 of_log(&log)?
             }
@@ -202,8 +195,8 @@ impl Web {
         } else {
             let (_, all) = self.host.replayed(&study, played).await?;
             let mut after = 0;
-            for (played, side) in &all {
-                after = study.add(after, played, *side)?;
+            for played in &all {
+                after = study.add(after, played)?;
             }
         }
         let (id, owner, to) = (study.id.clone(), account.id(), Some(study.text()?));
@@ -303,11 +296,11 @@ impl Web {
         path.push(uci);
         own(&study, account)?;
         let (_, mut all) = self.host.replayed(&study, path).await?;
-        let (played, side) = all.pop().ok_or_else(no_node)?;
+        let played = all.pop().ok_or_else(no_node)?;
         let add = move |study: &mut Study| {
             // The action before it may have been removed meanwhile.
             study.path(after)?;
-            study.add(after, &played, side)
+            study.add(after, &played)
         };
         self.change_study(account, id, add).await
     }
@@ -347,19 +340,17 @@ impl Web {
     pub(super) async fn drop_study(&self, account: &Account, id: &str) -> Result<(), Problem> {
         let (id, account) = (id.to_owned(), account.clone());
         let remove = move |store: &mut dyn Store| {
-            let Some((text, study)) = read(store, &id)? else { return Ok(Err(no_study(&id))) };
-            if let Err(problem) = own(&study, &account) {
-                return Ok(Err(problem));
-            }
+            let (text, study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
+            own(&study, &account)?;
             let list = list_key(&study.owner, &id);
             let listed = store.record(&list)?;
             let gone = [
                 Change { key: key(&id), from: Some(text), to: None },
                 Change { key: list, from: listed, to: None },
             ];
-            Ok(if store.change(&gone)? { Ok(()) } else { Err(busy()) })
+            if store.change(&gone)? { Ok(()) } else { Err(busy()) }
         };
-        self.host.reads().ask(remove).await?
+        self.host.reads().request(remove).await
     }
 
     async fn change_study<T: Send + 'static>(
@@ -370,19 +361,15 @@ impl Web {
     ) -> Result<(Study, T), Problem> {
         let (id, account) = (id.to_owned(), account.clone());
         let change = move |store: &mut dyn Store| {
-            let done = edited(store, |store| {
-                let Some((before, mut study)) = read(store, &id)? else {
-                    return Ok(Err(no_study(&id)));
-                };
-                let done = own(&study, &account).and_then(|()| edit(&mut study));
-                Ok(done.and_then(|done| {
-                    let to = Some(study.text()?);
-                    Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
-                }))
-            })?;
-            Ok(done.unwrap_or_else(|| Err(busy())))
+            edited(store, busy, |store| {
+                let (before, mut study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
+                own(&study, &account)?;
+                let done = edit(&mut study)?;
+                let to = Some(study.text()?);
+                Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
+            })
         };
-        self.host.reads().ask(change).await?
+        self.host.reads().request(change).await
     }
 }
 
@@ -391,10 +378,10 @@ fn own(study: &Study, account: &Account) -> Result<(), Problem> {
         return Ok(());
     }
     let message = "only its owner changes a study";
-    Err(Problem::new(StatusCode::FORBIDDEN, "not_yours", message))
+    Err(Problem::forbidden("not_yours", message))
 }
 
 fn busy() -> Problem {
     let message = "others are changing this study at the moment: try again";
-    Problem::new(StatusCode::CONFLICT, "study_busy", message)
+    Problem::conflict("study_busy", message)
 }

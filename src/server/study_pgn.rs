@@ -177,10 +177,9 @@ fn add_turn(
     let at = |problem: Problem| Problem { message: placed(mv, &problem.message), ..problem };
     let mut nodes: Vec<u32> = Vec::new();
     for text in board.actions(&mv.text) {
-        let side = board.side();
         let played = board.play(&text).map_err(|it| refused(mv, &it.sentence))?;
         Study::has_room_after(depth + nodes.len()).map_err(at)?;
-        nodes.push(study.add(nodes.last().copied().unwrap_or(after), &played, side).map_err(at)?);
+        nodes.push(study.add(nodes.last().copied().unwrap_or(after), &played).map_err(at)?);
     }
     let Some((&last, _)) = nodes.split_last() else { return Err(refused(mv, "it is no action")) };
     study.annotate(last, &mv.nags, "").map_err(at)?;

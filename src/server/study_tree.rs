@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -77,7 +76,7 @@ impl Study {
     }
 
     /// Adds an action, unless it is there already. Returns its number.
-    pub(super) fn add(&mut self, after: u32, played: &Played, side: usize) -> Result<u32, Problem> {
+    pub(super) fn add(&mut self, after: u32, played: &Played) -> Result<u32, Problem> {
         let is_same = |it: &&Node| it.after == after && it.uci == played.uci;
         if let Some(known) = self.nodes.iter().find(is_same) {
             return Ok(known.id);
@@ -92,7 +91,7 @@ impl Study {
             after,
             uci: played.uci.clone(),
             san: played.san.clone(),
-            side,
+            side: played.side,
             turn_goes_on: played.turn_goes_on,
             comment: String::new(),
             nags: Vec::new(),
@@ -189,9 +188,9 @@ pub(super) fn printable(text: &str, limit: usize, what: &str) -> Result<String, 
 
 pub(super) fn no_node() -> Problem {
     let message = "the study has no such action: it may have been removed";
-    Problem::new(StatusCode::NOT_FOUND, "no_such_node", message)
+    Problem::not_found("no_such_node", message)
 }
 
 pub(super) fn full(message: String) -> Problem {
-    Problem::new(StatusCode::CONFLICT, "study_full", message)
+    Problem::conflict("study_full", message)
 }

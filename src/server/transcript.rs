@@ -1,6 +1,7 @@
 //! A game's log as PGN, and a PGN as a game to go on with.
 
 use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT, created};
+use super::options::Import;
 use super::problem::Problem;
 use super::time::DAY;
 use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
@@ -220,14 +221,6 @@ fn date(at: u64) -> String {
     format!("{year:04}.{month:02}.{day:02}")
 }
 
-/// What is read from the PGN of a game.
-#[derive(Debug)]
-pub(super) struct PgnContents {
-    pub(super) of: Origin,
-    pub(super) past: Vec<Past>,
-    pub(super) ended: Option<Recorded>,
-}
-
 /// The game, its presets and its start position, as the tags of a PGN state them.
 #[derive(Debug)]
 pub(super) struct Origin {
@@ -238,11 +231,11 @@ pub(super) struct Origin {
     pub(super) rules: Option<String>,
 }
 
-/// Reads the first game of a PGN.
+/// Reads the first game of a PGN: what it was played by, and what was played.
 ///
 /// # Errors
 /// There is no game, or it is malformed; the message says where.
-pub(super) fn read(text: &str) -> Result<PgnContents, String> {
+pub(super) fn read(text: &str) -> Result<(Origin, Import), String> {
     let game = first_game(text)?;
     let mut past: Vec<Past> = switched(&game.comments).collect();
     for turn in &game.moves {
@@ -251,7 +244,7 @@ pub(super) fn read(text: &str) -> Result<PgnContents, String> {
     }
     let termination = game.tag("Termination").map(str::to_owned);
     let ended = game.result.and_then(|it| recorded(it, termination));
-    Ok(PgnContents { of: origin_of(&game), past, ended })
+    Ok((origin_of(&game), Import { past, ended }))
 }
 
 pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {

@@ -26,16 +26,14 @@ impl FromRequestParts<Web> for Account {
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
         let missing = "this needs an account's token: send it as `Authorization: Bearer TOKEN`";
-        let none = || Problem::new(StatusCode::UNAUTHORIZED, "token_missing", missing);
+        let none = || Problem::unauthorized("token_missing", missing);
         let token = bearer(parts).ok_or_else(none)?;
         if let Some(account) = web.account_of(token).await? {
             return Ok(account);
         }
         let hash = TokenHash::of(token);
         let found = web.host.reads().ask(move |store| by_token(store, &hash)).await?;
-        found.ok_or_else(|| {
-            Problem::new(StatusCode::UNAUTHORIZED, "token_wrong", "no account has this token")
-        })
+        found.ok_or_else(|| Problem::unauthorized("token_wrong", "no account has this token"))
     }
 }
 
@@ -297,10 +295,10 @@ pub(super) async fn settled(
         return Err(Problem::no_game(&id));
     }
     let none = "the game has changed no ratings: it is not rated, or not over, or not counted yet";
-    found.map(Json).ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "not_settled", none))
+    found.map(Json).ok_or_else(|| Problem::not_found("not_settled", none))
 }
 
 /// The problem that there is no account of that name.
 pub(in crate::server) fn no_user(name: &str) -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "no_such_user", format!("there is no user {name:.40}"))
+    Problem::not_found("no_such_user", format!("there is no user {name:.40}"))
 }

@@ -138,9 +138,8 @@ pub(super) async fn upload(
     Body(upload): Body<Upload>,
 ) -> Result<Json<Uploaded>, Problem> {
     if !web.host.config.uploads {
-        let status = axum::http::StatusCode::FORBIDDEN;
         let message = "this server takes no rules from outside: it was started without --uploads";
-        return Err(Problem::new(status, "uploads_off", message));
+        return Err(Problem::forbidden("uploads_off", message));
     }
     web.admit(&caller, Cost::Compiling)?;
     let included = upload.included.into_iter().map(|it| (path(&it.path), it.text));

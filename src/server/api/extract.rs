@@ -70,10 +70,7 @@ impl FromRequestParts<Web> for Token {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
-        match bearer(parts) {
-            None => Ok(Self(None)),
-            Some(token) => Ok(Self(Some(web.credential(token).await?))),
-        }
+        Ok(Self(web.credential(bearer(parts)).await?))
     }
 }
 

@@ -150,8 +150,7 @@ fn computer(level: u8) -> Result<Seat, Problem> {
 async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, Problem> {
     let bad = |it: String| Problem::unprocessable("bad_import", it);
     let read = move || transcript::read(&text);
-    let read = web.host.pool.run(Lane::Work, read).await?.map_err(bad)?;
-    let origin = read.of;
+    let (origin, import) = web.host.pool.run(Lane::Work, read).await?.map_err(bad)?;
     new.game = new.game.take().or(origin.game);
     new.fen = new.fen.take().or(origin.fen);
     if new.presets.is_empty() {
@@ -162,7 +161,7 @@ async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, 
     {
         new.rules = Some(hash);
     }
-    Ok(Import { past: read.past, ended: read.ended })
+    Ok(import)
 }
 
 /// The names of the sides of a game that is not created yet.
@@ -338,7 +337,7 @@ pub(super) async fn act(
         "rematch" => Act::Rematch { game: web.host.rematch_id(&id) },
         _ => {
             let message = format!("there is no act {act}");
-            return Err(Problem::new(StatusCode::NOT_FOUND, "no_such_act", message));
+            return Err(Problem::not_found("no_such_act", message));
         }
     };
     let is_rematch = matches!(wanted, Act::Rematch { .. });

@@ -91,7 +91,7 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
         && !origin.to_str().is_ok_and(|it| web.names.allows_origin(it, host))
     {
         let message = "this origin is not on the server's list";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "origin_refused", message));
+        return Err(Problem::forbidden("origin_refused", message));
     }
     let caller = Caller::of(web, request.headers(), request.extensions());
     web.admit(&caller, Cost::Ordinary)

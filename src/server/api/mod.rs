@@ -173,7 +173,7 @@ async fn no_route(method: Method, address: axum::http::Uri, headers: HeaderMap) 
         return (StatusCode::NOT_FOUND, page::index()).into_response();
     }
     let message = "there is nothing at this address";
-    let problem = Problem::new(StatusCode::NOT_FOUND, "no_such_address", message);
+    let problem = Problem::not_found("no_such_address", message);
     lichess::unhandled(address.path(), problem)
 }
 

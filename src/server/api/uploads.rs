@@ -5,7 +5,6 @@
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -82,7 +81,7 @@ pub(super) async fn remove(
     let was_there = web.host.reads().ask(move |store| store.drop_upload(&owner, &wanted)).await?;
     if !was_there {
         let message = "you keep no such rules: GET /api/v1/rules lists those that you do";
-        return Err(Problem::new(StatusCode::NOT_FOUND, "no_such_rules", message));
+        return Err(Problem::not_found("no_such_rules", message));
     }
     Ok(Json(json!({ "rules": rules })))
 }
@@ -93,5 +92,5 @@ pub(super) fn too_many() -> Problem {
         "you keep {RULE_SETS} rule sets, which is as many as one may: \
          make room with DELETE /api/v1/rules/ID"
     );
-    Problem::new(StatusCode::CONFLICT, "too_many_rules", message)
+    Problem::conflict("too_many_rules", message)
 }

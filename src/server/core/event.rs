@@ -36,12 +36,12 @@ impl TokenHash {
     pub fn from_text(text: String) -> Self {
         Self(text)
     }
+}
 
-    /// Compares in constant time.
-    fn fits(&self, other: &Self) -> bool {
-        let (one, two) = (self.0.as_bytes(), other.0.as_bytes());
-        one.len() == two.len() && one.iter().zip(two).fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
-    }
+/// Compares in constant time.
+pub(in super::super) fn same(one: &str, other: &str) -> bool {
+    let pairs = one.bytes().zip(other.bytes());
+    one.len() == other.len() && pairs.fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
 }
 
 const ACCOUNT: &str = "account:";
@@ -96,7 +96,7 @@ pub struct Seat {
 
 impl Seat {
     pub(super) fn admits(&self, token: &TokenHash) -> bool {
-        self.token.fits(token)
+        same(&self.token.0, &token.0)
     }
 }
 
@@ -203,28 +203,6 @@ pub enum OfferKind {
     Takeback,
     Presets,
     Rematch,
-}
-
-impl Event {
-    /// The name of its kind.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Created(_) => "created",
-            Self::Seated { .. } => "seated",
-            Self::Played { .. } => "played",
-            Self::DrawOffered { .. } => "draw_offered",
-            Self::TakebackAsked { .. } => "takeback_asked",
-            Self::PresetsAsked { .. } => "presets_asked",
-            Self::Declined { .. } => "declined",
-            Self::TakenBack { .. } => "taken_back",
-            Self::PresetsChanged { .. } => "presets_changed",
-            Self::Ended { .. } => "ended",
-            Self::RematchOffered { .. } => "rematch_offered",
-            Self::Rematched { .. } => "rematched",
-            Self::Said { .. } => "said",
-            Self::Hushed { .. } => "hushed",
-        }
-    }
 }
 
 /// Maximum number of bytes of an entry as it is stored, without the facts that a game starts from: they are stored

@@ -18,8 +18,8 @@ mod talk;
 mod timing;
 
 pub use clock::{Clocks, Control};
-pub(super) use event::created;
 pub use event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash};
+pub(super) use event::{created, same};
 pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};
 pub use request::{Act, Answer, Input, Line, Offers, Output};

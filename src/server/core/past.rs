@@ -39,23 +39,22 @@ impl<R: Rules> Room<R> {
         let clocks = self.clocks.take();
         let done = self.replay_past(past, ended);
         self.clocks = clocks;
-        done
+        done.map(|()| std::mem::take(&mut self.events))
     }
 
     fn replay_past(
         &mut self,
         past: &[Past],
         ended: Option<Recorded>,
-    ) -> Result<Vec<LogEntry>, (usize, Refusal)> {
-        let mut events = Vec::new();
+    ) -> Result<(), (usize, Refusal)> {
         for (at, it) in past.iter().enumerate() {
             if self.v() >= EVENTS / 2 {
                 return Err((at, Refusal::Full(self.v())));
             }
             let by = self.rules().side();
             let done = match it {
-                Past::Turn(text) => self.play_turn(&mut events, by, text),
-                Past::Presets(presets) => self.set_presets(&mut events, by, presets.clone(), None),
+                Past::Turn(text) => self.play_turn(by, text),
+                Past::Presets(presets) => self.set_presets(by, presets.clone(), None),
             };
             done.map_err(|it| (at, it))?;
         }
@@ -64,27 +63,22 @@ impl<R: Rules> Room<R> {
             let won = winner.map(|it| self.rules_mut().resign(usize::from(it == 0)));
             let outcome = match won {
                 Some(Ok(outcome)) => Outcome { reason, ..outcome },
-                _ => Outcome { outcome: "draw".into(), reason, winner: None },
+                _ => Outcome::without_winner("draw", reason),
             };
-            self.end(&mut events, outcome, None, None);
+            self.end(outcome, None, None);
         }
-        Ok(events)
+        Ok(())
     }
 
     /// Plays the actions of a turn, one after the other. The rules split the text, since an action may have a
     /// comma in its own.
-    fn play_turn(
-        &mut self,
-        events: &mut Vec<LogEntry>,
-        by: usize,
-        text: &str,
-    ) -> Result<(), Refusal> {
+    fn play_turn(&mut self, by: usize, text: &str) -> Result<(), Refusal> {
         let actions = self.rules_mut().actions(text);
         actions.iter().try_for_each(|it| {
             if self.v() >= EVENTS / 2 {
                 return Err(Refusal::Full(self.v()));
             }
-            self.play(events, by, it, None, None)
+            self.play(by, it, None, None)
         })
     }
 }

@@ -59,6 +59,8 @@ pub struct Room<R> {
     pub(super) ahead: i64,
     /// The time of the last event.
     touched: u64,
+    /// The events that are not returned yet.
+    pub(super) events: Vec<LogEntry>,
 }
 
 /// Number of lines by which a game's memory grows at a time.
@@ -76,17 +78,15 @@ impl<R: Rules> Room<R> {
         seats: &[(usize, Seat)],
     ) -> Result<(Self, Vec<LogEntry>), Refusal> {
         let mut room = Self::empty(rules, setup.clone());
-        let mut events = Vec::new();
         room.now = now;
-        room.push_short(&mut events, Event::Created(setup))?;
+        room.push_short(Event::Created(setup))?;
         for (side, seat) in seats {
             room.seat_free(*side)?;
             short("a name", &seat.name, NAME)?;
-            room.push(&mut events, Event::Seated { side: *side, seat: seat.clone() });
+            room.push(Event::Seated { side: *side, seat: seat.clone() });
         }
-        if let Some(outcome) = room.rules.outcome() {
-            room.end(&mut events, outcome, None, None);
-        }
+        room.end_by_rules();
+        let events = std::mem::take(&mut room.events);
         Ok((room, events))
     }
 
@@ -97,21 +97,6 @@ impl<R: Rules> Room<R> {
     pub fn replay(rules: R, setup: Setup, log: &[LogEntry]) -> Result<Self, (u64, Refused)> {
         let mut room = Self::empty(rules, setup);
         room.replay_log(log)?;
-        Ok(room)
-    }
-
-    /// The game of a log, of which the rules have seen the events up to `seen` already.
-    ///
-    /// # Errors
-    /// As [`Room::replay`].
-    pub fn replay_after(
-        seen: u64,
-        rules: R,
-        setup: Setup,
-        log: &[LogEntry],
-    ) -> Result<Self, (u64, Refused)> {
-        let mut room = Self::as_seen(seen, rules, setup, log);
-        room.replay_log(room.unseen(log))?;
         Ok(room)
     }
 
@@ -198,6 +183,7 @@ impl<R: Rules> Room<R> {
             now: 0,
             ahead: 0,
             touched: 0,
+            events: Vec::new(),
         }
     }
 
@@ -262,32 +248,28 @@ impl<R: Rules> Room<R> {
     /// The one function that changes a game.
     pub fn step(&mut self, now: u64, input: Input) -> Output {
         self.now = self.time(now);
-        let mut events = Vec::new();
-        self.end_if_flag_fell(&mut events);
+        self.end_if_flag_fell();
         let answer = match input {
             Input::Tick => None,
-            Input::Join { side, name, token, rated } => {
-                Some(self.join(&mut events, side, name, token, rated))
-            }
-            Input::Act { token, id, act } => Some(self.act(&mut events, token, id, act)),
+            Input::Join { side, name, token, rated } => Some(self.join(side, name, token, rated)),
+            Input::Act { token, id, act } => Some(self.act(token, id, act)),
         };
-        Output { events, answer }
+        Output { events: std::mem::take(&mut self.events), answer }
     }
 
     /// Ends the game if the running clock has fallen.
-    fn end_if_flag_fell(&mut self, events: &mut Vec<LogEntry>) {
+    fn end_if_flag_fell(&mut self) {
         let Some((side, at)) = self.clocks.as_ref().and_then(Clocks::deadline) else { return };
         if self.outcome.is_some() || self.now < at {
             return;
         }
-        let drawn = |_| Outcome { outcome: "draw".into(), reason: TIMEOUT.into(), winner: None };
+        let drawn = |_| Outcome::without_winner("draw", TIMEOUT);
         let outcome = self.rules.flag(side).unwrap_or_else(drawn);
-        self.end(events, outcome, None, None);
+        self.end(outcome, None, None);
     }
 
     fn act(
         &mut self,
-        events: &mut Vec<LogEntry>,
         token: Option<TokenHash>,
         id: Option<String>,
         act: Act,
@@ -303,42 +285,42 @@ impl<R: Rules> Room<R> {
         self.refuse_by_phase(&act)?;
         let named = id.clone();
         match act {
-            Act::Move { uci, expected_ply } => self.play(events, by, &uci, expected_ply, id)?,
+            Act::Move { uci, expected_ply } => self.play(by, &uci, expected_ply, id)?,
             Act::Resign => {
                 let outcome = self.rules.resign(by).map_err(Refusal::NotAllowed)?;
-                self.end(events, outcome, Some(by), id);
+                self.end(outcome, Some(by), id);
             }
-            Act::Abort => self.abort(events, by, id)?,
+            Act::Abort => self.abort(by, id)?,
             Act::Claim => {
                 // FIDE 9.2 and 9.3: only the player having the move may claim.
                 if by != self.rules.side() {
                     return Err(Refusal::ClaimOutOfTurn);
                 }
                 let outcome = self.rules.claim().map_err(Refusal::NotAllowed)?;
-                self.end(events, outcome, Some(by), id);
+                self.end(outcome, Some(by), id);
             }
-            Act::Draw => self.draw(events, by, id)?,
-            Act::Takeback => self.takeback(events, by, id)?,
-            Act::Presets(presets) => self.change_presets(events, by, presets, id)?,
+            Act::Draw => self.draw(by, id)?,
+            Act::Takeback => self.takeback(by, id)?,
+            Act::Presets(presets) => self.change_presets(by, presets, id)?,
             Act::Decline(offer) => {
                 if !self.is_offered(offer) {
                     return Err(Refusal::NoOffer);
                 }
-                self.push(events, Event::Declined { by, offer, id });
+                self.push(Event::Declined { by, offer, id });
             }
             Act::Rematch { game } => match self.offers.rematch {
                 Some(other) if other == by => return Err(Refusal::OfferStands),
-                Some(_) => self.push(events, Event::Rematched { by, game, id }),
+                Some(_) => self.push(Event::Rematched { by, game, id }),
                 None => {
                     self.within_share(by, Kind::Offer)?;
-                    self.push(events, Event::RematchOffered { by, id });
+                    self.push(Event::RematchOffered { by, id });
                 }
             },
-            Act::Hush => self.push(events, Event::Hushed { by, id }),
+            Act::Hush => self.push(Event::Hushed { by, id }),
             Act::Say(text) => {
                 short("a message", &text, CHAT)?;
                 self.within_share(by, Kind::Message)?;
-                self.push(events, Event::Said { by, text, id });
+                self.push(Event::Said { by, text, id });
             }
         }
         // The answer is the one that a repetition of the request would get.
@@ -418,7 +400,6 @@ impl<R: Rules> Room<R> {
 
     pub(super) fn play(
         &mut self,
-        events: &mut Vec<LogEntry>,
         by: usize,
         text: &str,
         expected_ply: Option<usize>,
@@ -438,62 +419,42 @@ impl<R: Rules> Room<R> {
         let (side, notes, effects) = (by, cut_to_size(played.notes), cut_to_size(played.effects));
         let event =
             Event::Played { ply, uci, san, side, turn_goes_on, turn, notes, effects, clocks, id };
-        if let Err(refusal) = self.push_short(events, event) {
+        if let Err(refusal) = self.push_short(event) {
             self.rules.take_back(1);
             return Err(refusal);
         }
-        if let Some(outcome) = self.rules.outcome() {
-            self.end(events, outcome, None, None);
-        } else if self.v >= EVENTS - RESERVE {
-            let (outcome, reason) = ("draw".to_owned(), "move_limit".to_owned());
-            self.end(events, Outcome { outcome, reason, winner: None }, None, None);
+        if !self.end_by_rules() && self.v >= EVENTS - RESERVE {
+            self.end(Outcome::without_winner("draw", "move_limit"), None, None);
         }
         Ok(())
     }
 
-    fn abort(
-        &mut self,
-        events: &mut Vec<LogEntry>,
-        by: usize,
-        id: Option<String>,
-    ) -> Result<(), Refusal> {
+    fn abort(&mut self, by: usize, id: Option<String>) -> Result<(), Refusal> {
         if self.lines.len() >= ABORTABLE {
             let sentence = "the game has begun: resign, or agree to a draw";
             return Err(Refusal::NotAllowed(Refused::plain(sentence)));
         }
-        let (outcome, reason) = ("none".to_owned(), "aborted".to_owned());
-        self.end(events, Outcome { outcome, reason, winner: None }, Some(by), id);
+        self.end(Outcome::without_winner("none", "aborted"), Some(by), id);
         Ok(())
     }
 
-    fn draw(
-        &mut self,
-        events: &mut Vec<LogEntry>,
-        by: usize,
-        id: Option<String>,
-    ) -> Result<(), Refusal> {
+    fn draw(&mut self, by: usize, id: Option<String>) -> Result<(), Refusal> {
         match self.offers.draw {
             Some(other) if other == by => return Err(Refusal::OfferStands),
             Some(_) => {
-                let (outcome, reason) = ("draw".to_owned(), "agreement".to_owned());
-                self.end(events, Outcome { outcome, reason, winner: None }, Some(by), id);
+                self.end(Outcome::without_winner("draw", "agreement"), Some(by), id);
             }
             None => {
                 self.within_share(by, Kind::Offer)?;
-                self.push(events, Event::DrawOffered { by, id });
+                self.push(Event::DrawOffered { by, id });
             }
         }
         Ok(())
     }
 
-    fn takeback(
-        &mut self,
-        events: &mut Vec<LogEntry>,
-        by: usize,
-        id: Option<String>,
-    ) -> Result<(), Refusal> {
+    fn takeback(&mut self, by: usize, id: Option<String>) -> Result<(), Refusal> {
         match self.offers.takeback {
-            Some((other, to)) if other != by => self.take_back_to(events, by, to, id),
+            Some((other, to)) if other != by => self.take_back_to(by, to, id),
             Some(_) => return Err(Refusal::OfferStands),
             None => {
                 let last = self.lines.iter().rposition(|it| it.side == by);
@@ -501,14 +462,14 @@ impl<R: Rules> Room<R> {
                 if last + 1 == self.lines.len() && self.lines[last].turn_goes_on {
                     // A turn that is not finished belongs to the side that is taking it.
                     self.within_share(by, Kind::Takeback { moves: 1 })?;
-                    self.take_back_to(events, by, last, id);
+                    self.take_back_to(by, last, id);
                 } else if self.setup.counts() {
                     return Err(Refusal::RatedStays);
                 } else {
                     let to = self.turn_start(last);
                     self.within_share(by, Kind::Offer)?;
                     self.within_share(by, Kind::Takeback { moves: self.lines.len() - to })?;
-                    self.push(events, Event::TakebackAsked { by, to, id });
+                    self.push(Event::TakebackAsked { by, to, id });
                 }
             }
         }
@@ -521,49 +482,39 @@ impl<R: Rules> Room<R> {
         at - goes_on.count()
     }
 
-    fn take_back_to(
-        &mut self,
-        events: &mut Vec<LogEntry>,
-        by: usize,
-        to: usize,
-        id: Option<String>,
-    ) {
+    fn take_back_to(&mut self, by: usize, to: usize, id: Option<String>) {
         self.rules.take_back(self.lines.len() - to);
         let clocks = self.clocks.as_ref().map(|it| it.at(self.now));
-        self.push(events, Event::TakenBack { by, to, clocks, id });
+        self.push(Event::TakenBack { by, to, clocks, id });
     }
 
     pub(super) fn set_presets(
         &mut self,
-        events: &mut Vec<LogEntry>,
         by: usize,
         presets: Vec<String>,
         id: Option<String>,
     ) -> Result<(), Refusal> {
         short_presets(&presets)?;
         self.rules.activate(&presets).map_err(Refusal::NotAllowed)?;
-        self.push(events, Event::PresetsChanged { by, presets, id });
-        if let Some(outcome) = self.rules.outcome() {
-            self.end(events, outcome, None, None);
-        }
+        self.push(Event::PresetsChanged { by, presets, id });
+        self.end_by_rules();
         Ok(())
     }
 
     fn change_presets(
         &mut self,
-        events: &mut Vec<LogEntry>,
         by: usize,
         presets: Vec<String>,
         id: Option<String>,
     ) -> Result<(), Refusal> {
         match &self.offers.presets {
             Some((other, asked)) if *asked == presets && *other == by => Err(Refusal::OfferStands),
-            Some((_, asked)) if *asked == presets => self.set_presets(events, by, presets, id),
+            Some((_, asked)) if *asked == presets => self.set_presets(by, presets, id),
             _ => {
                 short_presets(&presets)?;
                 self.within_share(by, Kind::Offer)?;
                 self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
-                self.push(events, Event::PresetsAsked { by, presets, id });
+                self.push(Event::PresetsAsked { by, presets, id });
                 Ok(())
             }
         }
@@ -578,18 +529,22 @@ impl<R: Rules> Room<R> {
         }
     }
 
-    pub(super) fn end(
-        &mut self,
-        events: &mut Vec<LogEntry>,
-        outcome: Outcome,
-        by: Option<usize>,
-        id: Option<String>,
-    ) {
+    /// Ends the game if the rules have ended it. Returns whether they have.
+    fn end_by_rules(&mut self) -> bool {
+        let ended = self.rules.outcome();
+        let is_over = ended.is_some();
+        if let Some(outcome) = ended {
+            self.end(outcome, None, None);
+        }
+        is_over
+    }
+
+    pub(super) fn end(&mut self, outcome: Outcome, by: Option<usize>, id: Option<String>) {
         let clocks = self.clocks.as_ref().map(|it| it.at(self.now));
         let cut = |it: String| it.chars().take(WORD).collect();
         let Outcome { outcome, reason, winner } = outcome;
         let outcome = Outcome { outcome: cut(outcome), reason: cut(reason), winner };
-        self.push(events, Event::Ended { outcome, clocks, by, id });
+        self.push(Event::Ended { outcome, clocks, by, id });
     }
 
     pub(super) fn answer(&self, side: usize) -> Answer {
@@ -613,20 +568,20 @@ impl<R: Rules> Room<R> {
     }
 
     /// Adds an event whose length depends on rules.
-    fn push_short(&mut self, events: &mut Vec<LogEntry>, event: Event) -> Result<(), Refusal> {
+    fn push_short(&mut self, event: Event) -> Result<(), Refusal> {
         let entry = self.entry(event);
         entry.check_length()?;
         self.record(&entry);
-        events.push(entry);
+        self.events.push(entry);
         Ok(())
     }
 
     /// Adds an event all of whose parts are short.
-    pub(super) fn push(&mut self, events: &mut Vec<LogEntry>, event: Event) {
+    pub(super) fn push(&mut self, event: Event) {
         let entry = self.entry(event);
-        debug_assert!(entry.check_length().is_ok(), "{} is too long", entry.event.kind());
+        debug_assert!(entry.check_length().is_ok(), "too long: {entry:?}");
         self.record(&entry);
-        events.push(entry);
+        self.events.push(entry);
     }
 
     /// Applies an event, live or from a log. The rules have seen it already.

@@ -108,6 +108,13 @@ pub struct Outcome {
     pub winner: Option<usize>,
 }
 
+impl Outcome {
+    /// A draw, or no result at all.
+    pub(super) fn without_winner(outcome: &str, reason: impl Into<String>) -> Self {
+        Self { outcome: outcome.into(), reason: reason.into(), winner: None }
+    }
+}
+
 /// A refusal by the rules: a sentence, and the lines of the refutation behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {

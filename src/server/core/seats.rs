@@ -1,6 +1,6 @@
 //! Taking seats in a hosted game.
 
-use super::event::{Event, LogEntry, Seat, TokenHash};
+use super::event::{Event, Seat, TokenHash};
 use super::refusal::Refusal;
 use super::request::Answer;
 use super::room::{NAME, Room, short};
@@ -9,7 +9,6 @@ use super::rules::Rules;
 impl<R: Rules> Room<R> {
     pub(super) fn join(
         &mut self,
-        events: &mut Vec<LogEntry>,
         side: Option<usize>,
         name: String,
         token: TokenHash,
@@ -35,7 +34,7 @@ impl<R: Rules> Room<R> {
                 () => {}
             }
         }
-        self.push(events, Event::Seated { side, seat: Seat { name, token, computer: None } });
+        self.push(Event::Seated { side, seat: Seat { name, token, computer: None } });
         Ok(self.answer(side))
     }
 

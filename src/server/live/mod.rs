@@ -198,9 +198,14 @@ impl Live {
 
     /// Has the computer do its part, where this node owns the game.
     fn attend(&mut self) {
-        if self.lease.is_some() || self.host.cluster().is_none() {
+        if self.is_ours() {
             self.computer.attend(&self.host, &self.id, &self.room);
         }
+    }
+
+    /// Whether this node owns the game, as far as it knows.
+    fn is_ours(&self) -> bool {
+        self.lease.is_some() || self.host.cluster().is_none()
     }
 
     /// When to look at the clock, or whether any client is connected.
@@ -292,9 +297,8 @@ impl Live {
 
     /// The clocks that run, where this node looks after them.
     fn running(&self) -> Option<Running> {
-        let is_ours = self.lease.is_some() || self.host.cluster().is_none();
         let (timing, deadline) = self.room.timing().zip(self.room.deadline())?;
-        is_ours.then(|| Running { v: self.room.v(), timing, deadline })
+        self.is_ours().then(|| Running { v: self.room.v(), timing, deadline })
     }
 
     /// Carries out a command and sends the reply.
@@ -303,20 +307,18 @@ impl Live {
     /// The events could not be stored: the game cannot go on from here.
     async fn answer(&mut self, command: Command) -> Result<(), ()> {
         match command {
-            Command::Step { input, reply } => match self.step(input).await {
-                Ok(answer) => drop(reply.send(answer)),
-                Err(problem) => {
-                    drop(reply.send(Err(problem)));
-                    return Err(());
-                }
-            },
-            Command::PassedOn { input, reply } => match self.step_here(input).await {
-                Ok(answer) => drop(reply.send(answer.transpose())),
-                Err(problem) => {
-                    drop(reply.send(Err(problem)));
-                    return Err(());
-                }
-            },
+            Command::Step { input, reply } => {
+                let done = self.step(input).await;
+                let goes_on = done.is_ok();
+                drop(reply.send(done.flatten()));
+                return goes_on.then_some(()).ok_or(());
+            }
+            Command::PassedOn { input, reply } => {
+                let done = self.step_here(input).await;
+                let goes_on = done.is_ok();
+                drop(reply.send(done.and_then(Option::transpose)));
+                return goes_on.then_some(()).ok_or(());
+            }
             Command::State { token, ply, lines, reply } => {
                 drop(reply.send(self.state(token, ply, lines).await));
             }

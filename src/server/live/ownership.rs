@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 impl Live {
     /// Reads what other nodes have stored. Returns whether there was anything.
     pub(super) async fn catch_up(&mut self) -> Result<bool, Problem> {
-        let entries = self.host.log_after(&self.id, self.room.v()).await?;
+        let entries = self.host.log_page(&self.id, self.room.v(), usize::MAX).await?;
         let (requests, now) = (1 + entries.len(), self.host.now());
         let follow = move |room: &mut Room<Board>| room.follow(now, &entries).map(|()| entries);
         let (followed, ran_out) = self.rules(self.lane, requests, follow).await?;
@@ -156,7 +156,6 @@ impl Live {
             self.lease = None;
             self.reload().await?;
         }
-        let status = axum::http::StatusCode::CONFLICT;
-        Err(Problem::new(status, "game_moved", "others were faster, again and again: ask again"))
+        Err(Problem::conflict("game_moved", "others were faster, again and again: ask again"))
     }
 }

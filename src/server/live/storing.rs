@@ -54,26 +54,30 @@ impl Live {
     /// [`WORTH`] actions or more past the last snapshot that was taken since then (past its start if there was none).
     pub(super) async fn store_snapshot(&mut self) {
         let plies = self.room.lines().len();
-        let is_ours = self.lease.is_some() || self.host.cluster().is_none();
-        if plies < self.kept + WORTH || self.room.v() == self.begun || !is_ours {
+        if plies < self.kept + WORTH || self.room.v() == self.begun || !self.is_ours() {
             return;
         }
         self.kept = plies;
         let Some(snapshot) = self.room.rules().snapshot() else { return };
-        let append = Append {
-            game: self.id.clone(),
-            expected: self.room.v(),
-            payloads: Vec::new(),
-            summary: summary(&self.id, &self.room),
-            snapshot: Some(snapshot),
-            lease: self.lease.as_ref().map(|it| it.0.clone()),
-            empty_records: Vec::new(),
-        };
+        let append = self.append(&[], Some(snapshot));
         // It is refused if another node has appended events meanwhile. A game without a snapshot is loaded from its
         // events, which only takes longer.
         match self.host.writer.append(append).await {
             Ok(Ok(()) | Err(_)) => {}
             Err(error) => tracing::warn!(game = self.id, %error, "no snapshot"),
+        }
+    }
+
+    /// What is to be stored of these events, the last of the game.
+    fn append(&self, events: &[LogEntry], snapshot: Option<String>) -> Append {
+        Append {
+            game: self.id.clone(),
+            expected: self.room.v() - events.len() as u64,
+            payloads: events.iter().map(payload).collect(),
+            summary: summary(&self.id, &self.room),
+            snapshot,
+            lease: self.lease.as_ref().map(|it| it.0.clone()),
+            empty_records: empty_records(&self.id, &self.room, events),
         }
     }
 
@@ -103,16 +107,8 @@ impl Live {
         // What is refused after a budget ran out is refused for that reason, not by the rules.
         let out_of_budget = ran_out.filter(|_| matches!(output.answer, Some(Err(_))));
         if !output.events.is_empty() {
-            let expected = output.events[0].v - 1;
-            let append = Append {
-                game: self.id.clone(),
-                expected,
-                payloads: output.events.iter().map(payload).collect(),
-                summary: summary(&self.id, &self.room),
-                snapshot: self.snapshot(),
-                lease: self.lease.as_ref().map(|it| it.0.clone()),
-                empty_records: empty_records(&self.id, &self.room, &output.events),
-            };
+            let snapshot = self.snapshot();
+            let append = self.append(&output.events, snapshot);
             // When the disk is slow, many games wait here: they do without their derived rows meanwhile.
             self.unload();
             if self.host.writer.append(append).await?.is_err() {

@@ -97,7 +97,7 @@ impl Live {
             return Ok(self.frames.iter().skip(known).cloned().collect());
         }
         // The log may have more events already: those are sent when this game reads them.
-        let log = self.host.log_after(&self.id, have).await?;
+        let log = self.host.log_page(&self.id, have, usize::MAX).await?;
         Ok(log.iter().take_while(|it| it.v <= self.sent).map(frame).collect())
     }
 

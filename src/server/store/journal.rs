@@ -146,11 +146,22 @@ impl Reads {
         &self,
         question: impl FnOnce(&mut dyn Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.request(question).await
+    }
+
+    /// [`Reads::ask`] for a job that may be refused for other reasons than the store's.
+    ///
+    /// # Errors
+    /// Those of the job, or the thread has ended.
+    pub async fn request<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        request: impl FnOnce(&mut dyn Store) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
         let gone = || StoreError::Unavailable("the reader has stopped".into());
         let (done, answer) = oneshot::channel();
         let job: Job = Box::new(move |store| {
             // A caller that has stopped waiting does not need the answer.
-            let _ = done.send(question(store));
+            let _ = done.send(request(store));
         });
         self.queue.send(job).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?

@@ -190,26 +190,24 @@ pub enum StoreError {
 /// Maximum number of attempts at a change while other nodes change the same records.
 const TRIES: usize = 8;
 
-/// Changes records atomically: `edit` reads them, and returns its answer and the changes, or why nothing is
-/// changed. It is called again when another change came between. `None` if other changes were faster each
-/// time.
+/// Changes records atomically: `edit` reads them, and returns its answer and the changes. It is called again when
+/// another change came between.
 ///
 /// # Errors
-/// The store cannot be reached.
-pub fn edited<T, E>(
+/// That of `edit`, because of which nothing is changed; `busy` if other changes were faster each time; or the store
+/// cannot be reached.
+pub fn edited<T, E: From<StoreError>>(
     store: &mut dyn Store,
-    mut edit: impl FnMut(&mut dyn Store) -> Result<Result<(T, Vec<Change>), E>, StoreError>,
-) -> Result<Option<Result<T, E>>, StoreError> {
+    busy: impl FnOnce() -> E,
+    mut edit: impl FnMut(&mut dyn Store) -> Result<(T, Vec<Change>), E>,
+) -> Result<T, E> {
     for _ in 0..TRIES {
-        let (answer, changes) = match edit(store)? {
-            Ok(it) => it,
-            Err(why) => return Ok(Some(Err(why))),
-        };
+        let (answer, changes) = edit(store)?;
         if store.change(&changes)? {
-            return Ok(Some(Ok(answer)));
+            return Ok(answer);
         }
     }
-    Ok(None)
+    Err(busy())
 }
 
 /// The findings of a check of a whole store.
@@ -233,7 +231,11 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// The store cannot be reached, or the log is not what was written.
-    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError>;
+    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+        let mut rows = self.page(game, 0, usize::MAX)?;
+        rows.iter_mut().for_each(|it| it.retain(|it| it.seq > after));
+        Ok(rows)
+    }
 
     /// The events of a game after a number, in order, `limit` at most; their hashes are verified, those
     /// before are not. `None` if there is no such game.
@@ -434,6 +436,15 @@ fn open_by(
             Err(StoreError::Url { url: format!("{scheme}://..."), fault })
         }
     }
+}
+
+/// A number as databases have it: their integers are signed. No number that is stored exceeds the largest of them.
+fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn number(int: i64) -> u64 {
+    u64::try_from(int).unwrap_or_default()
 }
 
 /// The upper bound (exclusive) of the keys that begin with a prefix.

@@ -14,10 +14,10 @@ use postgres::{Client, NoTls, Statement, Transaction};
 use super::check::Check;
 use super::lease::LEASE;
 use super::listen::{EVENTS_CHANNEL, channel_of};
-use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
+use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS, empty_records};
 use super::{
     Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Store, StoreError,
-    StoredEvent, Summary, Upload, Whole, after_all, chain, prune, read_summary,
+    StoredEvent, Summary, Upload, Whole, after_all, chain, int, number, prune, read_summary,
 };
 
 const TABLES: &str = "
@@ -166,6 +166,16 @@ impl Postgres {
         }
         answer
     }
+
+    /// The first column of the rows of a query.
+    fn names(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<String>, StoreError> {
+        let rows = self.with(|it| Ok(it.client.query(sql, values)?))?;
+        Ok(rows.iter().map(|it| it.get(0)).collect())
+    }
 }
 
 impl Store for Postgres {
@@ -183,39 +193,19 @@ impl Store for Postgres {
             for &at in &order {
                 done[at] = Some(appending.append(&mut transaction, &batch[at])?);
             }
-            let mut made = Tally::default();
-            for (append, done) in batch.iter().zip(&done) {
-                if append.expected == 0 && matches!(done, Some(Ok(()))) {
-                    made.add_game(&append.game);
-                }
-            }
+            let done: Vec<_> = done.into_iter().flatten().collect();
             // After all games, so that all nodes lock in the same order.
-            tally(&mut transaction, GAMES, &made)?;
+            tally(&mut transaction, GAMES, &Tally::of_new_games(batch, &done))?;
             let mut marked = Tally::default();
-            for (append, _) in batch.iter().zip(&done).filter(|it| matches!(it.1, Some(Ok(())))) {
-                for key in &append.empty_records {
-                    let sql =
-                        "INSERT INTO records (key, value) VALUES ($1, '') ON CONFLICT DO NOTHING";
-                    if transaction.execute(sql, &[key])? > 0 {
-                        marked.add_record(key, "");
-                    }
+            for key in empty_records(batch, &done) {
+                let sql = "INSERT INTO records (key, value) VALUES ($1, '') ON CONFLICT DO NOTHING";
+                if transaction.execute(sql, &[key])? > 0 {
+                    marked.add_record(key, "");
                 }
             }
             tally(&mut transaction, RECORDS, &marked)?;
             transaction.commit()?;
-            Ok(done.into_iter().flatten().collect())
-        })
-    }
-
-    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
-        self.with(|it| {
-            // One view of the head and the events, so that they belong together.
-            let mut transaction = one_view(&mut it.client)?;
-            let Some(last) = head(&mut transaction, game)? else { return Ok(None) };
-            let mut rows = rows(&mut transaction, game)?;
-            last.verify_all(game, &rows)?;
-            rows.retain(|it| it.seq > after);
-            Ok(Some(rows))
+            Ok(done)
         })
     }
 
@@ -226,6 +216,7 @@ impl Store for Postgres {
         limit: usize,
     ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         self.with(|it| {
+            // One view of the head and the events, so that they belong together.
             let mut transaction = one_view(&mut it.client)?;
             let Some(last) = head(&mut transaction, game)? else { return Ok(None) };
             if after >= last.seq() || limit == 0 {
@@ -263,8 +254,7 @@ impl Store for Postgres {
         limit: usize,
         stale: u64,
     ) -> Result<Vec<Summary>, StoreError> {
-        let (state, limit) = (state.map(GameState::word), int(limit as u64));
-        let stale = int(stale);
+        let (state, limit, stale) = (state.map(GameState::word), int(limit as u64), int(stale));
         let sql = "SELECT id, summary FROM games
                    WHERE listed AND seq > 0 AND ($1::TEXT IS NULL OR state = $1)
                      AND (state = 'over' OR updated >= $4)
@@ -327,13 +317,9 @@ impl Store for Postgres {
     }
 
     fn uploads(&mut self, owner: &str) -> Result<Vec<Upload>, StoreError> {
-        let sql = "SELECT rules, name, at FROM uploads WHERE owner = $1 ORDER BY at, rules";
+        let sql = "SELECT owner, rules, name, at FROM uploads WHERE owner = $1 ORDER BY at, rules";
         let rows = self.with(|it| Ok(it.client.query(sql, &[&owner])?))?;
-        let read = |it: &postgres::Row| {
-            let (owner, at) = (owner.to_owned(), number(it.get(2)));
-            Upload { owner, rules: it.get(0), name: it.get(1), at }
-        };
-        Ok(rows.iter().map(read).collect())
+        Ok(rows.iter().map(upload).collect())
     }
 
     fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError> {
@@ -416,8 +402,7 @@ impl Store for Postgres {
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT id FROM games WHERE seq > 0 AND updated < $1
                    AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id) ORDER BY id";
-        let rows = self.with(|it| Ok(it.client.query(sql, &[&int(before)])?))?;
-        Ok(rows.iter().map(|it| it.get(0)).collect())
+        self.names(sql, &[&int(before)])
     }
 
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
@@ -432,9 +417,7 @@ impl Store for Postgres {
     }
 
     fn games(&mut self) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT id FROM games WHERE seq > 0 ORDER BY id";
-        let rows = self.with(|it| Ok(it.client.query(sql, &[])?))?;
-        Ok(rows.iter().map(|it| it.get(0)).collect())
+        self.names("SELECT id FROM games WHERE seq > 0 ORDER BY id", &[])
     }
 
     fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError> {
@@ -450,9 +433,7 @@ impl Store for Postgres {
     }
 
     fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT game FROM snapshots ORDER BY game";
-        let rows = self.with(|it| Ok(it.client.query(sql, &[])?))?;
-        Ok(rows.iter().map(|it| it.get(0)).collect())
+        self.names("SELECT game FROM snapshots ORDER BY game", &[])
     }
 
     fn backup(&mut self, _: &Path) -> Result<(), StoreError> {
@@ -505,13 +486,16 @@ fn rows_after(
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let sql = "SELECT seq, payload, hash FROM events WHERE game = $1 AND seq > $2
                ORDER BY seq LIMIT $3";
-    let count = i64::try_from(limit).unwrap_or(i64::MAX);
     let read = |it: &postgres::Row| StoredEvent {
         seq: number(it.get(0)),
         payload: it.get(1),
         hash: it.get(2),
     };
-    Ok(transaction.query(sql, &[&game, &int(after), &count])?.iter().map(read).collect())
+    Ok(transaction
+        .query(sql, &[&game, &int(after), &int(limit as u64)])?
+        .iter()
+        .map(read)
+        .collect())
 }
 
 fn upload(row: &postgres::Row) -> Upload {
@@ -649,10 +633,8 @@ impl Nodes for Postgres {
         self.with(|it| {
             if let Some(row) = it.client.query_opt(sql, &[&game, &&**node])? {
                 let (epoch, seq) = (number(row.get(0)), number(row.get(1)));
-                return Ok(Some(Claim::Ours {
-                    lease: Lease { node: Arc::clone(node), epoch },
-                    seq,
-                }));
+                let lease = Lease { node: Arc::clone(node), epoch };
+                return Ok(Some(Claim::Ours { lease, seq }));
             }
             let owner = "SELECT owner FROM games WHERE id = $1 AND seq > 0";
             let row = it.client.query_opt(owner, &[&game])?;
@@ -767,13 +749,4 @@ impl Appending {
         }
         Ok(Ok(()))
     }
-}
-
-/// PostgreSQL's integers are signed; none of our numbers comes near the limit.
-fn int(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn number(int: i64) -> u64 {
-    u64::try_from(int).unwrap_or_default()
 }

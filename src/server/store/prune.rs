@@ -16,11 +16,11 @@ pub(super) struct Pruned {
 
 /// The prefixes of the keys of a game's records: first of those of its players' seats (`seat ACCOUNT TIME GAME`), then
 /// of the others (`rated GAME`, `report GAME ...`). Keys of other games may begin with them, too: [`is_about`] tells.
-fn about(game: &str, summary: &str) -> (Vec<String>, Vec<String>) {
+fn about(game: &str, summary: &str) -> Vec<String> {
     let accounts = serde_json::from_str::<Summary>(summary).map(|it| it.accounts);
     let seats = accounts.unwrap_or_default().into_iter().flatten();
-    let seats = seats.map(|it| format!("seat {it} ")).collect();
-    (seats, vec![format!("rated {game}"), format!("report {game} ")])
+    let seats = seats.map(|it| format!("seat {it} "));
+    seats.chain([format!("rated {game}"), format!("report {game} ")]).collect()
 }
 
 /// Whether a key that begins with one of these prefixes is that of a record of the game.
@@ -49,15 +49,14 @@ pub(super) fn sqlite(
             .query_row(params![game, before], |row| row.get(0))
             .optional()?;
         let Some(summary) = found else { continue };
-        let (seats, others) = about(game, &summary);
-        for prefix in seats.iter().chain(&others) {
-            let end = after_all(prefix);
+        for prefix in about(game, &summary) {
+            let end = after_all(&prefix);
             let sql = "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2";
             let rows: Vec<(String, String)> = transaction
                 .prepare_cached(sql)?
-                .query_map([prefix, &end], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .query_map([&prefix, &end], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<Result<_, _>>()?;
-            for (key, value) in rows.iter().filter(|it| is_about(&it.0, game, prefix)) {
+            for (key, value) in rows.iter().filter(|it| is_about(&it.0, game, &prefix)) {
                 transaction.execute("DELETE FROM records WHERE key = ?1", [key])?;
                 pruned.of_records.drop_record(key, value);
             }
@@ -87,13 +86,12 @@ pub(super) fn postgres(
         let sql =
             format!("SELECT summary FROM games WHERE id = $1 AND seq > 0 AND {old} FOR UPDATE");
         let Some(row) = transaction.query_opt(&sql, &[game, &before])? else { continue };
-        let (seats, others) = about(game, row.get(0));
-        for prefix in seats.iter().chain(&others) {
-            let end = after_all(prefix);
+        for prefix in about(game, row.get(0)) {
+            let end = after_all(&prefix);
             let sql = "SELECT key, value FROM records WHERE key >= $1 AND key < $2";
-            for row in transaction.query(sql, &[prefix, &end])? {
+            for row in transaction.query(sql, &[&prefix, &end])? {
                 let (key, value): (&str, &str) = (row.get(0), row.get(1));
-                if is_about(key, game, prefix) {
+                if is_about(key, game, &prefix) {
                     let sql = "DELETE FROM records WHERE key = $1 AND value = $2";
                     if transaction.execute(sql, &[&key, &value])? > 0 {
                         pruned.of_records.drop_record(key, value);

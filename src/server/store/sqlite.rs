@@ -7,10 +7,10 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, params};
 
 use super::check::Check;
-use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS};
+use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS, empty_records};
 use super::{
     Append, Chain, Change, Conflict, GameState, Health, Store, StoreError, StoredEvent, Summary,
-    Upload, Whole, after_all, chain, prune, read_summary,
+    Upload, Whole, after_all, chain, int, number, prune, read_summary,
 };
 
 /// Raised when there are new tables. A store of an earlier format gets them when it is opened; one of a later format is
@@ -148,41 +148,22 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = writing(&mut self.connection)?;
         let mut done = Vec::with_capacity(batch.len());
         for append in batch {
             done.push(append_one(&transaction, append)?);
         }
-        let mut games = Tally::default();
-        for (append, done) in batch.iter().zip(&done) {
-            if append.expected == 0 && done.is_ok() {
-                games.add_game(&append.game);
-            }
-        }
-        tally(&transaction, GAMES, &games)?;
+        tally(&transaction, GAMES, &Tally::of_new_games(batch, &done))?;
         let mut records = Tally::default();
-        for (append, _) in batch.iter().zip(&done).filter(|it| it.1.is_ok()) {
-            for key in &append.empty_records {
-                let sql = "INSERT INTO records (key, value) VALUES (?1, '') ON CONFLICT DO NOTHING";
-                if transaction.prepare_cached(sql)?.execute([key])? > 0 {
-                    records.add_record(key, "");
-                }
+        for key in empty_records(batch, &done) {
+            let sql = "INSERT INTO records (key, value) VALUES (?1, '') ON CONFLICT DO NOTHING";
+            if transaction.prepare_cached(sql)?.execute([key])? > 0 {
+                records.add_record(key, "");
             }
         }
         tally(&transaction, RECORDS, &records)?;
         transaction.commit()?;
         Ok(done)
-    }
-
-    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
-        // One transaction for the head and the events, so that they belong together.
-        let transaction = self.connection.transaction()?;
-        let Some(last) = head(&transaction, game)? else { return Ok(None) };
-        let mut rows = rows(&transaction, game)?;
-        last.verify_all(game, &rows)?;
-        rows.retain(|it| it.seq > after);
-        Ok(Some(rows))
     }
 
     fn page(
@@ -191,6 +172,7 @@ impl Store for Sqlite {
         after: u64,
         limit: usize,
     ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+        // One transaction for the head and the events, so that they belong together.
         let transaction = self.connection.transaction()?;
         let Some(last) = head(&transaction, game)? else { return Ok(None) };
         if after >= last.seq() || limit == 0 {
@@ -234,21 +216,17 @@ impl Store for Sqlite {
              ORDER BY updated DESC, id DESC LIMIT ?2",
         )?;
         let state = state.map(GameState::word);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let limit = int(limit as u64);
         let texts = statement.query_map(params![state, limit, before, int(stale)], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })?;
-        let mut summaries = Vec::new();
-        for found in texts {
-            let (game, text) = found?;
-            summaries.push(read_summary(&game, &text)?);
-        }
-        Ok(summaries)
+        texts
+            .map(|it| it.map_err(StoreError::from).and_then(|it| read_summary(&it.0, &it.1)))
+            .collect()
     }
 
     fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = writing(&mut self.connection)?;
         if !put_texts(&transaction, texts)? {
             return Ok(false);
         }
@@ -268,8 +246,7 @@ impl Store for Sqlite {
         limit: usize,
     ) -> Result<bool, StoreError> {
         let Upload { owner, rules, name, at } = upload;
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = writing(&mut self.connection)?;
         let sql = "SELECT count(*) FROM uploads WHERE owner = ?1 AND rules <> ?2";
         let others: i64 = transaction.query_row(sql, params![owner, rules], |row| row.get(0))?;
         if number(others) >= limit as u64 || !put_texts(&transaction, &[(rules, text)])? {
@@ -288,18 +265,14 @@ impl Store for Sqlite {
     }
 
     fn uploads(&mut self, owner: &str) -> Result<Vec<Upload>, StoreError> {
-        let sql = "SELECT rules, name, at FROM uploads WHERE owner = ?1 ORDER BY at, rules";
+        let sql = "SELECT owner, rules, name, at FROM uploads WHERE owner = ?1 ORDER BY at, rules";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([owner], |row| {
-            let (owner, at) = (owner.to_owned(), number(row.get(2)?));
-            Ok(Upload { owner, rules: row.get(0)?, name: row.get(1)?, at })
-        })?;
+        let rows = statement.query_map([owner], upload)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = writing(&mut self.connection)?;
         let Some(old) = upload_of(&transaction, owner, rules)? else { return Ok(false) };
         let mut change = Tally::default();
         change.drop_upload(&old);
@@ -325,17 +298,13 @@ impl Store for Sqlite {
         let sql = "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 AND key > ?3
                    ORDER BY key LIMIT ?4";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let found = statement
-            .query_map(params![prefix, after_all(prefix), after, limit], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
+        let values = params![prefix, after_all(prefix), after, int(limit as u64)];
+        let found = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
     fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = writing(&mut self.connection)?;
         let mut difference = Tally::default();
         for Change { key, from, to } in changes {
             let sql = "SELECT value FROM records WHERE key = ?1";
@@ -369,14 +338,11 @@ impl Store for Sqlite {
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT id FROM games WHERE updated < ?1
                    AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id) ORDER BY id";
-        let mut statement = self.connection.prepare(sql)?;
-        let found = statement.query_map([int(before)], |row| row.get(0))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        names(&self.connection, sql, [int(before)])
     }
 
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = writing(&mut self.connection)?;
         let pruned = prune::sqlite(&transaction, games, int(before))?;
         tally(&transaction, GAMES, &pruned.of_games)?;
         tally(&transaction, RECORDS, &pruned.of_records)?;
@@ -401,10 +367,7 @@ impl Store for Sqlite {
     }
 
     fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT game FROM snapshots ORDER BY game")?;
-        let games = statement.query_map([], |row| row.get(0))?;
-        Ok(games.collect::<Result<_, _>>()?)
+        names(&self.connection, "SELECT game FROM snapshots ORDER BY game", [])
     }
 
     fn earlier_format(&self) -> Option<i64> {
@@ -416,14 +379,12 @@ impl Store for Sqlite {
     }
 
     fn probe(&mut self) -> Result<(), StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = writing(&mut self.connection)?;
         let sql = "SELECT rows FROM tallies WHERE name = ?1";
         let count: Option<i64> =
             transaction.query_row(sql, [PROBES], |row| row.get(0)).optional()?;
         let next = Tally::of_probes(count.unwrap_or_default().wrapping_add(1));
-        let sql = "INSERT OR REPLACE INTO tallies (name, rows, digest) VALUES (?1, ?2, ?3)";
-        transaction.execute(sql, params![PROBES, next.rows(), next.digest()])?;
+        put_tally(&transaction, PROBES, next)?;
         Ok(transaction.commit()?)
     }
 
@@ -460,6 +421,11 @@ fn connect(path: &Path) -> Result<(Connection, i64), StoreError> {
     }
 }
 
+/// A transaction that writes, and waits for others that do before it reads anything.
+fn writing(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+}
+
 /// Copies a whole database, as it is at one moment.
 fn copy_to(from: &Connection, to: &Path) -> Result<(), StoreError> {
     let not_text = || StoreError::Copy("its name must be UTF-8".into());
@@ -483,25 +449,28 @@ fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Creates the tables that are missing, and counts the tallies of all of them anew.
 fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
-    let transaction =
-        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let transaction = writing(connection)?;
     transaction.execute_batch(TABLES)?;
     let mut tallies = TALLIED.map(|_| Tally::default());
     for id in ids(&transaction)? {
         tallies[0].add_game(&id);
     }
-    each_text(&transaction, |key, text| tallies[1].add_text(key, text))?;
+    each_pair(&transaction, ALL_TEXTS, |key, text| tallies[1].add_text(key, text))?;
     for upload in all_uploads(&transaction)? {
         tallies[2].add_upload(&upload);
     }
-    each_record(&transaction, |key, value| tallies[3].add_record(key, value))?;
+    each_pair(&transaction, ALL_RECORDS, |key, value| tallies[3].add_record(key, value))?;
     let probes = (&PROBES, Tally::of_probes(0));
     for (name, tally) in TALLIED.iter().zip(tallies).chain([probes]) {
-        let sql = "INSERT OR REPLACE INTO tallies (name, rows, digest) VALUES (?1, ?2, ?3)";
-        transaction.execute(sql, params![name, tally.rows(), tally.digest()])?;
+        put_tally(&transaction, name, tally)?;
     }
     transaction.pragma_update(None, "user_version", FORMAT)?;
     Ok(transaction.commit()?)
+}
+
+fn put_tally(transaction: &Transaction<'_>, name: &str, tally: Tally) -> rusqlite::Result<usize> {
+    let sql = "INSERT OR REPLACE INTO tallies (name, rows, digest) VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, params![name, tally.rows(), tally.digest()])
 }
 
 /// Feeds the rows of all tables but the tallies into a check. Of the table of games, that is where each log ends.
@@ -511,44 +480,49 @@ fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
             check.game(&id, &head, &rows(connection, &id)?);
         }
     }
-    let mut statement = connection.prepare("SELECT DISTINCT game FROM events")?;
-    let mut found = statement.query([])?;
-    while let Some(row) = found.next()? {
-        check.game_of_events(&row.get::<_, String>(0)?);
-    }
+    let of_events = names(connection, "SELECT DISTINCT game FROM events", [])?;
+    of_events.iter().for_each(|it| check.game_of_events(it));
     let mut statement = connection.prepare("SELECT game, seq, snapshot, hash FROM snapshots")?;
     let mut found = statement.query([])?;
     while let Some(row) = found.next()? {
         let (game, text, hash): (String, String, String) = (row.get(0)?, row.get(2)?, row.get(3)?);
         check.snapshot(&game, number(row.get(1)?), &text, &hash);
     }
-    each_text(connection, |key, text| check.text(key, text))?;
+    each_pair(connection, ALL_TEXTS, |key, text| check.text(key, text))?;
     all_uploads(connection)?.iter().for_each(|it| check.upload(it));
-    each_record(connection, |key, value| check.record(key, value))
+    each_pair(connection, ALL_RECORDS, |key, value| check.record(key, value))
 }
 
 fn ids(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT id FROM games ORDER BY id")?;
-    let found = statement.query_map([], |row| row.get(0))?;
+    names(connection, "SELECT id FROM games ORDER BY id", [])
+}
+
+/// The first column of the rows of a query.
+fn names(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_map(values, |row| row.get(0))?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-fn each_text(connection: &Connection, mut see: impl FnMut(&str, &str)) -> Result<(), StoreError> {
-    let mut statement = connection.prepare("SELECT hash, text FROM texts")?;
-    let mut found = statement.query([])?;
-    while let Some(row) = found.next()? {
-        let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
-        see(&key, &text);
-    }
-    Ok(())
-}
+/// The queries for all texts and all records.
+const ALL_TEXTS: &str = "SELECT hash, text FROM texts";
+const ALL_RECORDS: &str = "SELECT key, value FROM records";
 
-fn each_record(connection: &Connection, mut see: impl FnMut(&str, &str)) -> Result<(), StoreError> {
-    let mut statement = connection.prepare("SELECT key, value FROM records")?;
+/// Calls `see` with the two columns of each row of a query.
+fn each_pair(
+    connection: &Connection,
+    sql: &str,
+    mut see: impl FnMut(&str, &str),
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare(sql)?;
     let mut found = statement.query([])?;
     while let Some(row) = found.next()? {
-        let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
-        see(&key, &value);
+        let (one, other): (String, String) = (row.get(0)?, row.get(1)?);
+        see(&one, &other);
     }
     Ok(())
 }
@@ -671,18 +645,8 @@ fn rows_after(
     let mut statement = connection.prepare_cached(
         "SELECT seq, payload, hash FROM events WHERE game = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
     )?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![game, int(after), limit], |row| {
+    let rows = statement.query_map(params![game, int(after), int(limit as u64)], |row| {
         Ok(StoredEvent { seq: number(row.get(0)?), payload: row.get(1)?, hash: row.get(2)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// A number as SQLite has it: its integers are signed. No number that is stored exceeds the largest of them.
-fn int(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn number(int: i64) -> u64 {
-    u64::try_from(int).unwrap_or_default()
 }

@@ -4,7 +4,7 @@
 //! Deliberately absent: proof against an attacker who can write to the store. Such a
 //! person can recompute tallies and chains; only a copy elsewhere reveals it.
 
-use super::Upload;
+use super::{Append, Conflict, Upload};
 
 /// The tables that have a tally.
 pub(super) const GAMES: &str = "games";
@@ -35,6 +35,15 @@ impl Tally {
         let mut tally = Self::default();
         tally.toggle(count, &[PROBES.as_bytes(), &count.to_le_bytes()]);
         tally
+    }
+
+    /// The tally of the games that appends have made.
+    pub(super) fn of_new_games(batch: &[Append], done: &[Result<(), Conflict>]) -> Self {
+        let mut made = Self::default();
+        successful(batch, done)
+            .filter(|it| it.expected == 0)
+            .for_each(|it| made.add_game(&it.game));
+        made
     }
 
     pub(super) fn rows(&self) -> i64 {
@@ -102,6 +111,21 @@ impl Tally {
             [owner.as_bytes(), rules.as_bytes(), &named, name.as_bytes(), &at.to_le_bytes()];
         self.toggle(rows, &fields);
     }
+}
+
+/// The keys of the empty records of successful appends.
+pub(super) fn empty_records<'b>(
+    batch: &'b [Append],
+    done: &'b [Result<(), Conflict>],
+) -> impl Iterator<Item = &'b String> {
+    successful(batch, done).flat_map(|it| &it.empty_records)
+}
+
+fn successful<'b>(
+    batch: &'b [Append],
+    done: &'b [Result<(), Conflict>],
+) -> impl Iterator<Item = &'b Append> {
+    batch.iter().zip(done).filter(|it| it.1.is_ok()).map(|it| it.0)
 }
 
 #[cfg(test)]

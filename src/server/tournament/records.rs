@@ -1,8 +1,6 @@
 //! Tournaments as the store keeps them: the table in one record, an entry in each list that has it, and a
 //! record for each game that was counted. All of them change together.
 
-use axum::http::StatusCode;
-
 use super::table::{Blocks, Counted, Pairing, Phase, Table};
 use crate::server::accounts::is_closed;
 use crate::server::moderation::blocked_by;
@@ -124,10 +122,10 @@ pub(super) fn load(store: &mut dyn Store, id: &str) -> Result<Option<Stored>, St
 
 pub(super) fn no_tournament(id: &str) -> Problem {
     let message = format!("there is no tournament {id:.40}");
-    Problem::new(StatusCode::NOT_FOUND, "no_such_tournament", message)
+    Problem::not_found("no_such_tournament", message)
 }
 
 pub(super) fn busy() -> Problem {
     let message = "others are changing this tournament at the moment: try again";
-    Problem::new(StatusCode::CONFLICT, "tournament_busy", message)
+    Problem::conflict("tournament_busy", message)
 }

@@ -1,6 +1,5 @@
 //! Requests about tournaments: to make, view, join, leave, start, end and remove one.
 
-use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -129,7 +128,7 @@ impl Web {
                 let message = format!(
                     "there are too many tournaments that are not over: {OWN} of an account and {LIVE} of all at most"
                 );
-                Err(Problem::new(StatusCode::CONFLICT, "too_many_tournaments", message))
+                Err(Problem::conflict("too_many_tournaments", message))
             }
         }
     }
@@ -214,7 +213,7 @@ impl Web {
         self.change_tournament(id, move |store, table, now| {
             let rules = rating::rules_of(&table.terms.game, &table.terms.presets, None);
             let seed = rating::current(store, &account.id(), &rules)?.round() as i32;
-            Ok(table.join(&account.id(), &account.name, seed, now))
+            table.join(&account.id(), &account.name, seed, now)
         })
         .await
     }
@@ -229,7 +228,7 @@ impl Web {
         id: &str,
     ) -> Result<Tournament, Problem> {
         let player = account.id();
-        self.change_tournament(id, move |_, table, _| Ok(table.withdraw(&player))).await
+        self.change_tournament(id, move |_, table, _| table.withdraw(&player)).await
     }
 
     /// Its maker starts a tournament.
@@ -244,7 +243,8 @@ impl Web {
     ) -> Result<Tournament, Problem> {
         let maker = account.id();
         let start = move |_: &mut dyn Store, table: &mut Table, now: u64| {
-            Ok(own(table, &maker).and_then(|()| table.start(now)))
+            own(table, &maker)?;
+            table.start(now)
         };
         let begun = self.change_tournament(id, start).await?;
         match advance(&self.host, id, |_| false).await {
@@ -267,10 +267,10 @@ impl Web {
         let stop = move |_: &mut dyn Store, table: &mut Table, now: u64| {
             if table.phase == Phase::Open && table.terms.by == maker {
                 let message = "the tournament has not begun: remove it instead";
-                let status = StatusCode::CONFLICT;
-                return Ok(Err(Problem::new(status, "tournament_open", message)));
+                return Err(Problem::conflict("tournament_open", message));
             }
-            Ok(own(table, &maker).and_then(|()| table.stop(now)))
+            own(table, &maker)?;
+            table.stop(now)
         };
         self.change_tournament(id, stop).await
     }
@@ -286,56 +286,43 @@ impl Web {
     ) -> Result<(), Problem> {
         let (id, maker) = (id.to_owned(), account.id());
         let remove = move |store: &mut dyn Store| {
-            let done = edited(store, |store| {
-                let Some((before, table)) = read(store, &id)? else {
-                    return Ok(Err(no_tournament(&id)));
-                };
-                if let Err(problem) = own(&table, &maker) {
-                    return Ok(Err(problem));
-                }
+            edited(store, busy, |store| {
+                let (before, table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
+                own(&table, &maker)?;
                 if table.phase != Phase::Open {
                     let message = "the tournament has begun: it stays";
-                    let status = StatusCode::CONFLICT;
-                    return Ok(Err(Problem::new(status, "tournament_began", message)));
+                    return Err(Problem::conflict("tournament_began", message));
                 }
                 let mut gone = vec![Change { key: key(&id), from: Some(before), to: None }];
                 for key in [live_key(&id), own_key(&maker, &id)] {
                     let from = store.record(&key)?;
                     gone.push(Change { key, from, to: None });
                 }
-                Ok(Ok(((), gone)))
-            })?;
-            Ok(done.unwrap_or_else(|| Err(busy())))
+                Ok(((), gone))
+            })
         };
-        self.host.reads().ask(remove).await?
+        self.host.reads().request(remove).await
     }
 
     async fn change_tournament(
         &self,
         id: &str,
-        edit: impl Fn(&mut dyn Store, &mut Table, u64) -> Result<Result<(), Problem>, StoreError>
-        + Send
-        + 'static,
+        edit: impl Fn(&mut dyn Store, &mut Table, u64) -> Result<(), Problem> + Send + 'static,
     ) -> Result<Tournament, Problem> {
         let (id, now) = (id.to_owned(), self.host.now());
         let change = move |store: &mut dyn Store| {
-            let done = edited(store, |store| {
-                let Some((before, mut table)) = read(store, &id)? else {
-                    return Ok(Err(no_tournament(&id)));
-                };
+            edited(store, busy, |store| {
+                let (before, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
                 let was = table.clone();
-                if let Err(problem) = edit(store, &mut table, now)? {
-                    return Ok(Err(problem));
-                }
+                edit(store, &mut table, now)?;
                 let all = match table == was {
                     true => Vec::new(),
                     false => changes(store, &id, before, &table, &[])?,
                 };
-                Ok(Ok((table.view(&id, now), all)))
-            })?;
-            Ok(done.unwrap_or_else(|| Err(busy())))
+                Ok((table.view(&id, now), all))
+            })
         };
-        self.host.reads().ask(change).await?
+        self.host.reads().request(change).await
     }
 }
 
@@ -344,17 +331,13 @@ impl Web {
 /// # Errors
 /// The store cannot be reached.
 pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool, StoreError> {
-    let done = edited(store, |store| {
-        let Some((before, mut table)) = read(store, id)? else { return Ok(Err(())) };
-        if table.stop(now).is_err() {
-            return Ok(Err(()));
-        }
-        Ok(Ok(((), changes(store, id, before, &table, &[])?)))
-    })?;
-    match done {
-        Some(done) => Ok(done.is_ok()),
-        None => Err(StoreError::Unavailable("others are changing the tournament".to_owned())),
-    }
+    let busy = || StoreError::Unavailable("others are changing the tournament".to_owned());
+    edited(store, busy, |store| {
+        let Some((before, mut table)) = read(store, id)? else { return Ok((false, Vec::new())) };
+        let ends = table.stop(now).is_ok();
+        let all = if ends { changes(store, id, before, &table, &[])? } else { Vec::new() };
+        Ok((ends, all))
+    })
 }
 
 fn own(table: &Table, maker: &str) -> Result<(), Problem> {
@@ -362,5 +345,5 @@ fn own(table: &Table, maker: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let message = "only the account that made a tournament starts, ends or removes it";
-    Err(Problem::new(StatusCode::FORBIDDEN, "not_yours", message))
+    Err(Problem::forbidden("not_yours", message))
 }

@@ -210,7 +210,7 @@ impl Table {
         }
         if self.stopped.is_some() {
             let message = "the tournament was ended: nobody is paired any more";
-            return Err(conflict("tournament_over", message));
+            return Err(Problem::conflict("tournament_over", message));
         }
         if let Some(who) = self.index_of(id) {
             let player = &mut self.players[who];
@@ -221,7 +221,7 @@ impl Table {
         }
         if self.players.len() >= PLAYERS {
             let message = format!("the tournament is full: {PLAYERS} players at most");
-            return Err(conflict("tournament_full", message));
+            return Err(Problem::conflict("tournament_full", message));
         }
         let (id, name) = (id.to_owned(), name.to_owned());
         self.players.push(Entrant { id, name, seed, free: now, ..Entrant::default() });
@@ -237,7 +237,10 @@ impl Table {
             return Err(over());
         }
         let who = self.index_of(id).ok_or_else(|| {
-            conflict("not_joined", "you are not in this tournament: there is nothing to leave")
+            Problem::conflict(
+                "not_joined",
+                "you are not in this tournament: there is nothing to leave",
+            )
         })?;
         match self.phase {
             Phase::Open => drop(self.players.remove(who)),
@@ -252,14 +255,17 @@ impl Table {
     /// It has begun, or too few have joined.
     pub fn start(&mut self, now: u64) -> Result<(), Problem> {
         match self.phase {
-            Phase::Open if self.players.len() < 2 => {
-                Err(conflict("too_few_players", "a tournament begins with two players at least"))
-            }
+            Phase::Open if self.players.len() < 2 => Err(Problem::conflict(
+                "too_few_players",
+                "a tournament begins with two players at least",
+            )),
             Phase::Open => {
                 self.begin(now);
                 Ok(())
             }
-            Phase::Running => Err(conflict("tournament_began", "the tournament has begun")),
+            Phase::Running => {
+                Err(Problem::conflict("tournament_began", "the tournament has begun"))
+            }
             Phase::Over => Err(over()),
         }
     }
@@ -487,9 +493,5 @@ impl Table {
 }
 
 fn over() -> Problem {
-    conflict("tournament_over", "the tournament is over")
-}
-
-fn conflict(code: &'static str, message: impl Into<String>) -> Problem {
-    Problem::new(axum::http::StatusCode::CONFLICT, code, message)
+    Problem::conflict("tournament_over", "the tournament is over")
 }

@@ -6,8 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::records::{Found, LIVE, LIVE_PREFIX, Stored, busy, changes, load};
 use super::table::{News, OPEN, Pairing, Phase, Table, Terms, Verdict};
@@ -18,6 +17,7 @@ use crate::server::live::Lines;
 use crate::server::options::GameOptions;
 use crate::server::pool::Lane;
 use crate::server::problem::Problem;
+use crate::server::rating::next_ended;
 use crate::server::store::{GameState, Store};
 use crate::server::time::millis;
 
@@ -187,10 +187,10 @@ pub async fn run_tournaments(host: Weak<Host>) {
         }
         drop(all);
         loop {
-            let game = match timeout_at(next, ended.recv()).await {
-                Ok(Ok(game)) => game,
-                Ok(Err(RecvError::Closed)) => return,
-                Ok(Err(RecvError::Lagged(_))) | Err(_) => break,
+            let game = match next_ended(&mut ended, next).await {
+                Ok(Some(game)) => game,
+                Ok(None) => break,
+                Err(_) => return,
             };
             let Some(id) = memory.games.remove(&game) else { continue };
             let Some(all) = host.upgrade() else { return };

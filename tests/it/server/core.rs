@@ -148,7 +148,7 @@ fn only_the_side_to_move_moves() {
     let nobody = Input::Act { token: None, id: None, act: play("1") };
     assert_eq!(refusal(room.step(1_000, nobody)), Refusal::NoToken);
     let done = ask(&mut room, 1_000, "ann", play("1"));
-    assert_eq!(done.events[0].event.kind(), "played");
+    assert!(matches!(done.events[0].event, Event::Played { .. }));
     assert_eq!(refusal(ask(&mut room, 1_000, "ben", play("9"))).code(), "illegal_move");
     let stale = Act::Move { uci: "1".into(), expected_ply: Some(0) };
     assert_eq!(
@@ -392,7 +392,7 @@ fn an_unfinished_turn_is_taken_back_without_asking() {
     let mut room = room(None);
     ask(&mut room, 1_000, "ann", play("+"));
     let undone = ask(&mut room, 1_000, "ann", Act::Takeback);
-    assert_eq!(undone.events[0].event.kind(), "taken_back");
+    assert!(matches!(undone.events[0].event, Event::TakenBack { .. }));
     ask(&mut room, 1_000, "ann", play("+"));
     ask(&mut room, 1_000, "ann", play("1"));
     // The whole turn, both its actions, and only if the other side agrees.
@@ -524,7 +524,7 @@ fn time_is_charged_by_turn_and_falls() {
     ask(&mut room, 1_000, "ann", play("1"));
     assert_eq!(room.clocks(64_000).unwrap(), [12_000, 9_000]);
     let late = room.step(74_000, Input::Tick);
-    assert_eq!(late.events[0].event.kind(), "ended");
+    assert!(matches!(late.events[0].event, Event::Ended { .. }));
     assert_eq!(room.outcome().unwrap().winner, Some(0));
     assert_eq!(room.clocks(99_000).unwrap()[1], 0);
 }

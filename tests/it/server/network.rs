@@ -350,7 +350,9 @@ impl<R: Played> Simulation<R> {
         assert_eq!(log, self.log);
         let setup = setup(Some(CLOCK));
         let from_snapshot = self.kept.clone().and_then(|(seen, text)| {
-            Room::replay_after(seen, R::from_snapshot(self.seed, &text)?, setup.clone(), &log).ok()
+            let rules = R::from_snapshot(self.seed, &text)?;
+            let mut room = Room::as_seen(seen, rules, setup.clone(), &log);
+            room.replay_some(&log, || false).ok().map(|()| room)
         });
         self.brought_back += u32::from(from_snapshot.is_some());
         let whole = || Room::replay(R::start(self.seed), setup, &log).unwrap();

@@ -119,7 +119,8 @@ fn a_rewind_is_part_of_the_game() {
         let kept: GameSnapshot = serde_json::from_str(&part.rules().snapshot().unwrap()).unwrap();
         let (catalogue, rules) = rules();
         let back = Board::new(rules.restore_snapshot(&kept).unwrap(), catalogue, rules);
-        let room = Room::replay_after(seen as u64, back, timed(), &game.log).unwrap();
+        let mut room = Room::as_seen(seen as u64, back, timed(), &game.log);
+        room.replay_some(&game.log, || false).unwrap();
         let mut again = Game { room, log: game.log.clone(), now: game.now };
         assert_eq!(again.told(), game.told(), "from the snapshot after event {seen}");
     }
