@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde_json::{Value, json};
 
@@ -45,7 +44,7 @@ pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
         Some(Ok(account)) => Ok(Account(account)),
         Some(Err(name)) => {
             let message = format!("the account {name} is closed");
-            Err(Problem::new(StatusCode::CONFLICT, "account_closed", message))
+            Err(Problem::conflict("account_closed", message))
         }
         None => Err(no_user(name)),
     }

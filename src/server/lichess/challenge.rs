@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::account::{Account, find};
 use super::challenges::Challenge;
 use super::terms::Terms;
-use super::words::{color, fields, speed, time_control, variant};
+use super::words::{color, fields};
 use super::{LichessProblem, computer, ok};
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
@@ -20,7 +20,6 @@ use crate::server::core::Input;
 use crate::server::ids::new_id;
 use crate::server::library::lock;
 use crate::server::limit::Cost;
-use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
 use crate::server::web::{Web, to_the_end};
 
@@ -39,10 +38,10 @@ pub(super) async fn create(
         return Ok(Json(computer::challenged(&web, &from, level, &fields).await?));
     }
     let to = find(&web, &user).await?;
-    let Terms { variant, fen, clock, rated, .. } = Terms::read(&web, &fields).await?;
+    let terms = Terms::read(&web, &fields).await?;
     web.may_play_with(&from, vec![to.id()]).await?;
     let are_two = from.id() != to.id();
-    if rated && !(are_two && [&from, &to].iter().all(|it| it.can_count().is_ok())) {
+    if terms.rated && !(are_two && [&from, &to].iter().all(|it| it.can_count().is_ok())) {
         let what = "between two accounts, neither of them of an earlier version";
         return Err(Problem::not_rated(what).into());
     }
@@ -50,7 +49,7 @@ pub(super) async fn create(
     let color = color(&fields, &id);
     let made = Instant::now();
     let (from, to) = (from.0, to.0);
-    let challenge = Challenge { id, from, to, variant, fen, clock, rated, color, made };
+    let challenge = Challenge { id, from, to, terms, color, made };
     let mut body = challenge.body();
     web.challenges.propose(challenge)?;
     body["challenge"] = body.clone();
@@ -65,27 +64,24 @@ pub(super) async fn open(
     body: Bytes,
 ) -> Result<Json<Value>, LichessProblem> {
     web.admit(&caller, Cost::Game)?;
-    let Terms { variant: game, fen, clock, rated, .. } =
-        Terms::read(&web, &fields(&headers, &body)?).await?;
-    let (wanted, initial) = (variant(&game), fen.clone());
-    if rated {
+    let terms = Terms::read(&web, &fields(&headers, &body)?).await?;
+    if terms.rated {
         return Err(Problem::not_rated("between two accounts: challenge one").into());
     }
-    let options = GameOptions { game, fen, clock, chat: true, ..GameOptions::default() };
-    let id = web.host.create(options).await?;
-    let url = format!("/game/{id}");
-    Ok(Json(json!({
-        "id": id, "url": url, "status": "created", "challenger": null, "destUser": null,
-        "rated": false, "variant": wanted, "speed": speed(clock), "timeControl": time_control(clock),
-        "color": "random", "initialFen": initial,
-        "urlWhite": format!("{url}?color=white"), "urlBlack": format!("{url}?color=black"),
-    })))
+    let id = web.host.create(terms.options(Vec::new())).await?;
+    let mut body = terms.body(&id);
+    body["challenger"] = Value::Null;
+    body["destUser"] = Value::Null;
+    body["color"] = json!("random");
+    body["urlWhite"] = json!(format!("/game/{id}?color=white"));
+    body["urlBlack"] = json!(format!("/game/{id}?color=black"));
+    Ok(Json(body))
 }
 
 fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challenge, Problem> {
     web.challenges.forget_old();
     let mut waiting = lock(&web.challenges.waiting);
-    let none = || Problem::new(StatusCode::NOT_FOUND, "no_such_challenge", "no such challenge");
+    let none = || Problem::not_found("no_such_challenge", "no such challenge");
     if !waiting.get(id).is_some_and(&by) {
         return Err(none());
     }

@@ -12,9 +12,9 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::words::{seat_of, speed, time_control, variant};
+use super::terms::Terms;
+use super::words::{person, seat_of};
 use crate::server::accounts::Account;
-use crate::server::core::Control;
 use crate::server::library::lock;
 use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
@@ -68,10 +68,7 @@ pub(super) struct Challenge {
     pub(super) id: String,
     pub(super) from: Account,
     pub(super) to: Account,
-    pub(super) variant: String,
-    pub(super) fen: Option<String>,
-    pub(super) clock: Option<Control>,
-    pub(super) rated: bool,
+    pub(super) terms: Terms,
     /// The challenger's colour.
     pub(super) color: &'static str,
     pub(super) made: Instant,
@@ -93,26 +90,17 @@ impl Challenge {
     }
 
     pub(super) fn body(&self) -> Value {
-        let person = |it: &Account| json!({ "id": it.id(), "name": it.name, "online": true });
-        json!({
-            "id": self.id, "url": format!("/game/{}", self.id), "status": "created",
-            "challenger": person(&self.from), "destUser": person(&self.to), "rated": self.rated,
-            "variant": variant(&self.variant), "speed": speed(self.clock), "timeControl": time_control(self.clock),
-            "color": self.color, "finalColor": self.color, "initialFen": self.fen,
-        })
+        let mut body = self.terms.body(&self.id);
+        body["challenger"] = person(&self.from);
+        body["destUser"] = person(&self.to);
+        body["color"] = json!(self.color);
+        body["finalColor"] = json!(self.color);
+        body
     }
 
     pub(super) fn options(&self) -> GameOptions {
         let seat = usize::from(self.color == "black");
-        GameOptions {
-            game: self.variant.clone(),
-            fen: self.fen.clone(),
-            clock: self.clock,
-            rated: self.rated,
-            seats: vec![(seat, seat_of(&self.from)), (1 - seat, seat_of(&self.to))],
-            chat: true,
-            ..GameOptions::default()
-        }
+        self.terms.options(vec![(seat, seat_of(&self.from)), (1 - seat, seat_of(&self.to))])
     }
 }
 

@@ -12,14 +12,13 @@ use serde_json::{Map, Value, json};
 use super::LichessProblem;
 use super::account::Account;
 use super::terms::Terms;
-use super::words::{color, fields, number, seat_of, speed, time_control, variant};
+use super::words::{color, fields, number, person, seat_of};
 use crate::opponent::Level;
 use crate::server::accounts::COMPUTER;
 use crate::server::api::guard::Caller;
 use crate::server::computer::seat;
 use crate::server::ids::new_id;
 use crate::server::limit::Cost;
-use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
@@ -76,25 +75,23 @@ async fn begin(
     level: Level,
     fields: &Map<String, Value>,
 ) -> Result<Value, LichessProblem> {
-    let Terms { variant: game, fen, clock, rated, sides } = Terms::read(web, fields).await?;
-    if rated {
+    let terms = Terms::read(web, fields).await?;
+    if terms.rated {
         return Err(Problem::not_rated("between two players, not the computer").into());
     }
     let id = new_id()?;
     let color = color(fields, &id);
     let own = usize::from(color == "black");
     let mut seats = vec![(own, seat_of(from))];
-    for side in (0..sides).filter(|it| *it != own) {
+    for side in (0..terms.sides).filter(|it| *it != own) {
         seats.push((side, seat(level)?));
     }
-    let challenger = json!({ "id": from.id(), "name": from.name, "online": true });
-    let body = json!({
-        "id": id, "url": format!("/game/{id}"), "status": "accepted", "challenger": challenger, "rated": false,
-        "variant": variant(&game), "speed": speed(clock), "timeControl": time_control(clock),
-        "color": color, "finalColor": color, "initialFen": fen,
-    });
-    let options = GameOptions { game, fen, clock, chat: true, seats, ..GameOptions::default() };
-    web.host.create_as(id.clone(), options).await?;
+    let mut body = terms.body(&id);
+    body["status"] = json!("accepted");
+    body["challenger"] = person(from);
+    body["color"] = json!(color);
+    body["finalColor"] = json!(color);
+    web.host.create_as(id.clone(), terms.options(seats)).await?;
     web.challenges.begin(&id, &[(from.id(), color)]);
     Ok(body)
 }

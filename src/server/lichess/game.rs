@@ -3,14 +3,14 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::account::{Account, title};
 use super::challenges::{Listener, line};
 use super::stream::lines;
-use super::words::{speed, variant};
+use super::words::{form, speed, variant};
 use super::{LichessProblem, ok};
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
@@ -234,7 +234,7 @@ pub(super) async fn answer(
 }
 
 fn unknown() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "no_such_act", "there is nothing at this address")
+    Problem::not_found("no_such_act", "there is nothing at this address")
 }
 
 /// The text of a chat message, from JSON or from a form.
@@ -242,11 +242,8 @@ fn chat_text(body: &Bytes) -> String {
     if let Ok(value) = serde_json::from_slice::<Value>(body) {
         return value["text"].as_str().unwrap_or_default().to_owned();
     }
-    let form = format!("/?{}", String::from_utf8_lossy(body)).parse::<axum::http::Uri>().ok();
-    let pairs =
-        form.and_then(|it| axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&it).ok());
-    let pairs = pairs.map(|it| it.0).unwrap_or_default();
-    pairs.into_iter().find(|it| it.0 == "text").map(|it| it.1).unwrap_or_default()
+    let mut pairs = form(body).unwrap_or_default().into_iter();
+    pairs.find(|it| it.0 == "text").map(|it| it.1).unwrap_or_default()
 }
 
 pub(super) async fn export(

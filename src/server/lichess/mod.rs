@@ -23,7 +23,6 @@ use axum::routing::{get, post};
 use serde_json::json;
 
 use super::problem::Problem;
-use super::store::StoreError;
 use super::web::Web;
 pub use challenges::Challenges;
 
@@ -72,15 +71,9 @@ pub(super) fn unhandled(path: &str, problem: Problem) -> Response {
 #[derive(Debug)]
 pub(in crate::server) struct LichessProblem(Problem);
 
-impl From<Problem> for LichessProblem {
-    fn from(problem: Problem) -> Self {
-        Self(problem)
-    }
-}
-
-impl From<StoreError> for LichessProblem {
-    fn from(error: StoreError) -> Self {
-        Self(error.into())
+impl<T: Into<Problem>> From<T> for LichessProblem {
+    fn from(problem: T) -> Self {
+        Self(problem.into())
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::words::{number, text};
-use crate::server::core::Control;
+use super::words::{number, speed, text, time_control, variant};
+use crate::server::core::{Control, Seat};
+use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
 /// The terms of a challenge, without its recipient.
+#[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub(super) variant: String,
     pub(super) fen: Option<String>,
@@ -48,6 +50,28 @@ impl Terms {
             return Err(Problem::not_rated("of two sides, from the game's own position"));
         }
         Ok(Self { variant, fen, clock, rated, sides })
+    }
+
+    /// A challenge or game on these terms, as clients get it, with its id; who plays is still to be added.
+    pub(super) fn body(&self, id: &str) -> Value {
+        json!({
+            "id": id, "url": format!("/game/{id}"), "status": "created", "rated": self.rated,
+            "variant": variant(&self.variant), "speed": speed(self.clock),
+            "timeControl": time_control(self.clock), "initialFen": self.fen,
+        })
+    }
+
+    /// The options of a game on these terms.
+    pub(super) fn options(&self, seats: Vec<(usize, Seat)>) -> GameOptions {
+        GameOptions {
+            game: self.variant.clone(),
+            fen: self.fen.clone(),
+            clock: self.clock,
+            rated: self.rated,
+            seats,
+            chat: true,
+            ..GameOptions::default()
+        }
     }
 }
 

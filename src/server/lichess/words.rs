@@ -14,6 +14,11 @@ pub(super) fn seat_of(account: &Account) -> Seat {
     Seat { name: account.name.clone(), token: account.token.clone(), computer: None }
 }
 
+/// An account that challenges, or is challenged.
+pub(super) fn person(account: &Account) -> Value {
+    json!({ "id": account.id(), "name": account.name, "online": true })
+}
+
 pub(super) fn time_control(clock: Option<Control>) -> Value {
     let Some(it) = clock else { return json!({ "type": "unlimited" }) };
     if let Some(days) = it.days_a_turn() {
@@ -56,12 +61,14 @@ pub(super) fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Va
         let read = read.map_err(|it| Problem::bad("malformed_json", it.to_string()))?;
         return Ok(read.as_object().cloned().unwrap_or_default());
     }
-    let uri = format!("/?{}", String::from_utf8_lossy(body)).parse();
-    let bad = || Problem::bad("bad_form", "the form cannot be read");
-    let uri: axum::http::Uri = uri.map_err(|_| bad())?;
-    let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri);
-    let pairs = pairs.map_err(|_| bad())?.0;
+    let pairs = form(body).ok_or_else(|| Problem::bad("bad_form", "the form cannot be read"))?;
     Ok(pairs.into_iter().map(|(key, value)| (key, Value::String(value))).collect())
+}
+
+/// The fields of a form; `None` if it cannot be read.
+pub(super) fn form(body: &Bytes) -> Option<Vec<(String, String)>> {
+    let uri = format!("/?{}", String::from_utf8_lossy(body)).parse().ok()?;
+    axum::extract::Query::try_from_uri(&uri).ok().map(|it| it.0)
 }
 
 pub(super) fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
