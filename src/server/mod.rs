@@ -51,7 +51,6 @@ mod serve;
 mod socket;
 mod state;
 pub mod store;
-mod study;
 mod study_pgn;
 pub mod tournament;
 mod transcript;

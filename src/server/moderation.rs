@@ -139,7 +139,7 @@ impl Web {
         Ok(self.host.reads().ask(move |store| blocked_by(store, &id)).await?)
     }
 
-    /// Blocks or unblocks an account.
+    /// Blocks or unblocks an account. Returns the ids of all that are blocked then.
     ///
     /// # Errors
     /// There is no such account, it is the same one, or too many are blocked.
@@ -148,7 +148,7 @@ impl Web {
         account: &Account,
         other: &str,
         is_on: bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<Vec<String>, Problem> {
         let (id, other) = (account.id(), other.to_owned());
         let block = move |store: &mut dyn Store| {
             let account = by_name(store, &other)?.ok_or_else(|| no_user(&other))?;
@@ -171,7 +171,8 @@ impl Web {
             }
             Ok(())
         };
-        self.host.reads().request(block).await
+        self.host.reads().request(block).await?;
+        self.blocked(account).await
     }
 
     /// Checks that an account may play with others.

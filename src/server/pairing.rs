@@ -32,11 +32,15 @@ const EXAMINED: usize = 200;
 const TRIES: usize = 5;
 
 /// The wanted game.
-#[derive(Debug, Clone)]
-pub(super) struct Terms {
-    pub(super) game: String,
-    pub(super) presets: Vec<String>,
-    pub(super) clock: Option<Control>,
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pairing {
+    /// The name of a game in the catalogue (chess if absent).
+    game: Option<String>,
+    /// Presets on top of the game's own.
+    #[serde(default)]
+    presets: Vec<String>,
+    clock: Option<Control>,
 }
 
 /// The result of a request for an opponent.
@@ -168,10 +172,15 @@ impl Web {
     /// Finds an opponent for a rated game, or waits for one.
     ///
     /// # Errors
-    /// The game and its presets do not work, or have other than two sides; or the account is of an earlier version.
-    pub(super) async fn pair(&self, account: &Account, terms: Terms) -> Result<Paired, Problem> {
+    /// The clock, or the game and its presets do not work, or have other than two sides; or the account is of an
+    /// earlier version.
+    pub(super) async fn pair(&self, account: &Account, wanted: Pairing) -> Result<Paired, Problem> {
+        let Pairing { game, presets, clock } = wanted;
+        if let Some(fault) = clock.and_then(|it| it.fault()) {
+            return Err(Problem::unprocessable("bad_clock", fault));
+        }
         account.can_count()?;
-        let Terms { game, presets, clock } = terms;
+        let game = game.unwrap_or_else(|| "chess".to_owned());
         let own_rules = self.host.library.own_hash();
         let ruleset = self.host.ruleset(&own_rules, &game, &presets).await?;
         if ruleset.sides().len() != 2 {

@@ -10,12 +10,18 @@ use utoipa::{IntoParams, ToSchema};
 use super::extract::{Body, By, Query, bearer};
 use super::guard::Caller;
 use crate::server::ProblemBody;
-use crate::server::accounts::{Account, Entrance, Own, by_name, by_token, is_bot};
-use crate::server::core::TokenHash;
+use crate::server::accounts::{
+    Account, AccountRecord, COMPUTER, DEVICES, Device, Entrance, Own, OwnDevice, RESERVED, by_name,
+    by_token, device_id, device_key, hash_of_code, is_bot, new_device, removal, stored, text,
+    too_old, user_key, wrong_code,
+};
+use crate::server::core::{TokenHash, same};
+use crate::server::ids::{ID_LETTERS, new_token};
 use crate::server::limit::Cost;
+use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Rating, Settled};
-use crate::server::store::{GameState, Store, Summary};
+use crate::server::store::{Change, GameState, Store, Summary};
 use crate::server::web::Web;
 
 /// Maximum number of games in a list of an account's games.
@@ -59,7 +65,44 @@ pub(super) async fn create(
     Body(NewAccount { name, device }): Body<NewAccount>,
 ) -> Result<(StatusCode, Json<Entrance>), Problem> {
     web.admit(&caller, Cost::Account)?;
-    Ok((StatusCode::CREATED, Json(web.make_account(name, device).await?)))
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+    let id = name.to_ascii_lowercase();
+    if !name.chars().all(is_plain) || !(2..=20).contains(&name.len()) {
+        let message = "a name has 2 to 20 letters, digits, - or _";
+        return Err(Problem::unprocessable("bad_name", message));
+    }
+    if RESERVED.contains(&id.as_str()) || id.starts_with(COMPUTER) {
+        let message = format!("the name {name} is not given away: choose another one");
+        return Err(Problem::unprocessable("bad_name", message));
+    }
+    let salt = new_token()?;
+    let (codes, hashes) = web.new_codes(&salt).await?;
+    let (token, device) = new_device(device, web.host.now())?;
+    let since = web.host.now();
+    let token_record = device_key(&device.token);
+    let record = AccountRecord {
+        name: name.clone(),
+        since,
+        bot: false,
+        salt,
+        codes: hashes,
+        devices: vec![device],
+    };
+    let user = id.clone();
+    let make = move |store: &mut dyn Store| {
+        if store.text(&format!("user-{user}"))?.is_some() {
+            return Ok(false);
+        }
+        store.change(&[
+            Change { key: user_key(&user), from: None, to: Some(text(&record)) },
+            Change { key: token_record, from: None, to: Some(user) },
+        ])
+    };
+    if !web.host.reads().ask(make).await? {
+        return Err(Problem::conflict("name_taken", "the name is taken"));
+    }
+    let entrance = Entrance { name, token, codes_left: codes.len(), codes };
+    Ok((StatusCode::CREATED, Json(entrance)))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -85,7 +128,34 @@ pub(super) async fn log_in(
     Body(Login { name, code, device }): Body<Login>,
 ) -> Result<Json<Entrance>, Problem> {
     web.admit(&caller, Cost::Sensitive)?;
-    Ok(Json(web.log_in(&name, &code, device).await?))
+    let id = name.to_ascii_lowercase();
+    let user = id.clone();
+    let found = web.host.reads().ask(move |store| stored(store, &user)).await?;
+    let (_, known) = found.ok_or_else(wrong_code)?;
+    let code: String =
+        code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    if code.len() != ID_LETTERS {
+        return Err(wrong_code());
+    }
+    let salt = known.salt.clone();
+    let hash = move || hash_of_code(&code, &salt);
+    let hash = web.host.pool.run(Lane::Work, hash).await?.ok_or_else(failed)?;
+    let (token, device) = new_device(device, web.host.now())?;
+    let enter = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
+        let at = record.codes.iter().position(|it| same(it, &hash)).ok_or_else(wrong_code)?;
+        record.codes.remove(at);
+        while record.devices.len() >= DEVICES {
+            // The oldest device is logged out: it is no longer in use, or can log in again.
+            let old = record.devices.remove(0);
+            changes.push(removal(&old, id));
+        }
+        let key = device_key(&device.token);
+        changes.push(Change { key, from: None, to: Some(id.to_owned()) });
+        record.devices.push(device.clone());
+        Ok(record.codes.len())
+    };
+    let codes_left = web.change_account(&id, enter).await?;
+    Ok(Json(Entrance { name: known.name, token, codes: Vec::new(), codes_left }))
 }
 
 /// Your account: its devices, and the number of recovery codes that are left.
@@ -94,7 +164,24 @@ pub(super) async fn log_in(
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
 pub(super) async fn show(State(web): State<Web>, account: Account) -> Result<Json<Own>, Problem> {
-    Ok(Json(web.own_account(&account).await?))
+    let id = account.id();
+    let user = id.clone();
+    let found = web.host.reads().ask(move |store| stored(store, &user)).await?;
+    let (_, record) = found.ok_or_else(too_old)?;
+    let this = account.device.as_ref().map(TokenHash::text);
+    let devices = record.devices.into_iter().map(|it| OwnDevice {
+        id: device_id(&it.token).to_owned(),
+        this: this == Some(it.token.as_str()),
+        label: it.label,
+        since: it.since,
+    });
+    Ok(Json(Own {
+        id,
+        name: record.name,
+        since: record.since,
+        devices: devices.collect(),
+        codes_left: record.codes.len(),
+    }))
 }
 
 /// Recovery codes.
@@ -115,7 +202,14 @@ pub(super) async fn renew(
     account: Account,
 ) -> Result<Json<Codes>, Problem> {
     web.admit(&caller, Cost::Sensitive)?;
-    Ok(Json(Codes { codes: web.renew_codes(&account).await? }))
+    let salt = new_token()?;
+    let (codes, hashes) = web.new_codes(&salt).await?;
+    let renew = move |record: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
+        (record.salt, record.codes) = (salt.clone(), hashes.clone());
+        Ok(())
+    };
+    web.change_account(&account.id(), renew).await?;
+    Ok(Json(Codes { codes }))
 }
 
 /// The number of devices that are left.
@@ -135,7 +229,19 @@ pub(super) async fn log_out(
     account: Account,
     Path(device): Path<String>,
 ) -> Result<Json<Left>, Problem> {
-    Ok(Json(Left { devices: web.log_out(&account, &device).await? }))
+    let own = account.device.as_ref().map(|it| device_id(it.text()).to_owned());
+    let wanted = if device == "this" { own } else { Some(device) };
+    let leave = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
+        let is_wanted = |it: &Device| Some(device_id(&it.token)) == wanted.as_deref();
+        let none = || {
+            let message = "the account has no such device: GET /api/v1/account lists them";
+            Problem::not_found("no_such_device", message)
+        };
+        let at = record.devices.iter().position(is_wanted).ok_or_else(none)?;
+        changes.push(removal(&record.devices.remove(at), id));
+        Ok(record.devices.len())
+    };
+    Ok(Json(Left { devices: web.change_account(&account.id(), leave).await? }))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -180,8 +286,7 @@ pub(super) async fn block(
     account: Account,
     Body(Blocking { name }): Body<Blocking>,
 ) -> Result<Json<Vec<String>>, Problem> {
-    web.block(&account, &name, true).await?;
-    Ok(Json(web.blocked(&account).await?))
+    Ok(Json(web.block(&account, &name, true).await?))
 }
 
 /// The accounts that you block.
@@ -207,8 +312,7 @@ pub(super) async fn unblock(
     account: Account,
     Path(name): Path<String>,
 ) -> Result<Json<Vec<String>>, Problem> {
-    web.block(&account, &name, false).await?;
-    Ok(Json(web.blocked(&account).await?))
+    Ok(Json(web.block(&account, &name, false).await?))
 }
 
 /// A report about a game.

@@ -3,30 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
-use crate::server::core::Control;
 use crate::server::limit::Cost;
-use crate::server::pairing::{Paired, Terms};
+use crate::server::pairing::{Paired, Pairing};
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Leader};
 use crate::server::web::Web;
-
-/// The wanted game.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Pairing {
-    /// The name of a game in the catalogue (chess if absent).
-    game: Option<String>,
-    /// Presets on top of the game's own.
-    #[serde(default)]
-    presets: Vec<String>,
-    clock: Option<Control>,
-}
 
 /// Finds an opponent for a rated game: the account nearest in rating that waits for the same game. If there
 /// is none, makes a listed game that waits for one. Ask again every few seconds to look further: the answer
@@ -41,14 +28,10 @@ pub(super) async fn pair(
     State(web): State<Web>,
     caller: Caller,
     account: Account,
-    Body(Pairing { game, presets, clock }): Body<Pairing>,
+    Body(wanted): Body<Pairing>,
 ) -> Result<Json<Paired>, Problem> {
     web.admit(&caller, Cost::Game)?;
-    if let Some(fault) = clock.and_then(|it| it.fault()) {
-        return Err(Problem::unprocessable("bad_clock", fault));
-    }
-    let game = game.unwrap_or_else(|| "chess".to_owned());
-    Ok(Json(web.pair(&account, Terms { game, presets, clock }).await?))
+    Ok(Json(web.pair(&account, wanted).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

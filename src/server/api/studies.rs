@@ -1,4 +1,9 @@
-//! Studies over HTTP: making one, reading it by its link, changing it as its owner.
+//! Studies over HTTP: games with variations and comments, which an account keeps and shares by a link.
+//!
+//! A study is one record (`study_tree`). Everyone with the link reads it; its owner changes it, from any device, one
+//! change at a time. Deliberately absent: several owners, chapters, evaluation.
+
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -12,12 +17,115 @@ use super::extract::Body;
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
+use crate::server::begin::start;
+use crate::server::board::Board;
+use crate::server::core::{Event, LogEntry, Played, Refusal, Rules, Setup, created};
+use crate::server::host::Host;
+use crate::server::ids::new_id;
 use crate::server::limit::Cost;
+use crate::server::pool::Lane;
 use crate::server::problem::Problem;
-use crate::server::study::{Listed, Source};
-use crate::server::study_pgn;
-use crate::server::study_tree::Study;
+use crate::server::store::{Change, Store, StoreError, edited};
+use crate::server::study_pgn::{self, Outline};
+use crate::server::study_tree::{DEPTH, Study, full, no_node, printable};
 use crate::server::web::Web;
+
+/// Maximum number of studies of an account.
+const STUDIES: usize = 50;
+/// Maximum number of characters of a title.
+const TITLE: usize = 80;
+
+/// A study in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(super) struct Listed {
+    #[serde(default)]
+    id: String,
+    title: String,
+    game: String,
+}
+
+fn key(id: &str) -> String {
+    format!("study {id}")
+}
+
+fn list_key(owner: &str, id: &str) -> String {
+    format!("studies {owner} {id}")
+}
+
+fn no_study(id: &str) -> Problem {
+    let message = format!("there is no study {id:.40}");
+    Problem::not_found("no_such_study", message)
+}
+
+fn read(store: &mut dyn Store, id: &str) -> Result<Option<(String, Study)>, StoreError> {
+    let found = store.record(&key(id))?;
+    Ok(found.and_then(|text| {
+        let study = serde_json::from_str::<Study>(&text).ok()?;
+        Some((text, Study { id: id.to_owned(), ..study }))
+    }))
+}
+
+/// The start of a study of a game: its setup, and the actions played in it.
+fn of_log(log: &[LogEntry]) -> Result<(Setup, Vec<String>), Problem> {
+    let setup = created(log).ok_or_else(no_node)?.clone();
+    let mut played: Vec<String> = Vec::new();
+    for entry in log {
+        match &entry.event {
+            Event::Played { uci, .. } => played.push(uci.clone()),
+            Event::TakenBack { to, .. } => played.truncate(*to),
+            Event::PresetsChanged { .. } => {
+                let message = "other presets came into this game: a study has one set of rules";
+                return Err(Problem::unprocessable("rules_changed", message));
+            }
+            _ => {}
+        }
+    }
+    played.truncate(DEPTH);
+    Ok((setup, played))
+}
+
+impl Host {
+    /// Plays actions from the start position of a study. Returns the board, and each action as it was played.
+    async fn replayed(
+        self: &Arc<Self>,
+        study: &Study,
+        path: Vec<String>,
+    ) -> Result<(Board, Vec<Played>), Problem> {
+        self.know_rules(&study.rules).await?;
+        let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
+        let catalogue = self.catalogue_of(&study.rules)?;
+        let (fen, facts) = (study.fen.clone(), study.facts.clone());
+        let requests = 1 + path.len();
+        let lane = self.slow_lane(&study.rules);
+        let replay = move || {
+            let mut board = start(&ruleset, catalogue, fen.as_deref(), facts.as_deref())?;
+            let played: Result<_, _> = path.iter().map(|uci| board.play(uci)).collect();
+            Ok::<_, Problem>((board, played.map_err(Refusal::Illegal)?))
+        };
+        let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
+        ran_out.map_or(replayed, Err)
+    }
+
+    /// Adds the moves and comments of a PGN to a study.
+    async fn with_outline(
+        self: &Arc<Self>,
+        mut study: Study,
+        outline: Outline,
+    ) -> Result<Study, Problem> {
+        let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
+        let catalogue = self.catalogue_of(&study.rules)?;
+        let lane = self.slow_lane(&study.rules);
+        // Moves before a variation are played again for it.
+        let requests = 1 + 2 * outline.turns();
+        let add_to = move || {
+            let mut board = start(&ruleset, catalogue, study.fen.as_deref(), None)?;
+            outline.add_to(&mut study, &mut board)?;
+            Ok(study)
+        };
+        let (planted, ran_out) = self.pool.run_all(lane, requests, add_to).await?;
+        ran_out.map_or(planted, Err)
+    }
+}
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -53,17 +161,77 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Json<Study>), Problem> {
     web.admit(&caller, Cost::Game)?;
     let NewStudy { of, pgn, game, presets, title } = new;
-    let source = match (of, pgn) {
-        (Some(_), Some(_)) => {
-            let message = "a study begins with `of` or with `pgn`, not with both";
-            return Err(Problem::unprocessable("bad_study", message));
+    if of.is_some() && pgn.is_some() {
+        let message = "a study begins with `of` or with `pgn`, not with both";
+        return Err(Problem::unprocessable("bad_study", message));
+    }
+    let mut title = printable(&title, TITLE, "a title")?;
+    let mut outline = None;
+    let (setup, played) = match (of, pgn) {
+        (Some(id), _) => {
+            let log = web.host.log(&id).await?;
+            // A study shows the legal moves, which would help a player in a game under way.
+            if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
+                let message = "the game is not over: study it when it is";
+                return Err(Problem::conflict("game_not_over", message));
+            }
+            of_log(&log)?
         }
-        (Some(id), None) => Source::Game(id),
-        (None, Some(text)) => Source::Pgn { text, game, presets },
-        (None, None) => Source::Start { game, presets },
+        (None, None) => (setup(&web, None, game, presets).await?, Vec::new()),
+        (None, Some(text)) => {
+            let read = move || Outline::read(&text);
+            let mut read = web.host.pool.run(Lane::Work, read).await??;
+            if title.is_empty() {
+                title = read.title.take().unwrap_or_default().chars().take(TITLE).collect();
+                title = printable(&title, TITLE, "a title")?;
+            }
+            let of = &mut read.of;
+            let presets = if presets.is_empty() { of.presets.clone() } else { presets };
+            let game = game.or_else(|| of.game.clone());
+            let setup = setup(&web, of.rules.take(), game, presets).await?;
+            let setup = Setup { fen: of.fen.take().or(setup.fen), ..setup };
+            outline = Some(read);
+            (setup, Vec::new())
+        }
     };
-    let study = web.make_study(&account, &title, source).await?;
-    Ok((StatusCode::CREATED, Json(study)))
+    let Setup { game, presets, rules, fen, facts, sides, .. } = setup;
+    let title = if title.is_empty() { format!("A study of {game}") } else { title };
+    let mut study = Study {
+        id: new_id()?,
+        title,
+        owner: account.id(),
+        game,
+        presets,
+        rules,
+        fen,
+        facts,
+        sides,
+        comment: String::new(),
+        nodes: Vec::new(),
+        next: 1,
+    };
+    if let Some(outline) = outline {
+        study = web.host.with_outline(study, outline).await?;
+    } else {
+        let (_, all) = web.host.replayed(&study, played).await?;
+        let mut after = 0;
+        for played in &all {
+            after = study.add(after, played)?;
+        }
+    }
+    let (id, owner, to) = (study.id.clone(), account.id(), Some(study.text()?));
+    let listed = json!({ "title": study.title, "game": study.game }).to_string();
+    let make = move |store: &mut dyn Store| {
+        if store.records(&list_key(&owner, ""), "", STUDIES)?.len() >= STUDIES {
+            return Ok(false);
+        }
+        let list = Change { key: list_key(&owner, &id), from: None, to: Some(listed) };
+        store.change(&[Change { key: key(&id), from: None, to }, list])
+    };
+    match web.host.reads().ask(make).await? {
+        true => Ok((StatusCode::CREATED, Json(study))),
+        false => Err(full(format!("an account has {STUDIES} studies at most: remove one"))),
+    }
 }
 
 /// Your studies.
@@ -75,7 +243,16 @@ pub(super) async fn list(
     State(web): State<Web>,
     account: Account,
 ) -> Result<Json<Vec<Listed>>, Problem> {
-    Ok(Json(web.studies_of(&account).await?))
+    let prefix = list_key(&account.id(), "");
+    let list = move |store: &mut dyn Store| {
+        let found = store.records(&prefix, "", STUDIES)?;
+        let listed = |(key, text): (String, String)| {
+            let id = key[prefix.len()..].to_owned();
+            Some(Listed { id, ..serde_json::from_str(&text).ok()? })
+        };
+        Ok(found.into_iter().filter_map(listed).collect())
+    };
+    Ok(Json(web.host.reads().ask(list).await?))
 }
 
 /// A study, for everyone with its link.
@@ -87,7 +264,7 @@ pub(super) async fn show(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<Json<Study>, Problem> {
-    Ok(Json(web.study(&id).await?))
+    Ok(Json(study(&web, &id).await?))
 }
 
 /// A study as PGN, with its variations and comments.
@@ -100,7 +277,7 @@ pub(super) async fn pgn(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let study = web.study(&id).await?;
+    let study = study(&web, &id).await?;
     Ok(super::games::pgn(&id, study_pgn::write(&study)?))
 }
 
@@ -116,8 +293,18 @@ pub(super) async fn remove(
     account: Account,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Problem> {
-    web.drop_study(&account, &id).await?;
-    Ok(Json(json!({ "study": id })))
+    let remove = move |store: &mut dyn Store| {
+        let (text, study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
+        own(&study, &account)?;
+        let list = list_key(&study.owner, &id);
+        let listed = store.record(&list)?;
+        let gone = [
+            Change { key: key(&id), from: Some(text), to: None },
+            Change { key: list, from: listed, to: None },
+        ];
+        if store.change(&gone)? { Ok(Json(json!({ "study": id }))) } else { Err(busy()) }
+    };
+    web.host.reads().request(remove).await
 }
 
 /// The position after an action of a study; 0 is that of its start.
@@ -129,7 +316,18 @@ pub(super) async fn position(
     State(web): State<Web>,
     Path((id, node)): Path<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(web.study_position(&id, number(&node)?).await?))
+    let node = number(&node)?;
+    let study = study(&web, &id).await?;
+    let (mut board, _) = web.host.replayed(&study, study.path(node)?).await?;
+    let lane = web.host.slow_lane(&study.rules);
+    let title = board.title_of(&study.game);
+    let look = move || {
+        let game = board.game_mut();
+        let result = game.result().map(|it| it.reason.replace('_', " "));
+        (game.view(), result)
+    };
+    let (position, result) = web.host.pool.run(lane, look).await?;
+    Ok(Json(json!({ "node": node, "title": title, "position": position, "result": result })))
 }
 
 fn number(text: &str) -> Result<u32, Problem> {
@@ -149,7 +347,9 @@ pub(super) async fn cut(
     account: Account,
     Path((id, node)): Path<(String, String)>,
 ) -> Result<Json<Study>, Problem> {
-    Ok(Json(web.study_remove(&account, &id, number(&node)?).await?))
+    let node = number(&node)?;
+    let (study, ()) = change(&web, account, id, move |study| study.remove(node)).await?;
+    Ok(Json(study))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -184,7 +384,19 @@ pub(super) async fn play(
     Path(id): Path<String>,
     Body(StudyMove { after, uci }): Body<StudyMove>,
 ) -> Result<Json<Added>, Problem> {
-    let (study, node) = web.study_move(&account, &id, after, uci).await?;
+    let study = study(&web, &id).await?;
+    let mut path = study.path(after)?;
+    Study::has_room_after(path.len())?;
+    path.push(uci);
+    own(&study, &account)?;
+    let (_, mut all) = web.host.replayed(&study, path).await?;
+    let played = all.pop().ok_or_else(no_node)?;
+    let add = move |study: &mut Study| {
+        // The action before it may have been removed meanwhile.
+        study.path(after)?;
+        study.add(after, &played)
+    };
+    let (study, node) = change(&web, account, id, add).await?;
     Ok(Json(Added { study, node }))
 }
 
@@ -212,5 +424,68 @@ pub(super) async fn comment(
     Path(id): Path<String>,
     Body(StudyComment { node, text }): Body<StudyComment>,
 ) -> Result<Json<Study>, Problem> {
-    Ok(Json(web.study_comment(&account, &id, node, text).await?))
+    let (study, ()) = change(&web, account, id, move |study| study.comment(node, &text)).await?;
+    Ok(Json(study))
+}
+
+/// The setup of a new game, by the rules of that hash if this server knows them, else by its own.
+async fn setup(
+    web: &Web,
+    hash: Option<String>,
+    game: Option<String>,
+    presets: Vec<String>,
+) -> Result<Setup, Problem> {
+    let mut rules = web.host.library.own_hash();
+    if let Some(hash) = hash
+        && web.host.know_rules(&hash).await.is_ok()
+    {
+        rules = hash;
+    }
+    let game = game.unwrap_or_else(|| "chess".to_owned());
+    let ruleset = web.host.ruleset(&rules, &game, &presets).await?;
+    let (game, sides) = (ruleset.game().name.clone(), ruleset.sides());
+    let fen = ruleset.chosen_start().map(str::to_owned);
+    Ok(Setup { game, sides, presets, fen, rules, ..Setup::default() })
+}
+
+/// The study of that id.
+///
+/// # Errors
+/// There is no such study, or the store cannot be reached.
+async fn study(web: &Web, id: &str) -> Result<Study, Problem> {
+    let wanted = id.to_owned();
+    let found = web.host.reads().ask(move |store| read(store, &wanted)).await?;
+    found.map(|it| it.1).ok_or_else(|| no_study(id))
+}
+
+/// Changes a study, if it is the account's. Returns it with the result of the edit.
+async fn change<T: Send + 'static>(
+    web: &Web,
+    account: Account,
+    id: String,
+    edit: impl Fn(&mut Study) -> Result<T, Problem> + Send + 'static,
+) -> Result<(Study, T), Problem> {
+    let change = move |store: &mut dyn Store| {
+        edited(store, busy, |store| {
+            let (before, mut study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
+            own(&study, &account)?;
+            let done = edit(&mut study)?;
+            let to = Some(study.text()?);
+            Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
+        })
+    };
+    web.host.reads().request(change).await
+}
+
+fn own(study: &Study, account: &Account) -> Result<(), Problem> {
+    if study.owner == account.id() {
+        return Ok(());
+    }
+    let message = "only its owner changes a study";
+    Err(Problem::forbidden("not_yours", message))
+}
+
+fn busy() -> Problem {
+    let message = "others are changing this study at the moment: try again";
+    Problem::conflict("study_busy", message)
 }

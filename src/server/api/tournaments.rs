@@ -5,21 +5,72 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
+use crate::server::core::Control;
+use crate::server::ids::{new_id, new_token};
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
-use crate::server::tournament::table::Counted;
-use crate::server::tournament::{Listed, NewTournament, Tournament};
+use crate::server::rating;
+use crate::server::store::{Change, Store, edited};
+use crate::server::study_tree::printable;
+use crate::server::time::DAY;
+use crate::server::tournament::records::{
+    LIVE, LIVE_PREFIX, OVER_PREFIX, busy, changes, game_key, games_of, key, live_key,
+    no_tournament, own_key, read, text,
+};
+use crate::server::tournament::table::{Counted, Kind, Phase, Table, Terms};
+use crate::server::tournament::{Listed, Tournament, advance};
 use crate::server::web::Web;
 
 /// Number of games in an answer unless another is asked for, and the maximum.
 const PAGE: usize = 100;
 const LONGEST: usize = 500;
+/// Maximum number of tournaments of one account that are not over.
+const OWN: usize = 3;
+/// Maximum number of tournaments that are over in a list.
+const LISTED: usize = 20;
+/// Milliseconds within which the games of a round are created.
+const MAKING: u64 = 10_000;
+/// Maximum number of characters of a title.
+const TITLE: usize = 60;
+/// Maximum length of an arena in minutes and of a Swiss in rounds, and how far ahead a tournament may be
+/// made.
+const MINUTES: u32 = 360;
+const ROUNDS: u32 = 20;
+const AHEAD: u64 = 30 * DAY;
+/// The shortest and the longest clocks, in milliseconds.
+const INITIAL: std::ops::RangeInclusive<u64> = 5_000..=3 * 60 * 60 * 1_000;
+const ADDED: u64 = 3 * 60 * 1_000;
+
+/// A new tournament: an arena with its `minutes`, or a Swiss with its `rounds`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewTournament {
+    /// At most 60 characters; one is made up if it is absent.
+    #[serde(default)]
+    title: String,
+    /// The name of a game in the catalogue (chess if absent).
+    game: Option<String>,
+    /// Presets on top of the game's own.
+    #[serde(default)]
+    presets: Vec<String>,
+    /// 5 seconds to 3 hours, with 3 minutes a turn at most.
+    clock: Control,
+    /// Whether its games change the ratings of their players.
+    #[serde(default)]
+    rated: bool,
+    /// The length of an arena in minutes, 360 at most: players who are free are paired again and again.
+    minutes: Option<u32>,
+    /// The number of rounds of a Swiss, 20 at most; the next is drawn when all games of a round are over.
+    rounds: Option<u32>,
+    /// When it begins, in milliseconds since 1970, within 30 days; if absent, when its maker starts it, within a day.
+    starts: Option<u64>,
+}
 
 /// Makes a tournament. Its maker does not play unless they join.
 #[utoipa::path(post, path = "/api/v1/tournaments", operation_id = "create_tournament", security(("account" = [])), request_body = NewTournament, responses(
@@ -36,7 +87,64 @@ pub(super) async fn create(
     Body(new): Body<NewTournament>,
 ) -> Result<(StatusCode, Json<Tournament>), Problem> {
     web.admit(&caller, Cost::Game)?;
-    Ok((StatusCode::CREATED, Json(web.make_tournament(&account, new).await?)))
+    let NewTournament { title, game, presets, clock, rated, minutes, rounds, starts } = new;
+    let game = game.unwrap_or_else(|| "chess".to_owned());
+    let now = web.host.now();
+    let kind = match (minutes, rounds) {
+        (Some(it), None) if (1..=MINUTES).contains(&it) => Kind::Arena(it),
+        (None, Some(it)) if (1..=ROUNDS).contains(&it) => Kind::Swiss(it),
+        _ => {
+            let message = format!(
+                "say how long it is: 1 to {MINUTES} `minutes` of an arena, or 1 to {ROUNDS} `rounds` of a Swiss"
+            );
+            return Err(Problem::unprocessable("bad_length", message));
+        }
+    };
+    if !INITIAL.contains(&clock.initial) || clock.increment.max(clock.delay) > ADDED {
+        let message = "a tournament has a clock: 5 seconds to 3 hours, and up to 3 minutes a turn";
+        return Err(Problem::unprocessable("bad_clock", message));
+    }
+    if starts.is_some_and(|it| it < now || it > now + AHEAD) {
+        let message = "it begins within 30 days from now, or whenever you start it";
+        return Err(Problem::unprocessable("bad_start", message));
+    }
+    let rules = web.host.library.own_hash();
+    let ruleset = web.host.ruleset(&rules, &game, &presets).await?;
+    if ruleset.sides().len() != 2 {
+        let message = "tournaments are of games with two sides";
+        return Err(Problem::unprocessable("bad_game", message));
+    }
+    let (game, fen) = (ruleset.game().name.clone(), ruleset.chosen_start().map(str::to_owned));
+    let title = printable(&title, TITLE, "a title")?.replace('\n', " ");
+    let title = match (title.is_empty(), kind) {
+        (false, _) => title,
+        (true, Kind::Arena(_)) => format!("Arena: {}", ruleset.game().title),
+        (true, Kind::Swiss(_)) => format!("Swiss: {}", ruleset.game().title),
+    };
+    let by = account.id();
+    let terms = Terms { title, by, game, presets, fen, rules, clock, rated, kind, starts };
+    let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
+    let view = table.view(&id, now);
+    let make = move |store: &mut dyn Store| {
+        let of = own_key(&table.terms.by, "");
+        let full = store.records(&of, "", OWN)?.len() >= OWN
+            || store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE;
+        let all = [
+            Change { key: key(&id), from: None, to: text(&table) },
+            Change { key: live_key(&id), from: None, to: text(&table.listed(&id)) },
+            Change { key: own_key(&table.terms.by, &id), from: None, to: Some(String::new()) },
+        ];
+        Ok(!full && store.change(&all)?)
+    };
+    match web.host.reads().ask(make).await? {
+        true => Ok((StatusCode::CREATED, Json(view))),
+        false => {
+            let message = format!(
+                "there are too many tournaments that are not over: {OWN} of an account and {LIVE} of all at most"
+            );
+            Err(Problem::conflict("too_many_tournaments", message))
+        }
+    }
 }
 
 /// The tournaments: those under way, those to come, and the last 20 that are over.
@@ -44,7 +152,21 @@ pub(super) async fn create(
     (status = 200, description = "The tournaments", body = Vec<Listed>),
 ))]
 pub(super) async fn list(State(web): State<Web>) -> Result<Json<Vec<Listed>>, Problem> {
-    Ok(Json(web.tournaments().await?))
+    let list = |store: &mut dyn Store| {
+        let mut found = store.records(LIVE_PREFIX, "", LIVE)?;
+        found.extend(store.records(OVER_PREFIX, "", LISTED)?);
+        Ok(found)
+    };
+    let found = web.host.reads().ask(list).await?;
+    let mut all: Vec<Listed> =
+        found.iter().filter_map(|it| serde_json::from_str(&it.1).ok()).collect();
+    // Running tournaments first, then those to come; those that are over are in order already.
+    all.sort_by_key(|it| match it.state {
+        Phase::Running => (0, it.began.unwrap_or_default()),
+        Phase::Open => (1, it.starts.unwrap_or(it.made)),
+        Phase::Over => (2, 0),
+    });
+    Ok(Json(all))
 }
 
 /// A tournament: its standings, and the games under way.
@@ -56,7 +178,21 @@ pub(super) async fn show(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<Json<Tournament>, Problem> {
-    Ok(Json(web.tournament(&id).await?))
+    let (wanted, now) = (id.clone(), web.host.now());
+    let look = move |store: &mut dyn Store| {
+        let Some((_, mut table)) = read(store, &wanted)? else { return Ok(None) };
+        // A game that was just paired may not be created yet: players are not sent to it.
+        let mut playing = Vec::new();
+        for it in std::mem::take(&mut table.playing) {
+            if it.at + MAKING < now || !matches!(store.summary(&it.game), Ok(None)) {
+                playing.push(it);
+            }
+        }
+        table.playing = playing;
+        Ok(Some(table))
+    };
+    let table = web.host.reads().ask(look).await?;
+    Ok(Json(table.ok_or_else(|| no_tournament(&id))?.view(&id, now)))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -82,7 +218,16 @@ pub(super) async fn games(
     Query(FromNumber { from, limit }): Query<FromNumber>,
 ) -> Result<Json<Vec<Counted>>, Problem> {
     let limit = limit.unwrap_or(PAGE).min(LONGEST);
-    Ok(Json(web.tournament_games(&id, from, limit).await?))
+    let wanted = id.clone();
+    let list = move |store: &mut dyn Store| {
+        let prefix = games_of(&wanted);
+        let after = from.checked_sub(1).map(|it| game_key(&wanted, it)).unwrap_or_default();
+        let found = store.records(&prefix, &after, limit)?;
+        let is_none = found.is_empty() && store.record(&key(&wanted))?.is_none();
+        Ok((!is_none).then_some(found))
+    };
+    let found = web.host.reads().ask(list).await?.ok_or_else(|| no_tournament(&id))?;
+    Ok(Json(found.iter().filter_map(|it| serde_json::from_str(&it.1).ok()).collect()))
 }
 
 /// Joins a tournament, before it begins or while it is under way; a player who has withdrawn can join again.
@@ -97,7 +242,13 @@ pub(super) async fn join(
     account: Account,
     Path(id): Path<String>,
 ) -> Result<Json<Tournament>, Problem> {
-    Ok(Json(web.join_tournament(&account, &id).await?))
+    account.can_count()?;
+    change(&web, &id, move |store, table, now| {
+        let rules = rating::rules_of(&table.terms.game, &table.terms.presets, None);
+        let seed = rating::current(store, &account.id(), &rules)?.round() as i32;
+        table.join(&account.id(), &account.name, seed, now)
+    })
+    .await
 }
 
 /// Withdraws from a tournament: the player is no longer paired. A game under way goes on.
@@ -112,7 +263,8 @@ pub(super) async fn withdraw(
     account: Account,
     Path(id): Path<String>,
 ) -> Result<Json<Tournament>, Problem> {
-    Ok(Json(web.leave_tournament(&account, &id).await?))
+    let player = account.id();
+    change(&web, &id, move |_, table, _| table.withdraw(&player)).await
 }
 
 /// Starts a tournament, before its time if it has one.
@@ -130,7 +282,17 @@ pub(super) async fn start(
     Path(id): Path<String>,
 ) -> Result<Json<Tournament>, Problem> {
     web.admit(&caller, Cost::Game)?;
-    Ok(Json(web.start_tournament(&account, &id).await?))
+    let maker = account.id();
+    let start = move |_: &mut dyn Store, table: &mut Table, now: u64| {
+        own(table, &maker)?;
+        table.start(now)
+    };
+    let begun = change(&web, &id, start).await?;
+    match advance(&web.host, &id, |_| false).await {
+        Ok(Some(it)) => Ok(Json(it.table.view(&id, web.host.now()))),
+        // It has begun: the first round is drawn at the next check.
+        _ => Ok(begun),
+    }
 }
 
 /// Ends a tournament early: there are no more pairings; games under way are played to their end, and count.
@@ -146,7 +308,16 @@ pub(super) async fn end(
     account: Account,
     Path(id): Path<String>,
 ) -> Result<Json<Tournament>, Problem> {
-    Ok(Json(web.end_tournament(&account, &id).await?))
+    let maker = account.id();
+    let stop = move |_: &mut dyn Store, table: &mut Table, now: u64| {
+        if table.phase == Phase::Open && table.terms.by == maker {
+            let message = "the tournament has not begun: remove it instead";
+            return Err(Problem::conflict("tournament_open", message));
+        }
+        own(table, &maker)?;
+        table.stop(now)
+    };
+    change(&web, &id, stop).await
 }
 
 /// Removes a tournament that has not begun.
@@ -162,6 +333,52 @@ pub(super) async fn remove(
     account: Account,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Problem> {
-    web.drop_tournament(&account, &id).await?;
-    Ok(Json(json!({ "tournament": id })))
+    let maker = account.id();
+    let remove = move |store: &mut dyn Store| {
+        edited(store, busy, |store| {
+            let (before, table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
+            own(&table, &maker)?;
+            if table.phase != Phase::Open {
+                let message = "the tournament has begun: it stays";
+                return Err(Problem::conflict("tournament_began", message));
+            }
+            let mut gone = vec![Change { key: key(&id), from: Some(before), to: None }];
+            for key in [live_key(&id), own_key(&maker, &id)] {
+                let from = store.record(&key)?;
+                gone.push(Change { key, from, to: None });
+            }
+            Ok((Json(json!({ "tournament": id })), gone))
+        })
+    };
+    web.host.reads().request(remove).await
+}
+
+/// Changes a tournament, if the edit is allowed, and returns it.
+async fn change(
+    web: &Web,
+    id: &str,
+    edit: impl Fn(&mut dyn Store, &mut Table, u64) -> Result<(), Problem> + Send + 'static,
+) -> Result<Json<Tournament>, Problem> {
+    let (id, now) = (id.to_owned(), web.host.now());
+    let change = move |store: &mut dyn Store| {
+        edited(store, busy, |store| {
+            let (before, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
+            let was = table.clone();
+            edit(store, &mut table, now)?;
+            let all = match table == was {
+                true => Vec::new(),
+                false => changes(store, &id, before, &table, &[])?,
+            };
+            Ok((Json(table.view(&id, now)), all))
+        })
+    };
+    web.host.reads().request(change).await
+}
+
+fn own(table: &Table, maker: &str) -> Result<(), Problem> {
+    if table.terms.by == maker {
+        return Ok(());
+    }
+    let message = "only the account that made a tournament starts, ends or removes it";
+    Err(Problem::forbidden("not_yours", message))
 }

@@ -7,13 +7,12 @@
 //! creates it. Deliberately absent: teams, knock-outs, guests, uploaded rules.
 
 pub mod pairs;
-mod records;
-mod requests;
+pub(super) mod records;
 pub mod table;
 mod task;
 mod view;
 
-pub(super) use requests::NewTournament;
-pub use requests::end_tournament;
+pub use records::end_tournament;
+pub(super) use task::advance;
 pub use task::run_tournaments;
 pub(super) use view::{Listed, Tournament};

@@ -5,51 +5,54 @@ use super::table::{Blocks, Counted, Pairing, Phase, Table};
 use crate::server::accounts::is_closed;
 use crate::server::moderation::blocked_by;
 use crate::server::problem::Problem;
-use crate::server::store::{Change, Store, StoreError, Summary};
+use crate::server::store::{Change, Store, StoreError, Summary, edited};
 
 /// Maximum number of tournaments that are not over.
-pub(super) const LIVE: usize = 50;
+pub(in crate::server) const LIVE: usize = 50;
 
-pub(super) fn key(id: &str) -> String {
+pub(in crate::server) fn key(id: &str) -> String {
     format!("tournament {id}")
 }
 
-pub(super) fn live_key(id: &str) -> String {
+pub(in crate::server) fn live_key(id: &str) -> String {
     format!("{LIVE_PREFIX}{id}")
 }
 
 /// Prefixes of the keys of tournaments that are not over, and of those that are.
-pub(super) const LIVE_PREFIX: &str = "tournaments live ";
-pub(super) const OVER_PREFIX: &str = "tournaments over ";
+pub(in crate::server) const LIVE_PREFIX: &str = "tournaments live ";
+pub(in crate::server) const OVER_PREFIX: &str = "tournaments over ";
 
 /// Keys of tournaments that ended later sort first.
-pub(super) fn over_key(id: &str, ended: u64) -> String {
+pub(in crate::server) fn over_key(id: &str, ended: u64) -> String {
     format!("{OVER_PREFIX}{:016x} {id}", u64::MAX - ended)
 }
 
-pub(super) fn own_key(owner: &str, id: &str) -> String {
+pub(in crate::server) fn own_key(owner: &str, id: &str) -> String {
     format!("tournaments of {owner} {id}")
 }
 
-pub(super) fn game_key(id: &str, number: u32) -> String {
+pub(in crate::server) fn game_key(id: &str, number: u32) -> String {
     format!("{}{number:08}", games_of(id))
 }
 
-pub(super) fn games_of(id: &str) -> String {
+pub(in crate::server) fn games_of(id: &str) -> String {
     format!("tournament-game {id} ")
 }
 
-pub(super) fn text<T: serde::Serialize>(it: &T) -> Option<String> {
+pub(in crate::server) fn text<T: serde::Serialize>(it: &T) -> Option<String> {
     serde_json::to_string(it).ok()
 }
 
-pub(super) fn read(store: &mut dyn Store, id: &str) -> Result<Option<(String, Table)>, StoreError> {
+pub(in crate::server) fn read(
+    store: &mut dyn Store,
+    id: &str,
+) -> Result<Option<(String, Table)>, StoreError> {
     let found = store.record(&key(id))?;
     Ok(found.and_then(|text| serde_json::from_str(&text).ok().map(|table| (text, table))))
 }
 
 /// The changes of records for a changed table.
-pub(super) fn changes(
+pub(in crate::server) fn changes(
     store: &mut dyn Store,
     id: &str,
     before: String,
@@ -77,7 +80,7 @@ pub(super) fn changes(
 
 /// A game under way, as the store keeps it.
 #[derive(Debug, Clone)]
-pub(super) enum Found {
+pub(in crate::server) enum Found {
     /// It is not created yet.
     Nothing,
     Game(Summary),
@@ -86,18 +89,21 @@ pub(super) enum Found {
 
 /// A tournament as the store has it.
 #[derive(Debug)]
-pub(super) struct Stored {
-    pub(super) text: String,
-    pub(super) table: Table,
-    pub(super) games: Vec<(Pairing, Found)>,
+pub(in crate::server) struct Stored {
+    pub(in crate::server) text: String,
+    pub(in crate::server) table: Table,
+    pub(in crate::server) games: Vec<(Pairing, Found)>,
     /// For each player who may be paired, a pair with every account that the player blocks.
-    pub(super) blocks: Blocks,
+    pub(in crate::server) blocks: Blocks,
     /// The players whose accounts were closed.
-    pub(super) closed: Vec<String>,
+    pub(in crate::server) closed: Vec<String>,
 }
 
 /// Reads a tournament, with what a check of it needs.
-pub(super) fn load(store: &mut dyn Store, id: &str) -> Result<Option<Stored>, StoreError> {
+pub(in crate::server) fn load(
+    store: &mut dyn Store,
+    id: &str,
+) -> Result<Option<Stored>, StoreError> {
     let Some((text, table)) = read(store, id)? else { return Ok(None) };
     let mut games = Vec::new();
     for it in &table.playing {
@@ -120,12 +126,26 @@ pub(super) fn load(store: &mut dyn Store, id: &str) -> Result<Option<Stored>, St
     Ok(Some(Stored { text, table, games, blocks, closed }))
 }
 
-pub(super) fn no_tournament(id: &str) -> Problem {
+pub(in crate::server) fn no_tournament(id: &str) -> Problem {
     let message = format!("there is no tournament {id:.40}");
     Problem::not_found("no_such_tournament", message)
 }
 
-pub(super) fn busy() -> Problem {
+pub(in crate::server) fn busy() -> Problem {
     let message = "others are changing this tournament at the moment: try again";
     Problem::conflict("tournament_busy", message)
+}
+
+/// Ends a tournament of any account. False if there is none, or it is over already.
+///
+/// # Errors
+/// The store cannot be reached.
+pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool, StoreError> {
+    let busy = || StoreError::Unavailable("others are changing the tournament".to_owned());
+    edited(store, busy, |store| {
+        let Some((before, mut table)) = read(store, id)? else { return Ok((false, Vec::new())) };
+        let ends = table.stop(now).is_ok();
+        let all = if ends { changes(store, id, before, &table, &[])? } else { Vec::new() };
+        Ok((ends, all))
+    })
 }

@@ -52,8 +52,8 @@ fn has_played(log: &[LogEntry], by: usize) -> bool {
 
 /// A tournament after a check.
 #[derive(Debug)]
-pub(super) struct Advanced {
-    pub(super) table: Table,
+pub(in crate::server) struct Advanced {
+    pub(in crate::server) table: Table,
     /// The games that were under way before.
     games: Vec<(Pairing, Found)>,
     /// The games that could not be made.
@@ -85,7 +85,7 @@ async fn ending(
 
 /// Counts the games that have ended, does what is due, and creates missing games. Games for which `given_up`
 /// is true count as unreadable.
-pub(super) async fn advance(
+pub(in crate::server) async fn advance(
     host: &Arc<Host>,
     id: &str,
     given_up: impl Fn(&str) -> bool,

@@ -86,7 +86,7 @@ pub(in crate::server) struct Playing {
 
 impl Table {
     /// The tournament as an entry of a list.
-    pub(super) fn listed(&self, id: &str) -> Listed {
+    pub(in crate::server) fn listed(&self, id: &str) -> Listed {
         let terms = self.terms.clone();
         let (minutes, rounds) = match terms.kind {
             Kind::Arena(minutes) => (Some(minutes), None),
@@ -115,7 +115,7 @@ impl Table {
     }
 
     /// The tournament in full.
-    pub(super) fn view(&self, id: &str, now: u64) -> Tournament {
+    pub(in crate::server) fn view(&self, id: &str, now: u64) -> Tournament {
         let is_swiss = matches!(self.terms.kind, Kind::Swiss(_));
         let points = |it: u32| if is_swiss { f64::from(it) / 2.0 } else { f64::from(it) };
         let standing = |it: &super::table::Entrant| Standing {
