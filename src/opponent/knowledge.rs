@@ -107,9 +107,7 @@ impl Knowledge {
     /// Whether it was learned from a game with the same numbers of kinds, squares, sides and features.
     pub fn fits(&self, game: &Game) -> bool {
         let (program, contract) = (game.program(), game.contract());
-        let size = |domain| program.schema.domain(domain).size();
-        let wanted = [contract.kinds, contract.board.domain, contract.sides].map(size);
-        wanted == [self.kinds, self.squares, self.sides]
+        sizes(program, contract) == [self.kinds, self.squares, self.sides]
             && self.kinds + features(program, contract).len() == self.worth.len()
     }
 
@@ -117,11 +115,11 @@ impl Knowledge {
     pub fn learn(game: &Game, lessons: Lessons, seed: u64) -> Self {
         let contract = game.contract().clone();
         let program = game.program().clone();
-        let size = |domain| program.schema.domain(domain).size();
+        let [kinds, squares, sides] = sizes(&program, &contract);
         let mut it = Self {
-            kinds: size(contract.kinds),
-            squares: size(contract.board.domain),
-            sides: size(contract.sides),
+            kinds,
+            squares,
+            sides,
             worth: Vec::new(),
             place: Vec::new(),
             games: 0,
@@ -300,6 +298,12 @@ impl Knowledge {
 const PASSES: usize = 6;
 /// Number of positions that the prior counts for as evidence.
 const CAUTION: f32 = 4.0;
+
+/// The numbers of kinds, squares and sides.
+fn sizes(program: &Program, contract: &Contract) -> [usize; 3] {
+    let domains = [contract.kinds, contract.board.domain, contract.sides];
+    domains.map(|it| program.schema.domain(it).size())
+}
 
 /// The probability of winning that a value of the regression stands for.
 pub(super) fn logistic(x: f32) -> f32 {
@@ -595,7 +599,6 @@ pub(super) fn standing(
     found
 }
 
-/// Number of pieces on the board.
 fn on_board(standing: &[Standing]) -> usize {
     standing.iter().filter(|it| it.square.is_some()).count()
 }

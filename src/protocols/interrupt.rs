@@ -80,7 +80,6 @@ impl Interrupt {
         &self.stop
     }
 
-    /// Ends the search then.
     fn stop_at(&self, until: Instant) {
         let stop = self.stop.clone();
         let waiting = thread::Builder::new().spawn(move || {

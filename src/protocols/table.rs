@@ -165,7 +165,6 @@ impl EngineGame {
         self.plain = plain;
     }
 
-    /// The client's dialect.
     fn dialect(&self) -> &Dialect {
         if self.plain { &OURS } else { &self.dialect }
     }
@@ -248,7 +247,7 @@ impl EngineGame {
     /// learned, which takes a part of the time.
     ///
     /// # Errors
-    /// As [`EngineGame::pick`].
+    /// The rules exceed a budget, or none of the legal moves can be played: the reason of the first.
     pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
         self.think_of(&[], level, budget, &Interrupt::default(), &mut |_| ())
     }
@@ -257,7 +256,7 @@ impl EngineGame {
     /// would take so far.
     ///
     /// # Errors
-    /// One of them is not legal. As [`EngineGame::pick`].
+    /// One of them is not legal. As [`EngineGame::think`].
     pub fn think_of(
         &mut self,
         only: &[String],
@@ -268,7 +267,7 @@ impl EngineGame {
     ) -> Result<Option<Thought>, TableError> {
         let began = Instant::now();
         let among = self.actions(only)?;
-        let Some(text) = self.pick_of(&among)? else { return Ok(None) };
+        let Some(text) = self.pick(&among)? else { return Ok(None) };
         let hurried = |time: Option<Duration>| time.map_or(AT_STOP, |it| it.min(AT_STOP));
         let mut stop = interrupt.stop().clone();
         if stop.is_stopped() {
@@ -358,16 +357,11 @@ impl EngineGame {
         Ok(knowledge)
     }
 
-    /// A legal move, chosen by the position alone; `None` if there is none.
+    /// One of these legal moves (of all, if there are none), chosen by the position alone; `None` if there is none.
     ///
     /// # Errors
     /// The rules exceed a budget, or none of the legal moves can be played: the reason of the first.
-    pub fn pick(&mut self) -> Result<Option<String>, TableError> {
-        self.pick_of(&[])
-    }
-
-    /// [`EngineGame::pick`], of these actions alone (of all, if there are none).
-    fn pick_of(&mut self, among: &[Move]) -> Result<Option<String>, TableError> {
+    fn pick(&mut self, among: &[Move]) -> Result<Option<String>, TableError> {
         let mut moves = self.game.listing();
         moves.retain(|it| among.is_empty() || among.contains(&it.1));
         let at = (self.game.hash() % moves.len().max(1) as u64) as usize;

@@ -202,7 +202,6 @@ impl Xboard {
         }
     }
 
-    /// The budget for the next action.
     fn budget(&self) -> Budget {
         let own = Level::HIGHEST.budget();
         let of_clock = self.left.map(|it| think_for(it.saturating_mul(10), 0, None));

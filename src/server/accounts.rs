@@ -5,24 +5,26 @@
 //! Tokens and codes are kept as hashes, codes by Argon2. A seat of an account belongs to the account, not to
 //! a token, so any of its devices can play it. Accounts of earlier versions are two texts of the store in place of
 //! records: they have their one token and no codes, and cannot be changed. Deliberately absent: requests
-//! (`account_requests`).
+//! (`api`).
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::core::TokenHash;
-use super::ids::new_token;
+use super::core::{Seat, TokenHash};
+use super::ids::{new_id, new_token};
+use super::pool::{Lane, failed};
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError};
+use super::store::{Change, Store, StoreError, Summary, edited};
+use super::web::Web;
 
 /// The prefix of account tokens; a token without it is not looked up.
-pub(super) const PREFIX: &str = "rma_";
+const PREFIX: &str = "rma_";
 /// Maximum number of devices of one account.
 pub(super) const DEVICES: usize = 20;
 /// The number of recovery codes that an account is given.
-pub(super) const CODES: usize = 8;
+const CODES: usize = 8;
 /// Maximum number of characters of the name of a device.
 const LABEL: usize = 40;
 /// Names that would be mistaken for something else.
@@ -46,6 +48,10 @@ impl Account {
     /// The user id in lichess' terms.
     pub(super) fn id(&self) -> String {
         self.name.to_ascii_lowercase()
+    }
+
+    pub(super) fn seat(&self) -> Seat {
+        Seat { name: self.name.clone(), token: self.token.clone(), computer: None }
     }
 
     /// Checks that its games can count for it: its seats are known as those of an account.
@@ -152,7 +158,7 @@ pub(super) fn seat_key(id: &str, at: u64, game: &str) -> String {
     format!("{}{:016x} {game}", seats_of(id), u64::MAX - at)
 }
 
-pub(super) fn seats_of(id: &str) -> String {
+fn seats_of(id: &str) -> String {
     format!("seat {id} ")
 }
 
@@ -240,11 +246,6 @@ pub(super) fn text(record: &AccountRecord) -> String {
     serde_json::to_string(record).unwrap_or_default()
 }
 
-pub(super) fn gone() -> Problem {
-    let message = "no account has this token any more: log in again";
-    Problem::unauthorized("account_gone", message)
-}
-
 pub(super) fn wrong_code() -> Problem {
     let message = "no account of this name has this recovery code, or it was used already";
     Problem::unauthorized("code_wrong", message)
@@ -253,4 +254,108 @@ pub(super) fn wrong_code() -> Problem {
 pub(super) fn too_old() -> Problem {
     let message = "this account was made by an earlier version: it has its one token, and no codes";
     Problem::conflict("account_too_old", message)
+}
+
+impl Web {
+    /// The hash of the seats that a token, if there is one, may act for: those of its account, or the one seat that
+    /// it is the token of.
+    ///
+    /// # Errors
+    /// The token has the form of an account's, but no account has it.
+    pub(super) async fn credential(
+        &self,
+        token: Option<&str>,
+    ) -> Result<Option<TokenHash>, Problem> {
+        let Some(token) = token else { return Ok(None) };
+        let account = self.account_of(token).await?;
+        Ok(Some(account.map_or_else(|| TokenHash::of(token), |it| it.token)))
+    }
+
+    /// The account of a token; `None` for a token that does not have the form of an account's.
+    ///
+    /// # Errors
+    /// It has that form, but no account has it.
+    pub(super) async fn account_of(&self, token: &str) -> Result<Option<Account>, Problem> {
+        if !token.starts_with(PREFIX) {
+            return Ok(None);
+        }
+        let hash = TokenHash::of(token);
+        let found = self.host.reads().ask(move |store| by_token(store, &hash)).await?;
+        let message = "no account has this token any more: log in again";
+        found.map(Some).ok_or_else(|| Problem::unauthorized("account_gone", message))
+    }
+
+    /// The games that an account has a seat in, the most recently joined first.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub(super) async fn games_of(&self, id: &str, limit: usize) -> Result<Vec<Summary>, Problem> {
+        let prefix = seats_of(id);
+        let list = move |store: &mut dyn Store| {
+            let mut found: Vec<Summary> = Vec::new();
+            for (key, _) in store.records(&prefix, "", limit)? {
+                let Some(game) = key.rsplit(' ').next() else { continue };
+                let is_new = found.iter().all(|it| it.id != game);
+                found.extend(store.summary(game)?.filter(|_| is_new));
+            }
+            Ok(found)
+        };
+        Ok(self.host.reads().ask(list).await?)
+    }
+
+    /// Marks an account as played by a program, permanently.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub(super) async fn mark_as_bot(&self, account: &Account) -> Result<(), Problem> {
+        if account.device.is_none() {
+            let (key, name) = (format!("bot-{}", account.id()), account.name.clone());
+            return Ok(self.host.reads().ask(move |store| store.put_text(&key, &name)).await?);
+        }
+        let mark = |record: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
+            record.bot = true;
+            Ok(())
+        };
+        self.change_account(&account.id(), mark).await
+    }
+
+    /// Changes an account and the records that go with it, all or nothing.
+    pub(super) async fn change_account<T: Send + 'static>(
+        &self,
+        id: &str,
+        edit: impl Fn(&mut AccountRecord, &mut Vec<Change>, &str) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let id = id.to_owned();
+        let busy = || {
+            let message = "others are changing this account at the moment: try again";
+            Problem::conflict("account_busy", message)
+        };
+        let change = move |store: &mut dyn Store| {
+            edited(store, busy, |store| {
+                let (before, mut record) = stored(store, &id)?.ok_or_else(too_old)?;
+                let mut changes = Vec::new();
+                let done = edit(&mut record, &mut changes, &id)?;
+                let (key, to) = (user_key(&id), Some(text(&record)));
+                changes.push(Change { key, from: Some(before), to });
+                Ok((done, changes))
+            })
+        };
+        self.host.reads().request(change).await
+    }
+
+    /// New recovery codes, and their hashes.
+    pub(super) async fn new_codes(
+        &self,
+        salt: &str,
+    ) -> Result<(Vec<String>, Vec<String>), Problem> {
+        let mut plain = Vec::with_capacity(CODES);
+        for _ in 0..CODES {
+            plain.push(new_id()?);
+        }
+        let (codes, salt) = (plain.clone(), salt.to_owned());
+        let hash = move || codes.iter().map(|it| hash_of_code(it, &salt)).collect();
+        let hashes: Option<Vec<String>> = self.host.pool.run(Lane::Work, hash).await?;
+        let spaced = |it: &String| format!("{}-{}-{}", &it[..5], &it[5..10], &it[10..]);
+        Ok((plain.iter().map(spaced).collect(), hashes.ok_or_else(failed)?))
+    }
 }

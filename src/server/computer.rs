@@ -197,7 +197,6 @@ pub(super) const THOUGHT: usize = 512;
 /// The computer's chat message when it could not think.
 const DAZED: &str = "I could not think that through, so I take the first action that there is.";
 
-/// The first action that is legal.
 fn first(game: &mut Game) -> Option<(String, usize)> {
     let action = game.legal_moves().into_iter().next().filter(|_| game.result().is_none())?;
     let text = action_texts(game.world_mut(), &[action]).pop()?;

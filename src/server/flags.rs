@@ -37,14 +37,10 @@ impl Host {
             false => self.config.idle.mul_f64(most.saturating_sub(live) as f64 / most as f64 * 2.0),
         }
     }
-
-    /// The time until an idle game checks again whether it is to be evicted.
-    pub(super) fn next_look(&self) -> Duration {
-        time_between_looks(self.config.idle)
-    }
 }
 
-fn time_between_looks(idle: Duration) -> Duration {
+/// The time until an idle game checks again whether it is to be evicted.
+pub(super) fn time_between_looks(idle: Duration) -> Duration {
     idle.clamp(SHORTEST_LOOK, LOOK)
 }
 

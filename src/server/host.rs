@@ -173,16 +173,6 @@ impl Host {
         lock(&self.live).clear();
     }
 
-    /// The inbox of a game, if it is in memory.
-    pub(super) fn inbox_of(&self, id: &str) -> Option<mpsc::Sender<Box<Command>>> {
-        lock(&self.live).get(id).cloned()
-    }
-
-    /// The inboxes of all games in memory.
-    pub(super) fn inboxes(&self) -> Vec<mpsc::Sender<Box<Command>>> {
-        lock(&self.live).values().cloned().collect()
-    }
-
     pub(super) fn forget_closed(&self, id: &str) {
         let mut live = lock(&self.live);
         if live.get(id).is_some_and(mpsc::Sender::is_closed) {

@@ -3,7 +3,6 @@
 //! Deliberately absent: deciding anything, as reports are kept for a person to read, with `rulemate moderate`;
 //! closing accounts (`accounts`); and switching the chat of a game off, which is a request to the game.
 
-use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -14,8 +13,8 @@ use super::store::{Change, Store, StoreError};
 use super::web::Web;
 
 /// Maximum number of unread reports, and of characters of one.
-const REPORTS: usize = 1_000;
-const REPORT: usize = 500;
+pub(super) const REPORTS: usize = 1_000;
+pub(super) const REPORT: usize = 500;
 /// Maximum number of accounts that one account blocks.
 const BLOCKS: usize = 200;
 
@@ -31,7 +30,7 @@ pub struct Report {
     pub text: String,
 }
 
-const KEY: &str = "report ";
+pub(super) const KEY: &str = "report ";
 
 /// The unread reports, in the order of the ids of their games. Those that cannot be read are left out.
 ///
@@ -87,49 +86,6 @@ pub(super) fn blocked_by(store: &mut dyn Store, id: &str) -> Result<Vec<String>,
 }
 
 impl Web {
-    /// Stores a report; for each reporter of a game, only the last one is kept.
-    ///
-    /// # Errors
-    /// There is no such game, the text is empty or too long, or there are too many unread reports.
-    pub(super) async fn report(
-        &self,
-        game: &str,
-        by: Option<String>,
-        from: &str,
-        text: &str,
-    ) -> Result<(), Problem> {
-        // Lines become one, without their words becoming one.
-        let text = text.trim().replace(char::is_control, " ");
-        if text.is_empty() || text.chars().count() > REPORT {
-            let message = format!("a report says what is wrong, in {REPORT} characters at most");
-            return Err(Problem::bad("bad_report", message));
-        }
-        // Guests are distinguished by a hash of the game and their address; the address itself is not stored.
-        let who = by.clone().unwrap_or_else(|| {
-            let hash = blake3::hash(format!("{game} {from}").as_bytes()).to_hex();
-            format!("~{}", &hash.as_str()[..12])
-        });
-        let key = format!("{KEY}{game} {who}");
-        let report = Report { game: String::new(), at: self.host.now(), by, text };
-        let to = serde_json::to_string(&report).ok();
-        let id = game.to_owned();
-        let keep = move |store: &mut dyn Store| {
-            if store.summary(&id)?.is_none() {
-                return Err(Problem::no_game(&id));
-            }
-            let from = store.record(&key)?;
-            if from.is_none() && store.records(KEY, "", REPORTS)?.len() >= REPORTS {
-                let message = "too many reports wait to be read: write to those who run the server";
-                let status = StatusCode::SERVICE_UNAVAILABLE;
-                return Err(Problem::new(status, "too_many_reports", message));
-            }
-            // Of two reports at once, one is enough.
-            store.change(&[Change { key, from, to }])?;
-            Ok(())
-        };
-        self.host.reads().request(keep).await
-    }
-
     /// The accounts that an account blocks.
     ///
     /// # Errors

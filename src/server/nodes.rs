@@ -12,6 +12,7 @@ use tokio::time::MissedTickBehavior;
 use super::cluster::{Cluster, Done, Message};
 use super::core::Input;
 use super::host::Host;
+use super::library::lock;
 use super::live::command::Command;
 use super::presence::SEND_INTERVAL;
 use super::store::{Membership, News};
@@ -41,12 +42,10 @@ impl Host {
             let Some(news) = news else { return };
             match news {
                 News::Appended { game, seq } => {
-                    self.inbox_of(&game).into_iter().for_each(|it| notify(it, seq));
+                    lock(&self.live).get(&game).into_iter().for_each(|it| notify(it, seq));
                 }
                 // Every game checks the store for itself.
-                News::Missed => {
-                    self.inboxes().into_iter().for_each(|it| notify(it, u64::MAX));
-                }
+                News::Missed => lock(&self.live).values().for_each(|it| notify(it, u64::MAX)),
                 News::Message(text) => self.handle(&text),
             }
         }
@@ -97,9 +96,10 @@ impl Host {
 
 /// Notifies a game that the store may have events up to the one of this number. The game is not waited for, since it
 /// may itself wait for other nodes.
-fn notify(inbox: mpsc::Sender<Box<Command>>, seq: u64) {
+fn notify(inbox: &mpsc::Sender<Box<Command>>, seq: u64) {
     let news = Box::new(Command::News { seq });
     if let Err(mpsc::error::TrySendError::Full(news)) = inbox.try_send(news) {
+        let inbox = inbox.clone();
         // A game that was evicted at this moment is read again anyway.
         tokio::spawn(async move { drop(inbox.send(news).await) });
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::accounts::Account;
-use super::core::{Act, Control, Input, Seat};
+use super::core::{Act, Control, Input};
 use super::ids::{drawn_by, new_token, short_hash};
 use super::moderation::is_blocked;
 use super::options::GameOptions;
@@ -191,8 +191,6 @@ impl Web {
         let prefix = format!("pair {} ", short_hash(&format!("{rules} {clock_text}")));
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
         let side = drawn_by(&new_token()?, 2);
-        let seat =
-            Seat { name: account.name.clone(), token: account.token.clone(), computer: None };
         let options = GameOptions {
             game,
             presets,
@@ -200,7 +198,7 @@ impl Web {
             chat: true,
             listed: true,
             rated: true,
-            seats: vec![(side, seat)],
+            seats: vec![(side, account.seat())],
             ..GameOptions::default()
         };
         let (web, account) = (self.clone(), account.clone());

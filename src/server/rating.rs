@@ -296,7 +296,6 @@ pub(super) async fn next_ended(
     }
 }
 
-/// Settles every unsettled game.
 async fn settle_all(host: &Arc<Host>) -> Result<(), Problem> {
     let mut after = String::new();
     loop {

@@ -6,14 +6,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::board::Board;
 use super::core::{Answer, Input, LogEntry, Room, TokenHash};
-use super::feed::Feed;
 use super::host::Host;
 use super::library::lock;
-use super::live;
 use super::live::command::{Branched, Command};
+use super::live::{self, Feed};
 use super::problem::Problem;
 use super::store::Lease;
-use crate::game::{self, Game};
+use crate::game::Game;
 
 /// Number of requests that the inbox of one game holds; further ones wait for a place in it.
 const INBOX: usize = 256;
@@ -73,22 +72,6 @@ impl Host {
     ) -> Result<Box<Game>, Problem> {
         let branched = self.ask(id, |reply| Command::Branch { ply, reply }).await??;
         Ok(branched.game)
-    }
-
-    /// Explains why a move is legal or not.
-    ///
-    /// # Errors
-    /// As [`Host::question`].
-    pub async fn why_move(
-        self: &Arc<Self>,
-        id: &str,
-        ply: Option<usize>,
-        text: String,
-    ) -> Result<game::Answer, Problem> {
-        let ask = move |game: &mut Game| {
-            game.why_move(&text).map_err(|it| Problem::bad("bad_question", it.to_string()))
-        };
-        self.question(id, ply, ask).await
     }
 
     /// Sends a command to a game and waits for the answer; the game is loaded if it has to be.

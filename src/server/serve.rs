@@ -115,8 +115,14 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
             // It ends with the runtime.
             tokio::spawn(accept(listener, metrics_router(web.clone()), std::future::pending()));
         }
-        let stopped = Arc::new(tokio::sync::Notify::new());
-        let draining = drain(Arc::clone(&host), Arc::clone(&stopped), signals);
+        let stopped = tokio::sync::Notify::new();
+        // Sockets are closed, and every event is stored already, since nothing is answered before.
+        let draining = async {
+            signals.await;
+            tracing::info!(games = host.live_games(), "stopping");
+            host.drain();
+            stopped.notify_one();
+        };
         let serving = accept(listener, router(web), draining);
         let late = async {
             stopped.notified().await;
@@ -173,19 +179,6 @@ fn node_name() -> std::io::Result<Arc<str>> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|it| std::io::Error::other(it.to_string()))?;
     Ok(HEXLOWER.encode(&bytes).into())
-}
-
-/// Waits for the signal, then evicts all games: sockets are closed, and every event is stored
-/// already, since nothing is answered before.
-async fn drain(
-    host: Arc<Host>,
-    stopped: Arc<tokio::sync::Notify>,
-    signals: impl Future<Output = ()>,
-) {
-    signals.await;
-    tracing::info!(games = host.live_games(), "stopping");
-    host.drain();
-    stopped.notify_one();
 }
 
 /// The signals that stop a server, listened for from here on.

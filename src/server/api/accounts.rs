@@ -18,6 +18,7 @@ use crate::server::accounts::{
 use crate::server::core::{TokenHash, same};
 use crate::server::ids::{ID_LETTERS, new_token};
 use crate::server::limit::Cost;
+use crate::server::moderation::{KEY, REPORT, REPORTS, Report};
 use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Rating, Settled};
@@ -88,19 +89,18 @@ pub(super) async fn create(
         codes: hashes,
         devices: vec![device],
     };
-    let user = id.clone();
     let make = move |store: &mut dyn Store| {
-        if store.text(&format!("user-{user}"))?.is_some() {
-            return Ok(false);
+        let is_taken = store.text(&format!("user-{id}"))?.is_some();
+        let all = [
+            Change { key: user_key(&id), from: None, to: Some(text(&record)) },
+            Change { key: token_record, from: None, to: Some(id) },
+        ];
+        match is_taken || !store.change(&all)? {
+            true => Err(Problem::conflict("name_taken", "the name is taken")),
+            false => Ok(()),
         }
-        store.change(&[
-            Change { key: user_key(&user), from: None, to: Some(text(&record)) },
-            Change { key: token_record, from: None, to: Some(user) },
-        ])
     };
-    if !web.host.reads().ask(make).await? {
-        return Err(Problem::conflict("name_taken", "the name is taken"));
-    }
+    web.host.reads().request(make).await?;
     let entrance = Entrance { name, token, codes_left: codes.len(), codes };
     Ok((StatusCode::CREATED, Json(entrance)))
 }
@@ -346,8 +346,36 @@ pub(super) async fn report(
 ) -> Result<Json<Reported>, Problem> {
     web.admit(&caller, Cost::Sensitive)?;
     let from = caller.0.map_or_else(String::new, |it| it.to_string());
-    web.report(&id, account.map(|it| it.id()), &from, &text).await?;
-    Ok(Json(Reported { ok: true }))
+    // Lines become one, without their words becoming one.
+    let text = text.trim().replace(char::is_control, " ");
+    if text.is_empty() || text.chars().count() > REPORT {
+        let message = format!("a report says what is wrong, in {REPORT} characters at most");
+        return Err(Problem::bad("bad_report", message));
+    }
+    // Guests are distinguished by a hash of the game and their address; the address itself is not stored.
+    let by = account.map(|it| it.id());
+    let who = by.clone().unwrap_or_else(|| {
+        let hash = blake3::hash(format!("{id} {from}").as_bytes()).to_hex();
+        format!("~{}", &hash.as_str()[..12])
+    });
+    let key = format!("{KEY}{id} {who}");
+    let report = Report { game: String::new(), at: web.host.now(), by, text };
+    let to = serde_json::to_string(&report).ok();
+    let keep = move |store: &mut dyn Store| {
+        if store.summary(&id)?.is_none() {
+            return Err(Problem::no_game(&id));
+        }
+        let from = store.record(&key)?;
+        if from.is_none() && store.records(KEY, "", REPORTS)?.len() >= REPORTS {
+            let message = "too many reports wait to be read: write to those who run the server";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "too_many_reports", message));
+        }
+        // Of two reports at once, one is enough.
+        store.change(&[Change { key, from, to }])?;
+        Ok(Json(Reported { ok: true }))
+    };
+    web.host.reads().request(keep).await
 }
 
 /// The public view of an account.
@@ -370,15 +398,14 @@ pub(super) async fn player(
     State(web): State<Web>,
     Path(name): Path<String>,
 ) -> Result<Json<Player>, Problem> {
-    let (wanted, now) = (name.clone(), web.host.now());
+    let now = web.host.now();
     let find = move |store: &mut dyn Store| {
-        let Some(account) = by_name(store, &wanted)? else { return Ok(None) };
+        let account = by_name(store, &name)?.ok_or_else(|| no_user(&name))?;
         let title = is_bot(store, &account.id())?.then(|| "BOT".to_owned());
         let ratings = rating::of(store, &account.id(), now)?;
-        Ok(Some(Player { id: account.id(), name: account.name, title, ratings }))
+        Ok(Json(Player { id: account.id(), name: account.name, title, ratings }))
     };
-    let found = web.host.reads().ask(find).await?;
-    found.map(Json).ok_or_else(|| no_user(&name))
+    web.host.reads().request(find).await
 }
 
 /// How a rated game changed the ratings of its players.
@@ -390,16 +417,16 @@ pub(super) async fn settled(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<Json<Settled>, Problem> {
-    let game = id.clone();
     let find = move |store: &mut dyn Store| {
-        Ok((store.summary(&game)?.is_some(), rating::settled(store, &game)?))
+        if store.summary(&id)?.is_none() {
+            return Err(Problem::no_game(&id));
+        }
+        let none =
+            "the game has changed no ratings: it is not rated, or not over, or not counted yet";
+        let found = rating::settled(store, &id)?;
+        found.map(Json).ok_or_else(|| Problem::not_found("not_settled", none))
     };
-    let (is_game, found) = web.host.reads().ask(find).await?;
-    if !is_game {
-        return Err(Problem::no_game(&id));
-    }
-    let none = "the game has changed no ratings: it is not rated, or not over, or not counted yet";
-    found.map(Json).ok_or_else(|| Problem::not_found("not_settled", none))
+    web.host.reads().request(find).await
 }
 
 /// The problem that there is no account of that name.

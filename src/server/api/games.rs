@@ -387,7 +387,10 @@ pub(super) async fn explain(
     let ply = asking.ply;
     let bad = |it: crate::game::QuestionError| Problem::bad("bad_question", it.to_string());
     let answer = match (asking.mv, asking.fact, asking.square) {
-        (Some(text), _, _) => json!(web.host.why_move(&id, ply, text).await?),
+        (Some(text), _, _) => {
+            let ask = move |game: &mut crate::game::Game| game.why_move(&text).map_err(bad);
+            json!(web.host.question(&id, ply, ask).await?)
+        }
         (_, Some(text), _) => {
             let ask = move |game: &mut crate::game::Game| game.why_fact(&text).map_err(bad);
             json!(web.host.question(&id, ply, ask).await?)

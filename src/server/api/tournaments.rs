@@ -134,17 +134,15 @@ pub(super) async fn create(
             Change { key: live_key(&id), from: None, to: text(&table.listed(&id)) },
             Change { key: own_key(&table.terms.by, &id), from: None, to: Some(String::new()) },
         ];
-        Ok(!full && store.change(&all)?)
-    };
-    match web.host.reads().ask(make).await? {
-        true => Ok((StatusCode::CREATED, Json(view))),
-        false => {
+        if full || !store.change(&all)? {
             let message = format!(
                 "there are too many tournaments that are not over: {OWN} of an account and {LIVE} of all at most"
             );
-            Err(Problem::conflict("too_many_tournaments", message))
+            return Err(Problem::conflict("too_many_tournaments", message));
         }
-    }
+        Ok((StatusCode::CREATED, Json(view)))
+    };
+    web.host.reads().request(make).await
 }
 
 /// The tournaments: those under way, those to come, and the last 20 that are over.
@@ -178,9 +176,9 @@ pub(super) async fn show(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<Json<Tournament>, Problem> {
-    let (wanted, now) = (id.clone(), web.host.now());
+    let now = web.host.now();
     let look = move |store: &mut dyn Store| {
-        let Some((_, mut table)) = read(store, &wanted)? else { return Ok(None) };
+        let (_, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
         // A game that was just paired may not be created yet: players are not sent to it.
         let mut playing = Vec::new();
         for it in std::mem::take(&mut table.playing) {
@@ -189,10 +187,9 @@ pub(super) async fn show(
             }
         }
         table.playing = playing;
-        Ok(Some(table))
+        Ok(Json(table.view(&id, now)))
     };
-    let table = web.host.reads().ask(look).await?;
-    Ok(Json(table.ok_or_else(|| no_tournament(&id))?.view(&id, now)))
+    web.host.reads().request(look).await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -218,16 +215,15 @@ pub(super) async fn games(
     Query(FromNumber { from, limit }): Query<FromNumber>,
 ) -> Result<Json<Vec<Counted>>, Problem> {
     let limit = limit.unwrap_or(PAGE).min(LONGEST);
-    let wanted = id.clone();
     let list = move |store: &mut dyn Store| {
-        let prefix = games_of(&wanted);
-        let after = from.checked_sub(1).map(|it| game_key(&wanted, it)).unwrap_or_default();
-        let found = store.records(&prefix, &after, limit)?;
-        let is_none = found.is_empty() && store.record(&key(&wanted))?.is_none();
-        Ok((!is_none).then_some(found))
+        let after = from.checked_sub(1).map(|it| game_key(&id, it)).unwrap_or_default();
+        let found = store.records(&games_of(&id), &after, limit)?;
+        if found.is_empty() && store.record(&key(&id))?.is_none() {
+            return Err(no_tournament(&id));
+        }
+        Ok(Json(found.iter().filter_map(|it| serde_json::from_str(&it.1).ok()).collect()))
     };
-    let found = web.host.reads().ask(list).await?.ok_or_else(|| no_tournament(&id))?;
-    Ok(Json(found.iter().filter_map(|it| serde_json::from_str(&it.1).ok()).collect()))
+    web.host.reads().request(list).await
 }
 
 /// Joins a tournament, before it begins or while it is under way; a player who has withdrawn can join again.

@@ -15,7 +15,7 @@ use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::api::extract::bearer;
 use crate::server::problem::Problem;
-use crate::server::store::Upload;
+use crate::server::store::{Store, Upload};
 use crate::server::web::Web;
 
 /// Maximum number of rule sets of one owner.
@@ -77,13 +77,14 @@ pub(super) async fn remove(
     Owner(owner): Owner,
     Path(rules): Path<String>,
 ) -> Result<Json<Value>, Problem> {
-    let wanted = rules.clone();
-    let was_there = web.host.reads().ask(move |store| store.drop_upload(&owner, &wanted)).await?;
-    if !was_there {
-        let message = "you keep no such rules: GET /api/v1/rules lists those that you do";
-        return Err(Problem::not_found("no_such_rules", message));
-    }
-    Ok(Json(json!({ "rules": rules })))
+    let remove = move |store: &mut dyn Store| match store.drop_upload(&owner, &rules)? {
+        true => Ok(Json(json!({ "rules": rules }))),
+        false => {
+            let message = "you keep no such rules: GET /api/v1/rules lists those that you do";
+            Err(Problem::not_found("no_such_rules", message))
+        }
+    };
+    web.host.reads().request(remove).await
 }
 
 /// The problem that there is no room for another rule set.

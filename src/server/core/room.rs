@@ -561,7 +561,6 @@ impl<R: Rules> Room<R> {
         self.answers.get(side, id).map(|(v, ply)| self.answer_of(side, v, ply))
     }
 
-    /// The next entry of the log.
     fn entry(&self, event: Event) -> LogEntry {
         let resumed = self.clocks.as_ref().and_then(Clocks::resumed);
         LogEntry { v: self.v + 1, at: self.now, resumed, event }

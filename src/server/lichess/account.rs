@@ -35,19 +35,16 @@ impl FromRequestParts<Web> for Account {
 
 /// The account of a name, or the problem that there is none, or that it is closed.
 pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
-    let wanted = name.to_owned();
-    let look = move |store: &mut dyn Store| match by_name(store, &wanted)? {
-        Some(it) if is_closed(store, &it.id())? => Ok(Some(Err(it.name))),
-        found => Ok(found.map(Ok)),
-    };
-    match web.host.reads().ask(look).await? {
-        Some(Ok(account)) => Ok(Account(account)),
-        Some(Err(name)) => {
-            let message = format!("the account {name} is closed");
-            Err(Problem::conflict("account_closed", message))
+    let name = name.to_owned();
+    let look = move |store: &mut dyn Store| {
+        let account = by_name(store, &name)?.ok_or_else(|| no_user(&name))?;
+        if is_closed(store, &account.id())? {
+            let message = format!("the account {} is closed", account.name);
+            return Err(Problem::conflict("account_closed", message));
         }
-        None => Err(no_user(name)),
-    }
+        Ok(Account(account))
+    };
+    web.host.reads().request(look).await
 }
 
 pub(super) async fn show(

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::terms::Terms;
-use super::words::{person, seat_of};
+use super::words::person;
 use crate::server::accounts::Account;
 use crate::server::library::lock;
 use crate::server::options::GameOptions;
@@ -100,7 +100,7 @@ impl Challenge {
 
     pub(super) fn options(&self) -> GameOptions {
         let seat = usize::from(self.color == "black");
-        self.terms.options(vec![(seat, seat_of(&self.from)), (1 - seat, seat_of(&self.to))])
+        self.terms.options(vec![(seat, self.from.seat()), (1 - seat, self.to.seat())])
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::LichessProblem;
 use super::account::Account;
 use super::terms::Terms;
-use super::words::{color, fields, number, person, seat_of};
+use super::words::{color, fields, number, person};
 use crate::opponent::Level;
 use crate::server::accounts::COMPUTER;
 use crate::server::api::guard::Caller;
@@ -82,7 +82,7 @@ async fn begin(
     let id = new_id()?;
     let color = color(fields, &id);
     let own = usize::from(color == "black");
-    let mut seats = vec![(own, seat_of(from))];
+    let mut seats = vec![(own, from.seat())];
     for side in (0..terms.sides).filter(|it| *it != own) {
         seats.push((side, seat(level)?));
     }

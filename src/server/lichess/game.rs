@@ -14,7 +14,7 @@ use super::words::{form, speed, variant};
 use super::{LichessProblem, ok};
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
-use crate::server::feed::Feed;
+use crate::server::live::Feed;
 use crate::server::live::command::Lines;
 use crate::server::problem::Problem;
 use crate::server::transcript;
@@ -51,7 +51,6 @@ async fn titles(web: &Web, state: &Value) -> Result<Vec<Option<&'static str>>, P
     Ok(titles)
 }
 
-/// A chat line, in lichess' form.
 fn chat_line(names: &Value, message: &Value) -> Value {
     let by = message["by"].as_u64().and_then(|it| names.get(usize::try_from(it).ok()?));
     let name = by.and_then(Value::as_str).unwrap_or("Anonymous");

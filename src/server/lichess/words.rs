@@ -6,13 +6,8 @@ use axum::http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
 use crate::server::accounts::Account;
-use crate::server::core::{Control, Seat};
+use crate::server::core::Control;
 use crate::server::problem::Problem;
-
-/// The seat of an account.
-pub(super) fn seat_of(account: &Account) -> Seat {
-    Seat { name: account.name.clone(), token: account.token.clone(), computer: None }
-}
 
 /// An account that challenges, or is challenged.
 pub(super) fn person(account: &Account) -> Value {

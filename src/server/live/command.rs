@@ -6,13 +6,10 @@ use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
 use super::super::core::{Answer, Input, TokenHash};
-use super::super::feed::Feed;
 use super::super::pool::Lane;
 use super::super::problem::Problem;
+use super::Feed;
 use crate::game::Game;
-
-/// The answer to a step; `None` if another node owns the game.
-type AnswerIfOwned = Option<Answer>;
 
 type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
@@ -51,10 +48,10 @@ pub(in crate::server) enum Command {
         ply: Option<usize>,
         reply: Reply<Branched>,
     },
-    /// A step that another node passes on.
+    /// A step that another node passes on; the answer is `None` if yet another one owns the game.
     PassedOn {
         input: Input,
-        reply: Reply<AnswerIfOwned>,
+        reply: Reply<Option<Answer>>,
     },
     /// Another node may have stored events up to this one.
     News {

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use super::board::Board;
 use super::computer::CurrentTask;
 use super::core::{Input, LogEntry, Room, TokenHash};
-pub use super::feed::Feed;
+use super::flags::time_between_looks;
 use super::host::Host;
 use super::library::lock;
 use super::parked::Running;
@@ -33,6 +33,7 @@ use crate::game::Game;
 pub use command::Lines;
 pub(super) use command::{Branched, Command};
 pub(super) use watching::FRAME;
+pub use watching::Feed;
 
 /// Maximum number of recent events in memory, for clients that reconnect.
 const RECENT: usize = 16;
@@ -211,7 +212,8 @@ impl Live {
     /// When to look at the clock, or whether any client is connected.
     fn wakes_at(&self, asked: Instant) -> Instant {
         let now = Instant::now();
-        let (due, look) = (asked + self.host.idle_time(), now + self.host.next_look());
+        let look = now + time_between_looks(self.host.config.idle);
+        let due = asked + self.host.idle_time();
         let idle = if due > now { due.min(look) } else { look };
         match self.room.deadline() {
             None => idle,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
 use super::super::core::TokenHash;
-use super::super::feed::{Feed, send_to_all};
 use super::super::problem::Problem;
 use super::super::socket::FULL;
 use super::{Lines, Live, RECENT, frame};
@@ -26,6 +26,29 @@ const PLAYERS: usize = 32;
 /// Maximum length of a message, in bytes, and of everything that is sent to a client that reconnects; a
 /// longer state must be fetched over HTTP.
 pub(in crate::server) const FRAME: usize = 256 * 1024;
+
+/// The feed of one watcher: the events that were missed, then new ones.
+#[derive(Debug)]
+pub struct Feed {
+    pub missed: Vec<Arc<str>>,
+    /// Ends when the game is evicted, or when the watcher falls too far behind.
+    pub coming: mpsc::Receiver<Arc<str>>,
+}
+
+/// Sends a message to all feeds, and drops those that are full or closed: returns the number of full ones.
+fn send_to_all(feeds: &mut Vec<mpsc::Sender<Arc<str>>>, frame: &Arc<str>) -> usize {
+    let mut slow = 0;
+    feeds.retain(|it| match it.try_send(Arc::clone(frame)) {
+        Ok(()) => true,
+        Err(TrySendError::Full(_)) => {
+            slow += 1;
+            false
+        }
+        // A tab that was closed is not slow.
+        Err(TrySendError::Closed(_)) => false,
+    });
+    slow
+}
 
 impl Live {
     pub(super) fn send_frame(&mut self, frame: Arc<str>) {

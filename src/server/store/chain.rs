@@ -89,18 +89,6 @@ impl Chain {
         }
     }
 
-    /// Verifies every event of a whole log, and that it ends here.
-    ///
-    /// # Errors
-    /// The log is not what was written.
-    pub fn verify_all(&self, game: &str, rows: &[StoredEvent]) -> Result<(), StoreError> {
-        let mut chain = Self::new(game);
-        for row in rows {
-            chain.verify(game, row)?;
-        }
-        chain.ends_at(game, self)
-    }
-
     /// Checks that a log which ends here has the end that is stored beside it.
     fn ends_at(&self, game: &str, head: &Self) -> Result<(), StoreError> {
         let (seq, fault) = match self.seq == head.seq {

@@ -99,7 +99,6 @@ pub struct Summary {
     pub listed: bool,
 }
 
-/// Reads a summary from its stored text.
 fn read_summary(game: &str, text: &str) -> Result<Summary, StoreError> {
     let damaged = |it: serde_json::Error| StoreError::Damaged {
         game: game.to_owned(),

@@ -184,7 +184,6 @@ impl Table {
         }
     }
 
-    /// The index of a player in the table.
     fn index_of(&self, id: &str) -> Option<usize> {
         self.players.iter().position(|it| it.id == id)
     }
