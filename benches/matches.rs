@@ -20,7 +20,7 @@ use std::time::Duration;
 use rulemate::internals::game::{Game, Stop};
 use rulemate::internals::moves::Move;
 use rulemate::internals::presets::{Catalogue, Ruleset};
-use rulemate::internals::protocols::EngineGame;
+use rulemate::internals::protocols::{EngineGame, Interrupt};
 use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Method, Opponent, Score};
 
 type Failure = Box<dyn Error>;
@@ -305,7 +305,11 @@ fn against_fairy(catalogue: &Catalogue, name: &str, options: &Options) -> Result
         let mut moves: Vec<String> = Vec::new();
         while table.result().is_none() && moves.len() < options.plies {
             let text = match table.side() == own {
-                true => table.think(Level::HIGHEST, options.budget)?.map(|it| it.text),
+                true => {
+                    let (level, interrupt) = (Level::HIGHEST, Interrupt::default());
+                    let found = table.think_of(&[], level, options.budget, &interrupt, &mut |_| ());
+                    found?.map(|it| it.text)
+                }
                 false => Some(engine.answer(&moves)?),
             };
             let Some(text) = text else { break };

@@ -307,7 +307,7 @@ impl<'g> Tree<'g> {
     /// is proven.
     fn expand(&mut self, at: usize, ply: i32) -> Option<i32> {
         let (is_own, is_root) = (self.nodes[at].is_own, at == 0);
-        let moves = self.search.sorted(None);
+        let moves = self.search.sorted();
         if self.search.has_run_out() {
             return None;
         }

@@ -175,7 +175,7 @@ impl<'g> Search<'g> {
 
     /// All actions with their scores, best first, as deep as the budget allows.
     pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
-        let moves = self.sorted(None);
+        let moves = self.sorted();
         let glances: Vec<i32> =
             self.glance(&moves).into_iter().map(Option::unwrap_or_default).collect();
         let mut judged: Vec<(Move, i32)> = moves.iter().cloned().zip(glances).collect();
@@ -413,10 +413,10 @@ impl<'g> Search<'g> {
     }
 
     /// The legal actions of the position on the board, likely ones first.
-    pub(super) fn sorted(&mut self, first: Option<&Move>) -> Vec<Move> {
+    pub(super) fn sorted(&mut self) -> Vec<Move> {
         let moves = legal_moves(&mut self.world, self.contract);
         let standing = self.standing();
-        self.ordered(moves, &standing, first, false)
+        self.ordered(moves, &standing, None, false)
     }
 
     /// Orders actions, likely ones first; keeps only captures if only these are wanted.

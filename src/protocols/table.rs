@@ -243,20 +243,13 @@ impl EngineGame {
         self.game.takeback().is_some()
     }
 
-    /// The action that the engine takes; `None` if there is none. The first time that a game is played, it is
+    /// The action that the engine takes, one of these (of all, if there are none); `None` if there is none. It thinks
+    /// until the client ends it, and tells what it would take so far. The first time that a game is played, it is
     /// learned, which takes a part of the time.
     ///
     /// # Errors
-    /// The rules exceed a budget, or none of the legal moves can be played: the reason of the first.
-    pub fn think(&mut self, level: Level, budget: Budget) -> Result<Option<Thought>, TableError> {
-        self.think_of(&[], level, budget, &Interrupt::default(), &mut |_| ())
-    }
-
-    /// [`EngineGame::think`], of these actions alone (of all, if there are none), until the client ends it. Tells what it
-    /// would take so far.
-    ///
-    /// # Errors
-    /// One of them is not legal. As [`EngineGame::think`].
+    /// One of the actions is not legal, the rules exceed a budget, or none of the legal moves can be played: the
+    /// reason of the first.
     pub fn think_of(
         &mut self,
         only: &[String],

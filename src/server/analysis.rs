@@ -154,20 +154,22 @@ fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>
             it.side.and_then(|it| sides.get(it)).map(|it| format!("{it} ")).unwrap_or_default();
         format!("the {side}{} on {}", it.kind, it.square).replace('_', " ")
     };
-    let list = |all: Vec<String>| match all.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => all.concat(),
+    // The pieces for which something holds, in one phrase; it is empty if there are none.
+    let named = |pieces: &[PieceView], holds: &dyn Fn(&PieceView) -> bool| {
+        let all: Vec<String> = pieces.iter().filter(|it| holds(it)).map(name).collect();
+        match all.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            _ => all.concat(),
+        }
     };
-    let gone = |own: bool| {
-        let of = |it: &&PieceView| (it.side == Some(before.turn)) == own;
-        let is_gone = |it: &&PieceView| after.pieces.iter().all(|other| other.id != it.id);
-        list(before.pieces.iter().filter(of).filter(is_gone).map(name).collect())
-    };
+    let is_own = |it: &PieceView| it.side == Some(before.turn);
+    let is_gone = |it: &PieceView| after.pieces.iter().all(|other| other.id != it.id);
     let mut reasons = Vec::new();
     if let Some(result) = result {
         reasons.push(format!("It ends the game: {result}."));
     }
-    let (taken, lost) = (gone(false), gone(true));
+    let taken = named(&before.pieces, &|it| is_gone(it) && !is_own(it));
+    let lost = named(&before.pieces, &|it| is_gone(it) && is_own(it));
     if !taken.is_empty() {
         reasons.push(format!("It takes {taken}."));
     }
@@ -180,22 +182,13 @@ fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>
             reasons.push(format!("The {} becomes a {}.", was.kind, it.kind).replace('_', " "));
         }
     }
-    let attacked = after
-        .pieces
-        .iter()
-        .filter(|it| it.side != Some(before.turn) && after.checks.contains(&it.square));
-    let attacked = list(attacked.map(name).collect());
+    let attacked = named(&after.pieces, &|it| !is_own(it) && after.checks.contains(&it.square));
     if !attacked.is_empty() {
         reasons.push(format!("It attacks {attacked}."));
     }
-    let saved: Vec<String> = before
-        .pieces
-        .iter()
-        .filter(|it| it.side == Some(before.turn) && before.checks.contains(&it.square))
-        .map(name)
-        .collect();
+    let saved = named(&before.pieces, &|it| is_own(it) && before.checks.contains(&it.square));
     if !saved.is_empty() && reasons.len() < REASONS {
-        reasons.push(format!("It ends the attack on {}.", list(saved)));
+        reasons.push(format!("It ends the attack on {saved}."));
     }
     reasons
 }

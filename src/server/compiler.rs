@@ -64,7 +64,7 @@ impl Host {
         }
         // Only now: a game whose rules are known, but not stored, could not be loaded again.
         let library = Arc::clone(&self.library);
-        let add = move || library.add(&texts).map(|_| ());
+        let add = move || library.add(&texts);
         self.pool.run(Lane::Foreign, add).await?.map_err(bad_rules)?;
         Ok(Some(hash))
     }
@@ -110,7 +110,7 @@ impl Host {
         }
         let lane = if found.iter().any(Texts::is_foreign) { Lane::Foreign } else { Lane::Work };
         let library = Arc::clone(&self.library);
-        let add = move || found.iter().rev().try_for_each(|it| library.add(it).map(|_| ()));
+        let add = move || found.iter().rev().try_for_each(|it| library.add(it));
         self.pool.run(lane, add).await?.map_err(bad_rules)
     }
 

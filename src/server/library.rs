@@ -217,16 +217,14 @@ impl Library {
     /// # Errors
     /// Metadata that is not valid, or the texts that they build on are not known.
     #[doc(hidden)]
-    pub fn add(&self, texts: &Texts) -> Result<(String, Arc<Catalogue>), CatalogueError> {
+    pub fn add(&self, texts: &Texts) -> Result<(), CatalogueError> {
         let (hash, _) = texts.stored();
-        if let Some(known) = self.catalogue(&hash) {
-            return Ok((hash, known));
+        if self.catalogue(&hash).is_none() {
+            let catalogue = Arc::new(self.catalogue_with(texts)?);
+            // The store has all texts, so an evicted one can be loaded again.
+            lock(&self.catalogues).put(hash, (catalogue, texts.is_foreign()), texts.bytes());
         }
-        let catalogue = Arc::new(self.catalogue_with(texts)?);
-        // The store has all texts, so an evicted one can be loaded again.
-        let known = (Arc::clone(&catalogue), texts.is_foreign());
-        lock(&self.catalogues).put(hash.clone(), known, texts.bytes());
-        Ok((hash, catalogue))
+        Ok(())
     }
 
     /// The games and presets of texts, without making them known.

@@ -24,7 +24,9 @@ impl Host {
     /// # Errors
     /// The options are not valid, the server takes no new games at the moment, or the store cannot be reached.
     pub async fn create(self: &Arc<Self>, options: GameOptions) -> Result<String, Problem> {
-        self.create_as(new_id()?, options).await
+        let id = new_id()?;
+        self.create_as(&id, options).await?;
+        Ok(id)
     }
 
     /// Makes a game with a given id.
@@ -33,9 +35,9 @@ impl Host {
     /// As [`Host::create`], or there is a game with this id already.
     pub async fn create_as(
         self: &Arc<Self>,
-        id: String,
+        id: &str,
         options: GameOptions,
-    ) -> Result<String, Problem> {
+    ) -> Result<(), Problem> {
         if self.is_draining() || self.live_games() >= self.config.live {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             return Err(Problem::new(status, "server_full", "no new games at the moment"));
@@ -53,25 +55,25 @@ impl Host {
         let make = move || begin(now, &set, catalogue, rules, options);
         let (made, ran_out) = self.pool.run_all(lane, requests, make).await?;
         let (room, entries) = ran_out.map_or(made, Err)?;
-        let summary = summary(&id, &room);
+        let summary = summary(id, &room);
         let payloads = entries.iter().map(payload).collect();
         let node = self.cluster().map(|it| Arc::clone(it.leases.node()));
         let lease = node.map(|node| Lease { node, epoch: 1 });
         let append = Append {
-            game: id.clone(),
+            game: id.to_owned(),
             expected: 0,
             payloads,
             summary,
             snapshot: None,
             lease: lease.clone(),
-            empty_records: empty_records(&id, &room, &entries),
+            empty_records: empty_records(id, &room, &entries),
         };
         self.writer.append(append).await??;
-        self.announce(&id, &room, &entries);
+        self.announce(id, &room, &entries);
         self.metrics.created();
         tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
-        self.adopt(&id, room, &entries, lease);
-        Ok(id)
+        self.adopt(id, room, &entries, lease);
+        Ok(())
     }
 
     /// The id of the rematch: always the same, so that two requests at once get one game.
@@ -113,10 +115,10 @@ impl Host {
             seats: seats.collect(),
             import: Import::default(),
         };
-        match self.create_as(rematch.to_owned(), options).await {
+        match self.create_as(rematch, options).await {
             // Another node was faster: the game is there.
             Err(problem) if problem.code == "game_moved" => Ok(()),
-            other => other.map(|_| ()),
+            other => other,
         }
     }
 }

@@ -150,7 +150,7 @@ async fn accepted(
         Err(none) => return take_seat(&web, &id, wanted, account, none).await,
     };
     // The game has the challenge's id, as clients expect.
-    if let Err(problem) = web.host.create_as(id.clone(), challenge.options()).await {
+    if let Err(problem) = web.host.create_as(&id, challenge.options()).await {
         // It can be accepted later, when the obstacle is gone.
         lock(&web.challenges.waiting).insert(id, challenge);
         return Err(problem.into());

@@ -91,7 +91,7 @@ async fn begin(
     body["challenger"] = person(from);
     body["color"] = json!(color);
     body["finalColor"] = json!(color);
-    web.host.create_as(id.clone(), terms.options(seats)).await?;
+    web.host.create_as(&id, terms.options(seats)).await?;
     web.challenges.begin(&id, &[(from.id(), color)]);
     Ok(body)
 }

@@ -335,7 +335,7 @@ impl Live {
             }
             Command::Branch { ply, reply } => drop(reply.send(self.branched(ply).await)),
             Command::News { seq } if seq > self.room.v() => {
-                return self.catch_up().await.map(|_| ()).map_err(|_| ());
+                return self.catch_up().await.map_err(|_| ());
             }
             Command::News { .. } => {}
         }

@@ -22,15 +22,15 @@ const TRIES: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(8);
 
 impl Live {
-    /// Reads what other nodes have stored. Returns whether there was anything.
-    pub(super) async fn catch_up(&mut self) -> Result<bool, Problem> {
+    /// Reads what other nodes have stored.
+    pub(super) async fn catch_up(&mut self) -> Result<(), Problem> {
         let entries = self.host.log_page(&self.id, self.room.v(), usize::MAX).await?;
         let (requests, now) = (1 + entries.len(), self.host.now());
         let follow = move |room: &mut Room<Board>| room.follow(now, &entries).map(|()| entries);
         let (followed, ran_out) = self.rules(self.lane, requests, follow).await?;
         let entries = followed.map_err(|_| ran_out.unwrap_or_else(Problem::unavailable))?;
         entries.iter().for_each(|it| self.send_frame(frame(it)));
-        Ok(!entries.is_empty())
+        Ok(())
     }
 
     /// Drops what could not be stored, and reads what others have stored.

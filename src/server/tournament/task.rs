@@ -167,9 +167,9 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
         tournament: Some(id.to_owned()),
         ..GameOptions::default()
     };
-    match host.create_as(pairing.game.clone(), options).await {
+    match host.create_as(&pairing.game, options).await {
         Err(problem) if problem.code == "game_moved" => Ok(()),
-        other => other.map(|_| ()),
+        other => other,
     }
 }
 
