@@ -267,7 +267,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
 
 /// Rule text with places to be filled in, by what it is for: what `rulemate new` writes, the sides of games
 /// that have others, and what is written for single presets.
-pub const TEMPLATES: &[(&str, &str)] = &[
+pub(super) const TEMPLATES: &[(&str, &str)] = &[
     ("added", include_str!("templates/added.dl.in")),
     ("external", include_str!("templates/external.dl.in")),
     ("family", include_str!("templates/family.dl.in")),

@@ -12,7 +12,7 @@ use super::Verdict;
 use super::args::{DEFAULT_GAME, NewArgs, NewKind};
 use super::output::{Out, trouble};
 use crate::presets::Catalogue;
-use crate::rules::TEMPLATES;
+use crate::rules;
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -34,8 +34,7 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         NewKind::Family => (args.into.join(name), vec![("family", ""), ("family-game", "-race")]),
     };
     let file = |(template, suffix): (&str, &str)| {
-        let text = TEMPLATES.iter().find(|it| it.0 == template).map_or("", |it| it.1);
-        (folder.join(format!("{name}{suffix}.dl")), filled(text, name))
+        (folder.join(format!("{name}{suffix}.dl")), filled(rules::template(template), name))
     };
     let files: Vec<(PathBuf, String)> = templates.into_iter().map(file).collect();
     if let Some((path, _)) = files.iter().find(|it| it.0.exists()) {
@@ -79,7 +78,6 @@ fn check(name: &str) -> anyhow::Result<()> {
 /// The thing in this package that has the name already: files that declare the same name do not load together.
 fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
-    let is_game = |name: &str| catalogue.find_game(name).is_ok();
     let is_kind = || -> anyhow::Result<bool> {
         let rules = catalogue.load::<&str>(DEFAULT_GAME, &[])?;
         let program = rules.program();
@@ -96,7 +94,7 @@ fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
         NewKind::Preset if catalogue.find_preset(name).is_ok() => "preset",
         NewKind::Piece if is_kind()? => "piece",
         NewKind::Family if catalogue.families().contains(name) => "family",
-        _ => return Ok(is_game(&game).then(|| format!("game {game}"))),
+        _ => return Ok(catalogue.find_game(&game).is_ok().then(|| format!("game {game}"))),
     };
     Ok(Some(format!("{what} {name}")))
 }

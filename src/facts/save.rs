@@ -321,7 +321,7 @@ fn member(
 }
 
 fn no_member(domain: &Domain, index: usize, name: &str) -> SaveError {
-    let names: Vec<String> = (0..domain.size() as i64).map(|it| domain.member_name(it)).collect();
+    let names: Vec<String> = domain.member_names().collect();
     let near = nearest(name, names.iter().map(String::as_str)).map(String::from);
     SaveError::Member { index, domain: domain.name.clone(), name: name.into(), near }
 }

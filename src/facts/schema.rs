@@ -57,6 +57,11 @@ impl Domain {
         }
     }
 
+    /// The names of all members, in their order.
+    pub fn member_names(&self) -> impl Iterator<Item = String> {
+        (0..self.size() as i64).map(|it| self.member_name(it))
+    }
+
     /// The name of a member: `knight`, `e4`, `#12` for an entity; `?9` for an index out of range.
     pub fn member_name(&self, index: i64) -> String {
         let mut name = String::new();

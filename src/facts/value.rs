@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::schema::EntityId;
+use super::schema::{AttrId, AttrType, EntityId, Schema};
 
 /// A value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -48,6 +48,20 @@ impl From<&str> for Value {
 }
 
 impl Value {
+    /// The value of an attribute in words, a member by its name.
+    pub fn words(&self, schema: &Schema, attr: AttrId) -> String {
+        match (self, schema.attribute(attr).ty) {
+            (Self::Member(it), AttrType::Member(id)) => {
+                schema.domain(id).member_name(i64::from(*it))
+            }
+            (Self::Member(it), _) => it.to_string(),
+            (Self::Int(it), _) => it.to_string(),
+            (Self::Bool(it), _) => it.to_string(),
+            (Self::Text(it), _) => it.to_string(),
+            (Self::Entity(it), _) => format!("#{}", it.0),
+        }
+    }
+
     pub(super) fn type_name(&self) -> &'static str {
         match self {
             Self::Int(_) => "an integer",

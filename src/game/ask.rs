@@ -274,18 +274,14 @@ impl Game {
         if let Some(result) = result {
             let why = self.describer().now(|view| proofs.first().map(|it| it.headline(view)));
             let why = why.map(|it| format!(": {it}")).unwrap_or_default();
-            return answer(
-                true,
-                format!("the game is over, {result}{why}"),
-                Finding::Proved(proofs),
-            );
+            let summary = format!("the game is over, {result}{why}");
+            return answer(true, summary, Finding::Proved(proofs));
         }
         let rows = self.world_mut().materialised();
         let refutation = why_not_within(&rows, contract.result, &[None, None], limits)?;
         let finding = Finding::Refuted(refutation.into_iter().collect());
         let moves = plural(self.legal_moves().len(), "legal move");
-        let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
-        let side = side.unwrap_or_else(|| "nobody".to_owned());
+        let side = self.mover_name();
         answer(false, format!("the game is not over: {side} has {moves}"), finding)
     }
 
@@ -301,8 +297,7 @@ impl Game {
     ) -> Result<Explanation, QuestionError> {
         let _allowance = Allowance::open();
         let contract = self.contract().clone();
-        let side = self.side().map(|it| self.name(Type::Domain(contract.sides), it));
-        let side = side.unwrap_or_else(|| "nobody".to_owned());
+        let side = self.mover_name();
         let moves = match text {
             None => self.listing(),
             Some(text) => {
@@ -390,6 +385,12 @@ impl Game {
         Ok(explanation(text, false, &verdict, finding))
     }
 
+    /// The name of the side to move.
+    fn mover_name(&self) -> String {
+        let side = self.side().map(|it| self.name(Type::Domain(self.contract().sides), it));
+        side.unwrap_or_else(|| "nobody".to_owned())
+    }
+
     /// A finding as an indented tree; pieces are named by their squares.
     pub fn tree(&self, finding: &Finding) -> String {
         self.describer().tree(finding)
@@ -443,9 +444,8 @@ impl Game {
                 for &value in wanted {
                     let mut pattern = vec![None; relation.columns.len()];
                     pattern[place] = Some(value);
-                    found.extend(
-                        self.world_mut().matching(rel, &pattern).into_iter().map(|it| (rel, it)),
-                    );
+                    let rows = self.world_mut().matching(rel, &pattern);
+                    found.extend(rows.into_iter().map(|it| (rel, it)));
                 }
             }
         }
@@ -459,19 +459,13 @@ impl Game {
     pub(super) fn row(&mut self, rel: RelId, tuple: &[i64]) -> HeldFact {
         let program = self.program().clone();
         let relation = program.relation(rel);
-        let args: Vec<String> = relation
-            .columns
-            .iter()
-            .zip(tuple)
-            .map(|(column, &raw)| program.value_name(column.ty, raw))
-            .collect();
         let mut sentence = relation.sentence.clone();
         for (column, &raw) in relation.columns.iter().zip(tuple) {
             let word = program.word(column.ty, raw).map(str::to_owned);
             let word = word.unwrap_or_else(|| self.name(column.ty, raw));
             sentence = sentence.replace(&format!("{{{}}}", column.name), &word);
         }
-        HeldFact { fact: format!("{}({})", relation.name, args.join(", ")), sentence }
+        HeldFact { fact: program.tuple_name(rel, tuple), sentence }
     }
 
     fn answer(&self, explained: Explanation) -> Answer {

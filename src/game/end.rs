@@ -66,8 +66,7 @@ impl Game {
         if self.result.is_some() {
             return Vec::new();
         }
-        let rows = self.claim_rows();
-        rows.into_iter().map(|(_, name)| name).collect()
+        self.claim_rows().into_iter().map(|it| it.1).collect()
     }
 
     /// Claims a draw, for the reason named or else for the first that there is; the rules decide the result.
@@ -112,11 +111,8 @@ impl Game {
         let rows = self.world.tuples(claim);
         let program = self.world.program();
         let columns = &program.relation(claim).columns;
-        rows.iter()
-            .filter_map(|row| {
-                Some((*row.first()?, program.value_name(columns.first()?.ty, row[0])))
-            })
-            .collect()
+        let named = |raw: i64| Some((raw, program.value_name(columns.first()?.ty, raw)));
+        rows.iter().filter_map(|it| named(*it.first()?)).collect()
     }
 
     /// States a fact that ends the game, and takes it back if the rules do not end the game by it.

@@ -176,8 +176,7 @@ fn expected(program: &Program, ty: Type) -> String {
     match ty {
         Type::Domain(id) => {
             let domain = program.schema.domain(id);
-            let members = domain.size().min(LISTED) as i64;
-            let names: Vec<String> = (0..members).map(|it| domain.member_name(it)).collect();
+            let names: Vec<String> = domain.member_names().take(LISTED).collect();
             let more = if domain.size() > LISTED { ", ..." } else { "" };
             format!("one of {}{more}", names.join(", "))
         }

@@ -38,9 +38,7 @@ pub fn decide(
     limits: Limits,
 ) -> Result<(bool, Finding), Exhausted> {
     if let Some((rel, row)) = refused_argument(world, mv) {
-        let pattern: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
-        let refutation = why_not_within(&world.materialised(), rel, &pattern, limits)?;
-        return Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))));
+        return Ok((false, refute(world, rel, &row, limits)?));
     }
     if !is_played_out(world, contract, mv) {
         let (legal, mut finding) =
@@ -105,13 +103,22 @@ fn by_rules(
     limits: Limits,
 ) -> Result<(bool, Finding), Exhausted> {
     let row = row(world, mv);
-    let rows = world.materialised();
-    if let Some(proof) = why_within(&rows, rel, row, limits)? {
+    if let Some(proof) = why_within(&world.materialised(), rel, row, limits)? {
         return Ok((true, Finding::Proved(vec![proof])));
     }
+    Ok((false, refute(world, rel, row, limits)?))
+}
+
+/// The refutation of a row.
+fn refute(
+    world: &mut World,
+    rel: RelId,
+    row: &[i64],
+    limits: Limits,
+) -> Result<Finding, Exhausted> {
     let pattern: Vec<Option<i64>> = row.iter().copied().map(Some).collect();
-    let refutation = why_not_within(&rows, rel, &pattern, limits)?;
-    Ok((false, refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it]))))
+    let refutation = why_not_within(&world.materialised(), rel, &pattern, limits)?;
+    Ok(refutation.map_or(Finding::Unfounded, |it| Finding::Refuted(vec![it])))
 }
 
 /// Findings about one position in words.
@@ -158,9 +165,7 @@ impl Describer<'_> {
     pub(super) fn sentences(&self, finding: &Finding) -> Vec<String> {
         match finding {
             Finding::Tried(it) => self.now(|view| it.summary(view)),
-            Finding::Proved(_) | Finding::Refuted(_) | Finding::Turned(_) | Finding::Unfounded => {
-                Vec::new()
-            }
+            _ => Vec::new(),
         }
     }
 

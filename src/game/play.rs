@@ -89,9 +89,7 @@ impl Game {
     /// Reads something from other facts than those of the position on the board, which are restored afterwards.
     fn read_at<T>(&mut self, facts: &Snapshot, read: impl FnOnce(&mut World) -> T) -> T {
         let mark = self.world.mark();
-        for change in self.world.facts().changes_to(facts) {
-            self.world.set_raw(change.entity, change.attr, change.new);
-        }
+        set_facts(&mut self.world, facts);
         let read = read(&mut self.world);
         self.world.rollback(mark);
         read
@@ -761,10 +759,14 @@ pub fn go_back(world: &mut World, earlier: &Snapshot) {
     }
 }
 
-/// Sets a world's facts to those of a snapshot.
-fn write(world: &mut World, snapshot: &Snapshot) {
+/// Sets a world's facts to those of a snapshot, for good.
+pub(super) fn write(world: &mut World, snapshot: &Snapshot) {
+    set_facts(world, snapshot);
+    world.commit();
+}
+
+fn set_facts(world: &mut World, snapshot: &Snapshot) {
     for change in world.facts().changes_to(snapshot) {
         world.set_raw(change.entity, change.attr, change.new);
     }
-    world.commit();
 }

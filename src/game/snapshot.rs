@@ -19,7 +19,7 @@ use crate::facts::{
 use crate::moves::Move;
 use crate::rules::{ActionId, Program};
 
-use super::play::Game;
+use super::play::{self, Game};
 use super::record::{Extra, Record};
 use super::terms::Terms;
 
@@ -123,10 +123,7 @@ impl Game {
         let (start, history) = kept.history(world.program())?;
         let mut last = start.clone();
         history.iter().for_each(|it| last.follow(&it.delta));
-        for Change { entity, attr, new, .. } in world.facts().changes_to(&last) {
-            world.set_raw(entity, attr, new);
-        }
-        world.commit();
+        play::write(&mut world, &last);
         Some(Self::from_parts(world, terms, (start, kept.start_key), history))
     }
 }
@@ -213,7 +210,7 @@ fn fingerprint(program: &Program) -> String {
     }
     for domain in program.schema.domains() {
         add(&domain.name);
-        (0..domain.size() as i64).for_each(|it| add(&domain.member_name(it)));
+        domain.member_names().for_each(|it| add(&it));
     }
     for action in &program.actions {
         add(&program.relation(action.rel).name);

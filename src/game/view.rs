@@ -1,13 +1,13 @@
 //! The position as plain data for drawing it: pieces, legal actions, and what the rules mark on the board.
 //! Pieces are told by entity, sides by number, and everything else by name; nothing here can be used to change the game.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt};
 use serde::Serialize;
 
 use crate::derive::{Allowance, Tuple, World};
-use crate::facts::{AttrType, Domain, EntityId, Fact, GAME, Shape, Value, owner};
+use crate::facts::{Domain, EntityId, Fact, GAME, Shape, Value, owner};
 use crate::moves::notation::{open_listing, to_uci};
 use crate::moves::{About, Field, Move, argument_variants, refusal};
 use crate::rules::{Program, RelId, Type};
@@ -218,7 +218,7 @@ impl Game {
             marks: self.marks(),
             zones: self.zones(),
             checks: self.checks(),
-            legal: self.actions(),
+            legal: if self.result().is_some() { Vec::new() } else { self.reachable() },
             given: self.given(),
             claims: self.claims(),
             facts: self.facts_of_game(&facts),
@@ -280,8 +280,7 @@ impl Game {
 
     /// The names of the sides, in their order.
     pub fn sides(&self) -> Vec<String> {
-        let sides = self.program().schema.domain(self.contract().sides);
-        (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
+        self.program().schema.domain(self.contract().sides).member_names().collect()
     }
 
     /// All kinds of piece, with what drawing needs.
@@ -377,10 +376,7 @@ impl Game {
                 About::Members(_) => "members",
             };
             let values = match it.ty {
-                Type::Domain(domain) => {
-                    let domain = program.schema.domain(domain);
-                    (0..domain.size() as i64).map(|raw| domain.member_name(raw)).collect()
-                }
+                Type::Domain(domain) => program.schema.domain(domain).member_names().collect(),
                 Type::Int | Type::Text => Vec::new(),
             };
             FieldView { key: it.key.clone(), about, values }
@@ -442,8 +438,8 @@ impl Game {
         for fact in facts {
             if schema.owners(fact.attr).is_some() {
                 let facts = all.entry(schema.attribute(fact.attr).name.clone()).or_default();
-                facts
-                    .insert(owner(schema, fact.attr, fact.entity).to_string(), self.in_words(fact));
+                let owner = owner(schema, fact.attr, fact.entity).to_string();
+                facts.insert(owner, self.in_words(fact));
             }
         }
         all
@@ -451,16 +447,11 @@ impl Game {
 
     fn in_words(&self, fact: &Fact) -> String {
         let schema = &self.program().schema;
-        match (&fact.value, schema.attribute(fact.attr).ty) {
-            (Value::Member(it), AttrType::Member(id)) => {
-                schema.domain(id).member_name(i64::from(*it))
-            }
-            (Value::Member(it), _) => it.to_string(),
-            (Value::Int(it), _) => it.to_string(),
-            (Value::Bool(it), _) => it.to_string(),
-            (Value::Text(it), _) => it.to_string(),
-            (Value::Entity(it), _) => self.square_of(*it).unwrap_or_else(|| format!("#{}", it.0)),
-        }
+        let square = match &fact.value {
+            Value::Entity(it) => self.square_of(*it),
+            _ => None,
+        };
+        square.unwrap_or_else(|| fact.value.words(schema, fact.attr))
     }
 
     fn square_of(&self, entity: EntityId) -> Option<String> {
@@ -479,10 +470,9 @@ impl Game {
             let Some(at) = columns.iter().position(|it| it.ty == square) else { continue };
             let rows = self.world_mut().listed(rel);
             let named = |raw: &i64| program.value_name(square, *raw);
-            let mut squares: Vec<String> =
+            let squares: BTreeSet<String> =
                 rows.iter().filter_map(|it| it.get(at).map(named)).collect();
-            squares.sort_unstable();
-            squares.dedup();
+            let squares = squares.into_iter().collect();
             marks.push(Mark { name: meta.value.clone(), squares });
         }
         marks
@@ -492,7 +482,7 @@ impl Game {
         let program = self.program().clone();
         let square = Type::Domain(self.contract().board.domain);
         let entities = self.contract().entity_type(&program);
-        let mut zones: BTreeMap<(String, u32), Vec<String>> = BTreeMap::new();
+        let mut zones: BTreeMap<(String, u32), BTreeSet<String>> = BTreeMap::new();
         for meta in program.meta.iter().filter(|it| it.key == "zone") {
             let Some(rel) = program.relation_in(meta.span.source, &meta.value) else { continue };
             let columns = &program.relation(rel).columns;
@@ -504,13 +494,13 @@ impl Game {
                 let (Some(&raw), Some(&there)) = (row.get(piece), row.get(at)) else { continue };
                 let Ok(id) = u32::try_from(raw) else { continue };
                 let squares = zones.entry((meta.value.clone(), id)).or_default();
-                squares.push(program.value_name(square, there));
+                squares.insert(program.value_name(square, there));
             }
         }
-        let zone = |((name, piece), mut squares): ((String, u32), Vec<String>)| {
-            squares.sort_unstable();
-            squares.dedup();
-            Zone { name, piece, squares }
+        let zone = |((name, piece), squares): ((String, u32), BTreeSet<String>)| Zone {
+            name,
+            piece,
+            squares: squares.into_iter().collect(),
         };
         zones.into_iter().map(zone).collect()
     }
@@ -518,18 +508,9 @@ impl Game {
     fn checks(&mut self) -> Vec<String> {
         let contract = self.contract().clone();
         let threatened = contract.notation.threatened(self.world_mut(), &contract);
-        let mut squares: Vec<String> =
+        let squares: BTreeSet<String> =
             threatened.into_iter().filter_map(|it| self.square_of(it)).collect();
-        squares.sort();
-        squares.dedup();
-        squares
-    }
-
-    fn actions(&mut self) -> Vec<ActionView> {
-        if self.result().is_some() {
-            return Vec::new();
-        }
-        self.reachable()
+        squares.into_iter().collect()
     }
 
     /// The values of the unlisted argument of the first action that has any; empty if that has several.

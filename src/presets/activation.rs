@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::option_facts::{Facts, OptionFacts, default, names_of, one_of, value, words};
+use super::option_facts::{Facts, OptionFacts, default, names_of, one_of, value};
 use crate::derive::World;
 use crate::facts::{
     AttrId, AttrType, BOOL, DomainId, EntityId, FactError, GAME, Schema, Session, Value, nearest,
@@ -165,16 +165,15 @@ impl Activation {
         let (scope_attr, scope) = scope(schema, request)?;
         let mut activation = Self {
             preset: request.preset.clone(),
-            scope: words(schema, scope_attr, &scope),
+            scope: scope.words(schema, scope_attr),
             turns: None,
             options: Vec::new(),
             facts: vec![(preset_attr, preset), (scope_attr, scope)],
         };
         if let Some(text) = &request.turns {
             let turns = turns(request, text)?;
-            activation
-                .facts
-                .push((attribute(schema, request, "turns_remaining")?, Value::Int(turns)));
+            let attr = attribute(schema, request, "turns_remaining")?;
+            activation.facts.push((attr, Value::Int(turns)));
             activation.turns = Some(turns);
         }
         let known = known_options(program, &request.preset);
@@ -259,7 +258,7 @@ impl Activation {
         };
         let mut found: Vec<(i64, EntityId, Self)> = Vec::new();
         for entity in facts.entities_with(preset) {
-            let text = |attr| facts.get(entity, attr).map(|it| words(schema, attr, &it));
+            let text = |attr| facts.get(entity, attr).map(|it| it.words(schema, attr));
             let (Some(name), Some(scope)) = (text(preset), text(scope)) else { continue };
             let option = |(option, option_facts): (String, OptionFacts)| {
                 Some((option, option_facts.text(schema, |it| facts.get(entity, it))?))
@@ -474,20 +473,17 @@ fn check_options(
     request: &Request,
     known: &[(String, OptionFacts)],
 ) -> Result<(), ActivationError> {
-    match request.options.iter().find(|it| known.iter().all(|known| known.0 != it.0)) {
-        None => Ok(()),
-        Some((option, _)) => {
-            // Every preset has it, unless the rules count no turns.
-            let turns = schema.attribute_named("turns_remaining").map(|_| TURNS);
-            let names = || known.iter().map(|it| it.0.as_str()).chain(turns);
-            Err(ActivationError::Option {
-                preset: request.preset.clone(),
-                option: option.clone(),
-                near: nearest(option, names()).map(String::from),
-                known: names().map(String::from).collect(),
-            })
-        }
-    }
+    let is_unknown = |it: &&(String, String)| known.iter().all(|known| known.0 != it.0);
+    let Some((option, _)) = request.options.iter().find(is_unknown) else { return Ok(()) };
+    // Every preset has it, unless the rules count no turns.
+    let turns = schema.attribute_named("turns_remaining").map(|_| TURNS);
+    let names = || known.iter().map(|it| it.0.as_str()).chain(turns);
+    Err(ActivationError::Option {
+        preset: request.preset.clone(),
+        option: option.clone(),
+        near: nearest(option, names()).map(String::from),
+        known: names().map(String::from).collect(),
+    })
 }
 
 /// States facts of the game.
@@ -509,9 +505,8 @@ pub(super) fn state_new_options(
     let active: Vec<EntityId> = world.facts().entities_with(preset).collect();
     for entity in active {
         let Some(name) = world.facts().get(entity, preset) else { continue };
-        let name = words(schema, preset, &name);
-        let options = known_options(&program, &name);
-        for (_, option_facts) in options {
+        let name = name.words(schema, preset);
+        for (_, option_facts) in known_options(&program, &name) {
             if option_facts.attrs(schema).any(|it| is_known(it.1)) {
                 continue;
             }

@@ -362,17 +362,18 @@ impl Catalogue {
         missing.into_iter().chain(activations.iter().map(|it| it.as_ref().to_string())).collect()
     }
 
-    pub(super) fn requests<'t>(
+    pub(super) fn requests<T: AsRef<str>>(
         &self,
-        texts: impl Iterator<Item = &'t str>,
+        texts: &[T],
     ) -> Result<Vec<Request>, ActivationError> {
-        let mut requests = Vec::new();
-        for text in texts {
-            let request = Request::parse(text)?;
-            self.find_preset(&request.preset)?;
-            requests.push(request);
-        }
-        Ok(requests)
+        texts.iter().map(|it| self.request(it.as_ref())).collect()
+    }
+
+    /// The request of a preset that there is.
+    pub(super) fn request(&self, text: &str) -> Result<Request, ActivationError> {
+        let request = Request::parse(text)?;
+        self.find_preset(&request.preset)?;
+        Ok(request)
     }
 }
 

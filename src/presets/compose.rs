@@ -14,7 +14,7 @@ use crate::facts::nearest;
 use crate::game::Terms;
 use crate::moves::notation::check_letters;
 use crate::moves::split;
-use crate::rules::{Diagnostics, Program, Source, compile_sharing};
+use crate::rules::{Diagnostics, Meta, Program, Source, compile_sharing};
 
 use super::activation::Request;
 use super::catalogue::Catalogue;
@@ -74,7 +74,7 @@ impl Catalogue {
         game: &GameEntry,
         activations: &[String],
     ) -> Result<Arc<Program>, LoadError> {
-        let requests = self.requests(activations.iter().map(String::as_str))?;
+        let requests = self.requests(activations)?;
         let composed = self.compose(game, &requests.iter().collect::<Vec<_>>())?;
         Ok(Arc::clone(composed.plan.program()))
     }
@@ -148,24 +148,26 @@ impl Catalogue {
         Ok(files)
     }
 
+    /// The last line of a key in these files, and its file.
+    fn last_of(&self, files: &[usize], key: &str) -> Option<(&Source, &Meta)> {
+        let declared = |&it: &usize| Some((&self.sources[it], self.metas_of(it, key).next_back()?));
+        files.iter().rev().find_map(declared)
+    }
+
     /// The rules for the sides that the last of these files declares, unless that file has the rules itself.
     fn sides_of(&self, files: &[usize]) -> Result<Option<Source>, LoadError> {
-        let declared = |&it: &usize| Some((it, self.metas_of(it, "sides").next_back()?));
-        let Some((file, meta)) = files.iter().rev().find_map(declared) else { return Ok(None) };
-        sides::generated(&self.sources[file], meta)
+        let Some((source, meta)) = self.last_of(files, "sides") else { return Ok(None) };
+        sides::generated(source, meta)
     }
 
     /// The shape that `.meta board` declares. The last declaration counts.
     fn shape_of(&self, files: &[usize]) -> Result<Shape, LoadError> {
-        let declared = |&it: &usize| Some((it, self.metas_of(it, "board").next_back()?));
-        let Some((file, meta)) = files.iter().rev().find_map(declared) else {
-            return Ok(Shape::Squares);
-        };
+        let Some((source, meta)) = self.last_of(files, "board") else { return Ok(Shape::Squares) };
         match meta.value.split_once(' ').map_or(meta.value.as_str(), |it| it.0) {
             "graph" | "none" => Ok(Shape::Points),
             "hex" => Ok(Shape::Hexagons),
             _ if meta.value.contains(' ') => Err(LoadError::Shape {
-                place: format!("{}:{}", self.sources[file].path, meta.span.line),
+                place: format!("{}:{}", source.path, meta.span.line),
                 shape: meta.value.clone(),
             }),
             _ => Ok(Shape::Squares),

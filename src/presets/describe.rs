@@ -31,7 +31,7 @@ impl Catalogue {
     /// There is no such game, or the preset's rules do not compile with those of the game.
     pub fn particulars(&self, game: &str, preset: &PresetEntry) -> Result<Particulars, LoadError> {
         let all = self.with_required(&[&preset.preset]);
-        let requests = self.requests(all.iter().map(String::as_str))?;
+        let requests = self.requests(&all)?;
         let requests: Vec<&Request> = requests.iter().collect();
         let sources = self.texts(self.find_game(game)?, &requests)?;
         let program = compile(sources).map_err(|it| LoadError::Rules(Box::new(it)))?;

@@ -93,6 +93,11 @@ impl GameEntry {
         [&self.name].into_iter().chain(&self.aliases).map(String::as_str)
     }
 
+    /// Whether a preset is one of those that the game is made of.
+    pub(crate) fn has(&self, preset: &str) -> bool {
+        self.uses.iter().any(|it| it.split(':').next() == Some(preset))
+    }
+
     /// Whether a text is one of its names: in any case, where a space or an underscore may stand for a hyphen.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.names().any(|it| plain_letters(it).eq(plain_letters(name)))

@@ -2,8 +2,6 @@
 
 #![warn(missing_docs)]
 
-use std::sync::Arc;
-
 use crate::derive::Allowance;
 use crate::facts::{AttrId, Value};
 use crate::game::drawing;
@@ -15,7 +13,6 @@ use super::combine;
 use super::entry::GameEntry;
 use super::error::{LoadError, SetError};
 use super::option_facts::value;
-use super::programs::Composed;
 use super::ruleset::Ruleset;
 
 impl Catalogue {
@@ -29,17 +26,15 @@ impl Catalogue {
         let _span = tracing::debug_span!("load", game).entered();
         let _allowance = Allowance::open();
         let (game, number) = self.game_and_number(game)?;
-        let own = self.requests(game.uses.iter().map(String::as_str))?;
-        let extra = self.requests(extra.iter().map(AsRef::as_ref))?;
-        if let Err(faults) = self.definitions() {
-            return Err(faults.into());
-        }
+        let own = self.requests(&game.uses)?;
+        let extra = self.requests(extra)?;
+        self.definitions()?;
         let requests: Vec<&Request> = own.iter().chain(&extra).collect();
-        let Composed { plan, terms, scopes } = self.compose(game, &requests)?;
-        let program = Arc::clone(plan.program());
-        drawing::inspect(&program).map_err(LoadError::Drawing)?;
-        let activations = activations(&program, &own, &extra)?;
-        let faults = combine::check(self, &scopes, &activations);
+        let composed = self.compose(game, &requests)?;
+        let program = composed.plan.program();
+        drawing::inspect(program).map_err(LoadError::Drawing)?;
+        let activations = activations(program, &own, &extra)?;
+        let faults = combine::check(self, &composed.scopes, &activations);
         if !faults.is_empty() {
             return Err(SetError { faults }.into());
         }
@@ -47,8 +42,8 @@ impl Catalogue {
             Some(it) => it.start(number.unwrap_or(it.default))?,
             None => game.start.clone(),
         };
-        let facts = game_facts(&program, game)?;
-        Ok(Ruleset::new(game.clone(), start, activations, facts, terms, plan))
+        let facts = game_facts(program, game)?;
+        Ok(Ruleset::new(game, start, activations, facts, &composed))
     }
 
     /// The rules of a game with exactly these activations, in full: the game's own are among them only if they are
@@ -65,23 +60,21 @@ impl Catalogue {
         activations: &[String],
     ) -> Result<Ruleset, LoadError> {
         let _allowance = Allowance::open();
-        let requests = self.requests(activations.iter().map(String::as_str))?;
+        let requests = self.requests(activations)?;
         let game = self.find_game(&rules.game().name)?;
         let composed = self.compose(game, &requests.iter().collect::<Vec<_>>())?;
         let program = composed.plan.program();
         let resolved = requests.iter().map(|it| Activation::resolve(program, it));
         let activations = resolved.collect::<Result<Vec<_>, _>>()?;
         let facts = game_facts(program, game)?;
-        Ok(rules.with(game, activations, facts, &composed))
+        Ok(Ruleset::new(game, rules.start_fen().to_owned(), activations, facts, &composed))
     }
 
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {
-        let (name, options) = match text.split_once(':') {
-            Some((name, options)) => (name, Some(options)),
-            None => (text, None),
+        let Some((name, options)) = text.split_once(':') else {
+            return Ok((self.find_game(text)?, None));
         };
         let game = self.find_game(name)?;
-        let Some(options) = options else { return Ok((game, None)) };
         let fault = |fault: String| LoadError::GameOption { text: text.into(), fault };
         let mut number = None;
         for (option, value) in pairs(options).map_err(fault)? {
@@ -111,10 +104,8 @@ fn activations(
     own: &[Request],
     extra: &[Request],
 ) -> Result<Vec<Activation>, ActivationError> {
-    let mut active: Vec<Activation> = Vec::new();
-    for request in own {
-        active.push(Activation::resolve(program, request)?);
-    }
+    let resolved = own.iter().map(|it| Activation::resolve(program, it));
+    let mut active: Vec<Activation> = resolved.collect::<Result<_, _>>()?;
     let mut settled: Vec<usize> = Vec::new();
     for request in extra {
         let activation = Activation::resolve(program, request)?;

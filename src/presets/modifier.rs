@@ -165,10 +165,8 @@ impl Modifier {
     /// One reaction per effect.
     fn hook(&self, hook: &Hook, out: &mut String) -> Result<(), ModifierError> {
         let (id, template) = (self.id.as_str(), template());
-        let kind = match &hook.kind {
-            Some(kind) => Some(template.filled("kind", &[("kind", self.name(kind)?)])),
-            None => None,
-        };
+        let kind = hook.kind.as_deref().map(|it| self.name(it)).transpose()?;
+        let kind = kind.map(|it| template.filled("kind", &[("kind", it)]));
         let mut body: Vec<String> = kind.iter().cloned().collect();
         if let Target::Squares { squares } = &hook.target {
             let name = self.squares_name(squares);
@@ -259,8 +257,7 @@ impl Modifier {
         let (id, template) = (self.id.as_str(), template());
         Ok(match effect {
             Primitive::Damage { amount } => {
-                let places = [("amount", amount.to_string()), ("id", id.to_owned())];
-                let places = [(places[0].0, &*places[0].1), (places[1].0, &*places[1].1)];
+                let places = [("amount", &*amount.to_string()), ("id", id)];
                 (None, template.filled("damage", &places))
             }
             Primitive::Add { relation, amount } => {

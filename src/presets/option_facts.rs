@@ -75,7 +75,7 @@ impl OptionFacts {
         fact: impl Fn(AttrId) -> Option<Value>,
     ) -> Option<String> {
         let (chosen, domain): (Vec<i64>, _) = match self {
-            Self::One(attr) => return fact(attr).map(|it| words(schema, attr, &it)),
+            Self::One(attr) => return fact(attr).map(|it| it.words(schema, attr)),
             Self::List(_, domain) => {
                 let is_chosen = |it: &(i64, AttrId)| fact(it.1) == Some(Value::Bool(true));
                 (self.attrs(schema).filter(is_chosen).map(|it| it.0).collect(), domain)
@@ -126,17 +126,6 @@ pub(super) fn names_of(schema: &Schema, attr: AttrId) -> Vec<String> {
             _ => vec![format!("a member of {}", schema.domain(id).name)],
         },
         _ => Vec::new(),
-    }
-}
-
-pub(super) fn words(schema: &Schema, attr: AttrId, value: &Value) -> String {
-    match (value, schema.attribute(attr).ty) {
-        (Value::Member(it), AttrType::Member(id)) => schema.domain(id).member_name(i64::from(*it)),
-        (Value::Member(it), _) => it.to_string(),
-        (Value::Int(it), _) => it.to_string(),
-        (Value::Bool(it), _) => it.to_string(),
-        (Value::Text(it), _) => it.to_string(),
-        (Value::Entity(it), _) => format!("#{}", it.0),
     }
 }
 

@@ -17,28 +17,24 @@ impl Catalogue {
     /// # Errors
     /// Its rules declare no preset, or one that exists already.
     pub fn register(&mut self, preset: impl Preset + 'static) -> Result<(), CatalogueError> {
-        self.register_shared(Arc::new(preset))
-    }
-
-    fn register_shared(&mut self, preset: Arc<dyn Preset>) -> Result<(), CatalogueError> {
-        let mut source = Source { path: FOLDER.into(), text: preset.rules().into() };
-        let named = metas(&source).into_iter().find(|it| it.key == "preset");
+        let rules = Source { path: FOLDER.into(), text: preset.rules().into() };
+        let named = metas(&rules).into_iter().find(|it| it.key == "preset");
         let Some(id) = named.map(|it| it.value) else {
             let fault = "a registered preset needs a .meta preset".to_string();
-            return Err(CatalogueError { path: source.path, line: 1, fault });
+            return Err(CatalogueError { path: rules.path, line: 1, fault });
         };
-        let mut text = source.text.to_string();
+        let mut text = rules.text.to_string();
         let _ = writeln!(text, "\n% Code of version {} is called.", preset.version());
         for point in preset.points() {
             let _ = writeln!(text, "{}", point.rules(&id));
         }
-        source = Source { path: format!("{FOLDER}{id}.dl"), text: text.into() };
+        let source = Source { path: format!("{FOLDER}{id}.dl"), text: text.into() };
         if self.externals.has(&id) {
             let fault = format!("preset {id} is registered already");
             return Err(CatalogueError { path: source.path, line: 1, fault });
         }
         self.add(source)?;
-        Arc::make_mut(&mut self.externals).0.push(External { id, preset });
+        Arc::make_mut(&mut self.externals).0.push(External { id, preset: Arc::new(preset) });
         Ok(())
     }
 

@@ -56,15 +56,16 @@ pub(super) fn announce(world: &mut World, event: &str, about: EntityId) -> Resul
 }
 
 impl Ruleset {
+    /// A game under the program that its activations need, and with its facts as that program numbers them.
     pub(super) fn new(
-        game: GameEntry,
+        game: &GameEntry,
         start: String,
         activations: Vec<Activation>,
         facts: Vec<(AttrId, Value)>,
-        terms: Arc<Terms>,
-        plan: Arc<Plan>,
+        composed: &Composed,
     ) -> Self {
-        Self { game, start, activations, facts, terms, plan }
+        let (terms, plan) = (Arc::clone(&composed.terms), Arc::clone(&composed.plan));
+        Self { game: game.clone(), start, activations, facts, terms, plan }
     }
 
     /// The game, as its file describes it.
@@ -91,8 +92,7 @@ impl Ruleset {
 
     /// The names of the sides, in their order.
     pub fn sides(&self) -> Vec<String> {
-        let sides = self.program().schema.domain(self.terms.moves.sides);
-        (0..sides.size() as i64).map(|it| sides.member_name(it)).collect()
+        self.program().schema.domain(self.terms.moves.sides).member_names().collect()
     }
 
     /// The activations in full, as the names of these rules.
@@ -104,20 +104,6 @@ impl Ruleset {
     #[cfg(any(feature = "bin", feature = "server"))]
     pub(crate) fn governs(&self, game: &Game) -> bool {
         self.names() == *game.rule_names()
-    }
-
-    /// The same game, as the catalogue of the program describes it, with other activations, under the program that they
-    /// need, and with the facts of the game as that program numbers them.
-    pub(super) fn with(
-        &self,
-        game: &GameEntry,
-        activations: Vec<Activation>,
-        facts: Vec<(AttrId, Value)>,
-        composed: &Composed,
-    ) -> Self {
-        let (terms, plan) = (Arc::clone(&composed.terms), Arc::clone(&composed.plan));
-        let (game, start) = (game.clone(), self.start.clone());
-        Self { game, start, activations, facts, terms, plan }
     }
 
     /// The compiled rules, for other worlds under them.

@@ -4,7 +4,7 @@
 //! Deliberately absent: what sides mean, which is rule text, too; the order of turns, which rules may declare
 //! by `follows`.
 
-use crate::rules::{Meta, Source, TEMPLATES};
+use crate::rules::{Meta, Source, template};
 
 use super::error::LoadError;
 
@@ -20,21 +20,17 @@ pub(super) fn generated(source: &Source, meta: &Meta) -> Result<Option<Source>, 
         return Ok(None);
     }
     let names: Vec<&str> = meta.value.split(',').map(str::trim).collect();
-    let fault = fault(&names);
-    if let Some(fault) = fault {
-        return Err(LoadError::Sides {
-            place: format!("{}:{}", source.path, meta.span.line),
-            fault,
-        });
+    if let Some(fault) = fault(&names) {
+        let place = format!("{}:{}", source.path, meta.span.line);
+        return Err(LoadError::Sides { place, fault });
     }
-    let template = TEMPLATES.iter().find(|it| it.0 == "sides").map_or("", |it| it.1);
+    let template = template("sides");
     Ok(Some(Source { path: GENERATED_PATH.into(), text: filled(template, &names).into() }))
 }
 
 /// Whether a file declares the domain of the sides.
 fn declares_domain(source: &Source) -> bool {
-    let uncommented = source.text.lines().map(|it| it.trim_start());
-    uncommented.into_iter().any(|it| it.starts_with(".domain Side "))
+    source.text.lines().any(|it| it.trim_start().starts_with(".domain Side "))
 }
 
 /// What is wrong with the names of sides, if anything.
@@ -109,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_file_of_the_core_is_the_template_filled_in() {
-        let template = TEMPLATES.iter().find(|it| it.0 == "sides").expect("a template").1;
+        let template = template("sides");
         let core = EMBEDDED.iter().find(|it| it.0 == "rules/core/sides.dl").expect("a file").1;
         let rules = |text: &str| text[text.find(".domain").expect("rules")..].to_owned();
         assert_eq!(rules(&filled(template, &["white", "black"])), rules(core));

@@ -7,7 +7,7 @@
 //! rule file declares.
 
 use crate::derive::World;
-use crate::facts::{AttrId, EntityId, FactError, Value};
+use crate::facts::{AttrId, AttrType, EntityId, FactError, Value};
 
 /// The state of one activation.
 #[derive(Debug)]
@@ -22,10 +22,7 @@ impl<'w> StateBag<'w> {
     pub fn of(world: &'w mut World, preset: &str) -> Option<Self> {
         let schema = world.facts().schema();
         let attr = schema.attribute_named("preset")?;
-        let domain = match schema.attribute(attr).ty {
-            crate::facts::AttrType::Member(it) => it,
-            _ => return None,
-        };
+        let AttrType::Member(domain) = schema.attribute(attr).ty else { return None };
         let member = schema.domain(domain).member(preset)?;
         let facts = world.facts();
         let entity =

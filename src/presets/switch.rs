@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use crate::derive::{Allowance, World};
-use crate::facts::{EntityId, Fact, GAME, NEXT_ENTITY, Session, Value, owner};
+use crate::derive::{Allowance, Tuple, World};
+use crate::facts::{AttrId, AttrType, EntityId, Fact, GAME, NEXT_ENTITY, Session, Value, owner};
 use crate::game::Game;
 
 use super::activation::{Activation, Request};
@@ -75,7 +75,7 @@ impl Catalogue {
         }
         let names = Activation::texts(&wanted).into();
         game.switch(world, Arc::clone(&composed.terms), names).map_err(SetFault::from)?;
-        Ok(rules.with(entry, wanted, facts, &composed))
+        Ok(Ruleset::new(entry, rules.start_fen().to_owned(), wanted, facts, &composed))
     }
 
     /// The current activations of a game, in order.
@@ -93,7 +93,7 @@ impl Catalogue {
         let name = |at: usize, raw: i64| {
             columns.get(at).map(|it| program.value_name(it.ty, raw)).unwrap_or_default()
         };
-        let line = |row: &crate::derive::Tuple| match row.as_slice() {
+        let line = |row: &Tuple| match row.as_slice() {
             &[first, second] => {
                 let (first, second) = (name(0, first), name(1, second));
                 format!("{first} and {second} say how one piece moves: {first} goes before")
@@ -105,7 +105,7 @@ impl Catalogue {
 
     /// Why a game has no rules with these presets alone: perhaps its own ones have to be among them.
     fn unfit(&self, game: &GameEntry, requests: &[&Request], fault: LoadError) -> SetFault {
-        let own = self.requests(game.uses.iter().map(String::as_str)).unwrap_or_default();
+        let own = self.requests(&game.uses).unwrap_or_default();
         let is_left_out = |it: &&Request| requests.iter().all(|other| other.preset != it.preset);
         let left_out: Vec<&Request> = own.iter().filter(is_left_out).collect();
         let all = [requests, &left_out[..]].concat();
@@ -120,8 +120,8 @@ impl Catalogue {
     fn read_all<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Request>, SetError> {
         let (mut requests, mut faults) = (Vec::new(), Vec::new());
         for text in texts {
-            match self.requests([text.as_ref()].into_iter()) {
-                Ok(read) => requests.extend(read),
+            match self.request(text.as_ref()) {
+                Ok(read) => requests.push(read),
                 Err(fault) => faults.push(SetFault::from(fault)),
             }
         }
@@ -186,11 +186,10 @@ fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
 fn translated(
     from: &Session,
     to: &Session,
-    old: crate::facts::AttrId,
-    new: crate::facts::AttrId,
+    old: AttrId,
+    new: AttrId,
     value: Value,
 ) -> Result<Value, SetFault> {
-    use crate::facts::AttrType;
     let Value::Member(index) = value else { return Ok(value) };
     let (old_ty, new_ty) = (from.schema().attribute(old).ty, to.schema().attribute(new).ty);
     let (AttrType::Member(old_domain), AttrType::Member(new_domain)) = (old_ty, new_ty) else {

@@ -3,7 +3,7 @@
 //! A part begins with a line `% --- NAME`, a placeholder is a word in angle brackets: `<kind>`.
 //! Deliberately absent: rule text. All of it stands in the templates.
 
-use crate::rules::TEMPLATES;
+use crate::rules::template;
 
 /// The text of a template.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub(super) struct Template(&'static str);
 impl Template {
     /// The template of this name, the file's without `.dl.in`. Empty if there is none.
     pub(super) fn named(name: &str) -> Self {
-        Self(TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1))
+        Self(template(name))
     }
 
     /// A part, unfilled, without blanks and line ends at its end. Empty if there is none of that name.

@@ -76,10 +76,8 @@ impl<'t> Parser<'t, '_> {
         let ty = self.reference("the type of the argument")?;
         self.expect(Kind::Eq, "`=` and the default")?;
         let default = self.default_value()?;
-        let from = match self.eat_word("from") {
-            true => Some(self.reference("the name of a relation")?),
-            false => None,
-        };
+        let from = self.eat_word("from");
+        let from = from.then(|| self.reference("the name of a relation")).transpose()?;
         Ok(GivenDecl { name, ty, default, from })
     }
 

@@ -14,12 +14,31 @@ pub(super) struct Name<'t> {
     pub(super) span: Span,
 }
 
+impl<'t> Name<'t> {
+    /// A part of its text, from one byte to another.
+    pub(super) fn part(self, from: usize, to: usize) -> Self {
+        let Span { start, .. } = self.span;
+        let span = Span { start: start + from as u32, end: start + to as u32, ..self.span };
+        Self { text: &self.text[from..to], span }
+    }
+}
+
 /// One source's items, and the names of items that could not be read.
 #[derive(Debug, Default)]
 pub(super) struct File<'t> {
     pub(super) items: Vec<Item<'t>>,
     /// Names whose declarations or clauses were abandoned: no further mistakes are reported about them.
     pub(super) broken: Vec<&'t str>,
+}
+
+impl<'t> File<'t> {
+    /// The value of its first `.meta` line of a key.
+    pub(super) fn meta(&self, wanted: &str) -> Option<&'t str> {
+        self.items.iter().find_map(|it| match it {
+            Item::Meta { key, value, .. } if key.text == wanted => Some(value.text),
+            _ => None,
+        })
+    }
 }
 
 /// An earlier name of a relation.

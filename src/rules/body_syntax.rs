@@ -21,24 +21,11 @@ impl<'t> Parser<'t, '_> {
     }
 
     pub(super) fn exprs(&mut self, until: Kind) -> Parsed<Vec<Expr<'t>>> {
-        let mut exprs = Vec::new();
-        if self.at(until) {
-            return Ok(exprs);
-        }
-        loop {
-            exprs.push(self.expr()?);
-            if !self.eat(Kind::Comma) {
-                return Ok(exprs);
-            }
-        }
+        if self.at(until) { Ok(Vec::new()) } else { self.list(Self::expr) }
     }
 
     pub(super) fn body(&mut self) -> Parsed<Vec<Literal<'t>>> {
-        let mut body = vec![self.literal()?];
-        while self.eat(Kind::Comma) {
-            body.push(self.literal()?);
-        }
-        Ok(body)
+        self.list(Self::literal)
     }
 
     fn literal(&mut self) -> Parsed<Literal<'t>> {

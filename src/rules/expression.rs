@@ -90,10 +90,7 @@ impl<'t> Parser<'t, '_> {
         let start = self.next().span;
         let depth = self.depth;
         self.deeper()?;
-        let mut exprs = vec![self.sum()?];
-        while self.eat(Kind::Comma) {
-            exprs.push(self.sum()?);
-        }
+        let mut exprs = self.list(Self::sum)?;
         self.expect(Kind::Close, "`)`")?;
         self.depth = depth;
         let span = self.since(start);

@@ -69,11 +69,7 @@ pub fn inputs(source: &Source) -> Vec<InputHead> {
         return Vec::new();
     }
     let items = syntax::parse(0, &source.text, &mut Vec::new()).items;
-    let exported = |name: &str| {
-        items
-            .iter()
-            .any(|it| matches!(it, Item::Export(all) if all.iter().any(|it| it.text == name)))
-    };
+    let is_exported = |it: &Item<'_>, name: &str| matches!(it, Item::Export(all) if all.iter().any(|it| it.text == name));
     let input = |it: &Item<'_>| match it {
         Item::Relation(RelationDecl {
             name, columns, kind: RelationKind::Input(input), ..
@@ -85,7 +81,7 @@ pub fn inputs(source: &Source) -> Vec<InputHead> {
             Some(InputHead {
                 relation: name.text.to_string(),
                 attribute: input.attr.text.to_string(),
-                exported: exported(name.text),
+                exported: items.iter().any(|it| is_exported(it, name.text)),
                 of_entities: matches!(
                     input.kind,
                     InputKind::Key | InputKind::Flag | InputKind::List

@@ -43,7 +43,6 @@ pub use program::{
     Template, TemplatePart, Term, TrialId, TrialRelation, Type, Unlisted, Until, Var, VarId, Was,
 };
 pub use reader::Reader;
-pub use source::{
-    EMBEDDED, TEMPLATES, embedded_folder, embedded_sources, included, load_folder, load_path,
-};
+pub(crate) use source::template;
+pub use source::{EMBEDDED, embedded_folder, embedded_sources, included, load_folder, load_path};
 pub use variables::term_vars;

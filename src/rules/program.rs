@@ -459,10 +459,11 @@ impl Program {
         all.filter(|it| !self.is_hidden(it.0)).map(|it| it.1)
     }
 
-    /// The full name that a name has if it is private to the file's preset or game.
-    fn own_name(&self, source: u16, name: &str) -> Option<String> {
-        let scope = self.scopes.get(usize::from(source))?.as_ref()?;
-        Some(format!("{scope}{SEPARATOR}{name}"))
+    /// What a name means in a file: what has it in the file's own preset or game, or else what all share.
+    fn meant_in<T>(&self, source: u16, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let scope = self.scopes.get(usize::from(source)).and_then(Option::as_ref);
+        let own = scope.and_then(|it| find(&format!("{it}{SEPARATOR}{name}")));
+        own.or_else(|| find(name))
     }
 
     /// The name in a file for a full name of the program; `None` if it is private to another preset or game.
@@ -474,26 +475,22 @@ impl Program {
 
     /// The relation that a name means in a file.
     pub fn relation_in(&self, source: u16, name: &str) -> Option<RelId> {
-        let own = self.own_name(source, name).and_then(|it| self.relation_named(&it));
-        own.or_else(|| self.relation_named(name))
+        self.meant_in(source, name, |it| self.relation_named(it))
     }
 
     /// The event that a name means in a file.
     pub fn event_in(&self, source: u16, name: &str) -> Option<EventId> {
-        let own = self.own_name(source, name).and_then(|it| self.event_named(&it));
-        own.or_else(|| self.event_named(name))
+        self.meant_in(source, name, |it| self.event_named(it))
     }
 
     /// The domain that a name means in a file.
     pub fn domain_in(&self, source: u16, name: &str) -> Option<DomainId> {
-        let own = self.own_name(source, name).and_then(|it| self.schema.domain_named(&it));
-        own.or_else(|| self.schema.domain_named(name))
+        self.meant_in(source, name, |it| self.schema.domain_named(it))
     }
 
     /// The attribute that a name means in a file.
     pub fn attribute_in(&self, source: u16, name: &str) -> Option<AttrId> {
-        let own = self.own_name(source, name).and_then(|it| self.schema.attribute_named(&it));
-        own.or_else(|| self.schema.attribute_named(name))
+        self.meant_in(source, name, |it| self.schema.attribute_named(it))
     }
 
     /// The relation of a name used outside all files: a preset's private relation may be named without the

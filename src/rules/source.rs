@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[path = "../../rules/embedded.rs"]
 mod embedded;
 
-pub use embedded::{EMBEDDED, TEMPLATES};
+pub use embedded::EMBEDDED;
 
 /// A file of rule text: the path that diagnostics and proofs show, and the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,11 @@ impl Source {
     pub fn hash(&self) -> String {
         blake3::hash(self.text.as_bytes()).to_hex().to_string()
     }
+}
+
+/// The text of a template of `rules/templates`, by its file's name without `.dl.in`. Empty if there is none.
+pub(crate) fn template(name: &str) -> &'static str {
+    embedded::TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1)
 }
 
 /// The paths at which an included file may be: next to the including file or below, among the modules of this

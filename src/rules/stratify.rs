@@ -81,10 +81,7 @@ fn edges(body: &[Literal], inside: Reads, out: &mut Vec<Edge>) {
         match literal {
             Literal::Atom(atom) => out.push(Edge {
                 to: usize::from(atom.rel.0),
-                reads: match atom.negated {
-                    true => Reads::Negated,
-                    false => inside,
-                },
+                reads: if atom.negated { Reads::Negated } else { inside },
                 span: atom.span,
             }),
             Literal::Compare(_) => {}

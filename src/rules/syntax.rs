@@ -120,12 +120,11 @@ impl<'t> Parser<'t, '_> {
         if token.kind == Kind::Bad {
             return Err(Abandoned);
         }
-        let diagnostic = if self.tokens.remainder_line() == Some(token.span.line) {
-            mistake::after_remainder(diagnostic)
-        } else {
-            diagnostic
-        };
-        self.fail(diagnostic)
+        let is_after_remainder = self.tokens.remainder_line() == Some(token.span.line);
+        self.fail(match is_after_remainder {
+            true => mistake::after_remainder(diagnostic),
+            false => diagnostic,
+        })
     }
 
     pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Parsed<Token> {
@@ -167,6 +166,18 @@ impl<'t> Parser<'t, '_> {
             self.next();
         }
         yes
+    }
+
+    /// One or more items with commas between them.
+    pub(super) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(Kind::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
     }
 
     pub(super) fn deeper(&mut self) -> Parsed<()> {
@@ -427,7 +438,7 @@ impl<'t> Parser<'t, '_> {
                 _ => until = Some(self.until()?),
             }
         }
-        let default = if self.eat(Kind::Eq) { Some(self.default_value()?) } else { None };
+        let default = self.eat(Kind::Eq).then(|| self.default_value()).transpose()?;
         let mut more = Vec::new();
         while kind == InputKind::List && self.eat(Kind::Plus) {
             more.push(self.hyphenated("a member of the list")?);
@@ -461,14 +472,10 @@ impl<'t> Parser<'t, '_> {
 
     fn stages(&mut self) -> Parsed<StagesDecl<'t>> {
         let start = self.next().span;
-        let mut names = vec![self.ident("the name of a stage")?];
-        while self.eat(Kind::Comma) {
-            names.push(self.ident("the name of a stage")?);
-        }
-        let default = match self.option(&["default"])? {
-            Some(_) => Some(self.reference("the stage of reactions that name none")?),
-            None => None,
-        };
+        let names = self.list(|it| it.ident("the name of a stage"))?;
+        let default = self.option(&["default"])?;
+        let default = default.map(|_| self.reference("the stage of reactions that name none"));
+        let default = default.transpose()?;
         Ok(StagesDecl { names, default, span: self.since(start) })
     }
 
@@ -479,10 +486,8 @@ impl<'t> Parser<'t, '_> {
             return self.expected("`after` and the stage that it follows");
         }
         let after = self.reference("the stage that it follows")?;
-        let before = match self.option(&["before"])? {
-            Some(_) => Some(self.reference("the stage that follows it")?),
-            None => None,
-        };
+        let before = self.option(&["before"])?;
+        let before = before.map(|_| self.reference("the stage that follows it")).transpose()?;
         Ok(StageDecl { name, after, before })
     }
 
@@ -515,21 +520,14 @@ impl<'t> Parser<'t, '_> {
 
     fn repetition(&mut self) -> Parsed<Item<'t>> {
         self.next();
-        let mut names = vec![self.reference("the name of a relation")?];
-        while self.eat(Kind::Comma) {
-            names.push(self.reference("the name of a relation")?);
-        }
-        Ok(Item::Repetition(names))
+        self.list(|it| it.reference("the name of a relation")).map(Item::Repetition)
     }
 
     fn export(&mut self) -> Parsed<Item<'t>> {
-        const WHAT: &str = "the name of a relation, an event, a stage or a domain";
         self.next();
-        let mut names = vec![self.ident(WHAT)?];
-        while self.eat(Kind::Comma) {
-            names.push(self.ident(WHAT)?);
-        }
-        Ok(Item::Export(names))
+        let names =
+            |it: &mut Self| it.ident("the name of a relation, an event, a stage or a domain");
+        self.list(names).map(Item::Export)
     }
 
     fn alias(&mut self) -> Parsed<Alias<'t>> {
@@ -573,17 +571,12 @@ impl<'t> Parser<'t, '_> {
 
     /// The variables that `.plan` names after a rule.
     fn plan(&mut self) -> Parsed<Vec<Name<'t>>> {
-        const WHAT: &str = "a variable of the rule";
         let token = self.peek();
         if token.kind != Kind::Directive || self.tokens.text_of(token.span) != ".plan" {
             return Ok(Vec::new());
         }
         self.next();
-        let mut names = vec![self.ident(WHAT)?];
-        while self.eat(Kind::Comma) {
-            names.push(self.ident(WHAT)?);
-        }
-        Ok(names)
+        self.list(|it| it.ident("a variable of the rule"))
     }
 
     fn period(&mut self) -> Parsed<()> {
@@ -606,18 +599,13 @@ impl<'t> Parser<'t, '_> {
         } else {
             Some(self.atom("an action or an event")?)
         };
-        let stage = match self.eat_word("in") {
-            true => Some(self.reference("the name of a stage")?),
-            false => None,
-        };
+        let stage =
+            self.eat_word("in").then(|| self.reference("the name of a stage")).transpose()?;
         let body = if self.eat_word("when") { self.body()? } else { Vec::new() };
         if !self.eat_word("do") {
             return self.expected("`do` and the effects");
         }
-        let mut effects = vec![self.effect()?];
-        while self.eat(Kind::Comma) {
-            effects.push(self.effect()?);
-        }
+        let effects = self.list(Self::effect)?;
         if effects.len() > limits::EFFECTS {
             let span = self.since(start);
             return self.fail(mistake::limit(LimitError::Effects(effects.len()), span));
@@ -642,10 +630,9 @@ impl<'t> Parser<'t, '_> {
             "remove" => self.expr().map(Effect::Remove),
             "forget" => {
                 let preset = self.ident("a variable for the preset")?;
-                let of = match self.eat_word("of") {
-                    true => Some(self.ident("a variable for what the facts are about")?),
-                    false => None,
-                };
+                let of = self.eat_word("of");
+                let of = of.then(|| self.ident("a variable for what the facts are about"));
+                let of = of.transpose()?;
                 Ok(Effect::Forget { preset, of })
             }
             "inherit" => {

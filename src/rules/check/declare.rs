@@ -116,8 +116,8 @@ impl<'t> Checker<'t> {
 
     pub(super) fn add(&mut self, mut info: Info<'t>) {
         if self.relations.len() == limits::RELATIONS {
-            let count = LimitError::Relations(limits::RELATIONS + 1);
-            return self.report(mistake::limit(count, info.name.span));
+            let limit = LimitError::Relations(limits::RELATIONS + 1);
+            return self.exceeds(limit, info.name.span);
         }
         let id = RelId(self.relations.len() as u16);
         let relations = &self.relations;
@@ -142,10 +142,8 @@ impl<'t> Checker<'t> {
 
     fn declare_relation(&mut self, decl: &RelationDecl<'t>) {
         if decl.columns.len() > limits::COLUMNS {
-            let count = LimitError::Columns(decl.columns.len());
-            self.report(mistake::limit(count, decl.name.span));
             self.broken.insert(decl.name.text);
-            return;
+            return self.exceeds(LimitError::Columns(decl.columns.len()), decl.name.span);
         }
         let (columns, types) = self.columns(decl);
         let Some(role) = self.role(decl, &types) else {
@@ -195,7 +193,7 @@ impl<'t> Checker<'t> {
         };
         if let Some(limit) = limit {
             self.broken.insert(name.text);
-            return self.report(mistake::limit(limit, name.span));
+            return self.exceeds(limit, name.span);
         }
         let (columns, types) = self.columns(decl);
         self.check_texts(decl, &types, &Role::Derived);
@@ -231,14 +229,7 @@ impl<'t> Checker<'t> {
         let mut columns: Vec<Column> = Vec::new();
         let mut types = Types::new();
         for column in &decl.columns {
-            let ty = match self.domains.ty(column.ty) {
-                Ok(ty) => Some(ty),
-                Err(_) if self.broken.contains(column.ty.text) => None,
-                Err(report) => {
-                    self.report(report);
-                    None
-                }
-            };
+            let ty = self.find_type(column.ty);
             let name = match column.name {
                 Some(name) => {
                     let named =
@@ -307,18 +298,10 @@ impl<'t> Checker<'t> {
         if let (InputKind::List, Type::Domain(members)) = (input.kind, value) {
             return self.list(decl, input, members);
         }
-        let default = match &input.default {
-            Some(default) => self.default_value(default, value),
-            None => None,
-        };
+        let default = input.default.as_ref().and_then(|it| self.default_value(it, value));
         let doc = decl.sentence.map_or("", |it| it.text);
-        let attr = match self.domains.attribute(input.attr, value, of, default, doc) {
-            Ok(attr) => attr,
-            Err(report) => {
-                self.report(report);
-                return None;
-            }
-        };
+        let attr = self.domains.attribute(input.attr, value, of, default, doc);
+        let attr = self.found(attr)?;
         if input.lasting && !self.lasting.contains(&attr) {
             self.lasting.push(attr);
         }
@@ -360,13 +343,8 @@ impl<'t> Checker<'t> {
             return None;
         }
         let doc = decl.sentence.map_or("", |it| it.text);
-        match self.domains.list(input.attr, members, &values, doc) {
-            Ok((first, count)) => Some(Input::List(first, count)),
-            Err(report) => {
-                self.report(report);
-                None
-            }
-        }
+        let list = self.domains.list(input.attr, members, &values, doc);
+        self.found(list).map(|(first, count)| Input::List(first, count))
     }
 
     /// Notes that the facts of an input expire.
@@ -430,23 +408,15 @@ impl<'t> Checker<'t> {
         of: Name<'t>,
         types: &[Option<Type>],
     ) -> Option<DomainId> {
-        let ty = match self.domains.ty(of) {
-            Ok(ty) => ty,
-            Err(_) if self.broken.contains(of.text) => return None,
-            Err(report) => {
-                self.report(report);
+        let ty = self.find_type(of)?;
+        let first = types.first().copied().flatten()?;
+        let id = match ty {
+            Type::Domain(id) if id != BOOL && !self.domains.is_entities(ty) => id,
+            _ => {
+                self.report(mistake::no_owners(of));
                 return None;
             }
         };
-        let first = types.first().copied().flatten()?;
-        let Type::Domain(id) = ty else {
-            self.report(mistake::no_owners(of));
-            return None;
-        };
-        if id == BOOL || self.domains.is_entities(ty) {
-            self.report(mistake::no_owners(of));
-            return None;
-        }
         if first != ty {
             let place = decl.columns.first().map_or(decl.name.span, |it| it.ty.span);
             let found = self.type_name(first).to_string();
@@ -471,13 +441,7 @@ impl<'t> Checker<'t> {
                 _,
             ) => (Err(mistake::default_type(*span, self.type_name(ty))), *span),
         };
-        match value {
-            Ok(value) => Some((value, span)),
-            Err(report) => {
-                self.report(report);
-                None
-            }
-        }
+        Some((self.found(value)?, span))
     }
 
     fn has_member(&self, id: DomainId, number: &Number) -> bool {
@@ -518,20 +482,14 @@ impl<'t> Checker<'t> {
         let mut at = 0;
         while let Some(open) = sentence.text[at..].find(['{', '}']).map(|it| it + at) {
             let close = sentence.text[open..].find('}').map(|it| it + open);
-            let part = |from: usize, to: usize| Span {
-                start: sentence.span.start + from as u32,
-                end: sentence.span.start + to as u32,
-                ..sentence.span
-            };
             let Some(close) = close.filter(|&it| it > open) else {
-                let report = mistake::stray_brace("sentence", part(open, open + 1));
-                self.report(report);
+                self.report(mistake::stray_brace("sentence", sentence.part(open, open + 1).span));
                 break;
             };
-            let name = &sentence.text[open + 1..close];
+            let Name { text: name, span } = sentence.part(open + 1, close);
             if !columns.iter().any(|it| it.name == name) {
                 let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
-                self.report(mistake::unknown_column(name, part(open + 1, close), &names));
+                self.report(mistake::unknown_column(name, span, &names));
             }
             at = close + 1;
         }
@@ -606,14 +564,7 @@ impl<'t> Checker<'t> {
         let mut unlisted = Vec::new();
         let listed = types.clone();
         for it in given {
-            let ty = match self.domains.ty(it.ty) {
-                Ok(ty) => ty,
-                Err(_) if self.broken.contains(it.ty.text) => continue,
-                Err(report) => {
-                    self.report(report);
-                    continue;
-                }
-            };
+            let Some(ty) = self.find_type(it.ty) else { continue };
             if ty == Type::Text {
                 self.report(mistake::text_outside_static(name, it.ty.span));
                 continue;
@@ -622,7 +573,7 @@ impl<'t> Checker<'t> {
                 self.report(mistake::column_twice(it.name, name.span));
             }
             if types.len() == limits::COLUMNS {
-                self.report(mistake::limit(LimitError::Columns(types.len() + 1), it.name.span));
+                self.exceeds(LimitError::Columns(types.len() + 1), it.name.span);
                 continue;
             }
             let default = self.default_value(&it.default, ty);

@@ -415,31 +415,25 @@ impl<'t> Domains<'t> {
             if let (Some(mine), Some(span)) = (value, default_span) {
                 match old.attribute.default {
                     Some(theirs) if theirs != mine => {
-                        return Err(mistake::default_clash(
-                            name.text,
-                            span,
-                            old.default_span.unwrap_or(old.span),
-                        ));
+                        let place = old.default_span.unwrap_or(old.span);
+                        return Err(mistake::default_clash(name.text, span, place));
                     }
                     _ => (old.attribute.default, old.default_span) = (value, default_span),
                 }
             }
-            return Ok(AttrId(at as u16 + 1));
+            return Ok(attr_id(at));
         }
-        let at = self.attrs.len();
-        self.attr_ids.insert(full.clone(), at);
         let attribute = Attribute { name: full, ty, of, default: value, doc: doc.to_string() };
         let shared = self.scopes.at(name.span).is_none();
-        self.attrs.push(Attr {
-            attribute,
-            declared,
-            shared,
-            before: false,
-            span: name.span,
-            default_span,
-        });
-        // The schema's own entity counter comes first.
-        Ok(AttrId(at as u16 + 1))
+        let (span, before) = (name.span, false);
+        Ok(self.push(Attr { attribute, declared, shared, before, span, default_span }))
+    }
+
+    fn push(&mut self, attr: Attr) -> AttrId {
+        let at = self.attrs.len();
+        self.attr_ids.insert(attr.attribute.name.clone(), at);
+        self.attrs.push(attr);
+        attr_id(at)
     }
 
     pub(super) fn has_default(&self, attr: AttrId) -> bool {
@@ -465,17 +459,15 @@ impl<'t> Domains<'t> {
             if let Some(&old) = self.attr_ids.get(&full) {
                 return Err(mistake::list_clash(name, &full, self.attrs[old].span));
             }
-            self.attr_ids.insert(full.clone(), self.attrs.len());
             let default = chosen.contains(&(at as i64)).then_some(1);
             let attribute =
                 Attribute { name: full, ty: truth, of: None, default, doc: doc.to_string() };
             let shared = self.scopes.at(name.span).is_none();
             let declared = Type::Domain(BOOL);
             let (span, before, default_span) = (name.span, false, None);
-            self.attrs.push(Attr { attribute, declared, shared, before, span, default_span });
+            self.push(Attr { attribute, declared, shared, before, span, default_span });
         }
-        // The schema's own entity counter comes first.
-        Ok((AttrId(first as u16 + 1), shape.size() as u16))
+        Ok((attr_id(first), shape.size() as u16))
     }
 
     /// A domain for the schema.
@@ -501,20 +493,16 @@ impl<'t> Domains<'t> {
         let old = &self.attrs[usize::from(of.0) - 1];
         let name = format!("{BEFORE}{}", old.attribute.name);
         if let Some(&at) = self.attr_ids.get(&name) {
-            return AttrId(at as u16 + 1);
+            return attr_id(at);
         }
         let attribute = Attribute {
-            name: name.clone(),
+            name,
             of: owners,
             default: None,
             doc: String::new(),
             ..old.attribute.clone()
         };
-        let attr = Attr { attribute, before: true, default_span: None, ..*old };
-        let at = self.attrs.len();
-        self.attr_ids.insert(name, at);
-        self.attrs.push(attr);
-        AttrId(at as u16 + 1)
+        self.push(Attr { attribute, before: true, default_span: None, ..*old })
     }
 
     /// The names of members of domains in sentences.
@@ -541,6 +529,11 @@ impl<'t> Domains<'t> {
         }
         schema
     }
+}
+
+/// The attribute of that index. The schema's own entity counter comes first.
+fn attr_id(at: usize) -> AttrId {
+    AttrId(at as u16 + 1)
 }
 
 /// Whether both are boards or both are sets of entities: a program has one of each at most.

@@ -5,7 +5,7 @@
 use super::super::ast::{self, Atom, Name};
 use super::super::mistake;
 use super::super::program::{
-    Effect, Event, Expr, Input, Message, MessagePart, Role, Span, Term, VarId,
+    Effect, Event, Expr, Input, Message, MessagePart, Role, Span, Term, Type, VarId,
 };
 use super::Types;
 use super::rule::{Body, OUTER, Subject, Use};
@@ -60,50 +60,32 @@ impl<'t> Body<'_, 't> {
         event: Event,
     ) -> Option<Subject> {
         use ast::Effect as E;
+        let entities = self.cx.domains.entities();
         match effect {
-            E::Set(atom) => self.collect_write(atom, "set"),
-            E::Retract(atom) => self.collect_write(atom, "retract"),
-            E::Remove(expr) => {
-                let ty = self.cx.domains.entities();
-                self.collect_expr(expr, ty, Use::Effect, OUTER, false);
-                None
-            }
+            E::Set(atom) => return self.collect_write(atom, "set"),
+            E::Retract(atom) => return self.collect_write(atom, "retract"),
+            E::Raise(atom) | E::Emit(atom) => return self.collect_event(atom),
+            E::Pass(atom) => return self.collect_pass(atom, event),
+            E::Remove(expr) => self.collect_expr(expr, entities, Use::Effect, OUTER, false),
             E::Forget { preset, of } => {
                 self.collect_name(*preset, self.cx.domains.presets(), Use::Effect);
                 of.iter().for_each(|it| self.collect_name(*it, None, Use::Effect));
-                None
             }
             E::Inherit { to, from } => {
-                let ty = self.cx.domains.entities();
-                [to, from].into_iter().for_each(|it| self.collect_name(*it, ty, Use::Effect));
-                None
+                [to, from].into_iter().for_each(|it| self.collect_name(*it, entities, Use::Effect));
             }
-            E::Spawn(name) => {
-                let ty = self.cx.domains.entities();
-                // A new variable is bound like a parameter.
-                self.collect_name(*name, ty, Use::Param);
-                None
-            }
-            E::Raise(atom) | E::Emit(atom) => self.collect_event(atom),
-            E::Pass(atom) => self.collect_pass(atom, event),
-            E::Stop(span) => {
-                self.inside_event("stop", *span, event);
-                None
-            }
-            E::Veto(text) | E::Note(text) => {
-                self.collect_text(*text, Use::Effect);
-                None
-            }
+            // A new variable is bound like a parameter.
+            E::Spawn(name) => self.collect_name(*name, entities, Use::Param),
+            E::Stop(span) => _ = self.inside_event("stop", *span, event),
+            E::Veto(text) | E::Note(text) => self.collect_text(*text, Use::Effect),
             E::Call { args, .. } => {
                 args.iter().for_each(|it| self.collect_name(*it, None, Use::Effect));
-                None
             }
             E::Rewind(expr) => {
-                let ty = Some(super::super::program::Type::Int);
-                self.collect_expr(expr, ty, Use::Effect, OUTER, false);
-                None
+                self.collect_expr(expr, Some(Type::Int), Use::Effect, OUTER, false);
             }
         }
+        None
     }
 
     /// Notes the names in a text as names of the body.
@@ -127,7 +109,7 @@ impl<'t> Body<'_, 't> {
 
     fn collect_event(&mut self, atom: &Atom<'t>) -> Option<Subject> {
         let subject = self.cx.find_event(atom.name).map(Subject::Event);
-        self.collect_atom(atom, subject, Use::Effect, OUTER);
+        self.collect_atom(atom, subject, Use::Effect, OUTER, false);
         subject
     }
 
@@ -164,7 +146,7 @@ impl<'t> Body<'_, 't> {
                 let Role::Input(input) = self.cx.relation(rel).role else {
                     self.cx.report(mistake::effect_on_derived(word, atom.name, declared));
                     self.unresolved = true;
-                    self.collect_atom(atom, None, Use::Effect, OUTER);
+                    self.collect_atom(atom, None, Use::Effect, OUTER, false);
                     return None;
                 };
                 if matches!(input, Input::List(..)) {
@@ -249,8 +231,7 @@ impl<'t> Body<'_, 't> {
                 Some(Effect::Call { name: name.text.to_string(), args })
             }
             (E::Rewind(expr), _) => {
-                let ty = super::super::program::Type::Int;
-                Some(Effect::Rewind { turns: self.lower_expr(expr, ty, OUTER)? })
+                Some(Effect::Rewind { turns: self.lower_expr(expr, Type::Int, OUTER)? })
             }
             _ => None,
         }
@@ -295,21 +276,13 @@ impl<'t> Body<'_, 't> {
 fn placeholders(text: Name<'_>) -> Vec<(Name<'_>, bool)> {
     let mut found = Vec::new();
     let mut at = 0;
-    let part = |from: usize, to: usize| Name {
-        text: &text.text[from..to],
-        span: Span {
-            start: text.span.start + from as u32,
-            end: text.span.start + to as u32,
-            ..text.span
-        },
-    };
     while let Some(open) = text.text[at..].find(['{', '}']).map(|it| it + at) {
         let close = text.text[open..].find('}').map(|it| it + open);
         let Some(close) = close.filter(|&it| it > open + 1) else {
-            found.push((part(open, open + 1), false));
+            found.push((text.part(open, open + 1), false));
             return found;
         };
-        found.push((part(open + 1, close), true));
+        found.push((text.part(open + 1, close), true));
         at = close + 1;
     }
     found

@@ -128,7 +128,7 @@ impl<'t> Checker<'t> {
         let rules = rules + all.len() - written;
         if rules > limits::RULES {
             let span = all.last().map(|it| it.span).unwrap_or_default();
-            self.report(mistake::limit(LimitError::Rules(rules), span));
+            self.exceeds(LimitError::Rules(rules), span);
         }
         self.reactions = all;
     }

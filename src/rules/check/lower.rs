@@ -129,41 +129,22 @@ impl<'t> Body<'_, 't> {
         match &arg.kind {
             ExprKind::Wild => Some(Term::Wild),
             ExprKind::Var(name) => Some(Term::Var(self.var(name, scope, false))),
-            ExprKind::Tuple(_) => {
-                self.cx.report(mistake::tuple_inside(arg.span));
+            ExprKind::Binary(..) if ty != Type::Int => {
+                let report = mistake::wrong_type(arg.span, self.cx.type_name(ty), "Int");
+                self.cx.report(report);
                 None
             }
-            ExprKind::Aggregate(_) => {
-                self.cx.report(mistake::aggregate_inside(arg.span));
-                None
-            }
-            ExprKind::Binary(..) => {
-                if ty != Type::Int {
-                    let report = mistake::wrong_type(arg.span, self.cx.type_name(ty), "Int");
-                    self.cx.report(report);
-                    return None;
+            _ => Some(match self.lower_expr(arg, ty, scope)? {
+                Expr::Const(raw) => Term::Const(raw),
+                // A generated variable equals the expression.
+                rhs => {
+                    let (var, span) = (self.fresh(ty, scope, arg.span), arg.span);
+                    let lhs = Expr::Var(var);
+                    out.push(Literal::Compare(Compare { op: Op::Eq, lhs, rhs, span }));
+                    Term::Var(var)
                 }
-                Some(match self.lower_expr(arg, ty, scope)? {
-                    Expr::Const(raw) => Term::Const(raw),
-                    value => Term::Var(self.name_value(value, ty, scope, arg.span, out)),
-                })
-            }
-            _ => self.constant(arg, ty).map(Term::Const),
+            }),
         }
-    }
-
-    /// A generated variable that equals an expression.
-    fn name_value(
-        &mut self,
-        value: Expr,
-        ty: Type,
-        scope: u32,
-        span: Span,
-        out: &mut Vec<Literal>,
-    ) -> VarId {
-        let var = self.fresh(ty, scope, span);
-        out.push(Literal::Compare(Compare { op: Op::Eq, lhs: Expr::Var(var), rhs: value, span }));
-        var
     }
 
     /// The raw value of a constant, which must be of that type.
@@ -203,7 +184,7 @@ impl<'t> Body<'_, 't> {
                 None
             }
             ExprKind::Binary(op, lhs, rhs) => {
-                let (lhs, rhs) = (self.number(lhs, scope), self.number(rhs, scope));
+                let [lhs, rhs] = [lhs, rhs].map(|it| self.lower_expr(it, Type::Int, scope));
                 Some(fold_constants(*op, lhs?, rhs?))
             }
             ExprKind::Tuple(_) => {
@@ -216,11 +197,6 @@ impl<'t> Body<'_, 't> {
             }
             _ => self.constant(expr, ty).map(Expr::Const),
         }
-    }
-
-    /// An operand of arithmetic.
-    fn number(&mut self, expr: &ast::Expr<'t>, scope: u32) -> Option<Expr> {
-        self.lower_expr(expr, Type::Int, scope)
     }
 
     // --- comparisons -----------------------------------------------------------------------------
@@ -244,7 +220,7 @@ impl<'t> Body<'_, 't> {
                 self.cx.report(mistake::compared_results(span));
                 None
             }
-            (ExprKind::Aggregate(_), ExprKind::Aggregate(second)) => {
+            (ExprKind::Aggregate(first), ExprKind::Aggregate(second)) => {
                 let of_first = left.first().copied().flatten();
                 let ty = right.first().copied().flatten()?;
                 if let Some(other) = of_first.filter(|it| *it != ty) {
@@ -255,9 +231,6 @@ impl<'t> Body<'_, 't> {
                 }
                 let result = self.fresh(ty, scope, rhs.span);
                 self.lower_aggregate(second, vec![Term::Var(result)], scope, out)?;
-                let ExprKind::Aggregate(first) = &lhs.kind else {
-                    return None;
-                };
                 let value = self.fresh(ty, scope, lhs.span);
                 self.lower_aggregate(first, vec![Term::Var(value)], scope, out)?;
                 let (lhs, rhs) = (Expr::Var(value), Expr::Var(result));

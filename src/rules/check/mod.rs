@@ -105,13 +105,7 @@ struct Info<'t> {
 /// preset owns itself and the preset's parts. A module that others include owns itself, since several
 /// presets may include it. All other files have no owner.
 fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
-    let named = |file: &File<'_>, wanted: &str| {
-        file.items.iter().find_map(|it| match it {
-            Item::Meta { key, value, .. } if key.text == wanted => Some(value.text.to_owned()),
-            _ => None,
-        })
-    };
-    let presets: Vec<Option<String>> = files.iter().map(|it| named(it, "preset")).collect();
+    let presets: Vec<Option<&str>> = files.iter().map(|it| it.meta("preset")).collect();
     let mut shared = HashSet::new();
     for (file, source) in files.iter().zip(sources) {
         for item in &file.items {
@@ -124,12 +118,12 @@ fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
         }
     }
     let owner = |(at, file): (usize, &&File<'_>)| {
-        if shared.contains(&sources[at].path) && named(file, "module").is_some() {
+        if shared.contains(&sources[at].path) && file.meta("module").is_some() {
             return Some(at as u16);
         }
-        let whole = named(file, "part")
-            .and_then(|it| presets.iter().position(|of| of.as_ref() == Some(&it)));
-        whole.or_else(|| presets[at].as_ref().map(|_| at)).map(|it| it as u16)
+        let part = file.meta("part");
+        let whole = part.and_then(|it| presets.iter().position(|of| *of == Some(it)));
+        whole.or_else(|| presets[at].map(|_| at)).map(|it| it as u16)
     };
     files.iter().enumerate().map(owner).collect()
 }
@@ -215,6 +209,24 @@ impl<'t> Checker<'t> {
 
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
+    }
+
+    fn exceeds(&mut self, limit: LimitError, span: Span) {
+        self.report(mistake::limit(limit, span));
+    }
+
+    /// What was found, or a report of what is wrong with it.
+    fn found<T>(&mut self, found: Result<T, Diagnostic>) -> Option<T> {
+        found.map_err(|it| self.report(it)).ok()
+    }
+
+    /// The type of that name, or a report that there is none.
+    fn find_type(&mut self, name: Name<'t>) -> Option<Type> {
+        let found = self.domains.ty(name);
+        if found.is_err() && self.broken.contains(name.text) {
+            return None;
+        }
+        self.found(found)
     }
 
     fn relation(&self, id: RelId) -> &Relation {
@@ -315,10 +327,10 @@ impl<'t> Checker<'t> {
                 _ => continue,
             };
             if rules > limits::RULES {
-                return self.report(mistake::limit(LimitError::Rules(rules), span));
+                return self.exceeds(LimitError::Rules(rules), span);
             }
             if self.facts > limits::FACTS {
-                return self.report(mistake::limit(LimitError::Facts(self.facts), span));
+                return self.exceeds(LimitError::Facts(self.facts), span);
             }
         }
         self.copy_reactions(rules);
@@ -329,16 +341,14 @@ impl<'t> Checker<'t> {
 
     /// Reports relations that nothing can ever conclude, unless other files may add clauses.
     fn check_concluded(&mut self) {
-        let mut reports = Vec::new();
-        for (at, info) in self.relations.iter().enumerate() {
-            let concludable = matches!(info.relation.role, Role::Static | Role::Derived);
-            let empty = !self.concluded.contains(&RelId(at as u16));
-            if concludable && empty && !info.relation.open && !self.broken.contains(info.name.text)
-            {
-                reports.push(mistake::no_clauses(info.name));
-            }
-        }
-        self.found.append(&mut reports);
+        let empty = |(id, info): &(RelId, &Info<'t>)| {
+            matches!(info.relation.role, Role::Static | Role::Derived)
+                && !self.concluded.contains(id)
+                && !info.relation.open
+                && !self.broken.contains(info.name.text)
+        };
+        let empty = (0..).map(RelId).zip(&self.relations).filter(empty);
+        self.found.extend(empty.map(|it| mistake::no_clauses(it.1.name)));
     }
 
     fn finish(mut self, found: &mut Vec<Diagnostic>) -> Program {

@@ -37,20 +37,12 @@ impl<'t> Scopes<'t> {
         let alias = |it: &Item<'t>| if let Item::Alias(it) = it { Some(*it) } else { None };
         let aliases = items.filter_map(alias).collect();
         let mut scopes = Self { of: vec![None; files.len()], aliases, ..Self::default() };
-        let meta = |file: &File<'t>, wanted: &str| {
-            file.items.iter().find_map(|it| match it {
-                Item::Meta { key, value, .. } if key.text == wanted => Some(value.text),
-                _ => None,
-            })
-        };
-        if !files.iter().any(|it| meta(it, "names") == Some("private")) {
+        if !files.iter().any(|it| it.meta("names") == Some("private")) {
             return scopes;
         }
         for (at, file) in files.iter().enumerate() {
-            let game = meta(file, "game");
-            let Some(name) = game.or(meta(file, "preset")).or(meta(file, "part")) else {
-                continue;
-            };
+            let game = file.meta("game");
+            let Some(name) = game.or(file.meta("preset")).or(file.meta("part")) else { continue };
             // A game and a preset may have the same name.
             let is_game = |it: &u16| scopes.game == Some(*it);
             let known = scopes.named(name).find(|it| is_game(it) == game.is_some());

@@ -20,10 +20,7 @@ type Trigger = Option<(Event, Subject)>;
 
 impl<'t> Checker<'t> {
     pub(super) fn reaction(&mut self, reaction: &ast::Reaction<'t>) {
-        let trigger = match &reaction.event {
-            Some(atom) => self.trigger(atom),
-            None => None,
-        };
+        let trigger = reaction.event.as_ref().and_then(|it| self.trigger(it));
         let stage = match reaction.stage {
             Some(name) => self.find_stage(name),
             None => Some(self.default_stage),
@@ -95,9 +92,8 @@ impl<'t> Checker<'t> {
                 self.report(report);
                 return None;
             }
-            let near = self.nearest_of(name, || {
-                self.event_ids.visible(&self.scopes, name.span).into_iter().collect()
-            });
+            let events = || self.event_ids.visible(&self.scopes, name.span).into_iter().collect();
+            let near = self.nearest_of(name, events);
             self.report(mistake::unknown_event(name, near));
         }
         found
@@ -108,59 +104,44 @@ impl<'t> Checker<'t> {
         if let Some(&known) = self.before.get(&rel) {
             return Some(known);
         }
-        let info = self.info(rel);
-        let (name, types) = (info.name, info.types.clone());
-        let Role::Input(input) = info.relation.role else {
-            return self.before_rows(rel);
+        let Role::Input(input) = self.relation(rel).role else {
+            // The rows of a derived relation or a trial are recorded as an action begins.
+            return self.add_before(rel, Role::Given(Given::Before(rel)));
         };
         if matches!(input, Input::List(..)) {
             // It is an option of an activation, which no effect writes: it was what it is.
             return Some(rel);
         }
-        let domain = match (input, types.first()) {
+        let domain = match (input, self.info(rel).types.first()) {
             (Input::Key(_) | Input::Flag(_), Some(Some(Type::Domain(id)))) => Some(*id),
             _ => None,
         };
-        if self.relations.len() == limits::RELATIONS {
-            let count = LimitError::Relations(limits::RELATIONS + 1);
-            self.report(mistake::limit(count, name.span));
-            return None;
-        }
         let of = input.attr();
         let before = self.domains.before(of, domain);
-        let relation = Relation {
-            name: format!("was {}", self.relation(rel).name),
-            role: Role::Input(match input {
-                Input::Key(_) => Input::Key(before),
-                Input::Flag(_) => Input::Flag(before),
-                Input::Game(_) => Input::Game(before),
-                Input::GameFlag(_) | Input::List(..) => Input::GameFlag(before),
-            }),
-            sentence: String::new(),
-            denial: String::new(),
-            ..self.relation(rel).clone()
-        };
-        let id = RelId(self.relations.len() as u16);
-        self.relations.push(Info { relation, types, name });
-        self.before.insert(rel, id);
+        let role = Role::Input(match input {
+            Input::Key(_) => Input::Key(before),
+            Input::Flag(_) => Input::Flag(before),
+            Input::Game(_) => Input::Game(before),
+            Input::GameFlag(_) | Input::List(..) => Input::GameFlag(before),
+        });
+        let id = self.add_before(rel, role)?;
         if !self.was.iter().any(|it| it.before == before) {
             self.was.push(Was { of, before });
         }
         Some(id)
     }
 
-    /// The same for a derived relation or a trial, whose rows are recorded as an action begins.
-    fn before_rows(&mut self, rel: RelId) -> Option<RelId> {
+    /// Adds a relation that stands for another one as it was before the action.
+    fn add_before(&mut self, rel: RelId, role: Role) -> Option<RelId> {
         let info = self.info(rel);
         let (name, types) = (info.name, info.types.clone());
         if self.relations.len() == limits::RELATIONS {
-            let count = LimitError::Relations(limits::RELATIONS + 1);
-            self.report(mistake::limit(count, name.span));
+            self.exceeds(LimitError::Relations(limits::RELATIONS + 1), name.span);
             return None;
         }
         let relation = Relation {
             name: format!("was {}", self.relation(rel).name),
-            role: Role::Given(Given::Before(rel)),
+            role,
             open: false,
             sentence: String::new(),
             denial: String::new(),
@@ -208,7 +189,7 @@ impl<'t> Body<'_, 't> {
         self.note_outer(args, &reaction.body);
         reaction.effects.iter().for_each(|it| self.note_effect(it));
         if let Some(event) = &reaction.event {
-            self.collect_atom(event, trigger.map(|it| it.1), Use::Param, OUTER);
+            self.collect_atom(event, trigger.map(|it| it.1), Use::Param, OUTER, false);
         }
         self.collect_body(&reaction.body);
         let event = trigger.map_or(Event::Any, |it| it.0);
@@ -224,12 +205,9 @@ impl<'t> Body<'_, 't> {
             (None, _) => Some(Vec::new()),
         };
         let body = self.lower_body(&reaction.body, OUTER);
-        let effects: Vec<Option<Effect>> = reaction
-            .effects
-            .iter()
-            .zip(subjects)
-            .map(|(it, subject)| self.lower_effect(it, subject))
-            .collect();
+        let effects = reaction.effects.iter().zip(subjects);
+        let effects: Vec<Option<Effect>> =
+            effects.map(|(it, subject)| self.lower_effect(it, subject)).collect();
         let effects = effects.into_iter().collect::<Option<Vec<Effect>>>()?;
         let params = params?;
         if self.unresolved {

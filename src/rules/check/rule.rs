@@ -50,6 +50,7 @@ impl From<RelId> for Subject {
     }
 }
 
+#[derive(Default)]
 pub(super) struct VarInfo<'t> {
     pub(super) name: String,
     pub(super) ty: Option<Type>,
@@ -114,7 +115,7 @@ impl<'t> Checker<'t> {
         let mut body = Body::new(self);
         body.note_outer(&clause.head.args, &clause.body);
         clause.because.into_iter().for_each(|it| body.note_text(it));
-        body.collect_atom(&clause.head, head.map(Subject::from), Use::Head, OUTER);
+        body.collect_atom(&clause.head, head.map(Subject::from), Use::Head, OUTER, false);
         body.collect_body(&clause.body);
         if let Some(text) = clause.because {
             body.collect_text(text, Use::Because);
@@ -281,14 +282,10 @@ impl<'c, 't> Body<'c, 't> {
         }
         self.vars.push(VarInfo {
             name: name.to_string(),
-            ty: None,
-            ty_span: Span::default(),
             scope,
             multiplies,
-            made: false,
-            uses: Vec::new(),
-            reported: false,
             word: Some(name),
+            ..VarInfo::default()
         });
         next
     }
@@ -314,11 +311,8 @@ impl<'c, 't> Body<'c, 't> {
             ty: Some(ty),
             ty_span: span,
             scope,
-            multiplies: false,
             made: true,
-            uses: Vec::new(),
-            reported: false,
-            word: None,
+            ..VarInfo::default()
         });
         VarId((self.vars.len() - 1) as u16)
     }
@@ -363,7 +357,7 @@ impl<'c, 't> Body<'c, 't> {
                     let rel = self.cx.find(atom.name);
                     let place = if *negated { Use::Negated } else { Use::Atom };
                     self.atoms.add(atom.span, limits::BODY_ATOMS);
-                    self.collect_args(atom, rel.map(Subject::from), place, scope, multiplies);
+                    self.collect_atom(atom, rel.map(Subject::from), place, scope, multiplies);
                 }
                 Literal::Compare { lhs, rhs, span, .. } => {
                     self.comparisons.add(*span, limits::BODY_COMPARISONS);
@@ -381,22 +375,12 @@ impl<'c, 't> Body<'c, 't> {
         let comparisons =
             comparisons.excess.map(|span| (LimitError::BodyComparisons(comparisons.n), span));
         for (error, span) in atoms.into_iter().chain(comparisons) {
-            self.cx.report(mistake::limit(error, span));
+            self.cx.exceeds(error, span);
             (self.unresolved, self.too_large) = (true, true);
         }
     }
 
     pub(super) fn collect_atom(
-        &mut self,
-        atom: &Atom<'t>,
-        subject: Option<Subject>,
-        place: Use,
-        scope: u32,
-    ) {
-        self.collect_args(atom, subject, place, scope, false);
-    }
-
-    fn collect_args(
         &mut self,
         atom: &Atom<'t>,
         subject: Option<Subject>,

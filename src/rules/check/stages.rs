@@ -52,8 +52,8 @@ impl<'t> Checker<'t> {
             self.place_stage(&mut order, decl);
         }
         if order.names.len() > limits::STAGES {
-            let count = LimitError::Stages(order.names.len());
-            self.report(mistake::limit(count, order.names[limits::STAGES].span));
+            let excess = order.names[limits::STAGES].span;
+            self.exceeds(LimitError::Stages(order.names.len()), excess);
             // Ordering them would take too long.
             order.edges.clear();
         }

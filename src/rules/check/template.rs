@@ -33,8 +33,7 @@ impl<'t> Checker<'t> {
             let rest = &text.text[at..];
             if !rest.starts_with('[') {
                 let end = rest.find('[').unwrap_or(rest.len());
-                let plain = Name { text: &rest[..end], span: span_in(text, at, at + end) };
-                let plain = self.parts(rel, plain, purpose);
+                let plain = self.parts(rel, text.part(at, at + end), purpose);
                 parts.extend(plain.into_iter().map(|it| self.optional_if_unlisted(rel, it)));
                 at += end;
                 continue;
@@ -43,7 +42,7 @@ impl<'t> Checker<'t> {
                 self.report(mistake::stray_bracket(span_in(text, at, at + 1)));
                 break;
             };
-            let inner = Name { text: &rest[1..close], span: span_in(text, at + 1, at + close) };
+            let inner = text.part(at + 1, at + close);
             // An optional part may not contain `among`.
             parts.push(TemplatePart::Optional(self.parts(rel, inner, For::Other)));
             at += close + 1;
@@ -99,8 +98,7 @@ impl<'t> Checker<'t> {
                 });
                 break;
             };
-            let inner = Name { text: &rest[1..close], span: span_in(text, at + 1, at + close) };
-            parts.extend(self.braced(rel, inner, purpose));
+            parts.extend(self.braced(rel, text.part(at + 1, at + close), purpose));
             at += close + 1;
         }
         parts
@@ -116,13 +114,12 @@ impl<'t> Checker<'t> {
             self.report(mistake::among_outside_san(text.span));
             return None;
         }
-        let square = Name { text: &text.text[..at], span: span_in(text, 0, at) };
-        let square = self.part(rel, square, 0)?.0;
+        let square = self.part(rel, text.part(0, at), 0)?.0;
         let mut from = at + AMONG.len();
         let mut keys = Vec::new();
         for word in text.text[from..].split(',') {
             let start = from + word.len() - word.trim_start().len();
-            let key = Name { text: word.trim(), span: span_in(text, start, from + word.len()) };
+            let key = Name { text: word.trim(), ..text.part(start, from + word.len()) };
             keys.push(self.part(rel, key, 0)?.0);
             from += word.len() + 1;
         }
@@ -138,7 +135,7 @@ impl<'t> Checker<'t> {
         depth: usize,
     ) -> Option<(TemplatePart, Option<Type>)> {
         if depth > limits::DEPTH {
-            self.report(mistake::limit(LimitError::Depth, name.span));
+            self.exceeds(LimitError::Depth, name.span);
             return None;
         }
         let Some(open) = name.text.find('(') else {
@@ -146,12 +143,12 @@ impl<'t> Checker<'t> {
             let ty = self.subject(Subject::Whole(rel)).types[column];
             return Some((TemplatePart::Column(column), ty));
         };
-        let Some(inner) = name.text[open + 1..].strip_suffix(')') else {
+        if !name.text.ends_with(')') {
             self.report(mistake::template_parentheses(name.span));
             return None;
-        };
-        let lookup = Name { text: &name.text[..open], span: span_in(name, 0, open) };
-        let inner = Name { text: inner, span: span_in(name, open + 1, open + 1 + inner.len()) };
+        }
+        let lookup = name.part(0, open);
+        let inner = name.part(open + 1, name.text.len() - 1);
         let table = self.find(lookup);
         if has_outer_comma(inner.text) {
             return self.row(rel, lookup, table?, inner);
@@ -186,7 +183,7 @@ impl<'t> Checker<'t> {
         let mut columns = Vec::new();
         for word in inner.text.split(',') {
             let start = from + word.len() - word.trim_start().len();
-            let name = Name { text: word.trim(), span: span_in(inner, start, from + word.len()) };
+            let name = Name { text: word.trim(), ..inner.part(start, from + word.len()) };
             if name.text.contains(['(', ')']) {
                 self.report(mistake::nested_key(inner.span));
                 return None;

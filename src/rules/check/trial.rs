@@ -22,17 +22,14 @@ impl<'t> Checker<'t> {
     /// Declares the relation of a trial.
     pub(super) fn declare_trial(&mut self, trial: &TrialDecl<'t>) {
         let decl = &trial.relation;
-        if decl.columns.len() > limits::COLUMNS {
-            let error = LimitError::Columns(decl.columns.len());
-            self.report(mistake::limit(error, decl.name.span));
+        let limit = match (decl.columns.len(), self.trials.len()) {
+            (columns, _) if columns > limits::COLUMNS => Some(LimitError::Columns(columns)),
+            (_, limits::TRIALS) => Some(LimitError::Trials(limits::TRIALS + 1)),
+            _ => None,
+        };
+        if let Some(limit) = limit {
             self.broken.insert(decl.name.text);
-            return;
-        }
-        if self.trials.len() == limits::TRIALS {
-            let error = LimitError::Trials(limits::TRIALS + 1);
-            self.report(mistake::limit(error, decl.name.span));
-            self.broken.insert(decl.name.text);
-            return;
+            return self.exceeds(limit, decl.name.span);
         }
         let (columns, types) = self.columns(decl);
         let id = TrialId(self.trials.len() as u16);
@@ -92,9 +89,8 @@ impl<'t> Checker<'t> {
         }
         let from = decl.from.and_then(|it| self.with_same_columns(rel, it));
         if self.events.len() == limits::EVENTS {
-            let error = LimitError::Events(limits::EVENTS + 1);
-            self.report(mistake::limit(error, decl.relation.name.span));
-            return;
+            let limit = LimitError::Events(limits::EVENTS + 1);
+            return self.exceeds(limit, decl.relation.name.span);
         }
         let event = EventId(self.events.len() as u16);
         let info = self.info(rel);
