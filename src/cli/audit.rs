@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::Verdict;
 use super::args::{AuditArgs, DEFAULT_GAME, RulesArgs};
 use super::evidence::Evidence;
-use super::output::{Ink, Out, progress, read_bytes, read_text, report, trouble};
+use super::output::{
+    Ink, Out, no_game_in, progress, read_bytes, read_text, report, trouble, trouble_with,
+};
 use super::saves::rules_from;
 use super::setup::{self, Library, refusal};
 use crate::audit::{self, Tally};
@@ -121,10 +123,9 @@ fn audit_save(
         Ok(()) => Ok(Audited::of(name, &game, (tally, None))),
         Err(RestoreError::Differs(it)) => Ok(Audited::of(name, &game, (tally, Some(*it)))),
         // A file that is not a save at all cannot be audited; a damaged one is a difference.
-        Err(why @ RestoreError::Alien { .. }) => Err(trouble(
-            format!("{name}: {why}"),
-            "audit reads saves (.json, .bin) and games (.pgn)",
-        )),
+        Err(why @ RestoreError::Alien { .. }) => {
+            Err(trouble_with(path, why, "audit reads saves (.json, .bin) and games (.pgn)"))
+        }
         Err(why) => {
             let why = Difference::new("the file", refusal(&why).to_string());
             Ok(Audited::of(name, &game, (tally, Some(why))))
@@ -160,7 +161,7 @@ fn audit_pgn(
     }
     bar.finish_and_clear();
     if all.is_empty() {
-        return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
+        return Err(no_game_in(path));
     }
     Ok(all)
 }
@@ -255,12 +256,8 @@ struct Answer {
 
 fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let text = read_text(path)?;
-    let answer: Answer = parse(&text).map_err(|why| {
-        trouble(
-            format!("{}: {why}", path.display()),
-            "pipe in what `rulemate explain --json` prints",
-        )
-    })?;
+    let fix = "pipe in what `rulemate explain --json` prints";
+    let answer: Answer = parse(&text).map_err(|why| trouble_with(path, why, fix))?;
     let position = answer.position.as_ref().ok_or_else(|| {
         trouble(
             "the explanation lacks the position that it is about",
@@ -269,27 +266,23 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     })?;
     let (rules, facts) = position.restore(&mut Library::new(rules)?)?;
     let mut checker = Checker::new(rules.program(), &facts);
-    let checked = checker.finding(&answer.finding);
-    let (sum, wrong) = match checked {
-        Err(why) => (Report::default(), Some(why.to_string())),
-        Ok(_) if !supports(&answer, &rules) => {
-            (Report::default(), Some("the answer is not what is proved".to_string()))
-        }
+    let checked = match checker.finding(&answer.finding) {
+        Err(why) => Err(why.to_string()),
+        Ok(_) if !supports(&answer, &rules) => Err("the answer is not what is proved".to_owned()),
         Ok(_) if supposes_no_action(&answer, &rules) && !position.is_stuck(&rules)? => {
-            (Report::default(), Some("the side to move has a legal action".to_string()))
+            Err("the side to move has a legal action".to_owned())
         }
-        Ok(sum) => (sum, None),
+        Ok(sum) => Ok(sum),
     };
     let question = &answer.question;
-    match wrong {
-        Some(why) => {
+    match checked {
+        Err(why) => {
             let wrong = out.ink(Ink::Bad, "wrong");
             out.line(format_args!("{question}: {wrong}: {why}"))?;
             Ok(Verdict::Findings)
         }
-        None => {
+        Ok(Report { steps, absent, comparisons, aggregates, effects, open, code }) => {
             let ok = out.ink(Ink::Good, "ok");
-            let Report { steps, absent, comparisons, aggregates, effects, open, code } = sum;
             out.line(format_args!("{question}: {ok}, {}", goals_of(&answer.finding)))?;
             let counts = [
                 (steps, "step"),

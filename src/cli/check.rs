@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
-use super::output::{Out, report, trouble};
+use super::output::{Out, report, trouble_with};
 use super::setup;
 use super::watch::run_on_changes;
 use crate::derive::Plan;
@@ -22,7 +22,8 @@ use crate::game::drawing;
 use crate::moves::played_out;
 use crate::opponent::unread_features;
 use crate::presets::{
-    Catalogue, CatalogueError, GameEntry, LoadError, Ruleset, load_with_included, unknown_keys,
+    Catalogue, CatalogueError, GameEntry, LoadError, Ruleset, at_its_place, load_with_included,
+    unknown_keys,
 };
 use crate::rules::{Diagnostics, Meta, Program, Source, compile, metas};
 
@@ -66,10 +67,7 @@ pub(crate) enum Fault {
 }
 
 pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    match args.watch {
-        true => run_on_changes(&args.files, out, |out| run_once(args, out)),
-        false => run_once(args, out),
-    }
+    run_on_changes(args.watch, &args.files, out, |out| run_once(args, out))
 }
 
 fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -78,18 +76,11 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     for path in &args.files {
         match load_with_included(path) {
             Ok((sources, more)) => {
-                files.extend(
-                    sources
-                        .into_iter()
-                        .map(|it| (it.path.clone(), crate::presets::at_its_place(it))),
-                );
+                files.extend(sources.into_iter().map(|it| (it.path.clone(), at_its_place(it))));
                 included.extend(more);
             }
             Err(why) => {
-                report(&trouble(
-                    format!("{}: {why}", path.display()),
-                    "name a rule file (.dl), or a folder of them",
-                ));
+                report(&trouble_with(path, why, "name a rule file (.dl), or a folder of them"));
                 verdict = Verdict::Unreadable;
             }
         }
@@ -156,8 +147,7 @@ fn narrower(catalogue: &Catalogue, source: &Source) -> Option<String> {
         return None;
     }
     let games = catalogue.games();
-    let none: [&str; 0] = [];
-    let fits = |it: &GameEntry| catalogue.load(&it.name, &none).is_ok();
+    let fits = |it: &GameEntry| catalogue.load::<&str>(&it.name, &[]).is_ok();
     let unfit = games.iter().find(|it| !fits(it))?;
     let fits_family =
         |family: &str| games.iter().filter(|it| it.family.as_deref() == Some(family)).all(fits);
@@ -256,17 +246,18 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
             }
-            Err(LoadError::Rules(found))
-                if is_for_all && family.is_some() && game != DEFAULT_GAME =>
-            {
-                let family = family.unwrap_or_default();
-                let note = format!(
-                    "that is so with the game {game}: a file that is no game, preset or part of one has to go with \
-                     every game of the family {family}"
-                );
-                return Err(Fault::Rules(Box::new(found.with_note(note))));
+            Err(LoadError::Rules(found)) => {
+                return Err(Fault::Rules(match family {
+                    Some(family) if is_for_all && game != DEFAULT_GAME => {
+                        let note = format!(
+                            "that is so with the game {game}: a file that is no game, preset or part of one has to go \
+                             with every game of the family {family}"
+                        );
+                        Box::new(found.with_note(note))
+                    }
+                    _ => found,
+                }));
             }
-            Err(LoadError::Rules(found)) => return Err(Fault::Rules(found)),
             Err(LoadError::Plan(why)) => return Err(Fault::Other(why.to_string())),
             Err(other) => return Err(Fault::Other(format!("{}: {other}", asked.path))),
             Ok(loaded) => loaded,
@@ -412,13 +403,8 @@ fn print<'f>(
             if let Some(advice) = advice {
                 out.line(format_args!("{file}: note: {advice}"))?;
             }
-            match first {
-                Some(first) => out.line(format_args!(
-                    "{file}: {} found, the same as for {first}",
-                    count(&found)
-                ))?,
-                None => out.line(format_args!("{file}: {} found", count(&found)))?,
-            }
+            let same = first.map(|it| format!(", the same as for {it}")).unwrap_or_default();
+            out.line(format_args!("{file}: {} found{same}", count(&found)))?;
         }
         Err(Fault::Other(message)) => {
             out.line(message)?;

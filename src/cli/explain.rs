@@ -90,23 +90,18 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
     let catalogue = library.catalogue();
     let mut wanted = Activation::texts(&Catalogue::active(&game));
     wanted.push(preset.to_owned());
-    let answer = match catalogue.set_active(&rules, &mut game, &wanted) {
-        Ok(_) => Activating {
-            question: preset.to_owned(),
-            holds: true,
-            summary: format!("{preset} can be activated here"),
-            against: Vec::new(),
+    let error = catalogue.set_active(&rules, &mut game, &wanted).err();
+    let faults = error.iter().flat_map(|it| &it.faults);
+    let answer = Activating {
+        question: preset.to_owned(),
+        holds: error.is_none(),
+        summary: match &error {
+            None => format!("{preset} can be activated here"),
+            Some(error) => format!("{preset} cannot be activated here: {error}"),
         },
-        Err(error) => Activating {
-            question: preset.to_owned(),
-            holds: false,
-            summary: format!("{preset} cannot be activated here: {error}"),
-            against: error
-                .faults
-                .iter()
-                .map(|it| Conflict { reason: it.to_string(), place: catalogue.place_of(it) })
-                .collect(),
-        },
+        against: faults
+            .map(|it| Conflict { reason: it.to_string(), place: catalogue.place_of(it) })
+            .collect(),
     };
     if args.json {
         out.json(&answer)?;
@@ -133,8 +128,8 @@ pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
     if text.contains(BETWEEN) {
         return played;
     }
-    let mut refusals =
-        error.candidates().iter().filter_map(|it| game.play(it).err()).collect::<Vec<_>>();
+    let mut refusals: Vec<_> =
+        error.candidates().iter().filter_map(|it| game.play(it).err()).collect();
     // Of moves that may have been meant, one with a declared refusal is reported.
     let named = refusals
         .iter()

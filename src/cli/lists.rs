@@ -1,11 +1,10 @@
 //! `rulemate games`, `rulemate presets` and `rulemate layouts`: lists the catalogue.
 
-use anyhow::anyhow;
 use serde::Serialize;
 
 use super::Verdict;
 use super::args::{DEFAULT_GAME, ListArgs};
-use super::output::{Ink, OrFix, Out};
+use super::output::{Ink, OrFix, Out, trouble};
 use super::setup;
 use crate::presets::{Catalogue, GameEntry, OptionEntry, OptionType, PresetEntry};
 
@@ -146,13 +145,8 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 fn describe_game<'a>(game: &Game<'a>) -> Description<'a> {
     let fact = |(attribute, value): &(String, String)| format!("{attribute}={value}");
-    let number = |it: &Number<'_>| {
-        format!(
-            "{}={}: a start position by its number, 0 to {}",
-            it.option,
-            it.default,
-            it.count - 1
-        )
+    let number = |Number { option, count, default }: &Number<'_>| {
+        format!("{option}={default}: a start position by its number, 0 to {}", count - 1)
     };
     let lines = vec![
         ("also", game.aliases.join(", ")),
@@ -182,9 +176,9 @@ pub(crate) fn layouts(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
     };
     let find = |name: &str| {
         let known = catalogue.layouts().iter().find(|it| it.name == name);
-        known
-            .ok_or_else(|| anyhow!("there is no layout {name}"))
-            .or_fix("`rulemate layouts` lists them")
+        known.ok_or_else(|| {
+            trouble(format!("there is no layout {name}"), "`rulemate layouts` lists them")
+        })
     };
     let layouts = chosen(args, catalogue.layouts(), find)?.into_iter().map(|it| Layout {
         layout: &it.name,
@@ -248,9 +242,7 @@ fn in_full<'a>(catalogue: &'a Catalogue, entry: &'a PresetEntry) -> anyhow::Resu
     let found =
         catalogue.particulars(catalogue.game_for(entry, DEFAULT_GAME), entry).or_fix(fix)?;
     let clash = |it: &'a (String, String)| Clash { preset: &it.0, reason: &it.1 };
-    let uses = |it: &&GameEntry| {
-        it.uses.iter().any(|it| it.split(':').next() == Some(entry.preset.as_str()))
-    };
+    let uses = |it: &&GameEntry| it.has(&entry.preset);
     Ok(Preset {
         preset: &entry.preset,
         name: &entry.name,

@@ -4,7 +4,7 @@
 //! Colour is used only where standard output is a terminal and `NO_COLOR` is not set, or empty. Progress bars
 //! are drawn only where standard error is a terminal, so pipes and logs stay clean.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use crate::facts::{escaped, printable};
-use crate::moves::notation::PgnReader;
+use crate::moves::notation::{PgnError, PgnReader};
 
 /// Standard output of a command, buffered. [`Out::flush`] is called at the end, and by commands that go on for long or
 /// wait for an answer.
@@ -33,8 +33,8 @@ pub(crate) enum Ink {
     Strong,
 }
 
-/// The escape codes that [`Out::ink`] writes around text.
-const CODES: &[&str] = &["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[1m", "\x1b[0m"];
+/// The escape codes that [`Out::ink`] writes: before text of each [`Ink`], in their order, and behind it.
+const CODES: [&str; 5] = ["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[1m", "\x1b[0m"];
 
 impl Out {
     pub(crate) fn stdout() -> Self {
@@ -53,24 +53,18 @@ impl Out {
         if !self.paint {
             return text.to_string();
         }
-        let code = match ink {
-            Ink::Good => "32",
-            Ink::Bad => "31",
-            Ink::Dim => "2",
-            Ink::Strong => "1",
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
+        format!("{}{text}{}", CODES[ink as usize], CODES[4])
     }
 
     /// As [`Out::text`], with a line end.
-    pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
+    pub(crate) fn line(&mut self, text: impl Display) -> anyhow::Result<()> {
         self.text(text)?;
-        self.out.write_all(b"\n")
+        Ok(self.out.write_all(b"\n")?)
     }
 
     /// Text without a line end. It may come from outside, from a file, a tag, a rule: invisible characters, those
     /// that control a terminal among them, are escaped, except in the codes that [`Out::ink`] writes.
-    pub(crate) fn text(&mut self, text: impl Display) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: impl Display) -> anyhow::Result<()> {
         let text = text.to_string();
         let mut rest = text.as_str();
         while let Some((before, code, after)) = self.next_code(rest) {
@@ -78,17 +72,17 @@ impl Out {
             self.out.write_all(code.as_bytes())?;
             rest = after;
         }
-        self.out.write_all(printable(rest).as_bytes())
+        Ok(self.out.write_all(printable(rest).as_bytes())?)
     }
 
     /// Text that was escaped already, with colours of its own, and a line end.
-    pub(crate) fn painted(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{text}")
+    pub(crate) fn painted(&mut self, text: &str) -> anyhow::Result<()> {
+        Ok(writeln!(self.out, "{text}")?)
     }
 
     /// Splits a text at the first of our own colour codes.
     fn next_code<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str, &'t str)> {
-        let codes = if self.paint { CODES } else { &[] };
+        let codes = if self.paint { CODES.as_slice() } else { &[] };
         let found = text.match_indices('\x1b').find_map(|(at, _)| {
             codes.iter().find(|it| text[at..].starts_with(**it)).map(|it| (at, it.len()))
         });
@@ -98,13 +92,13 @@ impl Out {
     /// A JSON value over several lines.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(value)?;
-        Ok(self.painted(&escaped(&text))?)
+        self.painted(&escaped(&text))
     }
 
     /// A JSON value on one line, for commands that print one object per item.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         let text = serde_json::to_string(value)?;
-        Ok(self.painted(&escaped(&text))?)
+        self.painted(&escaped(&text))
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
@@ -153,9 +147,7 @@ pub(crate) fn open_games(
         bar.unset_length();
         Box::new(io::stdin())
     } else {
-        let unreadable = |why: io::Error| {
-            trouble(format!("{}: {why}", path.display()), "name a file that can be read")
-        };
+        let unreadable = |why: io::Error| trouble_with(path, why, READABLE);
         let file = File::open(path).map_err(unreadable)?;
         let about = file.metadata().map_err(unreadable)?;
         if about.is_dir() {
@@ -180,6 +172,24 @@ pub(crate) fn trouble(cause: impl Display, fix: impl Display) -> anyhow::Error {
     UserError { cause: cause.to_string(), fix: fix.to_string() }.into()
 }
 
+/// [`trouble`] with a file.
+pub(crate) fn trouble_with(path: &Path, why: impl Display, fix: impl Display) -> anyhow::Error {
+    trouble(format!("{}: {why}", path.display()), fix)
+}
+
+/// The error for a PGN file without games.
+pub(crate) fn no_game_in(path: &Path) -> anyhow::Error {
+    trouble_with(path, "no game in it", "name a PGN file")
+}
+
+/// The error for a game of a PGN file that cannot be read.
+pub(crate) fn unreadable_game(why: PgnError) -> anyhow::Error {
+    trouble(why.fault, "`rulemate referee` says more about a file")
+}
+
+/// The fix where a file cannot be read.
+const READABLE: &str = "name a file that can be read";
+
 /// Adds a fix to an error of a lower layer.
 pub(crate) trait OrFix<T> {
     fn or_fix(self, fix: impl Display) -> anyhow::Result<T>;
@@ -198,15 +208,13 @@ pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
         io::stdin().read_to_end(&mut bytes).context("standard input")?;
         return Ok(bytes);
     }
-    std::fs::read(path).map_err(|why| {
-        trouble(format!("{}: {why}", path.display()), "name a file that can be read")
-    })
+    std::fs::read(path).map_err(|why| trouble_with(path, why, READABLE))
 }
 
 /// Reads a text file; `-` is standard input.
 pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
     String::from_utf8(read_bytes(path)?)
-        .map_err(|why| trouble(format!("{}: {why}", path.display()), "save the file as UTF-8"))
+        .map_err(|why| trouble_with(path, why, "save the file as UTF-8"))
 }
 
 /// Whether an error only means that our output is no longer read.
@@ -218,32 +226,19 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Prints a warning on standard error.
 pub(crate) fn warn(text: impl Display) {
-    let _ = writeln!(io::stderr(), "warning: {}", printable(&text.to_string()));
+    say(format_args!("warning: {text}"));
 }
 
-/// Prints a message on standard error.
+/// Prints a message on standard error. If standard error is gone, nothing can be done.
 pub(crate) fn say(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&text.to_string()));
 }
 
 /// Prints an error: the chain of causes with colons between them, and the fix on a line of its own.
 pub(crate) fn report(error: &anyhow::Error) {
-    let mut text = format!("error: {}", Chain(error));
+    let mut text = format!("error: {error:#}");
     if let Some(it) = error.chain().find_map(|it| it.downcast_ref::<UserError>()) {
         text.push_str(&format!("\n  help: {}", it.fix));
     }
-    // If standard error is gone too, nothing can be done.
-    let _ = writeln!(io::stderr(), "{}", printable(&text));
-}
-
-struct Chain<'a>(&'a anyhow::Error);
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, cause) in self.0.chain().enumerate() {
-            let sep = if at == 0 { "" } else { ": " };
-            write!(f, "{sep}{cause}")?;
-        }
-        Ok(())
-    }
+    say(text);
 }

@@ -51,16 +51,6 @@ fn index(catalogue: &Catalogue) -> String {
     )
 }
 
-/// The game that shows a preset: the usual one, or the first of the preset's family.
-fn game_for<'c>(catalogue: &'c Catalogue, preset: &PresetEntry) -> &'c str {
-    let games = catalogue.games();
-    let family = |name: &str| games.iter().find(|it| it.name == name)?.family.clone();
-    if preset.family.is_none() || preset.family == family(DEFAULT_GAME) {
-        return DEFAULT_GAME;
-    }
-    games.iter().find(|it| it.family == preset.family).map_or(DEFAULT_GAME, |it| it.name.as_str())
-}
-
 /// A page that is being written.
 struct Page<'c> {
     catalogue: &'c Catalogue,
@@ -83,26 +73,24 @@ impl<'c> Page<'c> {
     fn new(catalogue: &'c Catalogue, preset: &'c PresetEntry) -> anyhow::Result<Self> {
         let active = catalogue.with_required(&[&preset.preset]);
         let rules = catalogue
-            .load(game_for(catalogue, preset), &active)
+            .load(catalogue.game_for(preset, DEFAULT_GAME), &active)
             .or_fix(format!("`rulemate check` says more about {}", preset.preset))?;
         let game = setup::start(&rules, None)?;
         Ok(Self { catalogue, preset, active, rules, game })
     }
 
     /// The position of its first example, or else the start.
-    fn picture(&mut self) -> String {
-        let first = self.examples().into_iter().next();
-        if let Some(mut game) = first.and_then(|it| self.example(&it).ok()) {
-            return svg::draw(&mut game, &Finding::Unfounded);
-        }
-        svg::draw(&mut self.game, &Finding::Unfounded)
+    fn picture(&self) -> String {
+        let example = self.examples().first().and_then(|it| self.example(it).ok());
+        let mut game = example.unwrap_or_else(|| self.game.clone());
+        svg::draw(&mut game, &Finding::Unfounded)
     }
 
     fn text(&mut self) -> anyhow::Result<String> {
         let PresetEntry { preset, name, description, .. } = self.preset;
         let mut page = format!("# {name} (`{preset}`)\n\n{description}.\n\n");
         let switches: Vec<String> = self.active.iter().map(|it| format!("--preset {it}")).collect();
-        let game = match game_for(self.catalogue, self.preset) {
+        let game = match self.catalogue.game_for(self.preset, DEFAULT_GAME) {
             DEFAULT_GAME => String::new(),
             other => format!("--game {other} "),
         };
@@ -194,8 +182,7 @@ impl<'c> Page<'c> {
             }
             page.push('\n');
         }
-        let uses = |it: &&String| it.split(':').next() == Some(preset);
-        let games = self.catalogue.games().iter().filter(|it| it.uses.iter().any(|it| uses(&it)));
+        let games = self.catalogue.games().iter().filter(|it| it.has(preset));
         let games: Vec<String> = games.map(|it| format!("`{}`", it.name)).collect();
         if !games.is_empty() {
             let _ = writeln!(page, "Played in the games {}.\n", games.join(", "));
@@ -223,7 +210,7 @@ impl<'c> Page<'c> {
                 break;
             }
         }
-        let start = match game_for(self.catalogue, self.preset) {
+        let start = match self.catalogue.game_for(self.preset, DEFAULT_GAME) {
             DEFAULT_GAME => "the orthodox start".to_owned(),
             game => format!("the start of `{game}`"),
         };

@@ -183,12 +183,9 @@ impl Session<'_> {
     /// Plays the typed move, then lets the machine answer.
     fn play(&mut self, text: &str) -> anyhow::Result<()> {
         if let Some(result) = self.game.result() {
-            let hint = match self.game.history() {
-                [] => "",
-                _ => " (undo takes the last move back)",
-            };
-            let line = format!("the game is over: {result}{hint}");
-            return Ok(self.out.line(line)?);
+            let is_new = self.game.history().is_empty();
+            let hint = if is_new { "" } else { " (undo takes the last move back)" };
+            return self.out.line(format_args!("the game is over: {result}{hint}"));
         }
         let number = names::numbered(&self.game, "");
         if let Err(why) = play_text(&mut self.game, text) {
@@ -199,7 +196,7 @@ impl Session<'_> {
             let line = self.out.ink(Ink::Bad, why);
             self.out.line(line)?;
             let hint = "(`why MOVE` gives the proof, `moves` lists what is legal, `help` the rest)";
-            return Ok(self.out.line(hint)?);
+            return self.out.line(hint);
         }
         if let Some(record) = self.game.history().last() {
             self.out.line(format_args!("{number}{} ({})", record.san, record.uci))?;
@@ -274,7 +271,7 @@ impl Session<'_> {
     /// the game, it begins again.
     fn undo(&mut self) -> anyhow::Result<()> {
         let Some(mut record) = self.game.takeback() else {
-            return Ok(self.out.line("nothing to undo")?);
+            return self.out.line("nothing to undo");
         };
         let is_alone = self.plays == Some(Seat::Both);
         while !is_alone && self.is_machine_to_move() {
@@ -313,7 +310,7 @@ impl Session<'_> {
     fn cancel(&mut self) -> anyhow::Result<()> {
         let of_turn = self.game.actions_under_way();
         if of_turn == 0 {
-            return Ok(self.out.line("no turn is under way")?);
+            return self.out.line("no turn is under way");
         }
         for _ in 0..of_turn {
             self.game.takeback();
@@ -326,42 +323,44 @@ impl Session<'_> {
 
     fn explain(&mut self, text: &str) -> anyhow::Result<()> {
         if text.is_empty() {
-            return Ok(self.out.line("why what? Give a move: why Nf3")?);
+            return self.out.line("why what? Give a move: why Nf3");
         }
         match self.game.explain_move(text, Limits::default()) {
             Ok(explained) => {
                 self.out.line(&explained.summary)?;
-                Ok(self.out.text(self.game.tree(&explained.finding))?)
+                self.out.text(self.game.tree(&explained.finding))
             }
-            Err(why) => Ok(self.out.line(question_error(&why))?),
+            Err(why) => self.out.line(question_error(&why)),
         }
     }
 
+    /// The active presets, as activations.
+    fn active(&self) -> Vec<String> {
+        Activation::texts(&Catalogue::active(&self.game))
+    }
+
     fn show_presets(&mut self) -> anyhow::Result<()> {
-        let active = Activation::texts(&Catalogue::active(&self.game));
-        let line = if active.is_empty() { "none".to_owned() } else { active.join(", ") };
-        Ok(self.out.line(line)?)
+        let active = self.active();
+        self.out.line(saves::listed(&active))
     }
 
     fn activate(&mut self, preset: &str) -> anyhow::Result<()> {
-        let mut wanted = Activation::texts(&Catalogue::active(&self.game));
+        let mut wanted = self.active();
         wanted.push(preset.to_owned());
         self.set_active(&wanted)
     }
 
     fn deactivate(&mut self, preset: &str) -> anyhow::Result<()> {
         if preset.is_empty() {
-            return Ok(self
-                .out
-                .line("off what? Name a preset (`presets` lists what is active)")?);
+            return self.out.line("off what? Name a preset (`presets` lists what is active)");
         }
-        let mut wanted = Activation::texts(&Catalogue::active(&self.game));
+        let mut wanted = self.active();
         let is_meant = |it: &String| {
             it.strip_prefix(preset).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
         };
         if !wanted.iter().any(is_meant) {
             let line = format!("{preset} is not active (`presets` lists what is)");
-            return Ok(self.out.line(line)?);
+            return self.out.line(line);
         }
         wanted.retain(|it| !is_meant(it));
         self.set_active(&wanted)
@@ -376,7 +375,7 @@ impl Session<'_> {
             }
             Err(why) => {
                 let line = self.out.ink(Ink::Bad, why);
-                return Ok(self.out.line(line)?);
+                return self.out.line(line);
             }
         }
         self.show_presets()?;
@@ -387,18 +386,18 @@ impl Session<'_> {
     fn save(&mut self, text: &str) -> anyhow::Result<()> {
         let (file, rules) = file_to_save(text);
         if file.is_empty() {
-            return Ok(self.out.line("save where? Name a file: save game.json")?);
+            return self.out.line("save where? Name a file: save game.json");
         }
         let content = Content { rules };
         saves::write(&self.game, &self.rules, content, Path::new(file), self.out)
-            .or_else(|why| Ok(self.out.line(format_args!("{why:#}"))?))
+            .or_else(|why| self.out.line(format_args!("{why:#}")))
     }
 
     /// Prints the last move with all its effects, as JSON.
     fn trace(&mut self) -> anyhow::Result<()> {
         match self.game.history().len().checked_sub(1).and_then(|it| self.game.report(it)) {
             Some(action) => self.out.json(&action),
-            None => Ok(self.out.line("nothing has been played")?),
+            None => self.out.line("nothing has been played"),
         }
     }
 
@@ -407,7 +406,7 @@ impl Session<'_> {
             Ok(result) => result.to_string(),
             Err(why) => why.to_string(),
         };
-        Ok(self.out.line(line)?)
+        self.out.line(line)
     }
 
     fn resign(&mut self) -> anyhow::Result<()> {
@@ -417,12 +416,12 @@ impl Session<'_> {
                 Some(Err(why)) => why.to_string(),
                 None => "nobody is to move".to_owned(),
             };
-        Ok(self.out.line(line)?)
+        self.out.line(line)
     }
 
     fn show_moves(&mut self) -> anyhow::Result<()> {
         if self.game.result().is_some() {
-            return Ok(self.out.line("no moves: the game is over")?);
+            return self.out.line("no moves: the game is over");
         }
         let contract = self.game.contract().clone();
         let moves = san_listing(self.game.world_mut(), &contract);
@@ -439,7 +438,7 @@ impl Session<'_> {
         self.out.line(board)?;
         if let Some(result) = self.game.result() {
             let line = self.out.ink(Ink::Strong, result);
-            return Ok(self.out.line(line)?);
+            return self.out.line(line);
         }
         let claims = self.game.claims();
         if !claims.is_empty() {

@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::{PositionArgs, ProfileArgs};
-use super::output::{Out, open_games, trouble};
+use super::output::{Out, no_game_in, open_games, trouble, unreadable_game};
 use super::setup;
 use crate::derive::World;
 use crate::facts::nearest;
 use crate::game::Game;
 use crate::moves::played_out;
-use crate::rules::{Program, Role};
+use crate::rules::{Program, Role, Span};
 
 /// Plies of a random game.
 const PLIES: usize = 40;
@@ -99,12 +99,12 @@ fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
     let program = game.program();
     let role = program.relation_named(of).map(|it| &program.relation(it).role);
     let fix = match (role, near) {
-        (Some(Role::Derived), _) => "its rows are known before the game begins".to_owned(),
-        (Some(_), _) => "only derived relations have plans".to_owned(),
-        (None, Some(near)) => format!("did you mean {near}?"),
-        (None, None) => "name a derived relation, or a rule by FILE:LINE".to_owned(),
+        (Some(Role::Derived), _) => "its rows are known before the game begins",
+        (Some(_), _) => "only derived relations have plans",
+        (None, Some(near)) => &format!("did you mean {near}?"),
+        (None, None) => "name a derived relation, or a rule by FILE:LINE",
     };
-    Err(trouble(format!("there is no plan of {of}"), &fix))
+    Err(trouble(format!("there is no plan of {of}"), fix))
 }
 
 /// The requested game, and the moves to play.
@@ -125,12 +125,8 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     bar.finish_and_clear();
     let pgn = match first {
         Some(Ok(pgn)) => pgn,
-        Some(Err(why)) => {
-            return Err(trouble(why.fault, "`rulemate referee` says more about a file"));
-        }
-        None => {
-            return Err(trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
-        }
+        Some(Err(why)) => return Err(unreadable_game(why)),
+        None => return Err(no_game_in(path)),
     };
     let name = pgn.tag("Variant").unwrap_or(name);
     let rules = library.load(name, &from.presets)?;
@@ -170,15 +166,17 @@ fn profile(
     notes: Vec<String>,
 ) -> Profile {
     let operations: u64 = counts.iter().sum();
-    let rules = program
-        .rules
-        .iter()
-        .map(|it| (program.place(it.span), program.relation(it.head).name.clone()));
-    let reactions =
-        program.reactions.iter().map(|it| (program.place(it.span), "reaction".to_owned()));
-    let line = |((place, relation), &count): ((String, String), &u64)| {
+    let rules = program.rules.iter().map(|it| (it.span, program.relation(it.head).name.as_str()));
+    let reactions = program.reactions.iter().map(|it| (it.span, "reaction"));
+    let line = |((span, relation), &count): ((Span, &str), &u64)| {
         let share = count as f64 / operations.max(1) as f64;
-        Line { place, relation, operations: count, share, micros: micros * share }
+        Line {
+            place: program.place(span),
+            relation: relation.to_owned(),
+            operations: count,
+            share,
+            micros: micros * share,
+        }
     };
     let mut lines: Vec<Line> =
         rules.chain(reactions).zip(counts).filter(|it| *it.1 > 0).map(line).collect();
@@ -200,6 +198,5 @@ fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {
     if rules.len() > top {
         out.line(format_args!("and {} more (--top {})", rules.len() - top, rules.len()))?;
     }
-    notes.iter().try_for_each(|it| out.line(format_args!("note: {it}")))?;
-    Ok(())
+    notes.iter().try_for_each(|it| out.line(format_args!("note: {it}")))
 }

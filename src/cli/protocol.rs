@@ -81,7 +81,10 @@ fn converse(
         let flow = answer(&line.context("standard input")?, interrupt, &mut |text| {
             if said.is_ok() {
                 // The client waits for the answer, and follows a search as it goes on.
-                said = text.split('\n').try_for_each(|it| out.line(it)).and_then(|()| out.flush());
+                said = text
+                    .split('\n')
+                    .try_for_each(|it| out.line(it))
+                    .and_then(|()| Ok(out.flush()?));
             }
         });
         said?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::{PositionArgs, QueryArgs};
 use super::names;
-use super::output::{OrFix, Out, open_games, trouble};
+use super::output::{OrFix, Out, no_game_in, open_games, trouble, unreadable_game};
 use super::setup::{self, Library, Word};
 use crate::derive::{Abbreviation, Query};
 use crate::game::Game;
@@ -63,8 +63,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             }
             bar.finish_and_clear();
             if count == 0 {
-                let cause = format!("{}: no game in it", path.display());
-                return Err(trouble(cause, "name a PGN file"));
+                return Err(no_game_in(path));
             }
         }
     }
@@ -85,7 +84,7 @@ fn follow_recorded(
     answers: &mut Answers,
 ) -> anyhow::Result<()> {
     let PositionArgs { game: name, from } = &args.position;
-    let pgn = pgn.map_err(|it| trouble(it.fault, "`rulemate referee` says more about a file"))?;
+    let pgn = pgn.map_err(unreadable_game)?;
     let rules = library.load(pgn.tag("Variant").unwrap_or(name), &from.presets)?;
     let mut game = setup::start_recorded_with_warnings(&rules, &pgn)?;
     let moves = pgn.moves.iter().map(|it| Word::of_move(&it.text));
@@ -197,8 +196,7 @@ fn print(answers: &Answers, args: &QueryArgs, out: &mut Out) -> anyhow::Result<(
     };
     let rows: Vec<Vec<String>> = answers.answers.iter().map(row).collect();
     if head.is_empty() {
-        out.line(if rows.is_empty() { "no" } else { "yes" })?;
-        return Ok(());
+        return out.line(if rows.is_empty() { "no" } else { "yes" });
     }
     let width = |at: usize| {
         let cells = rows.iter().chain([&head]).map(|it| it[at].chars().count());

@@ -13,7 +13,7 @@ use super::Verdict;
 use super::args::{DEFAULT_GAME, RefereeArgs};
 use super::explain::play_text;
 use super::names;
-use super::output::{Ink, Out, open_games, report, trouble};
+use super::output::{Ink, Out, no_game_in, open_games, report};
 use super::setup::{self, Library};
 use crate::game::{Finding, Game, GameResult, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnResult};
@@ -73,8 +73,7 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         };
         let mut count = 0;
         for game in games {
-            let unreadable = matches!(&game, Err(it) if it.fault.is_of_the_file());
-            if unreadable {
+            if matches!(&game, Err(it) if it.fault.is_of_the_file()) {
                 verdict = Verdict::Unreadable;
             }
             count += 1;
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         }
         bar.finish_and_clear();
         if count == 0 {
-            report(&trouble(format!("{}: no game in it", path.display()), "name a PGN file"));
+            report(&no_game_in(path));
             verdict = Verdict::Unreadable;
         }
     }

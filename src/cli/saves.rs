@@ -10,7 +10,7 @@ use super::Verdict;
 use super::args::{DiffArgs, LoadArgs, SaveArgs};
 use super::board::{self, Symbols};
 use super::names;
-use super::output::{Out, read_bytes, trouble};
+use super::output::{Out, read_bytes, trouble, trouble_with};
 use super::setup::{self, Opened, refusal, restore};
 use crate::facts::SavedFact;
 use crate::game::Game;
@@ -45,11 +45,10 @@ pub(crate) fn write(
     if file.as_os_str() == "-" {
         return Ok(out.write_all(&bytes)?);
     }
-    std::fs::write(file, &bytes).map_err(|why| {
-        trouble(format!("{}: {why}", file.display()), "name a file that can be written")
-    })?;
+    std::fs::write(file, &bytes)
+        .map_err(|why| trouble_with(file, why, "name a file that can be written"))?;
     let (facts, plies, bytes) = (save.facts.len(), save.moves.len(), bytes.len());
-    Ok(out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", file.display()))?)
+    out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", file.display()))
 }
 
 /// The state of a loaded save, as `--json` prints it.
@@ -122,6 +121,11 @@ pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
+/// The names, or `none`.
+pub(crate) fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
 fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
     out.line(format_args!("game: {}", state.game))?;
     if !state.presets.is_empty() {
@@ -143,8 +147,7 @@ fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
     };
     out.line(format_args!("plies: {}{played}", state.plies))?;
     for SwitchState { after, presets } in &state.switches {
-        let presets = if presets.is_empty() { "none".to_owned() } else { presets.join(", ") };
-        out.line(format_args!("presets from ply {} on: {presets}", after + 1))?;
+        out.line(format_args!("presets from ply {} on: {}", after + 1, listed(presets)))?;
     }
     if state.migrated {
         out.line("brought up to date: the save was made under other rules, or does not say which")?;

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use tokio::sync::watch;
 
 use super::args::RulesArgs;
@@ -107,13 +108,13 @@ fn without_mistakes(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
         files.extend(included.into_iter().chain(named).map(at_its_place));
     }
     for file in &files {
-        if let Err(found) = check::check(&catalogue, file) {
+        check::check(&catalogue, file).map_err(|found| {
             let found = match found {
                 check::Fault::Rules(found) => found.to_string(),
                 check::Fault::Other(why) => why,
             };
-            return Err(trouble(found, "`rulemate check` shows more"));
-        }
+            trouble(found, "`rulemate check` shows more")
+        })?;
     }
     Ok(files)
 }
@@ -188,16 +189,15 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict
         .and_then(|mut it| it.check())
         .or_fix("the copy cannot be read: try again")?;
     if args.json {
-        let (games, events) = (health.games, health.events);
-        let faults: Vec<String> = health.faults.iter().map(ToString::to_string).collect();
+        let Health { games, events, faults } = &health;
         let file = args.to.display().to_string();
-        out.json(&serde_json::json!({ "file": file, "games": games, "events": events, "faults": faults }))?;
-        return Ok(Verdict::of(!faults.is_empty()));
+        out.json(&json!({ "file": file, "games": games, "events": events, "faults": faults }))?;
+    } else {
+        for fault in &health.faults {
+            out.line(fault)?;
+        }
+        out.line(format_args!("{}: {}", args.to.display(), contents(&health)))?;
     }
-    for fault in &health.faults {
-        out.line(fault)?;
-    }
-    out.line(format_args!("{}: {}", args.to.display(), contents(&health)))?;
     Ok(Verdict::of(!health.faults.is_empty()))
 }
 
@@ -271,11 +271,9 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     }
     let fine = found.iter().all(|it| it.0);
     if args.json {
-        let looks: Vec<serde_json::Value> = found
-            .into_iter()
-            .map(|(ok, text)| serde_json::json!({ "ok": ok, "text": text }))
-            .collect();
-        out.json(&serde_json::json!({ "ok": fine, "looks": looks }))?;
+        let look = |(ok, text)| json!({ "ok": ok, "text": text });
+        let looks: Vec<serde_json::Value> = found.into_iter().map(look).collect();
+        out.json(&json!({ "ok": fine, "looks": looks }))?;
     }
     Ok(Verdict::of(!fine))
 }

@@ -3,11 +3,11 @@
 //! [`Library`] compiles each game once, however many games are played by it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{PositionArgs, RulesArgs, StartArgs};
-use super::output::{OrFix, read_bytes, trouble, warn};
+use super::output::{OrFix, read_bytes, trouble, trouble_with, warn};
 use crate::derive::Backend;
 use crate::facts::Document;
 use crate::game::Game;
@@ -39,7 +39,7 @@ pub(crate) fn open_with(
     from: &StartArgs,
 ) -> anyhow::Result<Opened> {
     let mut opened = open_unmoved(library, game, from)?;
-    play_all(&mut opened.game, from.moves.as_deref().unwrap_or_default())?;
+    moves_of(&mut opened.game, from.moves.as_deref().unwrap_or_default())?;
     Ok(opened)
 }
 
@@ -53,9 +53,10 @@ pub(crate) fn open_unmoved(
         (Some(save), _) => of_save(library, save, from)?,
         (None, facts) => {
             let rules = library.load(game, &from.presets)?;
-            let from_facts = |facts: &PathBuf| of_facts(&rules, facts);
-            let from_fen = || start_with_warnings(&rules, from.fen.as_deref());
-            let started = facts.as_ref().map_or_else(from_fen, from_facts)?;
+            let started = match facts {
+                Some(facts) => of_facts(&rules, facts)?,
+                None => with_warnings(start(&rules, from.fen.as_deref())?),
+            };
             Opened { game: started, rules, name: game.to_owned(), presets: from.presets.clone() }
         }
     };
@@ -73,27 +74,21 @@ fn of_save(library: &mut Library, path: &Path, from: &StartArgs) -> anyhow::Resu
     let wrong = |it: RestoreError| refusal(&it).context(name());
     let (save, doubt) = Save::read(&bytes, "").map_err(wrong)?;
     if save.version == 1 {
-        return Err(trouble(
-            format!("{}: a save of version 1 does not say which game it is of", name()),
-            "`--game NAME --facts FILE` goes on from its facts",
-        ));
+        let why = "a save of version 1 does not say which game it is of";
+        return Err(trouble_with(path, why, "`--game NAME --facts FILE` goes on from its facts"));
     }
     if from.rules_from_save {
         library.take_rules_of(&save).map_err(wrong)?;
     }
     let rules = if from.migrate { RulesFrom::Changed } else { RulesFrom::Here };
     let restored = restore_undoubted(&save, doubt, library.catalogue(), rules).map_err(wrong)?;
-    let ply = from.ply;
     let all = restored.game;
-    let game = match ply {
+    let game = match from.ply {
         None => all,
         Some(ply) => all.branch(ply).ok_or_else(|| {
-            let (file, plies) = (path.display(), all.history().len());
-            let actions = plural(plies, "action");
-            trouble(
-                format!("{file}: the game has {actions}, not {ply}"),
-                format!("--ply takes 0 to {plies}"),
-            )
+            let plies = all.history().len();
+            let why = format!("the game has {}, not {ply}", plural(plies, "action"));
+            trouble_with(path, why, format!("--ply takes 0 to {plies}"))
         })?,
     };
     let name = restored.rules.game().name.clone();
@@ -110,7 +105,7 @@ fn of_save(library: &mut Library, path: &Path, from: &StartArgs) -> anyhow::Resu
 fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
     let fix = "name a file that `rulemate facts --json` or `rulemate save` has written, and its \
                game and presets";
-    let wrong = |why: &dyn std::fmt::Display| trouble(format!("{}: {why}", path.display()), fix);
+    let wrong = |why: &dyn std::fmt::Display| trouble_with(path, why, fix);
     let bytes = read_bytes(path)?;
     let document = match std::str::from_utf8(&bytes).ok().map(Document::parse) {
         Some(Ok(document)) => document,
@@ -129,12 +124,12 @@ fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
 pub(crate) fn restore(
     bytes: &[u8],
     game: &str,
-    catalogue: &crate::presets::Catalogue,
+    catalogue: &Catalogue,
     from: RulesFrom,
 ) -> anyhow::Result<Restored> {
-    let restored = Save::read(bytes, game)
-        .and_then(|(save, doubt)| restore_undoubted(&save, doubt, catalogue, from));
-    restored.map_err(|it| refusal(&it))
+    Save::read(bytes, game)
+        .and_then(|(save, doubt)| restore_undoubted(&save, doubt, catalogue, from))
+        .map_err(|it| refusal(&it))
 }
 
 /// Restores a save; the doubt about it is an error, after those that say more.
@@ -171,12 +166,7 @@ pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
     trouble(why, fix)
 }
 
-/// Plays moves given in a row: UCI or SAN, with or without move numbers.
-pub(crate) fn play_all(game: &mut Game, text: &str) -> anyhow::Result<()> {
-    moves_of(game, text).map(|_| ())
-}
-
-/// Plays moves given in a row, and returns their texts.
+/// Plays moves given in a row, UCI or SAN, with or without move numbers. Returns their texts.
 pub(crate) fn moves_of(game: &mut Game, text: &str) -> anyhow::Result<Vec<String>> {
     let mut moves = Vec::new();
     for word in words(text) {
@@ -252,8 +242,7 @@ pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
     let mut catalogue = Catalogue::embedded()
         .or_fix("this is a mistake of Rulemate's own rule files: please report it")?;
     for path in &args.rules {
-        let added = catalogue.add_path(path);
-        added.map_err(|why| match &why {
+        catalogue.add_path(path).map_err(|why| match &why {
             AddError::Read { .. } => trouble(why, "name a rule file (.dl), or a folder of them"),
             AddError::Catalogue(_) => trouble(why, "`rulemate check` says more about a file"),
         })?;
@@ -279,14 +268,10 @@ impl Library {
         if let Some(known) = self.loaded.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let rules = Arc::new(self.load_anew(game, presets)?);
+        let rules = self.catalogue.load(game, presets).map_err(|why| self.explain(&why))?;
+        let rules = Arc::new(rules);
         self.loaded.insert(key, Arc::clone(&rules));
         Ok(rules)
-    }
-
-    /// [`Library::load`], compiled anew and not kept.
-    fn load_anew(&self, game: &str, presets: &[String]) -> anyhow::Result<Ruleset> {
-        self.catalogue.load(game, presets).map_err(|why| self.explain(&why))
     }
 
     /// The rules of a game with exactly these activations, compiled anew and not kept.
@@ -315,11 +300,8 @@ impl Library {
         let list = |names: Vec<&str>| names.join(", ");
         let fix = match why {
             LoadError::Game { .. } => {
-                let names = self.catalogue.games().iter().map(|it| it.name.as_str()).collect();
-                format!(
-                    "the games are {} (`rulemate games`); --rules PATH brings your own",
-                    list(names)
-                )
+                let names = list(self.catalogue.games().iter().map(|it| &*it.name).collect());
+                format!("the games are {names} (`rulemate games`); --rules PATH brings your own")
             }
             LoadError::Activation(
                 ActivationError::Scope { preset, .. }
@@ -327,18 +309,17 @@ impl Library {
                 | ActivationError::Value { preset, .. },
             ) => format!("`rulemate presets {preset}` tells what it takes"),
             LoadError::Activation(ActivationError::Preset { .. }) => {
-                let names = self.catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+                let names = list(self.catalogue.presets().iter().map(|it| &*it.preset).collect());
                 format!(
-                    "the presets are {} (`rulemate presets`); --rules PATH brings your own",
-                    list(names)
+                    "the presets are {names} (`rulemate presets`); --rules PATH brings your own"
                 )
             }
             LoadError::Activation(_) => {
                 "write PRESET[:SCOPE][:OPTION=VALUE,...]; `rulemate presets` lists the presets".into()
             }
             LoadError::NoFamily { .. } => {
-                let families: Vec<&str> = self.catalogue.families().into_iter().collect();
-                format!("the families are {}; a game or a preset may name none", list(families))
+                let families = list(self.catalogue.families().into_iter().collect());
+                format!("the families are {families}; a game or a preset may name none")
             }
             LoadError::Family { .. } | LoadError::Foreign { .. } => {
                 "leave it out, or name a game of that family: `rulemate games --json` tells families".into()
@@ -353,16 +334,12 @@ impl Library {
     }
 }
 
-/// [`start`], which warns about everything that had to be left out of the position.
-fn start_with_warnings(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
-    Ok(with_warnings(start(rules, fen)?))
-}
-
 /// [`start_recorded`], which warns about everything that had to be left out of the position.
 pub(crate) fn start_recorded_with_warnings(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
     Ok(with_warnings(start_recorded(rules, pgn)?))
 }
 
+/// The game, after warnings about everything that had to be left out of its position.
 fn with_warnings(game: Game) -> Game {
     for warning in game.warnings() {
         warn(warning);
@@ -374,11 +351,8 @@ fn with_warnings(game: Game) -> Game {
 pub(crate) fn start_recorded(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
     let sides = rules.sides();
     if sides.len() != 2 {
-        let cause = format!(
-            "PGN knows games of two sides, and {} has {}",
-            rules.game().name,
-            sides.join(", ")
-        );
+        let (name, sides) = (&rules.game().name, sides.join(", "));
+        let cause = format!("PGN knows games of two sides, and {name} has {sides}");
         return Err(trouble(cause, "read a save instead: `--save FILE`"));
     }
     start(rules, pgn.tag("FEN"))

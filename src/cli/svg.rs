@@ -37,10 +37,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     }
     let (files, ranks) = (usize::from(board.files), usize::from(board.ranks));
     let (width, height) = (files * SIDE + 2 * MARGIN, ranks * SIDE + 2 * MARGIN);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" text-anchor=\"middle\">\n"
-    );
+    let mut svg = head(width, height);
     let pieces = game.cells();
     for rank in 0..ranks {
         for file in 0..files {
@@ -49,8 +46,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
             let shade = if (file + rank) % 2 == 0 { "#c9b79c" } else { "#f0e9dc" };
             rect(&mut svg, x, y, shade, 1.0);
             if let Some(depth) = marks.get(&square) {
-                let strength = 0.75 / (1.0 + *depth as f64 / 3.0);
-                rect(&mut svg, x, y, "#c2410c", strength);
+                rect(&mut svg, x, y, "#c2410c", strength(*depth));
             }
             let piece = pieces.get(ranks - 1 - rank).and_then(|it| it.get(file)?.as_ref());
             if let Some(letter) = piece {
@@ -86,10 +82,7 @@ fn draw_points(game: &mut Game, marks: &Marks) -> String {
     let places: Vec<(usize, usize)> = (0..points.len()).map(place).collect();
     let width = places.iter().map(|it| it.0).max().unwrap_or(0) + SIDE / 2 + MARGIN;
     let height = places.iter().map(|it| it.1).max().unwrap_or(0) + SIDE / 2 + MARGIN;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" text-anchor=\"middle\">\n"
-    );
+    let mut svg = head(width, height);
     let lines = game.program().relation_named("adjacent");
     let lines = lines.map(|it| game.world_mut().tuples(it)).unwrap_or_default();
     for line in &lines {
@@ -103,13 +96,12 @@ fn draw_points(game: &mut Game, marks: &Marks) -> String {
         }
     }
     for (at, &(x, y)) in places.iter().enumerate() {
-        let strength = marks.get(&(at as i64)).map_or(0.0, |it| 0.75 / (1.0 + *it as f64 / 3.0));
+        let strength = marks.get(&(at as i64)).map_or(0.0, |it| strength(*it));
+        let radius = SIDE / 3;
         let _ = writeln!(
             svg,
-            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\" fill=\"#f0e9dc\" stroke=\"#c9b79c\"/>\n\
-             <circle cx=\"{x}\" cy=\"{y}\" r=\"{}\" fill=\"#c2410c\" fill-opacity=\"{strength:.2}\"/>",
-            SIDE / 3,
-            SIDE / 3
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"#f0e9dc\" stroke=\"#c9b79c\"/>\n\
+             <circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"#c2410c\" fill-opacity=\"{strength:.2}\"/>"
         );
         if let Some(letter) = pieces.get(at).and_then(Option::as_ref) {
             label(&mut svg, x, y + SIDE / 6, 24, markup(&glyphs(letter)));
@@ -117,6 +109,19 @@ fn draw_points(game: &mut Game, marks: &Marks) -> String {
         label(&mut svg, x, y + SIDE / 2, 10, markup(&points[at].name));
     }
     svg + "</svg>"
+}
+
+/// The first line of a picture of that size.
+fn head(width: usize, height: usize) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\" text-anchor=\"middle\">\n"
+    )
+}
+
+/// The opacity of a mark by its depth in the tree.
+fn strength(depth: usize) -> f64 {
+    0.75 / (1.0 + depth as f64 / 3.0)
 }
 
 fn rect(svg: &mut String, x: usize, y: usize, fill: &str, opacity: f64) {
@@ -164,11 +169,10 @@ impl SquareReader<'_> {
     /// A square, or the square of a piece.
     fn square(&self, program: &Program, ty: Type, raw: i64) -> Option<i64> {
         let contract = self.game.contract();
-        let entities = contract.entity_type(program);
         if ty == Type::Domain(contract.board.domain) {
             return Some(raw);
         }
-        if entities != Some(ty) {
+        if contract.entity_type(program) != Some(ty) {
             return None;
         }
         let entity = crate::facts::EntityId(u32::try_from(raw).ok()?);

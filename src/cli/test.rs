@@ -50,10 +50,7 @@ struct Figures {
 }
 
 pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    match args.watch {
-        true => run_on_changes(&args.files, out, |out| run_once(args, out)),
-        false => run_once(args, out),
-    }
+    run_on_changes(args.watch, &args.files, out, |out| run_once(args, out))
 }
 
 fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -61,8 +58,7 @@ fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let catalogue = setup::catalogue(&rules)?;
     let mut verdict = Verdict::Fine;
     for (game, presets) in subjects(&catalogue, args)? {
-        let loaded = catalogue.load(&game, &presets);
-        let loaded = loaded.map_err(|why| {
+        let loaded = catalogue.load(&game, &presets).map_err(|why| {
             let fix = match why {
                 LoadError::Game { .. } => "`rulemate games` lists what can be played",
                 _ => "`rulemate check` shows more",

@@ -72,13 +72,17 @@ impl Watched {
     }
 }
 
-/// Runs something now, and again whenever files change, until the process is stopped. An error is printed and
-/// does not end it: the next change may fix it.
+/// Runs something now, and with `watch` again whenever files change, until the process is stopped. An error is then
+/// printed and does not end it: the next change may fix it.
 pub(crate) fn run_on_changes(
+    watch: bool,
     paths: &[PathBuf],
     out: &mut Out,
     mut act: impl FnMut(&mut Out) -> anyhow::Result<Verdict>,
 ) -> anyhow::Result<Verdict> {
+    if !watch {
+        return act(out);
+    }
     let mut watched = Watched::new(paths)?;
     loop {
         if let Err(why) = act(out) {

@@ -66,6 +66,5 @@ pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
         "a game of {plies} plies: {:.0} KB as JSON, {:.0} KB as binary",
         kilo(json),
         kilo(binary)
-    ))?;
-    Ok(())
+    ))
 }

@@ -59,7 +59,7 @@ fn replay(
 
 pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
     let Figures { moves, whole, play, list, view } = row;
-    Ok(out.line(format_args!(
+    out.line(format_args!(
         "{moves} moves: {whole:.1}; to play and ask for the result {play:.1}, to list {list:.1}, to view {view:.1}"
-    ))?)
+    ))
 }

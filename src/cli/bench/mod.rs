@@ -172,6 +172,5 @@ fn play_on(game: &mut Game) -> anyhow::Result<Vec<Move>> {
 
 fn head(out: &mut Out, text: &str) -> anyhow::Result<()> {
     out.line("")?;
-    let text = out.ink(Ink::Strong, text);
-    Ok(out.line(text)?)
+    out.line(out.ink(Ink::Strong, text))
 }

@@ -29,7 +29,8 @@ struct Tree {
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
-
+const KNIGHTMATE: &str = "rkbqnbkr/pppppppp/8/8/8/8/PPPPPPPP/RKBQNBKR w KQkq - 0 1";
+const ANTICHESS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
 const POCKETS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1";
 const SHOGI: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL[] w - - 0 1";
 const MINISHOGI: &str = "rbsgk/4p/5/P4/KGSBR[] w - - 0 1";
@@ -39,134 +40,42 @@ const COTULENH: &str = "6c4/1n2fh1hf2/3a2s2a1/2n1gt1tg2/2ie2m2ei/11/11/2IE2M2EI/
 const CAPABLANCA: &str = "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1";
 
 const TREES: &[Tree] = &[
+    Tree::of("chess", START, (5, 4_865_609), (6, 119_060_324)),
+    Tree { position: "kiwipete", ..Tree::of("chess", KIWIPETE, (4, 4_085_603), (5, 193_690_690)) },
     Tree {
-        game: "chess",
-        position: "start",
-        fen: START,
-        quick: (5, 4_865_609),
-        full: (6, 119_060_324),
-        peer: Some(("chess", START)),
-        in_one: 1,
-    },
-    Tree {
-        game: "chess",
-        position: "kiwipete",
-        fen: KIWIPETE,
-        quick: (4, 4_085_603),
-        full: (5, 193_690_690),
-        peer: Some(("chess", KIWIPETE)),
-        in_one: 1,
-    },
-    Tree {
-        game: "knightmate",
-        position: "start",
-        fen: "rkbqnbkr/pppppppp/8/8/8/8/PPPPPPPP/RKBQNBKR w KQkq - 0 1",
-        quick: (5, 3_249_033),
-        full: (6, 74_568_983),
         // Peers write k for the royal knight and m for the king, which is not royal.
         peer: Some(("knightmate", "rmbqkbmr/pppppppp/8/8/8/8/PPPPPPPP/RMBQKBMR w KQkq - 0 1")),
-        in_one: 1,
+        ..Tree::of("knightmate", KNIGHTMATE, (5, 3_249_033), (6, 74_568_983))
     },
+    Tree::of("antichess", ANTICHESS, (5, 2_732_672), (5, 2_732_672)),
+    Tree { peer: None, ..Tree::of("coregal", START, (4, 195_896), (5, 4_756_867)) },
+    Tree::of("crazyhouse", POCKETS, (4, 197_281), (5, 4_888_832)),
+    Tree::of("atomic", START, (4, 197_326), (5, 4_864_979)),
     Tree {
-        game: "antichess",
-        position: "start",
-        fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1",
-        quick: (5, 2_732_672),
-        full: (5, 2_732_672),
-        peer: Some(("antichess", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1")),
-        in_one: 1,
-    },
-    Tree {
-        game: "coregal",
-        position: "start",
-        fen: START,
-        quick: (4, 195_896),
-        full: (5, 4_756_867),
-        peer: None,
-        in_one: 1,
-    },
-    Tree {
-        game: "crazyhouse",
-        position: "start",
-        fen: POCKETS,
-        quick: (4, 197_281),
-        full: (5, 4_888_832),
-        peer: Some(("crazyhouse", POCKETS)),
-        in_one: 1,
-    },
-    Tree {
-        game: "atomic",
-        position: "start",
-        fen: START,
-        quick: (4, 197_326),
-        full: (5, 4_864_979),
-        peer: Some(("atomic", START)),
-        in_one: 1,
-    },
-    Tree {
-        game: "duck-fairy",
-        position: "start",
-        fen: START,
-        quick: (4, 379_440),
-        full: (6, 249_921_262),
         peer: Some(("duck", START)),
         in_one: 2,
+        ..Tree::of("duck-fairy", START, (4, 379_440), (6, 249_921_262))
     },
-    Tree {
-        game: "minishogi",
-        position: "start",
-        fen: MINISHOGI,
-        quick: (4, 35_401),
-        full: (5, 533_203),
-        peer: Some(("minishogi", MINISHOGI)),
-        in_one: 1,
-    },
-    Tree {
-        game: "shogi",
-        position: "start",
-        fen: SHOGI,
-        quick: (4, 719_731),
-        full: (5, 19_861_490),
-        peer: Some(("shogi", SHOGI)),
-        in_one: 1,
-    },
-    Tree {
-        game: "xiangqi",
-        position: "start",
-        fen: XIANGQI,
-        quick: (4, 3_290_240),
-        full: (4, 3_290_240),
-        peer: Some(("xiangqi", XIANGQI)),
-        in_one: 1,
-    },
-    Tree {
-        game: "janggi",
-        position: "start",
-        fen: JANGGI,
-        quick: (4, 1_065_277),
-        full: (5, 35_243_995),
-        peer: Some(("janggi", JANGGI)),
-        in_one: 1,
-    },
-    Tree {
-        game: "capablanca",
-        position: "start",
-        fen: CAPABLANCA,
-        quick: (4, 805_128),
-        full: (5, 28_741_319),
-        peer: Some(("capablanca", CAPABLANCA)),
-        in_one: 1,
-    },
-    Tree {
-        game: "cotulenh",
-        position: "start",
-        fen: COTULENH,
-        quick: (2, 13_460),
-        full: (3, 1_578_799),
-        peer: None,
-        in_one: 1,
-    },
+    Tree::of("minishogi", MINISHOGI, (4, 35_401), (5, 533_203)),
+    Tree::of("shogi", SHOGI, (4, 719_731), (5, 19_861_490)),
+    Tree::of("xiangqi", XIANGQI, (4, 3_290_240), (4, 3_290_240)),
+    Tree::of("janggi", JANGGI, (4, 1_065_277), (5, 35_243_995)),
+    Tree::of("capablanca", CAPABLANCA, (4, 805_128), (5, 28_741_319)),
+    Tree { peer: None, ..Tree::of("cotulenh", COTULENH, (2, 13_460), (3, 1_578_799)) },
 ];
+
+impl Tree {
+    /// The tree of a game's start, for a game that peers have under the same name and with the same letters.
+    const fn of(
+        game: &'static str,
+        fen: &'static str,
+        quick: (u32, u64),
+        full: (u32, u64),
+    ) -> Self {
+        let peer = Some((game, fen));
+        Self { game, position: "start", fen, quick, full, peer, in_one: 1 }
+    }
+}
 
 /// A line of the table.
 #[derive(Debug, Serialize)]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use serde::Serialize;
 
@@ -89,17 +88,7 @@ fn play_all(
             }
         }
     };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
-        let mut outcomes = work();
-        for worker in workers {
-            match worker.join() {
-                Ok(more) => outcomes.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        outcomes
-    })
+    super::on_threads(jobs, work)
 }
 
 fn count(what: &'static str, sample: &Sample, outcomes: Vec<(usize, Outcome)>) -> Tally {
@@ -143,8 +132,7 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
     out.line(format_args!(
         "  {} half-moves, {} changes of presets, {} moves taken and taken back, {} rows compared with datafrog",
         tally.half_moves, tally.switches, tally.moves_taken_back, tally.rows_compared
-    ))?;
-    Ok(())
+    ))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::question::Row;
-use crate::cli::output::{read_text, trouble};
+use crate::cli::output::{read_text, trouble, trouble_with};
 use crate::presets::GameEntry;
 
 /// One value of a vector file that is believed wrong.
@@ -56,7 +56,7 @@ impl Corrections {
         let mut all = Vec::new();
         for path in paths {
             let file: File = serde_json::from_str(&read_text(path)?)
-                .map_err(|why| trouble(format!("{}: {why}", path.display()), FIX))?;
+                .map_err(|why| trouble_with(path, why, FIX))?;
             for (number, it) in (1..).zip(file.corrections) {
                 let place = format!("{}: correction {number}", path.display());
                 let lacks = [
@@ -97,8 +97,8 @@ impl Corrections {
         (kind, game): (&str, &GameEntry),
         except: Option<&str>,
     ) -> anyhow::Result<String> {
-        let mut file: Value = serde_json::from_str(text)
-            .map_err(|why| trouble(format!("{}: {why}", path.display()), FIX))?;
+        let mut file: Value =
+            serde_json::from_str(text).map_err(|why| trouble_with(path, why, FIX))?;
         for (place, it) in self.of(kind, game) {
             if except != Some(it.conflict.as_str()) {
                 it.apply(&mut file).map_err(|(cause, fix)| {

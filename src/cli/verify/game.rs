@@ -7,12 +7,12 @@
 //! O13 (FEN) and O15 (the text of a stack); the last three are corrected either way, since no game of ours makes
 //! them. Deliberately absent: the rules of the game, which the kind names. Pieces, squares and positions are text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::question::{Ask, Conflicts, Malformed, Row, Suite, Trust, Turn, uci_and_san};
+use super::question::{Ask, Malformed, Row, Suite, Trust, Turn, uci_and_san};
 
 /// The action that ends a turn of several actions.
 pub(crate) const COMMIT: &str = "commit";
@@ -35,31 +35,21 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         _ => return None,
     };
     let game = Some(game.to_owned());
-    Some(rows.map(|rows| Suite {
-        game,
-        of_any_game: true,
-        oracle: None,
-        rows,
-        corrected: Conflicts::new(),
-    }))
+    Some(rows.map(|rows| Suite { game, of_any_game: true, rows, ..Suite::default() }))
 }
 
 /// The rows of a file: its list of that name.
 fn list<T: for<'de> Deserialize<'de>>(text: &str, field: &str) -> Result<Vec<T>, Malformed> {
-    let malformed =
-        |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
-    let mut file: BTreeMap<String, serde_json::value::Value> =
-        serde_json::from_str(text).map_err(malformed)?;
+    let mut file: BTreeMap<String, Value> = serde_json::from_str(text)?;
     let rows = file.remove(field).unwrap_or_default();
     let Value::Array(rows) = rows else {
         return Err(Malformed { line: 1, reason: format!("there is no list `{field}`") });
     };
     // These files have one row a line, the first on line 2, or everything on one line.
     let lines = text.lines().count();
-    let line_of = |number: usize| lines.min(2 + number);
     let read = |(number, row): (usize, Value)| {
         serde_json::from_value(row).map_err(|why| Malformed {
-            line: line_of(number),
+            line: lines.min(2 + number),
             reason: format!("in row {} of `{field}`: {why}", number + 1),
         })
     };
@@ -70,26 +60,25 @@ type Flags = BTreeMap<String, Value>;
 
 /// The texts that a flag lists under a name.
 fn flagged<'a>(flags: &'a Flags, flag: &str, name: &str) -> Vec<&'a str> {
-    let found = flags.get(flag).and_then(|it| it.get(name)).and_then(Value::as_array);
-    found.into_iter().flatten().filter_map(Value::as_str).collect()
+    texts(flags.get(flag).and_then(|it| it.get(name)))
 }
 
-#[derive(Debug, Clone, Deserialize)]
+/// The texts of a list.
+fn texts(list: Option<&Value>) -> Vec<&str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 struct Action {
-    #[serde(default)]
     from: String,
-    #[serde(default)]
     to: String,
-    #[serde(default)]
     piece: String,
     kind: Option<String>,
-    #[serde(default)]
     deploy: bool,
-    #[serde(default)]
     turn_over: bool,
     fen: Option<String>,
     board_after_step: Option<String>,
-    #[serde(default)]
     can_commit: bool,
     commit_fen: Option<String>,
     /// The whole text of a move, and its SAN.
@@ -138,14 +127,7 @@ fn of_flag(text: &str) -> Option<String> {
         piece: piece.into(),
         kind: Some(kind.into()),
         deploy: words.next() == Some("deploy"),
-        turn_over: false,
-        fen: None,
-        board_after_step: None,
-        can_commit: false,
-        commit_fen: None,
-        lan: None,
-        san: None,
-        session_fen: None,
+        ..Action::default()
     };
     Some(action.text())
 }
@@ -310,19 +292,14 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
     for session in sessions {
         let caused = session.flags.contains_key("caused_by");
         if caused && trust == Trust::Corrected {
-            let listed = |name: &str| -> Vec<String> {
-                let found = session.flags.get(name).and_then(Value::as_array);
-                found.into_iter().flatten().filter_map(|it| Some(it.as_str()?.to_owned())).collect()
-            };
+            let listed = |name: &str| texts(session.flags.get(name));
             let unexpected = listed("outcomes_not_expected");
-            let all = session.outcomes.into_iter().map(|it| it.fen);
-            let mut fens: Vec<String> = all.filter(|it| !unexpected.contains(it)).collect();
-            fens.extend(listed("outcomes_missing"));
+            let all = session.outcomes.iter().map(|it| it.fen.as_str());
+            let fens = all.filter(|it| !unexpected.contains(it)).chain(listed("outcomes_missing"));
             // The file does not state which captures led there, so the half-move clock is ignored.
-            fens = fens.iter().map(|it| at_zero(it)).collect();
-            fens.sort();
-            fens.dedup();
-            let ask = Ask::Endings { only: session.stack, expected: fens };
+            let fens: BTreeSet<String> = fens.map(at_zero).collect();
+            let expected = fens.into_iter().collect();
+            let ask = Ask::Endings { only: session.stack, expected };
             rows.push(Row { fen: session.fen, ask });
             continue;
         }
@@ -382,18 +359,14 @@ fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     let of = |(depth, nodes): (&String, &u64)| Some((depth.parse::<u32>().ok()?, *nodes));
     for position in positions {
-        let fen = || position.fen.clone();
         let intended = !position.perft_actions_intended.is_empty() && trust == Trust::Corrected;
         let actions =
             if intended { &position.perft_actions_intended } else { &position.perft_actions };
         let counts = actions.iter().filter_map(of);
-        rows.extend(
-            counts.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Perft { depth, nodes } }),
-        );
+        let counts = counts.map(|(depth, nodes)| Ask::Perft { depth, nodes });
         let turns = position.perft_turns.iter().filter_map(of);
-        rows.extend(
-            turns.map(|(depth, nodes)| Row { fen: fen(), ask: Ask::Turns { depth, nodes } }),
-        );
+        let turns = turns.map(|(depth, nodes)| Ask::Turns { depth, nodes });
+        rows.extend(counts.chain(turns).map(|ask| Row { fen: position.fen.clone(), ask }));
     }
     rows
 }

@@ -55,6 +55,11 @@ struct Failure {
     fault: Fault,
 }
 
+/// The fault of a value that is not the expected one.
+fn differs(what: &'static str, expected: String, found: String) -> Option<Fault> {
+    (expected != found).then_some(Fault::Differs { what, expected, found })
+}
+
 /// The texts that the first list has and the second lacks.
 pub(super) fn lacking(all: &[String], from: &[String]) -> Vec<String> {
     all.iter().filter(|it| !from.contains(it)).cloned().collect()
@@ -186,22 +191,12 @@ fn run_rows(
         done
     };
     let mut found: Vec<Option<Found>> = rows.iter().map(|_| None).collect();
-    thread::scope(|scope| {
-        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for worker in workers {
-            match worker.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        for (row, part) in all {
-            found[row] = Some(match found[row].take() {
-                None => part,
-                Some(earlier) => earlier.and(part),
-            });
-        }
-    });
+    for (row, part) in on_threads(jobs, work) {
+        found[row] = Some(match found[row].take() {
+            None => part,
+            Some(earlier) => earlier.and(part),
+        });
+    }
     let judged = rows.iter().zip(found);
     judged
         .map(|(row, found)| {
@@ -209,6 +204,21 @@ fn run_rows(
             Some(Failure { fen: row.fen.clone(), fault })
         })
         .collect()
+}
+
+/// Does the work on several threads. Returns what each of them has found.
+fn on_threads<T: Send>(jobs: usize, work: impl Fn() -> Vec<T> + Copy + Send) -> Vec<T> {
+    thread::scope(|scope| {
+        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for worker in workers {
+            match worker.join() {
+                Ok(found) => all.extend(found),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    })
 }
 
 /// A row, or the part of it below one of its first actions.
@@ -313,16 +323,13 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             None => Found::Failed("a turn goes on for too long".into()),
         },
         (Ask::Outcomes { path, only, deep, .. }, _) => {
-            match turns::outcomes(world, contract, path, only.as_deref(), *deep) {
-                Ok(outcomes) => Found::Outcomes(outcomes),
-                Err(why) => Found::Failed(why),
-            }
+            turns::outcomes(world, contract, path, only.as_deref(), *deep)
+                .map_or_else(Found::Failed, Found::Outcomes)
         }
         (Ask::Endings { only, .. }, _) => Found::Moves(turns::endings(world, contract, only)),
-        (Ask::Turn(turn), _) => match turns::play(&mut game, turn) {
-            Ok(played) => Found::Turn(played),
-            Err(why) => Found::Failed(why),
-        },
+        (Ask::Turn(turn), _) => {
+            turns::play(&mut game, turn).map_or_else(Found::Failed, Found::Turn)
+        }
         (Ask::Text { text, .. }, _) => {
             let played = game.play_text(text).is_ok();
             Found::Fen(played.then(|| game.fen()))
@@ -362,9 +369,7 @@ fn judge(ask: &Ask, found: Found) -> Option<Fault> {
         (Ask::Turn(turn), Found::Turn(found)) => turns::judge(turn, found),
         (Ask::Script(_), Found::Script(fault)) => fault,
         (Ask::UnderWay { fen, .. }, Found::Fen(found)) => {
-            let found = found.unwrap_or_default();
-            let expected = fen.clone();
-            (found != expected).then_some(Fault::Differs { what: "FEN", expected, found })
+            differs("FEN", fen.clone(), found.unwrap_or_default())
         }
         (
             Ask::Fen { reads, strict } | Ask::Text { after: reads, strict, .. },
@@ -429,8 +434,5 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
         0 => String::new(),
         rows => format!("{rows} corrected ({}), ", by_conflict.join(", ")),
     };
-    out.line(format_args!(
-        "{file}: {passed} passed, {corrected}{failed} failed, {skipped} skipped"
-    ))?;
-    Ok(())
+    out.line(format_args!("{file}: {passed} passed, {corrected}{failed} failed, {skipped} skipped"))
 }

@@ -6,7 +6,7 @@ use super::script::Script;
 use crate::moves::BETWEEN;
 
 /// The rows of one file about one game.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Suite {
     /// The game that the file names, if its format can.
     pub(crate) game: Option<String>,
@@ -120,6 +120,12 @@ impl Row {
 pub(crate) struct Malformed {
     pub(crate) line: usize,
     pub(crate) reason: String,
+}
+
+impl From<serde_json::Error> for Malformed {
+    fn from(why: serde_json::Error) -> Self {
+        Self { line: why.line(), reason: why.to_string() }
+    }
 }
 
 /// The text of an action with its SAN, or of a turn with the SAN of all its actions.

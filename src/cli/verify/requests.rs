@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::question::{Ask, Conflicts, Malformed, Row, Suite};
+use super::question::{Ask, Malformed, Row, Suite};
 use super::script::{Position, Questions, Script, Step};
-use super::{Fault, lacking, setup};
+use super::{Fault, differs, lacking, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
-use crate::game::{Game, PlayError};
+use crate::game::Game;
 use crate::moves::notation::listing;
 use crate::moves::perft;
 use crate::presets::Ruleset;
@@ -47,15 +47,13 @@ pub(super) fn parse(kind: &str, text: &str) -> Option<Result<Suite, Malformed>> 
     if !matches!(what, "scenarios" | "random" | "legal") {
         return None;
     }
-    let file: File = match serde_json::from_str(text) {
-        Ok(file) => file,
-        Err(why) => {
-            return Some(Err(Malformed { line: why.line(), reason: why.to_string() }));
-        }
+    let suite = |file: File| Suite {
+        game: Some(format!("{game}-{}", file.profile)),
+        of_any_game: true,
+        rows: file.scenarios.into_iter().flat_map(rows).collect(),
+        ..Suite::default()
     };
-    let rows = file.scenarios.into_iter().flat_map(rows).collect();
-    let game = Some(format!("{game}-{}", file.profile));
-    Some(Ok(Suite { game, of_any_game: true, oracle: None, rows, corrected: Conflicts::new() }))
+    Some(serde_json::from_str(text).map(suite).map_err(Malformed::from))
 }
 
 fn rows(it: Scenario) -> Vec<Row> {
@@ -295,17 +293,13 @@ fn play(
         match game.play_text(&text) {
             Ok(_) => return Ok(()),
             Err(why) => {
-                let code = code(game, &why);
+                // The code that the rules declare for the refusal, or else its sentence.
+                let code = game.code_of(&why).unwrap_or_else(|| why.to_string());
                 first.get_or_insert(code);
             }
         }
     }
     Err(first.unwrap_or_else(|| format!("no kind of request is called {}", kind.unwrap_or("?"))))
-}
-
-/// The code that the rules declare for a refusal, or else its sentence.
-fn code(game: &mut Game, why: &PlayError) -> String {
-    game.code_of(why).unwrap_or_else(|| why.to_string())
 }
 
 // --- running scripts ---------------------------------------------------------------------------------
@@ -377,11 +371,6 @@ fn found_at(place: &str, fault: Fault) -> Fault {
     }
 }
 
-/// The fault of a value that is not the expected one.
-fn differs(what: &'static str, expected: String, found: String) -> Option<Fault> {
-    (expected != found).then_some(Fault::Differs { what, expected, found })
-}
-
 /// Plays one request. Returns the first fault in its result, reason, notes and state after it.
 fn step(
     rules: &Ruleset,
@@ -409,11 +398,8 @@ fn step(
     if let Some(found) = &reason {
         let same = (game.hash(), game.history().len()) == (facts, plies);
         if !same {
-            return differs(
-                "facts after a refusal",
-                "the same".into(),
-                format!("others ({found})"),
-            );
+            let found = format!("others ({found})");
+            return differs("facts after a refusal", "the same".into(), found);
         }
     }
     let words = |it: &[String]| it.join(", ");
@@ -433,18 +419,13 @@ fn step(
     if fault.is_some() {
         return fault;
     }
-    if reason.is_none() && !is_open(game) {
+    let is_open = game.history().last().is_some_and(|it| it.turn_goes_on);
+    if reason.is_none() && !is_open {
         *status = self::status(game);
     }
     let mut after = step.after.clone();
     after.extend(step.legal_count.map(|it| ("legal_count".to_owned(), Value::from(it))));
     compare(rules, game, dialect, status, &after)
-}
-
-/// Whether a turn is under way.
-fn is_open(game: &Game) -> bool {
-    let last = game.history().last();
-    last.is_some_and(|it| it.turn_goes_on)
 }
 
 /// The state of the game for the side to move.

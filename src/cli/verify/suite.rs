@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::cli::output::{read_text, trouble};
+use crate::cli::output::{read_text, trouble, trouble_with};
 use crate::moves::{BETWEEN, read_perft_list};
 use crate::presets::Catalogue;
 
 use super::corrections::{Corrections, differing};
-use super::question::{Ask, Conflicts, Malformed, Row, Suite, Trust, uci_and_san};
+use super::question::{Ask, Malformed, Row, Suite, Trust, uci_and_san};
 use super::{game, requests};
 
 /// How a vector file is read.
@@ -56,10 +56,7 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
             corrected(path, &text, suite, reading)
         }
         Some("perft") => parse_perft(&text).map_err(malformed),
-        _ => Err(trouble(
-            format!("{}: not a vector file", path.display()),
-            "name a .json or a .perft file",
-        )),
+        _ => Err(trouble_with(path, "not a vector file", "name a .json or a .perft file")),
     }
 }
 
@@ -139,9 +136,7 @@ struct EndRow {
 }
 
 fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
-    let malformed =
-        |why: serde_json::Error| Malformed { line: why.line(), reason: why.to_string() };
-    let Kind { kind } = serde_json::from_str(text).map_err(malformed)?;
+    let Kind { kind } = serde_json::from_str(text)?;
     if let Some(suite) = requests::parse(&kind, text) {
         return suite;
     }
@@ -155,7 +150,7 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
         );
         return Err(Malformed { line, reason });
     }
-    let file: PresetVectors = serde_json::from_str(text).map_err(malformed)?;
+    let file: PresetVectors = serde_json::from_str(text)?;
     // If the program that made the file counts a whole turn as one move, commas join the turn's actions. Nothing else
     // tells: a file that lists no turn of several actions is taken to count actions.
     let has_comma = |it: &String| it.contains(BETWEEN);
@@ -180,7 +175,7 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
     let rows = perft.chain(moves).chain(san).chain(ends).collect();
     let oracle = file.oracle.map(|it| format!("{it} {}", file.variant));
     let game = Some(file.variant);
-    Ok(Suite { game, of_any_game: false, oracle, rows, corrected: Conflicts::new() })
+    Ok(Suite { game, oracle, rows, ..Suite::default() })
 }
 
 fn parse_perft(text: &str) -> Result<Suite, Malformed> {
@@ -192,7 +187,7 @@ fn parse_perft(text: &str) -> Result<Suite, Malformed> {
         |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
     let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
     let rows = rows.collect();
-    Ok(Suite { game: None, of_any_game: true, oracle: None, rows, corrected: Conflicts::new() })
+    Ok(Suite { of_any_game: true, rows, ..Suite::default() })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::super::setup;
 use super::game::{COMMIT, at_zero};
 use super::question::{Turn, uci_and_san};
-use super::{Fault, Found};
+use super::{Fault, Found, differs, lacking};
 use crate::derive::World;
 use crate::game::Game;
 use crate::moves::notation::{FenStyle, listing, san_listing, to_uci, write_fen};
@@ -191,16 +191,12 @@ pub(super) fn under_way(rules: &Ruleset, game: &mut Game, path: &[String]) -> Fo
 
 /// What is wrong with a turn, if anything is.
 pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
-    let differs = |what, expected: String, found: String| {
-        (expected != found).then_some(Fault::Differs { what, expected, found })
-    };
     let number = |what, expected: Option<usize>, found: usize| {
         differs(what, expected?.to_string(), found.to_string())
     };
     let before = number("legal actions", turn.legal, found.legal);
     let (Some(after), None) = (found.after, &before) else { return before };
-    let missing: Vec<String> =
-        turn.with.iter().filter(|it| !after.texts.contains(it)).cloned().collect();
+    let missing = lacking(&turn.with, &after.texts);
     let extra: Vec<String> =
         turn.without.iter().filter(|it| after.texts.contains(it)).cloned().collect();
     let lists =
