@@ -333,20 +333,15 @@ fn safe_variant(world: &mut World, contract: &Contract, mv: Move) -> Option<Move
 
 /// Whether a move is legal here, decided as `safety` says for its action.
 pub fn is_legal(world: &mut World, contract: &Contract, mv: &Move) -> bool {
-    if is_over(world, contract) {
+    if is_over(world, contract) || refused_argument(world, mv).is_some() {
         return false;
     }
-    let rel = world.program().action(mv.action).rel;
-    if refused_argument(world, mv).is_some() {
-        return false;
+    if is_played_out(world, contract, mv) {
+        return is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv);
     }
-    match is_played_out(world, contract, mv) {
-        true => is_pseudo(world, mv) && is_safe_by_simulation(world, contract, mv),
-        false => {
-            let row = row(world, mv);
-            world.contains(rel, row)
-        }
-    }
+    let action = world.program().action(mv.action);
+    let (rel, row) = (action.rel, action.row(&mv.args));
+    world.contains(rel, row)
 }
 
 /// Whether a move is decided by playing it out.

@@ -190,11 +190,7 @@ impl Finder<'_> {
         let wins = self.rules("wins", &[Side, Outcome]);
         let board = self.board();
         if walls.is_some() && board.is_some_and(|it| !it.is_grid) {
-            self.faults.push(Fault::Shape {
-                relation: "the wall".into(),
-                expected: "on a board of squares".into(),
-                found: "on a board of points".into(),
-            });
+            self.report_shape("the wall", "on a board of squares", "on a board of points");
         }
         let entities = self.entities();
         self.verify_side_names();

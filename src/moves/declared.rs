@@ -6,7 +6,6 @@ use crate::rules::{Input, RelId, Role, TemplatePart, Type};
 
 use super::finder::{
     About, Counters, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart, TurnWords, Walls,
-    describe, source_of,
 };
 use super::meta_lines::{called, fen_lines_by_file, fen_lines_of};
 
@@ -49,6 +48,15 @@ impl Finder<'_> {
             }
         }
         fields
+    }
+
+    /// The text as a sign on the board; notes it if it may be none.
+    fn sign(&mut self, what: &str, text: &str) -> Option<char> {
+        let sign = sign_of(text);
+        if sign.is_none() {
+            self.report_shape(what, SIGN, &format!("{text:?}"));
+        }
+        sign
     }
 
     /// Notes that a word or sign of the notation is declared for two relations.
@@ -119,13 +127,10 @@ impl Finder<'_> {
                 Some(Field { key, fact: Fact { rel, attr }, ty, about, quiet })
             }
             None => {
-                let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
-                let found = describe(source_of(&relation.role), columns);
                 let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
                                 numbers or members of a domain; only an attribute of the game may have pieces as \
-                                values"
-                    .into();
-                self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
+                                values";
+                self.report_shape(name, expected, &self.found(rel));
                 None
             }
         }
@@ -142,11 +147,8 @@ impl Finder<'_> {
         }
         let found: Option<usize> = number.parse().ok().filter(|it| *it <= DASHES);
         if found.is_none() {
-            self.faults.push(Fault::Shape {
-                relation: "the number of dashes".into(),
-                expected: format!("a number up to {DASHES}"),
-                found: format!("{number:?}"),
-            });
+            let expected = format!("a number up to {DASHES}");
+            self.report_shape("the number of dashes", &expected, &format!("{number:?}"));
         }
         found.unwrap_or_default()
     }
@@ -164,14 +166,7 @@ impl Finder<'_> {
         };
         let mut marks: Vec<Mark> = Vec::new();
         for (before, sign, name) in fen_lines_by_file(program).filter_map(read) {
-            let Some(sign) = sign_of(&sign) else {
-                self.faults.push(Fault::Shape {
-                    relation: format!("the mark {name}"),
-                    expected: SIGN.into(),
-                    found: format!("{sign:?}"),
-                });
-                continue;
-            };
+            let Some(sign) = self.sign(&format!("the mark {name}"), &sign) else { continue };
             let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) else { continue };
             match marks.iter().find(|it| it.sign == sign) {
                 None => marks.push(Mark { sign, before, fact }),
@@ -276,11 +271,8 @@ impl Finder<'_> {
                     continue;
                 };
                 if !program.row_texts.contains_key(&rel) {
-                    self.faults.push(Fault::Shape {
-                        relation: name,
-                        expected: "declared with one, `.decl ... text \"...\"`".into(),
-                        found: "without a text for its rows".into(),
-                    });
+                    let expected = "declared with one, `.decl ... text \"...\"`";
+                    self.report_shape(&name, expected, "without a text for its rows");
                 }
                 parts.push(if is_list { TurnPart::List(rel) } else { TurnPart::Rows(rel) });
             } else {
@@ -299,14 +291,7 @@ impl Finder<'_> {
         let mut found: Option<Walls> = None;
         for (rest, file) in fen_lines_of(program, "wall") {
             let (sign, name) = rest.split_once('=').unwrap_or((rest, ""));
-            let Some(sign) = sign_of(sign) else {
-                self.faults.push(Fault::Shape {
-                    relation: "the sign of walls".into(),
-                    expected: SIGN.into(),
-                    found: format!("{sign:?}"),
-                });
-                continue;
-            };
+            let Some(sign) = self.sign("the sign of walls", sign) else { continue };
             let name = called(program, file, name);
             let Some(fact) = self.of_members(&name, &[Slot::Square]) else { continue };
             if let Some(mark) = marks.iter().find(|it| it.sign == sign) {
@@ -355,18 +340,13 @@ impl Finder<'_> {
     /// An input of sides or squares, `input ... of DOMAIN`.
     fn of_members(&mut self, name: &str, slots: &[Slot]) -> Option<Fact> {
         let rel = self.find(name, Source::Rules, slots)?;
-        let relation = self.program.relation(rel);
-        let attr = match relation.role {
+        let attr = match self.program.relation(rel).role {
             Role::Input(input) => Some(input.attr()),
             _ => None,
         };
         let Some(attr) = attr.filter(|it| self.program.schema.attribute(*it).of.is_some()) else {
-            let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
-            self.faults.push(Fault::Shape {
-                relation: name.to_owned(),
-                expected: "an input of a domain's members (`input ... of DOMAIN attr NAME`)".into(),
-                found: describe(source_of(&relation.role), columns),
-            });
+            let expected = "an input of a domain's members (`input ... of DOMAIN attr NAME`)";
+            self.report_shape(name, expected, &self.found(rel));
             return None;
         };
         Some(Fact { rel, attr })

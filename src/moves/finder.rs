@@ -249,12 +249,21 @@ impl Finder<'_> {
             return Some(rel);
         }
         let expected = describe(source, slots.iter().map(Slot::to_string));
-        let found = describe(
-            source_of(&relation.role),
-            relation.columns.iter().map(|it| self.type_name(it.ty)),
-        );
-        self.faults.push(Fault::Shape { relation: name.to_owned(), expected, found });
+        self.report_shape(name, &expected, &self.found(rel));
         None
+    }
+
+    /// What a relation is, to report that it is not what is expected.
+    pub(super) fn found(&self, rel: RelId) -> String {
+        let relation = self.program.relation(rel);
+        let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
+        describe(source_of(&relation.role), columns)
+    }
+
+    /// Notes that a declaration has another form than is expected.
+    pub(super) fn report_shape(&mut self, relation: &str, expected: &str, found: &str) {
+        let [relation, expected, found] = [relation, expected, found].map(str::to_owned);
+        self.faults.push(Fault::Shape { relation, expected, found });
     }
 
     /// Whether a relation has these columns.
@@ -295,11 +304,9 @@ impl Finder<'_> {
             }
             Shape::Members(names) => {
                 let Ok(files) = u8::try_from(names.len()) else {
-                    self.faults.push(Fault::Shape {
-                        relation: "the board".into(),
-                        expected: format!("one of at most {} points", u8::MAX),
-                        found: format!("one of {} points", names.len()),
-                    });
+                    let expected = format!("one of at most {} points", u8::MAX);
+                    let found = format!("one of {} points", names.len());
+                    self.report_shape("the board", &expected, &found);
                     return None;
                 };
                 Some(Board { domain, files, ranks: 1, is_grid: false })
@@ -326,11 +333,8 @@ impl Finder<'_> {
         let begins =
             |it: &String| names.iter().filter(|other| other.starts_with(it.as_str())).count() > 1;
         if names.len() < 2 || names.iter().any(begins) {
-            self.faults.push(Fault::Shape {
-                relation: "turn".into(),
-                expected: "about two sides or more, none of whose names begins another's".into(),
-                found: format!("about {}", names.join(", ")),
-            });
+            let expected = "about two sides or more, none of whose names begins another's";
+            self.report_shape("turn", expected, &format!("about {}", names.join(", ")));
         }
     }
 }
@@ -343,7 +347,7 @@ fn shape_fits(slot: Slot, shape: &Shape) -> bool {
     }
 }
 
-pub(super) fn source_of(role: &Role) -> Source {
+fn source_of(role: &Role) -> Source {
     match role {
         Role::Input(Input::Key(_)) => Source::Piece,
         Role::Input(Input::Flag(_) | Input::List(..)) => Source::Flag,
@@ -352,7 +356,7 @@ pub(super) fn source_of(role: &Role) -> Source {
     }
 }
 
-pub(super) fn describe(source: Source, columns: impl Iterator<Item = String>) -> String {
+fn describe(source: Source, columns: impl Iterator<Item = String>) -> String {
     let source = match source {
         Source::Piece => "an attribute of entities",
         Source::Flag => "a flag of entities",

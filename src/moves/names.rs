@@ -19,10 +19,7 @@ pub fn value_name(
     raw: i64,
 ) -> String {
     let entities = contract.entity_type(program);
-    let piece = match entities == Some(ty) {
-        true => piece_name(program, facts, contract, raw),
-        false => None,
-    };
+    let piece = if entities == Some(ty) { piece_name(program, facts, contract, raw) } else { None };
     piece.unwrap_or_else(|| program.value_name(ty, raw))
 }
 

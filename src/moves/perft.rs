@@ -70,12 +70,8 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
     let moves = listing(world, contract);
     prepare_count(world, moves.len(), depth);
     for (text, mv) in moves {
-        let mark = world.mark();
-        match world.fire(mv.action, &mv.args) {
-            Ok(()) => rows.push((text, perft(world, contract, depth - 1))),
-            Err(why) => world.note_refusal(&text, &why),
-        }
-        world.rollback(mark);
+        let count = after(world, &mv, |world| perft(world, contract, depth - 1));
+        rows.extend(count.map(|it| (text, it)));
     }
     rows
 }

@@ -138,11 +138,7 @@ impl<'p> View<'p> {
         let written = writes(self.program, reaction);
         let schema = &self.program.schema;
         let mut all = (0..schema.attributes().len() as u16).map(AttrId);
-        let found = all.find(|&it| {
-            let mut one = Attributes::default();
-            one.insert(it);
-            written.intersects(&one) && self.matters.intersects(&one)
-        })?;
+        let found = all.find(|&it| written.contains(it) && self.matters.contains(it))?;
         Some(schema.attribute(found).name.as_str())
     }
 
@@ -198,10 +194,8 @@ impl<'p> View<'p> {
         all.find(|it| {
             let Role::Input(input) = it.role else { return false };
             let expires = until_turn.iter().chain(until_action).any(|attr| *attr == input.attr());
-            let mut one = Attributes::default();
-            one.insert(input.attr());
             let Some(owner) = self.owner_of(it.span.source) else { return false };
-            expires && self.matters.intersects(&one) && !self.makes_statement(action, owner)
+            expires && self.matters.contains(input.attr()) && !self.makes_statement(action, owner)
         })
     }
 

@@ -280,11 +280,7 @@ fn was_there(program: &Program, rel: RelId, set: &Attributes, seen: &mut BTreeSe
     let relation = program.relation(rel);
     match relation.role {
         Role::Static | Role::Builtin(_) => true,
-        Role::Input(input) => {
-            let mut own = Attributes::default();
-            input.attrs().for_each(|it| own.insert(it));
-            !own.intersects(set)
-        }
+        Role::Input(input) => !input.attrs().any(|it| set.contains(it)),
         Role::Derived => {
             if !seen.insert(rel) {
                 return true;

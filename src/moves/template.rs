@@ -10,15 +10,7 @@ use crate::derive::{Tuple, World};
 use crate::facts::{Shape, article};
 use crate::rules::{Action, ActionId, Column, Program, Template, TemplatePart, Type};
 
-/// The text of an action. A lookup that finds nothing is written `?`, but an optional part is then left out.
-pub(super) fn render(
-    world: &mut World,
-    template: &Template,
-    action: ActionId,
-    args: &[i64],
-) -> String {
-    render_with(world, template, action, args, SquarePart::Whole)
-}
+use super::action::Move;
 
 /// How much of a square is written to disambiguate an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,17 +34,17 @@ impl SquarePart {
     }
 }
 
-/// The text of an action with the given part of the square that disambiguates it.
-pub(super) fn render_with(
+/// The text of an action with the given part of the square that disambiguates it. A lookup that finds nothing is
+/// written `?`, but an optional part is then left out.
+pub(super) fn render(
     world: &mut World,
     template: &Template,
-    action: ActionId,
-    args: &[i64],
+    mv: &Move,
     square_part: SquarePart,
 ) -> String {
     let program = world.program().clone();
-    let action = program.action(action);
-    let args = action.whole(args);
+    let action = program.action(mv.action);
+    let args = action.whole(&mv.args);
     let mut text = String::new();
     for part in &template.0 {
         match part {
@@ -115,8 +107,7 @@ pub(super) struct Disambiguation {
 pub(super) fn disambiguate(
     world: &mut World,
     template: &Template,
-    action: ActionId,
-    args: &[i64],
+    mv: &Move,
 ) -> Option<Disambiguation> {
     let among = template.0.iter().find_map(|it| match it {
         TemplatePart::Among(square, keys) => Some((square, keys)),
@@ -124,9 +115,9 @@ pub(super) fn disambiguate(
     });
     let (square, keys) = among?;
     let program = world.program().clone();
-    let action = program.action(action);
-    let args = action.whole(args);
-    let mut value = |part: &TemplatePart| match value_of(world, action, part, &args) {
+    let action = program.action(mv.action);
+    let args = action.whole(&mv.args);
+    let mut value = |part: &TemplatePart| match filled(world, &action.columns, part, &args) {
         Some(Filled::Value(ty, raw)) => Some((ty, raw)),
         _ => None,
     };
@@ -143,7 +134,7 @@ fn write(
     args: &[i64],
     text: &mut String,
 ) {
-    match value_of(world, action, part, args) {
+    match filled(world, &action.columns, part, args) {
         Some(Filled::Text(it)) => text.push_str(it),
         Some(Filled::Value(ty, raw)) => program.push_value_name(ty, raw, text),
         None => text.push('?'),
@@ -157,7 +148,7 @@ fn is_written(world: &mut World, action: &Action, parts: &[TemplatePart], args: 
     let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_mentioned(it.1));
     let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
     let is_needed = differs.peek().is_none() || differs.any(|it| it);
-    is_needed && parts.iter().all(|it| value_of(world, action, it, args).is_some())
+    is_needed && parts.iter().all(|it| filled(world, &action.columns, it, args).is_some())
 }
 
 /// The column that a part reads.
@@ -174,15 +165,7 @@ enum Filled<'a> {
     Value(Type, i64),
 }
 
-fn value_of<'a>(
-    world: &mut World,
-    action: &Action,
-    part: &'a TemplatePart,
-    args: &[i64],
-) -> Option<Filled<'a>> {
-    filled(world, &action.columns, part, args)
-}
-
+/// What a part is filled in with; `None` if it has no value.
 fn filled<'a>(
     world: &mut World,
     columns: &[Column],
@@ -215,11 +198,22 @@ fn filled<'a>(
     }
 }
 
-/// How far a text got against a template before it failed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// How far a text got against templates before it failed; nothing is expected before it has failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stop {
     pub(super) offset: usize,
     pub(super) expected: String,
+}
+
+impl Stop {
+    /// Keeps the furthest failure, with everything that was expected there.
+    pub(super) fn add(&mut self, offset: usize, expected: &str) {
+        if offset > self.offset || self.expected.is_empty() {
+            *self = Self { offset, expected: expected.into() };
+        } else if offset == self.offset && !self.expected.contains(expected) {
+            self.expected = format!("{} or {expected}", self.expected);
+        }
+    }
 }
 
 /// A match of a text against a template: the template's parts, without optional parts that are left out, and
@@ -257,8 +251,7 @@ pub(super) fn spell<'t>(
     text: &str,
 ) -> Result<Vec<Spelling<'t>>, Stop> {
     let program = world.program().clone();
-    let stop = Stop { offset: 0, expected: String::new() };
-    let action = program.action(action);
+    let (action, stop) = (program.action(action), Stop::default());
     let mut reader = TemplateReader { action, program: &program, text, stop, found: Vec::new() };
     let mut spellings = Vec::new();
     for parts in variants(template) {
@@ -292,14 +285,14 @@ impl TemplateReader<'_> {
             if rest.is_empty() {
                 self.found.push(values.clone());
             } else {
-                self.fail(offset, "the end");
+                self.stop.add(offset, "the end");
             }
             return;
         };
         if let TemplatePart::Text(literal) = part {
             match rest.starts_with(literal.as_str()) {
                 true => self.read(world, later, index + 1, offset + literal.len(), values),
-                false => self.fail(offset, &format!("{literal:?}")),
+                false => self.stop.add(offset, &format!("{literal:?}")),
             }
             return;
         }
@@ -314,21 +307,12 @@ impl TemplateReader<'_> {
         let spellings = self.prefixes(world, part, rest);
         if spellings.is_empty() {
             let expected = self.expected(part);
-            self.fail(offset, &expected);
+            self.stop.add(offset, &expected);
         }
         for (value, length) in spellings {
             values.push((index, value));
             self.read(world, later, index + 1, offset + length, values);
             values.pop();
-        }
-    }
-
-    /// Keeps the furthest failure, with everything that was expected there.
-    fn fail(&mut self, offset: usize, expected: &str) {
-        if offset > self.stop.offset || self.stop.expected.is_empty() {
-            self.stop = Stop { offset, expected: expected.into() };
-        } else if offset == self.stop.offset && !self.stop.expected.contains(expected) {
-            self.stop.expected = format!("{} or {expected}", self.stop.expected);
         }
     }
 
@@ -515,14 +499,10 @@ pub(super) fn keys_of(
 fn product(columns: &[Option<BTreeSet<i64>>]) -> Vec<Tuple> {
     let mut rows = vec![Tuple::new()];
     for values in columns.iter().flatten() {
-        rows =
-            rows.iter().flat_map(|row| values.iter().map(|&value| extended(row, value))).collect();
+        let with = |row: &Tuple| -> Vec<Tuple> {
+            values.iter().map(|value| row.iter().chain([value]).copied().collect()).collect()
+        };
+        rows = rows.iter().flat_map(with).collect();
     }
     rows
-}
-
-fn extended(row: &Tuple, value: i64) -> Tuple {
-    let mut longer = row.clone();
-    longer.push(value);
-    longer
 }

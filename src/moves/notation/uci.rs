@@ -11,14 +11,14 @@ use super::super::action::{
     LegalityMode, Move, is_legal, is_over, is_pseudo, legal_moves, open_moves,
 };
 use super::super::contract::Contract;
-use super::super::template::{Stop, arguments, render, spell};
+use super::super::template::{SquarePart, Stop, arguments, render, spell};
 use super::chess::{is_written_so, moves_two, written_otherwise};
 use super::{MoveError, MoveFault};
 
 /// The UCI text of a move.
 pub fn to_uci(world: &mut World, mv: &Move) -> String {
     let program = world.program().clone();
-    render(world, &program.action(mv.action).uci, mv.action, &mv.args)
+    render(world, &program.action(mv.action).uci, mv, SquarePart::Whole)
 }
 
 /// The legal moves with their texts, sorted by text.
@@ -132,7 +132,7 @@ fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {
 /// No action's text looks like this.
 fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<Move>, Stop> {
     let program = world.program().clone();
-    let mut furthest: Option<Stop> = None;
+    let mut furthest = Stop::default();
     let mut spelled = false;
     let mut moves = Vec::new();
     for action in &program.actions {
@@ -145,32 +145,21 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
                         moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
                     }
                 }
-                Err(stop) => furthest = Some(further(furthest, stop)),
+                Err(stop) => furthest.add(stop.offset, &stop.expected),
             }
         }
     }
     if !spelled {
-        return Err(furthest.unwrap_or(Stop { offset: 0, expected: "nothing".into() }));
+        if furthest == Stop::default() {
+            furthest.add(0, "nothing");
+        }
+        return Err(furthest);
     }
-    moves.retain(|it| is_written_so(world, contract, &program, it));
+    moves.retain(|it| is_written_so(world, contract, it));
     moves.sort_by_cached_key(|it| {
         let is_other = to_uci(world, it) != text;
         let rank = program.action(it.action).rank;
-        (!is_pseudo(world, it), !moves_two(contract, world, &program, it), is_other, rank)
+        (!is_pseudo(world, it), !moves_two(world, contract, it), is_other, rank)
     });
     Ok(moves)
-}
-
-fn further(known: Option<Stop>, new: Stop) -> Stop {
-    match known {
-        Some(known) if known.offset > new.offset => known,
-        Some(known) if known.offset == new.offset => {
-            let expected = match known.expected.contains(&new.expected) {
-                true => known.expected,
-                false => format!("{} or {}", known.expected, new.expected),
-            };
-            Stop { offset: known.offset, expected }
-        }
-        _ => new,
-    }
 }

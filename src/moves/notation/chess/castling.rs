@@ -142,20 +142,15 @@ impl Castling {
         Ok(())
     }
 
-    pub(super) fn write(
-        &self,
-        world: &mut World,
-        contract: &Contract,
-        program: &Program,
-        style: FenStyle,
-    ) -> String {
+    pub(super) fn write(&self, world: &mut World, contract: &Contract, style: FenStyle) -> String {
         let rooks: Vec<EntityId> = world.facts().entities_with(self.right.attr).collect();
         let mut written: Vec<Written> =
             rooks.into_iter().filter_map(|it| right(world, contract, self, it)).collect();
         written.sort();
-        let wings = program.schema.domain(self.wings);
         let unmoved = self.unmoved.map(|it| unmoved_files(world, contract, self, it));
         let unmoved = unmoved.unwrap_or_default();
+        let program = world.program();
+        let wings = program.schema.domain(self.wings);
         let mut text = String::new();
         for side in 0..contract.side_count(program) {
             let rights = written.iter().filter(|it| it.side == side);

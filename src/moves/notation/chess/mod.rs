@@ -154,10 +154,7 @@ impl Roles {
         if let Some(roles) = &self.passing {
             odd.extend(roles.place(world, contract, fields.passed, fields.victim).err());
         }
-        let mut others = (0..contract.side_count(world.program())).filter(|it| *it != turn);
-        if let Some(exposed) = contract.exposed
-            && others.any(|it| world.contains(exposed, &[it]))
-        {
+        if is_other_exposed(world, contract, Some(turn)) {
             odd.push(Oddity::OpponentInCheck);
         }
         odd
@@ -168,15 +165,14 @@ impl Roles {
         &self,
         world: &mut World,
         contract: &Contract,
-        program: &Program,
         style: FenStyle,
     ) -> Vec<String> {
         let mut fields = Vec::new();
         if let Some(roles) = &self.castling {
-            fields.push(roles.write(world, contract, program, style));
+            fields.push(roles.write(world, contract, style));
         }
         if let Some(roles) = &self.passing {
-            fields.push(roles.write(world, contract, program));
+            fields.push(roles.write(world, contract));
         }
         fields
     }
@@ -217,13 +213,14 @@ impl Roles {
         let checked = match contract.mover(world.facts()) == mover {
             false => self.in_check.is_some_and(|it| world.any(it)),
             // The turn goes on, so `in_check` is about the mover.
-            true => {
-                let sides = contract.side_count(world.program());
-                let mut others = (0..sides).filter(|it| Some(*it) != mover);
-                let exposed = contract.exposed;
-                others.any(|it| exposed.is_some_and(|exposed| world.contains(exposed, &[it])))
-            }
+            true => is_other_exposed(world, contract, mover),
         };
         if checked { "+" } else { "" }
     }
+}
+
+/// Whether royal pieces of another side than this one are threatened.
+fn is_other_exposed(world: &mut World, contract: &Contract, side: Option<i64>) -> bool {
+    let mut others = (0..contract.side_count(world.program())).filter(|it| Some(*it) != side);
+    contract.exposed.is_some_and(|exposed| others.any(|it| world.contains(exposed, &[it])))
 }

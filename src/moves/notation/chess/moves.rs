@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::EntityId;
-use crate::rules::{ActionId, Program, TemplatePart, Type};
+use crate::rules::{ActionId, TemplatePart, Type};
 
 use super::super::super::action::{Move, column_of, legal_moves};
 use super::super::super::contract::Contract;
@@ -15,32 +15,22 @@ use super::super::{MoveError, MoveFault};
 use super::Castling;
 
 /// The rook of a castling move: the argument named `rook`, if it may castle.
-fn castling_rook(contract: &Contract, world: &World, program: &Program, mv: &Move) -> Option<i64> {
-    let rook = mv.arg(program, "rook")?;
+fn castling_rook(world: &World, contract: &Contract, mv: &Move) -> Option<i64> {
+    let rook = mv.arg(world.program(), "rook")?;
     let id = EntityId(u32::try_from(rook).ok()?);
     let partner = contract.notation.castling?.right;
     world.facts().contains(id, partner.attr).then_some(rook)
 }
 
 /// Whether a move is castling, which moves two pieces.
-pub(in super::super) fn moves_two(
-    contract: &Contract,
-    world: &World,
-    program: &Program,
-    mv: &Move,
-) -> bool {
-    castling_rook(contract, world, program, mv).is_some()
+pub(in super::super) fn moves_two(world: &World, contract: &Contract, mv: &Move) -> bool {
+    castling_rook(world, contract, mv).is_some()
 }
 
 /// Whether the square is the one that the game writes for a castling move; another square is another move.
-pub(in super::super) fn is_written_so(
-    world: &mut World,
-    contract: &Contract,
-    program: &Program,
-    mv: &Move,
-) -> bool {
-    let to = mv.arg(program, "to");
-    match (contract.notation.castling, castling_rook(contract, world, program, mv), to) {
+pub(in super::super) fn is_written_so(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+    let to = mv.arg(world.program(), "to");
+    match (contract.notation.castling, castling_rook(world, contract, mv), to) {
         (Some(roles), Some(rook), Some(to)) => world.contains(roles.castling_text, &[rook, to]),
         _ => true,
     }
@@ -53,11 +43,10 @@ pub(in super::super) fn written_otherwise(
     contract: &Contract,
     text: &str,
 ) -> Result<Option<Move>, MoveError> {
-    let program = world.program().clone();
     let mut found = Vec::new();
     for mv in legal_moves(world, contract) {
-        if moves_two(contract, world, &program, &mv)
-            && castling_texts(world, contract, &program, &mv).iter().any(|it| it == text)
+        if moves_two(world, contract, &mv)
+            && castling_texts(world, contract, &mv).iter().any(|it| it == text)
         {
             found.push(mv);
         }
@@ -72,15 +61,10 @@ pub(in super::super) fn written_otherwise(
 }
 
 /// Both common texts of a castling move.
-fn castling_texts(
-    world: &mut World,
-    contract: &Contract,
-    program: &Program,
-    mv: &Move,
-) -> Vec<String> {
+fn castling_texts(world: &mut World, contract: &Contract, mv: &Move) -> Vec<String> {
     let facts = world.facts();
     let entity = |raw: i64| u32::try_from(raw).ok().map(EntityId);
-    let rook = castling_rook(contract, world, program, mv).and_then(entity);
+    let rook = castling_rook(world, contract, mv).and_then(entity);
     let partner_of = |it| facts.get_raw(it, contract.notation.castling?.right.attr);
     let piece = rook.and_then(partner_of).and_then(entity);
     let (Some(rook), Some(piece)) = (rook, piece) else {
@@ -92,7 +76,7 @@ fn castling_texts(
     let fired = world.fire(mv.action, &mv.args);
     let to = fired.ok().and_then(|()| world.facts().get_raw(piece, contract.at.attr));
     world.rollback(mark);
-    let squares = program.schema.domain(contract.board.domain);
+    let squares = world.program().schema.domain(contract.board.domain);
     let Some(from) = from.map(|it| squares.member_name(it)) else {
         return Vec::new();
     };

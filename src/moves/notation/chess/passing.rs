@@ -61,17 +61,12 @@ impl Passing {
         Err(Oddity::NothingPassed { square: squares.member_name(square) })
     }
 
-    pub(super) fn write(
-        &self,
-        world: &mut World,
-        contract: &Contract,
-        program: &Program,
-    ) -> String {
-        let squares = program.schema.domain(contract.board.domain);
+    pub(super) fn write(&self, world: &mut World, contract: &Contract) -> String {
         let legal = world.tuples(self.same_passed);
         let Some(square) = legal.first().and_then(|it| it.first()) else {
             return "-".into();
         };
+        let squares = world.program().schema.domain(contract.board.domain);
         let victim = self.victim.and_then(|it| world.facts().get_raw(GAME, it.attr));
         let victim = victim.map(|it| squares.member_name(it)).unwrap_or_default();
         format!("{}{victim}", squares.member_name(*square))

@@ -21,7 +21,7 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     let program = world.program().clone();
     let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
     fields.extend(vec!["-".to_owned(); contract.dashes]);
-    fields.extend(contract.notation.write(world, contract, &program, style));
+    fields.extend(contract.notation.write(world, contract, style));
     fields.extend(counters::write(world, contract, false));
     fields.extend(contract.notation.write_clock(world));
     let has_fields_of_pieces = contract.fields.iter().any(|it| it.about == About::Pieces);

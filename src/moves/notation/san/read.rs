@@ -79,7 +79,7 @@ impl SanReader<'_> {
         let parts = parse_usual(text, board, squares, &letters)?;
         let mut meant = self.meant(world, legal, &parts);
         if parts.is_march() {
-            let takes = |it: &Move| captures(world, self.contract, self.program, it);
+            let takes = |it: &Move| captures(world, self.contract, it);
             let (taking, marching): (Vec<Move>, Vec<Move>) = meant.into_iter().partition(takes);
             if marching.is_empty() && !taking.is_empty() {
                 return Err(MoveFault::Capture { written: self.texts(world, legal, &taking) });
@@ -107,7 +107,7 @@ impl SanReader<'_> {
         let fitting: Vec<(Move, Option<i64>)> = moves
             .iter()
             .filter_map(|it| {
-                let usual = Usual::of(world, self.contract, self.program, it)?;
+                let usual = Usual::of(world, self.contract, it)?;
                 let fits = usual.to == parts.to && self.fits(world, &usual, parts);
                 fits.then(|| (it.clone(), usual.becomes))
             })

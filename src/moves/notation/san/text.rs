@@ -57,10 +57,7 @@ pub(super) fn parse_usual(
 /// `=Q`, `/Q`, `(Q)`, `Q` or nothing.
 fn becomes(text: &str, letters: &Letters) -> Result<Option<i64>, ()> {
     let letter = text.trim_start_matches(['=', '/', '(']).trim_end_matches(')');
-    match text.is_empty() {
-        true => Ok(None),
-        false => letters.kind(letter).map(Some).ok_or(()),
-    }
+    if text.is_empty() { Ok(None) } else { letters.kind(letter).map(Some).ok_or(()) }
 }
 
 /// The square at the end of the text, and where it starts.

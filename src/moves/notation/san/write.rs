@@ -1,12 +1,11 @@
 //! Writes moves of a position in SAN.
 
 use crate::derive::World;
-use crate::facts::{EntityId, GAME};
-use crate::rules::Program;
+use crate::facts::{Domain, EntityId};
 
 use super::super::super::action::{Move, legal_moves};
 use super::super::super::contract::Contract;
-use super::super::super::template::{Disambiguation, SquarePart, disambiguate, render_with};
+use super::super::super::template::{Disambiguation, SquarePart, disambiguate, render};
 use super::super::super::turn::is_stuck;
 use super::super::chess::{BECOMES, strikes_beside};
 use super::super::read_letters::letters_of;
@@ -85,10 +84,10 @@ impl SanDraft {
         let action = program.action(mv.action);
         // Only UCI can write unlisted arguments.
         let is_usual = action.given(&mv.args).is_empty();
-        let body = match (&action.san, Usual::of(world, contract, &program, mv)) {
+        let body = match (&action.san, Usual::of(world, contract, mv)) {
             _ if !is_usual => None,
             (Some(_), _) => template_texts.text(legal, mv).map(Body::Whole),
-            (None, Some(usual)) => usual.form(world, contract, &program, legal).map(Body::Usual),
+            (None, Some(usual)) => usual.form(world, contract, legal).map(Body::Usual),
             (None, None) => None,
         };
         let mover = contract.mover(world.facts());
@@ -103,10 +102,7 @@ impl SanDraft {
     /// The text, in the position after the move.
     pub fn after(self, world: &mut World, contract: &Contract) -> String {
         let removes = count_enemies(world, contract, self.mover) < self.enemies;
-        let suffix = match contract.unmarked {
-            true => "",
-            false => suffix(world, contract, self.mover),
-        };
+        let suffix = if contract.unmarked { "" } else { suffix(world, contract, self.mover) };
         let mut text = self.body.text(self.elsewhere || removes);
         text.push_str(suffix);
         text
@@ -128,17 +124,11 @@ impl Body {
 }
 
 /// Whether a move in the usual form is written as a capture.
-pub(super) fn captures(
-    world: &mut World,
-    contract: &Contract,
-    program: &Program,
-    mv: &Move,
-) -> bool {
-    let usual = Usual::of(world, contract, program, mv);
-    if usual.is_some_and(|it| is_enemy_on(world, contract, it.to)) {
-        return true;
-    }
-    if strikes_beside(world, contract, mv) {
+pub(super) fn captures(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+    let usual = Usual::of(world, contract, mv);
+    if usual.is_some_and(|it| is_enemy_on(world, contract, it.to))
+        || strikes_beside(world, contract, mv)
+    {
         return true;
     }
     let mover = contract.mover(world.facts());
@@ -188,7 +178,7 @@ impl TemplateTexts {
         let template = |mv: &Move| program.action(mv.action).san.as_ref();
         let mut known: Vec<Option<Disambiguation>> = Vec::with_capacity(legal.len());
         for mv in legal {
-            let own = template(mv).and_then(|it| disambiguate(world, it, mv.action, &mv.args));
+            let own = template(mv).and_then(|it| disambiguate(world, it, mv));
             known.push(own);
         }
         let mut texts = Vec::with_capacity(legal.len());
@@ -198,7 +188,7 @@ impl TemplateTexts {
                 let others = rivals.map(|it| &it.square).filter(|it| **it != own.square);
                 shortest_part(&own.square, &others.collect::<Vec<_>>())
             });
-            texts.push(template(mv).map(|it| render_with(world, it, mv.action, &mv.args, part)));
+            texts.push(template(mv).map(|it| render(world, it, mv, part)));
         }
         Self(texts)
     }
@@ -241,12 +231,8 @@ pub(super) struct Usual {
 
 impl Usual {
     /// The move's parts; `None` if the action has a template or lacks the columns.
-    pub(super) fn of(
-        world: &World,
-        contract: &Contract,
-        program: &Program,
-        mv: &Move,
-    ) -> Option<Self> {
+    pub(super) fn of(world: &World, contract: &Contract, mv: &Move) -> Option<Self> {
+        let program = world.program();
         if program.action(mv.action).san.is_some() || !contract.board.is_grid {
             return None;
         }
@@ -262,16 +248,10 @@ impl Usual {
     }
 
     /// Its text, except for whether it captures; `None` if another legal move would have the same.
-    fn form(
-        &self,
-        world: &mut World,
-        contract: &Contract,
-        program: &Program,
-        legal: &[Move],
-    ) -> Option<Form> {
+    fn form(&self, world: &mut World, contract: &Contract, legal: &[Move]) -> Option<Form> {
         let others: Vec<Self> = legal
             .iter()
-            .filter_map(|it| Self::of(world, contract, program, it))
+            .filter_map(|it| Self::of(world, contract, it))
             .filter(|it| it.kind == self.kind && it.to == self.to)
             .filter(|it| it.becomes == self.becomes)
             .collect();
@@ -283,16 +263,18 @@ impl Usual {
         let letter = if is_bare { "" } else { letters.in_moves(self.kind)? };
         let origins: Vec<i64> =
             others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
-        let mut target = program.schema.domain(contract.board.domain).member_name(self.to);
+        let is_capture = is_enemy_on(world, contract, self.to);
+        let squares = world.program().schema.domain(contract.board.domain);
+        let mut target = squares.member_name(self.to);
         if let Some(kind) = self.becomes {
             target.push('=');
             target.push_str(letters.in_moves(kind)?);
         }
         Some(Form {
             letter: letter.to_owned(),
-            origin: self.origin(contract, program, &origins, false),
-            origin_of_capture: self.origin(contract, program, &origins, is_bare),
-            is_capture: is_enemy_on(world, contract, self.to),
+            origin: self.origin(contract, squares, &origins, false),
+            origin_of_capture: self.origin(contract, squares, &origins, is_bare),
+            is_capture,
             target,
         })
     }
@@ -302,12 +284,12 @@ impl Usual {
     fn origin(
         &self,
         contract: &Contract,
-        program: &Program,
+        squares: &Domain,
         others: &[i64],
         with_file: bool,
     ) -> String {
         let board = contract.board;
-        let name = program.schema.domain(board.domain).member_name(self.from);
+        let name = squares.member_name(self.from);
         let (file, rank) = name.split_at(1);
         let shares_file = others.iter().any(|&it| board.file(it) == board.file(self.from));
         let shares_rank = others.iter().any(|&it| board.rank(it) == board.rank(self.from));
@@ -350,7 +332,7 @@ pub(super) fn is_bare(world: &mut World, contract: &Contract, kind: i64) -> bool
 }
 
 fn is_enemy_on(world: &mut World, contract: &Contract, square: i64) -> bool {
-    let mover = world.facts().get_raw(GAME, contract.turn.attr);
+    let mover = contract.mover(world.facts());
     let standing = world.matching(contract.at.rel, &[None, Some(square)]);
     let facts = world.facts();
     standing.iter().filter_map(|row| u32::try_from(row[0]).ok()).any(|it| {
