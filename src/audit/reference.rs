@@ -105,7 +105,7 @@ impl ReferenceEvaluator {
                     return Err(Difference::new("", what.to_string()));
                 }
                 if let Some(plies) = rewound_to {
-                    self.go_back(game, plies);
+                    go_back(&mut self.world, &game.position_before(plies));
                 }
             }
             let (terms, history) = (game.terms(), game.contract().recurrence());
@@ -116,11 +116,6 @@ impl ReferenceEvaluator {
         copy(game.facts(), &mut self.world);
         self.world.commit();
         Ok(())
-    }
-
-    /// Takes the facts of an earlier position, except those that persist.
-    fn go_back(&mut self, game: &Game, plies: usize) {
-        go_back(&mut self.world, &game.position_before(plies));
     }
 
     /// Compares all rows and returns how many there are.
@@ -186,15 +181,9 @@ fn first_difference(a: &[Tuple], b: &[Tuple]) -> Option<Tuple> {
 
 /// Writes the facts of a session of the same schema into a world.
 fn copy(facts: &Session, world: &mut World) {
-    for (entity, attr) in keys(facts).chain(keys(&world.facts().clone())) {
+    for (entity, attr, _) in facts.iter_raw().chain(world.facts().clone().iter_raw()) {
         world.set_raw(entity, attr, facts.get_raw(entity, attr));
     }
-}
-
-/// Every entity and attribute for which a session has a fact.
-fn keys(facts: &Session) -> impl Iterator<Item = (crate::facts::EntityId, AttrId)> + '_ {
-    let attributes = (0..facts.schema().attributes().len() as u16).map(AttrId);
-    attributes.flat_map(|attr| facts.entities_with(attr).map(move |entity| (entity, attr)))
 }
 
 /// The first fact that differs, except the counter of entities and the game's attributes `ignored`.
@@ -206,16 +195,13 @@ fn compare_facts(game: &Session, mine: &Session, ignored: &[AttrId]) -> Result<(
         facts.collect::<Vec<_>>()
     };
     let (game_facts, my_facts) = (list(game), list(mine));
-    let word = |it| saved(game.schema(), it).to_string();
-    if let Some(it) = game_facts.iter().find(|it| !my_facts.contains(it)) {
-        let what =
-            format!("`{}` is a fact under the bit evaluator, and not under datafrog", word(it));
-        return Err(Difference::new("", what));
-    }
-    if let Some(it) = my_facts.iter().find(|it| !game_facts.contains(it)) {
-        let what =
-            format!("`{}` is a fact under datafrog, and not under the bit evaluator", word(it));
-        return Err(Difference::new("", what));
+    let (ours, theirs) = ((&game_facts, "the bit evaluator"), (&my_facts, "datafrog"));
+    for ((facts, here), (others, there)) in [(ours, theirs), (theirs, ours)] {
+        if let Some(it) = facts.iter().find(|it| !others.contains(it)) {
+            let fact = saved(game.schema(), it);
+            let what = format!("`{fact}` is a fact under {here}, and not under {there}");
+            return Err(Difference::new("", what));
+        }
     }
     Ok(())
 }

@@ -41,10 +41,8 @@ impl Ids {
         for at in 0..schema.attributes().len() as u16 {
             let attr = AttrId(at);
             if schema.attribute(attr).of.is_none() {
-                self.taken
-                    .iter_mut()
-                    .zip(session.present(attr))
-                    .for_each(|(taken, it)| *taken |= it);
+                let words = self.taken.iter_mut().zip(session.present(attr));
+                words.for_each(|(taken, it)| *taken |= it);
             }
             if schema.is_entity(schema.attribute(attr).ty) {
                 for entity in session.entities_with(attr) {
@@ -71,10 +69,9 @@ impl Ids {
     }
 
     fn take(&mut self, raw: i64) {
-        if let Some(it) =
-            usize::try_from(raw).ok().and_then(|it| Some((self.taken.get_mut(it / 64)?, it)))
-        {
-            *it.0 |= 1 << (it.1 % 64);
+        let Ok(id) = usize::try_from(raw) else { return };
+        if let Some(word) = self.taken.get_mut(id / 64) {
+            *word |= 1 << (id % 64);
         }
     }
 

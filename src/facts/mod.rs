@@ -18,7 +18,7 @@ mod value;
 pub(crate) use article::{article, push_word};
 pub use delta::Delta;
 pub use ids::Ids;
-pub(crate) use nearest::{Suggester, nearest};
+pub(crate) use nearest::{Suggester, meant, nearest};
 pub(crate) use printable::masked;
 pub use printable::{escaped, is_printable, printable};
 pub use save::{

@@ -88,6 +88,11 @@ impl Suggester {
     }
 }
 
+/// The end of a message about an unknown name.
+pub(crate) fn meant(near: &Option<String>) -> String {
+    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 
 use super::json::JsonError;
-use super::nearest::nearest;
+use super::nearest::{meant, nearest};
 use super::schema::{AttrId, AttrType, BOOL, Domain, EntityId, GAME, NEXT_ENTITY, Schema};
 use super::session::{Fact, FactError, Session, type_name};
 use super::value::Value;
@@ -102,10 +102,6 @@ pub enum SaveError {
     StrayCounter { index: usize },
     #[error("the entity counter is missing: entity 0 needs the attribute next_entity")]
     NoCounter,
-}
-
-fn meant(near: &Option<String>) -> String {
-    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
 }
 
 /// The facts of a session as JSON: canonical order, one fact per line, so equal facts give equal bytes.
@@ -209,8 +205,20 @@ impl Document {
     /// The first fact that the schema does not allow, or that gives an attribute a second value; or else the entity
     /// counter, if it is missing or out of range.
     pub fn facts(&self, schema: &Arc<Schema>) -> Result<Vec<Fact>, SaveError> {
+        self.read(schema).map(|it| it.0)
+    }
+
+    /// A session with these facts.
+    ///
+    /// # Errors
+    /// As [`Document::facts`].
+    pub fn session(&self, schema: &Arc<Schema>) -> Result<Session, SaveError> {
+        self.read(schema).map(|it| it.1)
+    }
+
+    fn read(&self, schema: &Arc<Schema>) -> Result<(Vec<Fact>, Session), SaveError> {
         let mut seen = HashSet::new();
-        let mut checker = Session::new(Arc::clone(schema));
+        let mut session = Session::new(Arc::clone(schema));
         let mut facts = Vec::with_capacity(self.facts.len());
         for (at, saved) in self.facts.iter().enumerate() {
             let fact = read_fact(schema, at + 1, saved)?;
@@ -222,28 +230,14 @@ impl Document {
                 let attr = saved.attribute.clone();
                 return Err(SaveError::Twice { index: at + 1, owner, attr });
             }
-            checker
+            session
                 .insert(fact.entity, fact.attr, fact.value.clone())
                 .map_err(|source| SaveError::Fact { index: at + 1, source })?;
             facts.push(fact);
         }
         check_counter(schema, &facts)?;
-        Ok(facts)
-    }
-
-    /// A session with these facts.
-    ///
-    /// # Errors
-    /// As [`Document::facts`].
-    pub fn session(&self, schema: &Arc<Schema>) -> Result<Session, SaveError> {
-        let mut session = Session::new(Arc::clone(schema));
-        for (at, fact) in self.facts(schema)?.into_iter().enumerate() {
-            session
-                .insert(fact.entity, fact.attr, fact.value)
-                .map_err(|source| SaveError::Fact { index: at + 1, source })?;
-        }
         session.commit();
-        Ok(session)
+        Ok((facts, session))
     }
 }
 

@@ -309,12 +309,6 @@ impl Session {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// The entity and the attribute of every fact, by attribute, then by entity.
-    pub(super) fn by_attribute(&self) -> impl Iterator<Item = (EntityId, AttrId)> + '_ {
-        let columns = (0..).map(AttrId).zip(&self.columns);
-        columns.flat_map(|(attr, column)| column.entities().map(move |it| (it, attr)))
-    }
-
     /// A 64-bit hash of all facts, kept up to date by every write: equal facts under one schema have equal
     /// hashes, independent of the history.
     pub fn hash(&self) -> u64 {

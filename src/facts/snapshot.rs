@@ -193,9 +193,9 @@ impl Session {
     pub fn changes_to(&self, snapshot: &Snapshot) -> Vec<Change> {
         debug_assert!(Arc::ptr_eq(self.schema(), snapshot.schema()), "snapshot of another schema");
         let mut changes = Vec::new();
-        for (entity, attr) in self.by_attribute() {
+        for (entity, attr, raw) in self.iter_raw() {
             if snapshot.get_raw(entity, attr).is_none() {
-                changes.push(Change { entity, attr, old: self.get_raw(entity, attr), new: None });
+                changes.push(Change { entity, attr, old: Some(raw), new: None });
             }
         }
         for (entity, attr, raw) in snapshot.iter_raw() {

@@ -11,7 +11,8 @@ use std::fmt;
 use super::option_facts::{Facts, OptionFacts, default, names_of, one_of, value};
 use crate::derive::World;
 use crate::facts::{
-    AttrId, AttrType, BOOL, DomainId, EntityId, FactError, GAME, Schema, Session, Value, nearest,
+    AttrId, AttrType, BOOL, DomainId, EntityId, FactError, GAME, Schema, Session, Value, meant,
+    nearest,
 };
 use crate::rules::{Input, Meta, Program, Role, Type};
 
@@ -69,10 +70,6 @@ pub enum ActivationError {
     Twice { preset: String, scope: String },
     #[error("the rules cannot state that {preset} is active: {missing}")]
     Unsayable { preset: String, missing: String },
-}
-
-pub(super) fn meant(near: &Option<String>) -> String {
-    near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default()
 }
 
 /// Several faults in one line.

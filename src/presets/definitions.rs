@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use crate::facts::nearest;
+use crate::facts::{meant, nearest};
 use crate::rules::{InputHead, Source, inputs};
 
-use super::activation::{TURNS, joined, meant};
+use super::activation::{TURNS, joined};
 use super::entry::{PartEntry, PresetEntry};
 
 /// A fault in the definition of a preset.

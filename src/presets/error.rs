@@ -4,13 +4,13 @@
 #![warn(missing_docs)]
 
 use crate::derive::{PlanError, Refusal};
-use crate::facts::FactError;
+use crate::facts::{FactError, meant};
 use crate::game::SwitchError;
 use crate::moves::ContractError;
 use crate::moves::notation::LetterFault;
 use crate::rules::Diagnostics;
 
-use super::activation::{ActivationError, joined, meant};
+use super::activation::{ActivationError, joined};
 use super::definitions::DefinitionError;
 use super::numbered::PlaceError;
 

@@ -2,42 +2,40 @@
 
 use crate::facts::{AttrId, EntityId, GAME};
 use crate::rules::{
-    Aggregate, Atom, Compare, Given, Input, Literal, Program, RelId, Role, Rule, Term, Type,
+    Aggregate, Atom, Compare, Given, Input, Literal, Program, RelId, Role, Rule, Type,
 };
 
-use super::join::{Bindings, pattern, value};
+use super::join::{Bindings, known, pattern, value};
 use super::table::Row;
-use super::{Checker, Fault, Report};
+use super::{Checked, Checker, Fault};
 use crate::rules::tree::{Binding, Comparison, Datum, Goal, Ground, Premise, Proof, Quote, Tally};
 
-type Checked<T = ()> = Result<T, Fault>;
-
 impl Checker {
-    pub(super) fn prove(&mut self, proof: &Proof, report: &mut Report) -> Checked<(RelId, Row)> {
-        report.steps += 1;
+    pub(super) fn prove(&mut self, proof: &Proof) -> Checked<(RelId, Row)> {
+        self.report.steps += 1;
         let (rel, row) = self.row(proof)?;
         let name = self.program.tuple_name(rel, &row);
+        let fault = |reason: String| Fault::new(&name, reason);
         let role = &self.program.relation(rel).role;
         match (&proof.ground, role) {
             (Ground::Fact { entity, attribute }, Role::Input(input)) => {
-                self.fact(*input, &row, *entity, attribute).map_err(|it| Fault::new(&name, it))?;
+                self.fact(*input, &row, *entity, attribute).map_err(fault)?;
             }
             (Ground::Static, Role::Static | Role::Builtin(_))
             | (Ground::Tried, Role::Given(Given::Trial(_))) => self.holds(rel, &row)?,
             (Ground::Deeper, Role::Derived) => {
                 self.holds(rel, &row)?;
-                report.open += 1;
+                self.report.open += 1;
             }
             (Ground::Rule { rule, bindings, premises }, Role::Derived | Role::Static) => {
                 let program = self.program.clone();
-                let fault = |reason: String| Fault::new(&name, reason);
                 let rule = self.rule(&program, rule).map_err(fault)?;
                 if rule.head != rel {
                     let other = &program.relation(rule.head).name;
                     return Err(fault(format!("its rule concludes {other}")));
                 }
                 let bindings = self.bindings(rule, bindings, true).map_err(fault)?;
-                let head: Option<Row> = rule.args.iter().map(|it| term(*it, &bindings)).collect();
+                let head: Option<Row> = rule.args.iter().map(|it| known(*it, &bindings)).collect();
                 if head.as_ref() != Some(&row) {
                     return Err(fault("the rule concludes another row with these bindings".into()));
                 }
@@ -46,16 +44,11 @@ impl Checker {
                     return Err(fault(format!("the rule has {wanted} premises, not {found}")));
                 }
                 for (at, (literal, premise)) in rule.body.iter().zip(premises).enumerate() {
-                    self.premise(rule, literal, premise, &bindings, report)
+                    self.premise(rule, literal, premise, &bindings)
                         .map_err(|it| it.within(format!("{name}, premise {}", at + 1)))?;
                 }
             }
-            _ => {
-                return Err(Fault::new(
-                    &name,
-                    "a row of this relation is not proved in this way".into(),
-                ));
-            }
+            _ => return Err(fault("a row of this relation is not proved in this way".into())),
         }
         self.check_size()?;
         Ok((rel, row))
@@ -67,12 +60,11 @@ impl Checker {
         literal: &Literal,
         premise: &Premise,
         bindings: &Bindings,
-        report: &mut Report,
     ) -> Checked {
         let here = |reason: String| Fault::new("", reason);
         match (literal, premise) {
             (Literal::Atom(atom), Premise::Holds(proof)) if !atom.negated => {
-                let (rel, row) = self.prove(proof, report)?;
+                let (rel, row) = self.prove(proof)?;
                 match rel == atom.rel && fits(atom, &row, bindings) {
                     true => Ok(()),
                     false => Err(here(format!(
@@ -83,22 +75,22 @@ impl Checker {
             }
             (Literal::Atom(atom), Premise::Absent { goal, refutation }) if atom.negated => {
                 self.absent(atom, goal, bindings).map_err(here)?;
-                report.absent += 1;
+                self.report.absent += 1;
                 match refutation {
                     None => Ok(()),
-                    Some(it) if it.goal == *goal => self.refute(it, &mut Vec::new(), report),
+                    Some(it) if it.goal == *goal => self.refute(it, &mut Vec::new()),
                     Some(_) => Err(here("the refutation is of another goal".into())),
                 }
             }
             (Literal::Compare(compare), Premise::Compare(stated)) => {
-                report.comparisons += 1;
+                self.report.comparisons += 1;
                 match self.comparison(rule, compare, stated, bindings).map_err(here)? {
                     true => Ok(()),
                     false => Err(here(format!("{} does not hold", stated.text))),
                 }
             }
             (Literal::Aggregate(aggregate), Premise::Aggregate(stated)) => {
-                report.aggregates += 1;
+                self.report.aggregates += 1;
                 match self.tally(rule, aggregate, stated, bindings).map_err(here)? {
                     true => Ok(()),
                     false => Err(here(format!("{} has another value", stated.text))),
@@ -110,9 +102,7 @@ impl Checker {
 
     /// The relation and the row that a proof is of.
     fn row(&self, proof: &Proof) -> Checked<(RelId, Row)> {
-        let args: Vec<Option<Datum>> = proof.tuple.iter().cloned().map(Some).collect();
-        let goal = Goal { relation: proof.relation.clone(), args };
-        let (rel, pattern) = self.goal(&goal)?;
+        let (rel, pattern) = self.goal(&Goal::of(&proof.relation, &proof.tuple))?;
         Ok((rel, pattern.into_iter().flatten().collect()))
     }
 
@@ -159,16 +149,14 @@ impl Checker {
         };
         let stated = self.model.facts().get_raw(EntityId(entity), read);
         let member = i64::from(read.0 - input.attr().0);
-        let id = i64::from(entity);
-        let game = entity == GAME.0;
+        let (id, game) = (i64::from(entity), entity == GAME.0);
+        let is_set = stated.is_some_and(|it| it != 0);
         let agrees = match (input, row) {
             (Input::Key(_), [it, raw]) => *it == id && stated == Some(*raw),
-            (Input::Flag(_), [it]) => *it == id && stated.is_some_and(|it| it != 0),
+            (Input::Flag(_), [it]) => *it == id && is_set,
             (Input::Game(_), [raw]) => game && stated == Some(*raw),
-            (Input::GameFlag(_), []) => game && stated.is_some_and(|it| it != 0),
-            (Input::List(..), [it, at]) => {
-                *it == id && *at == member && stated.is_some_and(|it| it != 0)
-            }
+            (Input::GameFlag(_), []) => game && is_set,
+            (Input::List(..), [it, at]) => *it == id && *at == member && is_set,
             _ => false,
         };
         if agrees { Ok(()) } else { Err(format!("the facts do not say so of entity {entity}")) }
@@ -178,12 +166,9 @@ impl Checker {
     pub(super) fn rule<'p>(&self, program: &'p Program, quote: &Quote) -> Result<&'p Rule, String> {
         let rule = program.rules.get(usize::from(quote.rule));
         let rule = rule.ok_or_else(|| format!("there is no rule number {}", quote.rule))?;
-        if program.place(rule.span) != quote.place {
-            return Err(format!(
-                "the rule stands at {}, not {}",
-                program.place(rule.span),
-                quote.place
-            ));
+        let place = program.place(rule.span);
+        if place != quote.place {
+            return Err(format!("the rule stands at {place}, not {}", quote.place));
         }
         match self.program.quote(rule.span) == quote.text {
             true => Ok(rule),
@@ -289,10 +274,8 @@ impl Checker {
             return Err(format!("{} comes to something else", stated.text));
         }
         let gives = |values: Row| {
-            let agrees = |(term, value): (&Term, &i64)| {
-                self::term(*term, bindings).is_none_or(|it| it == *value)
-            };
-            aggregate.results.iter().zip(&values).all(agrees)
+            let mut results = aggregate.results.iter().zip(&values);
+            results.all(|(it, raw)| known(*it, bindings).is_none_or(|it| it == *raw))
         };
         Ok(value.is_some_and(gives))
     }
@@ -304,14 +287,6 @@ fn is_local(rule: &Rule, var: usize) -> bool {
         Literal::Aggregate(it) => it.locals.iter().any(|it| usize::from(it.0) == var),
         Literal::Atom(_) | Literal::Compare(_) => false,
     })
-}
-
-fn term(term: Term, bindings: &Bindings) -> Option<i64> {
-    match term {
-        Term::Var(var) => bindings[usize::from(var.0)],
-        Term::Const(raw) => Some(raw),
-        Term::Wild => None,
-    }
 }
 
 /// Whether a row matches an atom.

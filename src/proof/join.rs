@@ -188,14 +188,16 @@ pub(super) fn value(expr: &Expr, bindings: &[Option<i64>]) -> Option<i64> {
 
 /// The pattern of an atom's rows under bindings.
 pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallPattern {
-    atom.args
-        .iter()
-        .map(|it| match it {
-            Term::Var(var) => bindings[usize::from(var.0)],
-            Term::Const(raw) => Some(*raw),
-            Term::Wild => None,
-        })
-        .collect()
+    atom.args.iter().map(|it| known(*it, bindings)).collect()
+}
+
+/// The value of a term; `None` if it is a variable without one, or any value will do.
+pub(super) fn known(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
+    match term {
+        Term::Var(var) => bindings[usize::from(var.0)],
+        Term::Const(raw) => Some(raw),
+        Term::Wild => None,
+    }
 }
 
 pub(super) type SmallPattern = smallvec::SmallVec<[Option<i64>; 6]>;
@@ -347,6 +349,11 @@ fn is_known(expr: &Expr, bindings: &Bindings) -> bool {
 
 /// Whether every variable that an aggregate shares with its rule has a value.
 pub(super) fn is_closed_by(aggregate: &Aggregate, bindings: &Bindings) -> bool {
+    is_closed(aggregate, &bound_in(bindings))
+}
+
+/// The variables that have values.
+pub(super) fn bound_in(bindings: &Bindings) -> BTreeSet<VarId> {
     let bound = (0..bindings.len()).filter(|&it| bindings[it].is_some());
-    is_closed(aggregate, &bound.map(|it| VarId(it as u16)).collect())
+    bound.map(|it| VarId(it as u16)).collect()
 }

@@ -28,6 +28,8 @@ use self::model::Model;
 use crate::facts::Session;
 use crate::rules::{Program, RelId};
 
+type Checked<T = ()> = Result<T, Fault>;
+
 /// The statistics of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Report {
@@ -102,12 +104,15 @@ impl Fault {
 pub struct Checker {
     program: Arc<Program>,
     model: Model,
+    /// What the check under way has counted so far.
+    report: Report,
 }
 
 impl Checker {
     /// A checker of proofs under a program, about these facts.
     pub fn new(program: &Arc<Program>, facts: &Session) -> Self {
-        Self { program: Arc::clone(program), model: Model::new(program, facts) }
+        let model = Model::new(program, facts);
+        Self { program: Arc::clone(program), model, report: Report::default() }
     }
 
     /// Continues with other facts of the same program. Nothing is computed before it is needed.
@@ -120,8 +125,8 @@ impl Checker {
     /// # Errors
     /// The first step that is wrong.
     pub fn proof(&mut self, proof: &Proof) -> Result<Report, Fault> {
-        let mut report = Report::default();
-        self.prove(proof, &mut report).map(|_| report)
+        self.report = Report::default();
+        self.prove(proof).map(|_| self.report)
     }
 
     /// Checks a refutation.
@@ -129,8 +134,8 @@ impl Checker {
     /// # Errors
     /// The first step that is wrong.
     pub fn refutation(&mut self, refutation: &Refutation) -> Result<Report, Fault> {
-        let mut report = Report::default();
-        self.refute(refutation, &mut Vec::new(), &mut report).map(|()| report)
+        self.report = Report::default();
+        self.refute(refutation, &mut Vec::new()).map(|()| self.report)
     }
 
     /// The rows of a relation in the model, ascending.

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::join::{Bindings, Join, fold, with_values};
+use super::join::{Bindings, Join, bound_in, fold, known, with_values};
 use super::table::{Row, Table};
 use crate::facts::{GAME, Session};
 use crate::rules::{
-    Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, Term, VarId, term_vars,
+    Aggregate, Given, Input, Literal, Program, RelId, Role, Rule, VarId, term_vars,
 };
 
 /// Maximum number of rows of one relation.
@@ -95,9 +95,7 @@ impl Model {
         bindings: &Bindings,
     ) -> (BTreeSet<Row>, Option<Row>) {
         aggregate.body.iter().for_each(|it| self.ensure_all(it));
-        let bound = (0..bindings.len()).filter(|&at| bindings[at].is_some());
-        let bound = bound.map(|it| VarId(it as u16)).collect();
-        let tables = |rel| self.table_so_far(rel);
+        let (tables, bound) = (|rel| self.table_so_far(rel), bound_in(bindings));
         let inner = Join::new(&self.program, &tables, aggregate.body.iter(), &bound);
         fold(aggregate, &inner, bindings)
     }
@@ -110,9 +108,8 @@ impl Model {
         f: &mut dyn FnMut(&Bindings),
     ) {
         body.iter().for_each(|it| self.ensure_all(it));
-        let bound = (0..given.len()).filter(|&at| given[at].is_some());
-        let bound = bound.map(|it| VarId(it as u16)).collect();
-        let join = Join::new(&self.program, &|rel| self.table_so_far(rel), body.iter(), &bound);
+        let (tables, bound) = (|rel| self.table_so_far(rel), bound_in(given));
+        let join = Join::new(&self.program, &tables, body.iter(), &bound);
         join.run(&mut given.clone(), &mut |solution| {
             f(solution);
             true
@@ -251,12 +248,8 @@ fn grows(literal: &Literal, relations: &[RelId]) -> bool {
 
 /// Adds what a solution concludes. Returns whether there is room for more.
 fn conclude(rule: &Rule, solution: &[Option<i64>], heads: &mut Vec<(RelId, Row)>) -> bool {
-    let raw = |it: &Term| match it {
-        Term::Var(var) => solution[usize::from(var.0)],
-        Term::Const(raw) => Some(*raw),
-        Term::Wild => None,
-    };
-    heads.extend(rule.args.iter().map(raw).collect::<Option<Row>>().map(|it| (rule.head, it)));
+    let row: Option<Row> = rule.args.iter().map(|it| known(*it, solution)).collect();
+    heads.extend(row.map(|it| (rule.head, it)));
     heads.len() <= 4 * MAX_ROWS
 }
 

@@ -3,26 +3,22 @@
 use crate::rules::{Atom, Given, Literal, Program, RelId, Role, Rule, Term};
 
 use super::check::fits;
-use super::join::{Bindings, pattern, with_values};
-use super::{Checker, Fault, Report};
+use super::join::{
+    Bindings, is_bound, is_closed_by, is_decided, known, pattern, value, with_values,
+};
+use super::table::Row;
+use super::{Checked, Checker, Fault};
 use crate::rules::tree::{
     Attempt, Blocked, Comparison, Datum, Goal, Lack, Proof, Refutation, Tally,
 };
-
-type Checked<T = ()> = Result<T, Fault>;
 
 /// Goals that are being refuted, outermost first.
 type Path = Vec<(RelId, Vec<Option<i64>>)>;
 
 impl Checker {
-    pub(super) fn refute(
-        &mut self,
-        refutation: &Refutation,
-        path: &mut Path,
-        report: &mut Report,
-    ) -> Checked {
-        report.steps += 1;
-        report.absent += 1;
+    pub(super) fn refute(&mut self, refutation: &Refutation, path: &mut Path) -> Checked {
+        self.report.steps += 1;
+        self.report.absent += 1;
         let (rel, goal) = self.goal(&refutation.goal)?;
         let name = format!("not {}", refutation.goal.relation);
         let fault = |reason: &str| Fault::new(&name, reason.to_string());
@@ -42,7 +38,7 @@ impl Checker {
             }
             // Nothing is left to check: the model has played out all that may be tried, and has no such row.
             (Lack::Tried, Role::Given(Given::Trial(_))) => {}
-            (Lack::Deeper, Role::Derived) => report.open += 1,
+            (Lack::Deeper, Role::Derived) => self.report.open += 1,
             (Lack::Rules(attempts), Role::Derived) => {
                 let rules = &program.relation(rel).rules;
                 if rules.len() != attempts.len() {
@@ -51,7 +47,7 @@ impl Checker {
                 path.push((rel, goal.clone()));
                 for (at, (&id, attempt)) in rules.iter().zip(attempts).enumerate() {
                     let rule = program.rule(id);
-                    self.attempt(&program, rule, &goal, attempt, path, report)
+                    self.attempt(&program, rule, &goal, attempt, path)
                         .map_err(|it| it.within(format!("{name}, rule {}", at + 1)))?;
                 }
                 path.pop();
@@ -92,7 +88,6 @@ impl Checker {
         goal: &[Option<i64>],
         attempt: &Attempt,
         path: &mut Path,
-        report: &mut Report,
     ) -> Checked {
         let fault = |reason: String| Fault::new("", reason);
         let quoted = self.rule(program, &attempt.rule).map_err(fault)?;
@@ -128,9 +123,9 @@ impl Checker {
         }
         match &attempt.blocked {
             Blocked::Head => Ok(()),
-            Blocked::Missing(it) => self.missing(rule, it, &bindings, path, report),
+            Blocked::Missing(it) => self.missing(rule, it, &bindings, path),
             Blocked::Apart(it) => self.apart(rule, it, &bindings),
-            Blocked::Present(it) => self.present(rule, it, &bindings, report),
+            Blocked::Present(it) => self.present(rule, it, &bindings),
             Blocked::Compare(it) => self.failing_comparison(rule, it, &bindings).map_err(fault),
             Blocked::Aggregate(it) => self.failing_aggregate(rule, it, &bindings).map_err(fault),
         }
@@ -142,7 +137,6 @@ impl Checker {
         refutation: &Refutation,
         bindings: &Bindings,
         path: &mut Path,
-        report: &mut Report,
     ) -> Checked {
         let (rel, goal) = self.goal(&refutation.goal)?;
         let asks = |it: &Literal| match it {
@@ -152,7 +146,7 @@ impl Checker {
             Literal::Compare(_) | Literal::Aggregate(_) => false,
         };
         match rule.body.iter().any(asks) {
-            true => self.refute(refutation, path, report),
+            true => self.refute(refutation, path),
             false => Err(Fault::new(&refutation.goal.relation, "no literal asks for it".into())),
         }
     }
@@ -181,28 +175,15 @@ impl Checker {
             return false;
         }
         // If no variable occurs twice, any row will do.
-        let open = atom
-            .args
-            .iter()
-            .filter(|it| matches!(it, Term::Var(var) if bindings[usize::from(var.0)].is_none()));
-        let open: Vec<&Term> = open.collect();
+        let open: Vec<&Term> = atom.args.iter().filter(|it| is_open(it, bindings)).collect();
         let twice = (1..open.len()).any(|at| open[..at].contains(&open[at]));
         let mut bindings = bindings.clone();
-        !twice
-            || !table
-                .rows()
-                .iter()
-                .all(|row| with_values(&atom.args, row, &mut bindings, &mut |_| false))
+        let fails = |row: &Row| with_values(&atom.args, row, &mut bindings, &mut |_| false);
+        !twice || !table.rows().iter().all(fails)
     }
 
-    fn present(
-        &mut self,
-        rule: &Rule,
-        proof: &Proof,
-        bindings: &Bindings,
-        report: &mut Report,
-    ) -> Checked {
-        let (rel, row) = self.prove(proof, report)?;
+    fn present(&mut self, rule: &Rule, proof: &Proof, bindings: &Bindings) -> Checked {
+        let (rel, row) = self.prove(proof)?;
         // With an unbound variable, a row does not contradict the literal.
         let denies = |it: &Literal| match it {
             Literal::Atom(it) => {
@@ -229,7 +210,7 @@ impl Checker {
             if self.program.quote(compare.span) != it.text {
                 continue;
             }
-            if !super::join::is_decided(compare, bindings) {
+            if !is_decided(compare, bindings) {
                 reason = format!("{} cannot be decided with these bindings", it.text);
                 continue;
             }
@@ -254,7 +235,7 @@ impl Checker {
             if self.program.quote(aggregate.span) != it.text {
                 continue;
             }
-            if !super::join::is_closed_by(aggregate, bindings) {
+            if !is_closed_by(aggregate, bindings) {
                 reason = format!("{} cannot be decided with these bindings", it.text);
                 continue;
             }
@@ -279,30 +260,19 @@ impl Checker {
                 let judged = !atom.negated || !atom.args.iter().any(|it| is_open(it, bindings));
                 !judged || self.has_row(atom, bindings) != atom.negated
             }
-            Literal::Compare(it) => {
-                match (super::join::value(&it.lhs, bindings), super::join::value(&it.rhs, bindings))
-                {
-                    (Some(lhs), Some(rhs)) => it.op.holds(lhs, rhs),
-                    _ => !super::join::is_bound(it, bindings),
-                }
-            }
+            Literal::Compare(it) => match (value(&it.lhs, bindings), value(&it.rhs, bindings)) {
+                (Some(lhs), Some(rhs)) => it.op.holds(lhs, rhs),
+                _ => !is_bound(it, bindings),
+            },
             Literal::Aggregate(it) => {
-                if it.results.iter().any(|it| is_open(it, bindings))
-                    || !super::join::is_closed_by(it, bindings)
+                if it.results.iter().any(|it| is_open(it, bindings)) || !is_closed_by(it, bindings)
                 {
                     return true;
                 }
                 let values = self.model.tally(it, bindings).1;
-                let term = |it: &Term| match it {
-                    Term::Var(var) => bindings[usize::from(var.0)],
-                    Term::Const(raw) => Some(*raw),
-                    Term::Wild => None,
-                };
                 values.is_some_and(|values| {
-                    it.results
-                        .iter()
-                        .zip(&values)
-                        .all(|(result, value)| term(result) == Some(*value))
+                    let mut results = it.results.iter().zip(&values);
+                    results.all(|(it, raw)| known(*it, bindings) == Some(*raw))
                 })
             }
         }

@@ -76,24 +76,20 @@ impl<'m> Transaction<'m> {
     /// Starts from the facts of a model, which has the facts after the action when this is over.
     pub(super) fn new(program: &Arc<Program>, model: &'m mut Model) -> Self {
         let facts = model.facts().clone();
-        let program = Arc::clone(program);
-        let (steps, stale) = (Vec::new(), false);
-        let known = known(&facts);
-        let (watch, watched, decided) = (None, None, None);
         Self {
-            program,
+            program: Arc::clone(program),
             model,
+            known: known(&facts),
             facts,
-            stale,
+            stale: false,
             expired: Vec::new(),
-            steps,
+            steps: Vec::new(),
             depth: 0,
             events: 0,
             rewinds: false,
-            known,
-            watch,
-            watched,
-            decided,
+            watch: None,
+            watched: None,
+            decided: None,
             only_tries: false,
         }
     }

@@ -2,12 +2,10 @@
 //! stated about the facts after it, must agree.
 
 use super::transact::{Failure, Transaction};
-use super::{Checker, Fault, Report};
+use super::{Checked, Checker, Fault, Report};
 use crate::facts::{GAME, Session};
 use crate::rules::tree::{Finding, Goal, Outcome, Trial, TurnEnd, Turning};
 use crate::rules::{Action, Event, Input, Program, RelId, Role};
-
-type Checked<T = ()> = Result<T, Fault>;
 
 /// The relation of sides that may not leave the position as it is. In rules of earlier saves, which have no
 /// `untenable`, it is `exposed`.
@@ -43,11 +41,11 @@ impl Checker {
     /// # Errors
     /// The first step that is wrong.
     pub fn trial(&mut self, trial: &Trial) -> Result<Report, Fault> {
-        let mut report = Report::default();
+        self.report = Report::default();
         let before = self.model.facts().clone();
-        let checked = self.try_out(trial, &before, &mut report);
+        let checked = self.try_out(trial, &before);
         self.restore(&before);
-        checked.map(|()| report)
+        checked.map(|()| self.report)
     }
 
     /// Checks a statement on whether the mover keeps the turn after an action. The facts are restored
@@ -56,11 +54,11 @@ impl Checker {
     /// # Errors
     /// The first step that is wrong.
     pub fn turning(&mut self, turning: &Turning) -> Result<Report, Fault> {
-        let mut report = self.trial(&turning.trial)?;
+        self.trial(&turning.trial)?;
         let before = self.model.facts().clone();
-        let checked = self.turn_end(turning, &mut report);
+        let checked = self.turn_end(turning);
         self.restore(&before);
-        checked.map(|()| report)
+        checked.map(|()| self.report)
     }
 
     /// Restores the facts after an action. None is under way then, even if it has failed.
@@ -69,7 +67,7 @@ impl Checker {
         self.change(facts);
     }
 
-    fn turn_end(&mut self, turning: &Turning, report: &mut Report) -> Checked {
+    fn turn_end(&mut self, turning: &Turning) -> Checked {
         let program = self.program.clone();
         let fault = |reason: &str| Fault::new(KEEPS, reason.to_owned());
         let keeps = program.relation_named(KEEPS).ok_or_else(|| fault("no such relation"))?;
@@ -96,22 +94,22 @@ impl Checker {
         };
         self.change(&facts);
         match &turning.end {
-            TurnEnd::Kept(proof) => match self.prove(proof, report)?.0 == keeps {
+            TurnEnd::Kept(proof) => match self.prove(proof)?.0 == keeps {
                 true => Ok(()),
                 false => Err(fault("something else is proved")),
             },
             TurnEnd::Passed(it) => match self.goal(&it.goal)?.0 == keeps {
-                true => self.refute(it, &mut Vec::new(), report),
+                true => self.refute(it, &mut Vec::new()),
                 false => Err(fault("something else is denied")),
             },
         }
     }
 
-    fn try_out(&mut self, trial: &Trial, before: &Session, report: &mut Report) -> Checked {
+    fn try_out(&mut self, trial: &Trial, before: &Session) -> Checked {
         let program = self.program.clone();
         let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
         let (action, args) = self.action(&program, &trial.action)?;
-        self.check_grounds(trial, action, &args, report)?;
+        self.check_grounds(trial, action, &args)?;
         let mut transaction = Transaction::new(&program, &mut self.model);
         let done = transaction.run(Event::Action(action.id), &args);
         let Transaction { steps, expired, decided, .. } = transaction;
@@ -126,16 +124,16 @@ impl Checker {
             if trial.steps.get(..whole) != steps.get(..whole) {
                 return Err(fault("a step before the call of code is not what happens"));
             }
-            report.code += 1;
+            self.report.code += 1;
             let is_complete =
                 matches!(trial.outcome, Outcome::Untenable(_) | Outcome::Tenable { .. });
             if decided.is_none() || !is_complete {
                 return Ok(());
             }
         }
-        report.effects += expired.len();
-        report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
-        report.steps += steps.len();
+        self.report.effects += expired.len();
+        self.report.effects += steps.iter().map(|it| it.effects.len()).sum::<usize>();
+        self.report.steps += steps.len();
         let same = steps.iter().zip(&trial.steps).take_while(|(a, b)| a == b).count();
         if !calls_code && same < steps.len().max(trial.steps.len()) {
             let reaction = trial.steps.get(same).or(steps.get(same));
@@ -143,7 +141,7 @@ impl Checker {
             let reason = format!("step {} ({place}) is not what happens", same + 1);
             return Err(fault(&reason));
         }
-        let (facts, decided) = decided.map_or((None, None), |(facts, it)| (Some(facts), Some(it)));
+        let (facts, decided) = decided.unzip();
         if decided != trial.decided {
             return Err(fault("it is decided after another number of steps"));
         }
@@ -164,7 +162,7 @@ impl Checker {
             (Outcome::Refused, Err(Failure::Refused))
             | (Outcome::Endless { .. }, Err(Failure::Endless)) => Ok(()),
             (Outcome::Untenable(proof), Ok(())) => {
-                let (rel, row) = self.prove(proof, report)?;
+                let (rel, row) = self.prove(proof)?;
                 match Some((rel, row.to_vec())) == forbidden_row(&program, before) {
                     true => Ok(()),
                     false => Err(fault("this row does not decide it")),
@@ -176,13 +174,13 @@ impl Checker {
                 if Some((rel, row.clone())) != forbidden_row(&program, before) {
                     return Err(fault("this row does not decide it"));
                 }
-                report.absent += 1;
+                self.report.absent += 1;
                 if self.model.table(rel).contains(&row) {
                     return Err(fault("the mover may not leave the position as it is then"));
                 }
                 match refutation {
                     None => Ok(()),
-                    Some(it) if it.goal == *goal => self.refute(it, &mut Vec::new(), report),
+                    Some(it) if it.goal == *goal => self.refute(it, &mut Vec::new()),
                     Some(_) => Err(fault("the refutation is of another goal")),
                 }
             }
@@ -224,17 +222,11 @@ impl Checker {
     }
 
     /// Checks that the action is pseudo-legal, and is played out for the stated reason, if one is stated.
-    fn check_grounds(
-        &mut self,
-        trial: &Trial,
-        action: &Action,
-        args: &[i64],
-        report: &mut Report,
-    ) -> Checked {
+    fn check_grounds(&mut self, trial: &Trial, action: &Action, args: &[i64]) -> Checked {
         let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
         let candidates = action.candidates();
         let mut proves = |rel: RelId, proof| -> Checked<bool> {
-            let (found, row) = self.prove(proof, report)?;
+            let (found, row) = self.prove(proof)?;
             Ok(found == rel && row[..] == *action.row(args))
         };
         if !proves(candidates, &trial.tried)? {
