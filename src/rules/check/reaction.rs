@@ -9,7 +9,7 @@ use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
     Effect, Event, EventId, Given, Input, Literal, Reaction, RelId, Relation, Role, Span, Term,
-    Type, Var, VarId, Was,
+    Type, VarId, Was,
 };
 use super::super::variables::term_vars;
 use super::rule::{Body, OUTER, Subject, Use};
@@ -168,17 +168,8 @@ impl<'t> Checker<'t> {
 type Lowered = (Vec<Term>, Vec<Literal>, Vec<Effect>);
 
 impl<'t> Body<'_, 't> {
-    /// Lowers the condition of a trial, which is a reaction to the trial's own event. Returns the variables, too.
-    pub(super) fn lower_trial(
-        mut self,
-        reaction: &ast::Reaction<'t>,
-        trigger: (Event, Subject),
-    ) -> Option<(Lowered, Vec<Var>)> {
-        let lowered = self.lower_reaction(reaction, Some(trigger))?;
-        Some((lowered, self.into_vars()))
-    }
-
-    fn lower_reaction(
+    /// Lowers a reaction; or the condition of a trial, which is a reaction to the trial's own event.
+    pub(super) fn lower_reaction(
         &mut self,
         reaction: &ast::Reaction<'t>,
         trigger: Trigger,

@@ -112,10 +112,11 @@ impl<'t> Checker<'t> {
     pub(super) fn trial_body(&mut self, decl: &TrialDecl<'t>) {
         let Some(at) = self.trial_of(decl) else { return };
         let event = self.trials[at].event;
-        let body = Body::new(self);
-        let trigger = (Event::Raised(event), Subject::Event(event));
-        let lowered = body.lower_trial(&decl.condition, trigger);
-        let Some(((params, body, effects), vars)) = lowered else { return };
+        let trigger = Some((Event::Raised(event), Subject::Event(event)));
+        let mut body = Body::new(self);
+        let lowered = body.lower_reaction(&decl.condition, trigger);
+        let vars = body.into_vars();
+        let Some((params, body, effects)) = lowered else { return };
         let (event, stage, owner) = (Event::Raised(event), self.default_stage, None);
         let span = decl.span;
         self.reactions.push(Reaction { event, stage, owner, params, body, effects, vars, span });

@@ -6,10 +6,7 @@ use super::super::ast::Name;
 use super::super::program::{Relation, Span};
 use super::{Diagnostic, did_you_mean, plural, with_help};
 
-pub(in super::super) fn unknown_relation(
-    name: Name<'_>,
-    near: Option<(&str, Option<Span>)>,
-) -> Diagnostic {
+pub(crate) fn unknown_relation(name: Name<'_>, near: Option<(&str, Option<Span>)>) -> Diagnostic {
     let message = format!("there is no relation `{}`", name.text);
     let it = Diagnostic::new("E201", message, name.span, "unknown");
     match near {
@@ -21,7 +18,7 @@ pub(in super::super) fn unknown_relation(
     }
 }
 
-pub(in super::super) fn kept_name(name: Name<'_>, of: &str, declared: Span) -> Diagnostic {
+pub(crate) fn kept_name(name: Name<'_>, of: &str, declared: Span) -> Diagnostic {
     let message = format!("`{}` belongs to {of}, which keeps it for itself", name.text);
     let short = name.text.rsplit("::").next().unwrap_or_default();
     Diagnostic::new("E142", message, name.span, "not to be used here")
@@ -29,18 +26,14 @@ pub(in super::super) fn kept_name(name: Name<'_>, of: &str, declared: Span) -> D
         .help(format!("`.export {short}` in a file of {of} lets others use it"))
 }
 
-pub(in super::super) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> Diagnostic {
-    let it = Diagnostic::new(
-        "E202",
-        format!("there is no domain `{}`", name.text),
-        name.span,
-        "unknown",
-    );
+pub(crate) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> Diagnostic {
+    let message = format!("there is no domain `{}`", name.text);
+    let it = Diagnostic::new("E202", message, name.span, "unknown");
     let help = did_you_mean(near).unwrap_or("declare it with `.domain`".into());
     it.help(help)
 }
 
-pub(in super::super) fn unknown_member(
+pub(crate) fn unknown_member(
     name: &str,
     domain: &str,
     span: Span,
@@ -49,19 +42,13 @@ pub(in super::super) fn unknown_member(
     last_square: Option<&str>,
     declared: Option<Span>,
 ) -> Diagnostic {
-    let it = Diagnostic::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
-    let it = match declared {
-        Some(declared) => it.and(declared, format!("{domain} is declared here")),
-        None => it,
-    };
-    let it = match last_square {
-        Some(last) => it.note(format!("squares go from `'a1` to `'{last}`")),
-        None => it,
-    };
-    let it = match elsewhere {
-        Some(elsewhere) => it.note(format!("{elsewhere} has a member of that name")),
-        None => it,
-    };
+    let mut it =
+        Diagnostic::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
+    if let Some(declared) = declared {
+        it = it.and(declared, format!("{domain} is declared here"));
+    }
+    it.notes.extend(last_square.map(|last| format!("squares go from `'a1` to `'{last}`")));
+    it.notes.extend(elsewhere.map(|other| format!("{other} has a member of that name")));
     let is_new = declared.is_some() && elsewhere.is_none() && last_square.is_none();
     let help = match near {
         Some(near) => Some(format!("did you mean `'{near}`?")),
@@ -70,12 +57,12 @@ pub(in super::super) fn unknown_member(
     with_help(it, help)
 }
 
-pub(in super::super) fn entity_constant(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn entity_constant(name: &str, span: Span) -> Diagnostic {
     let message = format!("`'{name}` cannot be an entity: rules do not know entities by name");
     Diagnostic::new("E204", message, span, "an entity is needed").help("say which one by its facts")
 }
 
-pub(in super::super) fn arity(
+pub(crate) fn arity(
     name: Name<'_>,
     wanted: usize,
     found: usize,
@@ -94,29 +81,21 @@ pub(in super::super) fn arity(
         .help(format!("write `{}({})`", name.text, columns.join(", ")))
 }
 
-pub(in super::super) fn type_clash(
+pub(crate) fn type_clash(
     name: &str,
     new: &str,
     span: Span,
     old: &str,
     old_span: Span,
 ) -> Diagnostic {
-    Diagnostic::new(
-        "E206",
-        format!("`{name}` is used as {old} and as {new}"),
-        span,
-        format!("{new} here"),
-    )
-    .and(old_span, format!("{old} here"))
+    let message = format!("`{name}` is used as {old} and as {new}");
+    Diagnostic::new("E206", message, span, format!("{new} here"))
+        .and(old_span, format!("{old} here"))
 }
 
-pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> Diagnostic {
-    let it = Diagnostic::new(
-        "E207",
-        format!("{wanted} is needed here, not {found}"),
-        span,
-        "wrong type",
-    );
+pub(crate) fn wrong_type(span: Span, wanted: &str, found: &str) -> Diagnostic {
+    let message = format!("{wanted} is needed here, not {found}");
+    let it = Diagnostic::new("E207", message, span, "wrong type");
     match (wanted, found) {
         ("Int", "a constant of a domain") => it.help("write a number, without an apostrophe"),
         ("Int", "a text") => it.help("write a number, without quotes"),
@@ -126,36 +105,32 @@ pub(in super::super) fn wrong_type(span: Span, wanted: &str, found: &str) -> Dia
     }
 }
 
-pub(in super::super) fn compare_types(lhs: Span, left: &str, rhs: Span, right: &str) -> Diagnostic {
+pub(crate) fn compare_types(lhs: Span, left: &str, rhs: Span, right: &str) -> Diagnostic {
     Diagnostic::new("E208", format!("{left} is compared with {right}"), lhs, left).and(rhs, right)
 }
 
-pub(in super::super) fn unknown_type(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        "E209",
-        "it is not known what is compared here",
-        span,
-        "no atom gives it a type",
-    )
-    .help("use the variable in an atom of the same rule")
+pub(crate) fn unknown_type(span: Span) -> Diagnostic {
+    let message = "it is not known what is compared here";
+    Diagnostic::new("E209", message, span, "no atom gives it a type")
+        .help("use the variable in an atom of the same rule")
 }
 
-pub(in super::super) fn ordered_texts(span: Span) -> Diagnostic {
+pub(crate) fn ordered_texts(span: Span) -> Diagnostic {
     Diagnostic::new("E210", "texts have no order", span, "compared by order")
         .help("use `=` or `!=`")
 }
 
 /// The least or greatest of texts.
-pub(in super::super) fn folded_texts(span: Span) -> Diagnostic {
+pub(crate) fn folded_texts(span: Span) -> Diagnostic {
     Diagnostic::new("E210", "texts have no order", span, "compared by order")
         .help("`min` and `max` take numbers and members of domains")
 }
 
-pub(in super::super) fn wildcard_in_head(span: Span) -> Diagnostic {
+pub(crate) fn wildcard_in_head(span: Span) -> Diagnostic {
     Diagnostic::new("E211", "`_` cannot be concluded", span, "which value?")
 }
 
-pub(in super::super) fn wildcard_in_expression(span: Span) -> Diagnostic {
+pub(crate) fn wildcard_in_expression(span: Span) -> Diagnostic {
     Diagnostic::new("E212", "`_` has no value", span, "only arguments of atoms may be `_`")
 }
 
@@ -168,13 +143,13 @@ fn member_help(member: Option<&str>) -> Option<String> {
     member.map(|it| format!("did you mean the constant `'{it}`?"))
 }
 
-pub(in super::super) fn single_use(name: &str, span: Span, member: Option<&str>) -> Diagnostic {
+pub(crate) fn single_use(name: &str, span: Span, member: Option<&str>) -> Diagnostic {
     let it =
         Diagnostic::new("E301", format!("`{name}` occurs once in this rule"), span, "only here");
     it.help(member_help(member).unwrap_or("write `_` if any value will do".into()))
 }
 
-pub(in super::super) fn unbound_in_head(
+pub(crate) fn unbound_in_head(
     name: &str,
     span: Span,
     member: Option<&str>,
@@ -189,7 +164,7 @@ pub(in super::super) fn unbound_in_head(
     )
 }
 
-pub(in super::super) fn unbound(
+pub(crate) fn unbound(
     name: &str,
     span: Span,
     member: Option<&str>,
@@ -213,80 +188,54 @@ pub(in super::super) fn unbound(
     it.help(member_help(member).unwrap_or(help.into()))
 }
 
-pub(in super::super) fn unbound_in_effect(
-    name: &str,
-    span: Span,
-    member: Option<&str>,
-) -> Diagnostic {
+pub(crate) fn unbound_in_effect(name: &str, span: Span, member: Option<&str>) -> Diagnostic {
     let message = format!("nothing says what `{name}` is");
     let it = Diagnostic::new("E304", message, span, "used in an effect, but not bound");
     it.help(member_help(member).unwrap_or("bind it in the event or after `when`".into()))
 }
 
 /// A variable that `because` or `.plan` names, and the body does not bind.
-pub(in super::super) fn unbound_in(
-    place: &str,
-    name: &str,
-    span: Span,
-    member: Option<&str>,
-) -> Diagnostic {
+pub(crate) fn unbound_in(place: &str, name: &str, span: Span, member: Option<&str>) -> Diagnostic {
     let message = format!("nothing says what `{name}` is");
     let it = Diagnostic::new("E304", message, span, format!("named in `{place}`, but not bound"));
     it.help(member_help(member).unwrap_or("name variables that the rule's body binds".into()))
 }
 
-pub(in super::super) fn aggregate_inside(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        "E401",
-        "an aggregate must be one whole side of a comparison",
-        span,
-        "part of something else",
-    )
-    .help("give its result a name first: `n = count { ... }`, then use `n`")
+pub(crate) fn aggregate_inside(span: Span) -> Diagnostic {
+    let message = "an aggregate must be one whole side of a comparison";
+    Diagnostic::new("E401", message, span, "part of something else")
+        .help("give its result a name first: `n = count { ... }`, then use `n`")
 }
 
-pub(in super::super) fn tuple_inside(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        "E401",
-        "several values in parentheses must be one whole side of a comparison",
-        span,
-        "part of something else",
-    )
-    .help("they stand for the results of an aggregate: `(a, b) = min { ... }`")
+pub(crate) fn tuple_inside(span: Span) -> Diagnostic {
+    let message = "several values in parentheses must be one whole side of a comparison";
+    Diagnostic::new("E401", message, span, "part of something else")
+        .help("they stand for the results of an aggregate: `(a, b) = min { ... }`")
 }
 
-pub(in super::super) fn nested_aggregate(span: Span) -> Diagnostic {
+pub(crate) fn nested_aggregate(span: Span) -> Diagnostic {
     Diagnostic::new("E402", "an aggregate inside an aggregate", span, "nested")
         .help("make the inner one a relation of its own")
 }
 
-pub(in super::super) fn result_count(
-    lhs: Span,
-    left: usize,
-    rhs: Span,
-    right: usize,
-) -> Diagnostic {
+pub(crate) fn result_count(lhs: Span, left: usize, rhs: Span, right: usize) -> Diagnostic {
     let message = "the two sides do not have the same number of values";
     Diagnostic::new("E403", message, lhs, plural(left, "value")).and(rhs, plural(right, "value"))
 }
 
-pub(in super::super) fn tuple_without_fold(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        "E404",
-        "several values at once can only be compared with the results of `min` or `max`",
-        span,
-        "neither side is an aggregate",
-    )
-    .help("compare them one by one")
+pub(crate) fn tuple_without_fold(span: Span) -> Diagnostic {
+    let message = "several values at once can only be compared with the results of `min` or `max`";
+    Diagnostic::new("E404", message, span, "neither side is an aggregate")
+        .help("compare them one by one")
 }
 
-pub(in super::super) fn ordered_results(span: Span) -> Diagnostic {
+pub(crate) fn ordered_results(span: Span) -> Diagnostic {
     Diagnostic::new("E405", "several results can only be compared by `=`", span, "several values")
         .help("name the results: `(a, b) = min { ... }`, then compare them")
 }
 
 /// Two aggregates with several results each.
-pub(in super::super) fn compared_results(span: Span) -> Diagnostic {
+pub(crate) fn compared_results(span: Span) -> Diagnostic {
     let message = "several results cannot be compared with those of another aggregate";
     Diagnostic::new("E405", message, span, "several values on both sides")
         .help("name the results of both: `(a, b) = min { ... }`, then compare them")

@@ -3,10 +3,10 @@
 //! Deliberately absent: what is wrong with the meaning of names (`declaration`, `body`).
 
 use super::super::source::Span;
-use super::{Diagnostic, did_you_mean, with_help};
+use super::{Diagnostic, did_you_mean};
 use crate::facts::nearest;
 
-pub(in super::super) fn strange_text(span: Span, text: &str) -> Diagnostic {
+pub(crate) fn strange_text(span: Span, text: &str) -> Diagnostic {
     let found = text.get(span.start as usize..span.end as usize).unwrap_or("");
     let it = Diagnostic::new("E001", "this is not rule text", span, "not a word, number or sign");
     if found.starts_with('\'') {
@@ -15,97 +15,83 @@ pub(in super::super) fn strange_text(span: Span, text: &str) -> Diagnostic {
     it
 }
 
-pub(in super::super) fn open_text(span: Span) -> Diagnostic {
+pub(crate) fn open_text(span: Span) -> Diagnostic {
     Diagnostic::new("E002", "a text does not end", span, "no closing `\"` on this line")
 }
 
-pub(in super::super) fn expected(what: &str, found: &str, span: Span) -> Diagnostic {
+pub(crate) fn expected(what: &str, found: &str, span: Span) -> Diagnostic {
     Diagnostic::new("E003", format!("expected {what}, found `{found}`"), span, "not expected here")
 }
 
-pub(in super::super) fn ends_early(what: &str, last: Span) -> Diagnostic {
+pub(crate) fn ends_early(what: &str, last: Span) -> Diagnostic {
     Diagnostic::new("E004", format!("expected {what}"), last, "after this")
 }
 
-pub(in super::super) fn unknown_directive(found: &str, known: &[&str], span: Span) -> Diagnostic {
+pub(crate) fn unknown_directive(found: &str, known: &[&str], span: Span) -> Diagnostic {
     let near = nearest(found, known.iter().copied());
     let it = Diagnostic::new("E005", format!("there is no directive `{found}`"), span, "unknown");
-    match near {
-        Some(near) => it.help(format!("did you mean `{near}`?")),
-        None => it.help(format!("directives are {}", known.join(", "))),
-    }
+    it.help(did_you_mean(near).unwrap_or(format!("directives are {}", known.join(", "))))
 }
 
-pub(in super::super) fn unknown_option(found: &str, known: &[&str], span: Span) -> Diagnostic {
+pub(crate) fn unknown_option(found: &str, known: &[&str], span: Span) -> Diagnostic {
     let near = nearest(found, known.iter().copied());
     let it = Diagnostic::new("E006", format!("`{found}` means nothing here"), span, "unknown");
-    match near {
-        Some(near) => it.help(format!("did you mean `{near}`?")),
-        None => it.help(format!("possible here: {}", known.join(", "))),
-    }
+    it.help(did_you_mean(near).unwrap_or(format!("possible here: {}", known.join(", "))))
 }
 
-pub(in super::super) fn number_out_of_range(number: &str, span: Span) -> Diagnostic {
+pub(crate) fn number_out_of_range(number: &str, span: Span) -> Diagnostic {
     let message = format!("the number {number} is out of range");
     let label = format!("numbers go from -{0} to {0}", i64::MAX);
     Diagnostic::new("E007", message, span, label)
 }
 
-pub(in super::super) fn quoted_member(found: &str, span: Span) -> Diagnostic {
+pub(crate) fn quoted_member(found: &str, span: Span) -> Diagnostic {
     let bare = found.trim_start_matches('\'');
     Diagnostic::new("E008", "members are listed without an apostrophe", span, "quoted")
         .help(format!("write `{bare}`"))
 }
 
-pub(in super::super) fn negated_head(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        "E009",
-        "a rule cannot conclude that something is not so",
-        span,
-        "negated conclusion",
-    )
-    .help("what no rule concludes is false; remove the `!`, or the rule")
+pub(crate) fn negated_head(span: Span) -> Diagnostic {
+    let message = "a rule cannot conclude that something is not so";
+    Diagnostic::new("E009", message, span, "negated conclusion")
+        .help("what no rule concludes is false; remove the `!`, or the rule")
 }
 
-pub(in super::super) fn second_if(span: Span) -> Diagnostic {
+pub(crate) fn second_if(span: Span) -> Diagnostic {
     Diagnostic::new("E010", "a second `:-` in one rule", span, "unexpected")
         .help("a rule has one `:-`; the rule before may end with `,` instead of `.`")
 }
 
-pub(in super::super) fn no_parentheses(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn no_parentheses(name: &str, span: Span) -> Diagnostic {
     let message = format!("`{name}` lacks its parentheses");
     Diagnostic::new("E011", message, span, "no `(` after this")
         .help(format!("write `{name}(...)`, or `{name}()` if nothing stands between them"))
 }
 
-pub(in super::super) fn negated_expression(span: Span) -> Diagnostic {
+pub(crate) fn negated_expression(span: Span) -> Diagnostic {
     Diagnostic::new("E012", "`!` negates atoms only", span, "not before an atom")
         .help("write `a != b` for a comparison, and a relation of its own for anything larger")
 }
 
-pub(in super::super) fn call_in_expression(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(
-        "E013",
-        format!("`{name}(...)` is not a value"),
-        span,
-        "an atom inside an expression",
-    )
-    .help(format!("name its value first: `{name}(..., v)`, then use `v`"))
+pub(crate) fn call_in_expression(name: &str, span: Span) -> Diagnostic {
+    let message = format!("`{name}(...)` is not a value");
+    Diagnostic::new("E013", message, span, "an atom inside an expression")
+        .help(format!("name its value first: `{name}(..., v)`, then use `v`"))
 }
 
-pub(in super::super) fn unknown_fold(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn unknown_fold(name: &str, span: Span) -> Diagnostic {
     let near = nearest(name, ["count", "sum", "min", "max"]);
     let it = Diagnostic::new("E014", format!("there is no aggregate `{name}`"), span, "unknown");
-    with_help(it, did_you_mean(near).or(Some("aggregates are count, sum, min and max".into())))
+    it.help(did_you_mean(near).unwrap_or("aggregates are count, sum, min and max".into()))
 }
 
-pub(in super::super) fn unknown_effect(name: &str, known: &[&str], span: Span) -> Diagnostic {
+pub(crate) fn unknown_effect(name: &str, known: &[&str], span: Span) -> Diagnostic {
     let near = nearest(name, known.iter().copied());
     let it = Diagnostic::new("E015", format!("there is no effect `{name}`"), span, "unknown");
-    with_help(it, did_you_mean(near).or(Some(format!("effects are {}", known.join(", ")))))
+    it.help(did_you_mean(near).unwrap_or(format!("effects are {}", known.join(", "))))
 }
 
-pub(in super::super) fn stray_plan(span: Span) -> Diagnostic {
+pub(crate) fn stray_plan(span: Span) -> Diagnostic {
     let it =
         Diagnostic::new("E016", "`.plan` must follow a rule", span, "no rule right before this");
     it.help(
@@ -113,7 +99,7 @@ pub(in super::super) fn stray_plan(span: Span) -> Diagnostic {
     )
 }
 
-pub(in super::super) fn part_twice(part: &str, span: Span, first: Span) -> Diagnostic {
+pub(crate) fn part_twice(part: &str, span: Span, first: Span) -> Diagnostic {
     let message = format!("the action has `{part}` twice");
     Diagnostic::new("E017", message, span, "again here")
         .and(first, "first here")
@@ -121,6 +107,6 @@ pub(in super::super) fn part_twice(part: &str, span: Span, first: Span) -> Diagn
 }
 
 /// Adds that a `%` on this line was not read as a comment, which the author may have meant.
-pub(in super::super) fn after_remainder(it: Diagnostic) -> Diagnostic {
+pub(crate) fn after_remainder(it: Diagnostic) -> Diagnostic {
     it.note("a `%` right after a value is the remainder; put the comment on a line of its own")
 }
