@@ -134,8 +134,5 @@ pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
     let named = refusals
         .iter()
         .position(|it| matches!(it, PlayError::Illegal(illegal) if illegal.objection.is_some()));
-    match refusals.is_empty() {
-        true => played,
-        false => Err(refusals.swap_remove(named.unwrap_or(0))),
-    }
+    if refusals.is_empty() { played } else { Err(refusals.swap_remove(named.unwrap_or(0))) }
 }

@@ -65,9 +65,10 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     let played_out = played_out(game.program(), game.contract().untenable);
     let notes = played_out.into_iter().map(|it| it.1).collect();
     let profile = profile(game.program(), &counts, moves.len(), micros, notes);
-    match args.json {
-        true => out.json(&profile)?,
-        false => print(&profile, args.top, out)?,
+    if args.json {
+        out.json(&profile)?
+    } else {
+        print(&profile, args.top, out)?
     }
     Ok(Verdict::Fine)
 }

@@ -68,9 +68,10 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         }
     }
     let found = !answers.answers.is_empty();
-    match args.json {
-        true => out.json(&answers)?,
-        false => print(&answers, args, out)?,
+    if args.json {
+        out.json(&answers)?
+    } else {
+        print(&answers, args, out)?
     }
     Ok(Verdict::of(!found))
 }

@@ -132,8 +132,5 @@ pub(crate) struct PruneArgs {
 /// A number of requests a second.
 fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "write a number, as 40 or 0.5".to_owned())?;
-    match rate.is_finite() && rate > 0.0 {
-        true => Ok(rate),
-        false => Err("a rate is more than 0".to_owned()),
-    }
+    if rate.is_finite() && rate > 0.0 { Ok(rate) } else { Err("a rate is more than 0".to_owned()) }
 }

@@ -190,7 +190,7 @@ impl DiagramParts<'_> {
 }
 
 /// A row of a FEN with its empty squares counted: `11p1` is `2p1`.
-fn merged(row: &str) -> String {
+pub(crate) fn merged(row: &str) -> String {
     let mut text = String::new();
     let mut empty = 0;
     for letter in row.chars() {

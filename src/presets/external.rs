@@ -301,8 +301,5 @@ impl Calls for Externals {
 
 /// States a flag of the game if it holds, and retracts it if not.
 fn flag(now: &mut Moment<'_>, attribute: &str, holds: bool) {
-    match holds {
-        true => now.set(GAME, attribute, Value::Bool(true)),
-        false => now.retract(GAME, attribute),
-    }
+    if holds { now.set(GAME, attribute, Value::Bool(true)) } else { now.retract(GAME, attribute) }
 }

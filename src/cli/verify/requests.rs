@@ -18,7 +18,7 @@ use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
 use crate::game::Game;
 use crate::moves::notation::listing;
 use crate::moves::perft;
-use crate::presets::Ruleset;
+use crate::presets::{Ruleset, merged};
 use crate::rules::{Program, Role};
 
 #[derive(Debug, Deserialize)]
@@ -74,33 +74,15 @@ fn rows(it: Scenario) -> Vec<Row> {
 impl Position {
     /// The part that a FEN states, for a board of eight files and ranks.
     fn fen(&self) -> String {
-        let letter = |file: u8, rank: u8| {
+        let cell = |file: u8, rank: u8| {
             let square = format!("{}{rank}", char::from(b'a' + file));
-            let piece = self.pieces.iter().find(|it| it.sq == square)?;
-            Some(match piece.color == "white" {
-                true => piece.letter.to_ascii_uppercase(),
-                false => piece.letter.to_ascii_lowercase(),
-            })
-        };
-        let rank = |rank: u8| {
-            let (mut text, mut empty) = (String::new(), 0);
-            for file in 0..8 {
-                match letter(file, rank) {
-                    None => empty += 1,
-                    Some(letter) => {
-                        if empty > 0 {
-                            text.push_str(&empty.to_string());
-                        }
-                        text.push_str(&letter);
-                        empty = 0;
-                    }
-                }
+            match self.pieces.iter().find(|it| it.sq == square) {
+                Some(it) if it.color == "white" => it.letter.to_ascii_uppercase(),
+                Some(it) => it.letter.to_ascii_lowercase(),
+                None => "1".to_owned(),
             }
-            if empty > 0 {
-                text.push_str(&empty.to_string());
-            }
-            text
         };
+        let rank = |rank: u8| merged(&(0..8).map(|file| cell(file, rank)).collect::<String>());
         let ranks: Vec<String> = (1..=8).rev().map(rank).collect();
         let turn = self.turn.chars().next().unwrap_or('w');
         format!("{} {turn} {} {} 0 1", ranks.join("/"), self.castling, self.ep)
