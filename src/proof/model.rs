@@ -174,7 +174,7 @@ impl Model {
         }
         let mut heads: Vec<(RelId, Row)> = Vec::new();
         let mut whole = rules.iter().all(|rule| {
-            let join = self.join(program, rule, None, &BTreeSet::new());
+            let join = self.join(rule, None, &BTreeSet::new());
             join.run(&mut vec![None; rule.vars.len()], &mut |it| conclude(rule, it, &mut heads))
         });
         let mut fresh = self.add(heads);
@@ -184,7 +184,7 @@ impl Model {
             whole = rules.iter().all(|rule| {
                 let mut grown =
                     (0..rule.body.len()).filter(|&at| grows(&rule.body[at], &relations));
-                grown.all(|at| self.follow(program, rule, at, &fresh, &mut heads))
+                grown.all(|at| self.follow(rule, at, &fresh, &mut heads))
             });
             fresh = self.add(heads);
         }
@@ -197,14 +197,13 @@ impl Model {
     /// rows.
     fn follow(
         &self,
-        program: &Program,
         rule: &Rule,
         at: usize,
         fresh: &[(RelId, Row)],
         heads: &mut Vec<(RelId, Row)>,
     ) -> bool {
         let Literal::Atom(atom) = &rule.body[at] else { return true };
-        let join = self.join(program, rule, Some(at), &term_vars(&atom.args).collect());
+        let join = self.join(rule, Some(at), &term_vars(&atom.args).collect());
         fresh.iter().filter(|(rel, _)| *rel == atom.rel).all(|(_, row)| {
             with_values(&atom.args, row, &mut vec![None; rule.vars.len()], &mut |it| {
                 join.run(it, &mut |it| conclude(rule, it, heads))
@@ -214,13 +213,12 @@ impl Model {
 
     fn join<'r>(
         &self,
-        program: &Program,
         rule: &'r Rule,
         without: Option<usize>,
         bound: &BTreeSet<VarId>,
     ) -> Join<'r> {
         let body = rule.body.iter().enumerate().filter(|(at, _)| Some(*at) != without);
-        Join::new(program, &|rel| self.table_so_far(rel), body.map(|(_, it)| it), bound)
+        Join::new(&self.program, &|rel| self.table_so_far(rel), body.map(|(_, it)| it), bound)
     }
 
     /// Adds rows and returns those that are new.

@@ -1,6 +1,6 @@
 //! Checks a refutation: that no row matches its goal, and that each attempt fails where it says.
 
-use crate::rules::{Atom, Given, Literal, Program, RelId, Role, Rule, Term};
+use crate::rules::{Atom, Given, Literal, RelId, Role, Rule, Term};
 
 use super::check::fits;
 use super::join::{
@@ -47,7 +47,7 @@ impl Checker {
                 path.push((rel, goal.clone()));
                 for (at, (&id, attempt)) in rules.iter().zip(attempts).enumerate() {
                     let rule = program.rule(id);
-                    self.attempt(&program, rule, &goal, attempt, path)
+                    self.attempt(rule, &goal, attempt, path)
                         .map_err(|it| it.within(format!("{name}, rule {}", at + 1)))?;
                 }
                 path.pop();
@@ -83,15 +83,13 @@ impl Checker {
 
     fn attempt(
         &mut self,
-        program: &Program,
         rule: &Rule,
         goal: &[Option<i64>],
         attempt: &Attempt,
         path: &mut Path,
     ) -> Checked {
         let fault = |reason: String| Fault::new("", reason);
-        let quoted = self.rule(program, &attempt.rule).map_err(fault)?;
-        if quoted.id != rule.id {
+        if self.rule(&self.program, &attempt.rule).map_err(fault)?.id != rule.id {
             return Err(fault("the rules are not in their order".into()));
         }
         let bindings = self.bindings(rule, &attempt.bindings, false).map_err(fault)?;

@@ -57,22 +57,17 @@ enum RookOf {
 }
 
 impl Castling {
-    pub(super) fn read(
-        &self,
-        program: &Program,
-        contract: &Contract,
-        part: Part<'_>,
-    ) -> Result<Vec<Right>, FenError> {
+    pub(super) fn read(&self, part: Part<'_>) -> Result<Vec<Right>, FenError> {
         let mut rights: Vec<Right> = Vec::new();
         if part.text == "-" {
             return Ok(rights);
         }
-        let wings = program.schema.domain(self.wings);
+        let wings = part.by.program.schema.domain(self.wings);
         for (at, letter) in part.text.char_indices() {
             let lower = letter.to_ascii_lowercase();
             let wing = initials(wings).find(|it| it.1 == lower).map(|it| RookOf::Wing(it.0));
             let file = u32::from(lower).checked_sub(u32::from('a'));
-            let file = file.filter(|&it| it < u32::from(contract.board.files));
+            let file = file.filter(|&it| it < u32::from(part.by.contract.board.files));
             // A wing's initial that is also a file (a board of eleven files has a k) means the wing.
             let rook =
                 wing.or_else(|| file.map(|it| RookOf::File(i64::from(it)))).ok_or_else(|| {

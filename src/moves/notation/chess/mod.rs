@@ -14,7 +14,6 @@ use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME};
-use crate::rules::Program;
 
 use super::super::contract::Contract;
 use super::fen::parts::{FenError, FenField, NamedField, Parts, Placed, number};
@@ -94,12 +93,7 @@ impl fmt::Display for Oddity {
 
 impl Roles {
     /// Reads the FEN fields of these roles.
-    pub(super) fn read(
-        &self,
-        program: &Program,
-        contract: &Contract,
-        parts: &mut Parts<'_>,
-    ) -> Result<Fields, FenError> {
+    pub(super) fn read(&self, parts: &mut Parts<'_>) -> Result<Fields, FenError> {
         let mut fields = Fields::default();
         // Other programs write neither field for games that they know without castling and en passant captures, also where
         // our rules have the roles: then a counter is next.
@@ -107,11 +101,10 @@ impl Roles {
             return Ok(fields);
         }
         if let Some(roles) = &self.castling {
-            fields.rights = roles.read(program, contract, parts.required(CASTLING)?)?;
+            fields.rights = roles.read(parts.required(CASTLING)?)?;
         }
         if let Some(roles) = &self.passing {
-            let part = parts.required(EN_PASSANT)?;
-            (fields.passed, fields.victim) = roles.read(program, contract, part)?;
+            (fields.passed, fields.victim) = roles.read(parts.required(EN_PASSANT)?)?;
         }
         Ok(fields)
     }

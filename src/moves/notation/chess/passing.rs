@@ -2,7 +2,6 @@
 
 use crate::derive::World;
 use crate::facts::GAME;
-use crate::rules::Program;
 
 use super::super::super::contract::Contract;
 use super::super::fen::parts::{FenError, Part};
@@ -11,16 +10,11 @@ use super::roles::Passing;
 
 impl Passing {
     /// The en passant square, and where the rules have it, the square of the piece that passed.
-    pub(super) fn read(
-        &self,
-        program: &Program,
-        contract: &Contract,
-        part: Part<'_>,
-    ) -> Result<(Option<i64>, Option<i64>), FenError> {
+    pub(super) fn read(&self, part: Part<'_>) -> Result<(Option<i64>, Option<i64>), FenError> {
         if part.text == "-" {
             return Ok((None, None));
         }
-        let squares = program.schema.domain(contract.board.domain);
+        let squares = part.by.squares();
         if let Some(square) = squares.member(part.text) {
             return Ok((Some(square), None));
         }

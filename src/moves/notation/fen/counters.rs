@@ -3,22 +3,17 @@
 
 use crate::derive::World;
 use crate::facts::EntityId;
-use crate::rules::Program;
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::Counters;
-use super::parts::{FenError, FenField, Parts};
+use super::parts::{By, FenError, FenField, Parts};
 
 /// The number of each side in a text.
 pub(super) type Numbers = Vec<Option<i64>>;
 
 /// The field, if the game has it at this place and the next word is one.
-pub(super) fn read(
-    program: &Program,
-    contract: &Contract,
-    parts: &mut Parts<'_>,
-    signed: bool,
-) -> Result<Option<Numbers>, FenError> {
+pub(super) fn read(parts: &mut Parts<'_>, signed: bool) -> Result<Option<Numbers>, FenError> {
+    let By { program, contract, .. } = parts.by;
     if contract.counters.is_none_or(|it| it.signed != signed) {
         return Ok(None);
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::facts::{Domain, Shape};
+use crate::rules::Program;
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::Mark;
@@ -73,12 +74,28 @@ fn message(error: &FenError) -> String {
     }
 }
 
+/// The rules that a FEN is read by.
+#[derive(Clone, Copy)]
+pub(in super::super) struct By<'a> {
+    pub(in super::super) program: &'a Program,
+    pub(in super::super) contract: &'a Contract,
+    pub(super) letters: &'a Letters,
+}
+
+impl<'a> By<'a> {
+    /// The squares of the board.
+    pub(in super::super) fn squares(self) -> &'a Domain {
+        self.program.schema.domain(self.contract.board.domain)
+    }
+}
+
 /// A field's text and where it begins.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Part<'a> {
     pub(super) field: FenField,
     pub(super) offset: usize,
     pub(in super::super) text: &'a str,
+    pub(in super::super) by: By<'a>,
 }
 
 impl Part<'_> {
@@ -103,6 +120,7 @@ impl Part<'_> {
 
 /// The words of a FEN, read one after another.
 pub(in super::super) struct Parts<'a> {
+    pub(super) by: By<'a>,
     pub(super) text: &'a str,
     pub(super) words: Vec<(usize, &'a str)>,
     pub(super) next: usize,
@@ -112,7 +130,7 @@ impl<'a> Parts<'a> {
     pub(super) fn take(&mut self, field: FenField) -> Option<Part<'a>> {
         let &(offset, text) = self.words.get(self.next)?;
         self.next += 1;
-        Some(Part { field, offset, text })
+        Some(Part { field, offset, text, by: self.by })
     }
 
     /// A counter, unless the next word is a further field already.
@@ -161,11 +179,11 @@ pub(in super::super) struct Placed {
 }
 
 /// The piece that a text begins with, with the signs beside its letter, as yet on no square.
-pub(super) fn piece(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Placed> {
-    let mut marks = signs(contract, rest, |it| it.before);
-    let LeadingPiece { kind, side, length } = letters.leading_piece(rest)?;
+pub(super) fn piece(by: By<'_>, rest: &mut &str) -> Option<Placed> {
+    let mut marks = signs(by.contract, rest, |it| it.before);
+    let LeadingPiece { kind, side, length } = by.letters.leading_piece(rest)?;
     *rest = &rest[length..];
-    marks |= signs(contract, rest, |it| !it.before);
+    marks |= signs(by.contract, rest, |it| !it.before);
     Some(Placed { square: None, kind, side, marks })
 }
 

@@ -2,21 +2,14 @@
 //! `a1:M,d7:m`; `-` for an empty board. Where the rules have stacks, several pieces on a point are `a1:(Mm)`.
 
 use super::super::super::contract::Contract;
-use super::super::letters::Letters;
 use super::parts::{self, FenError, Part, Placed};
 use super::stack;
 use crate::rules::Program;
 
 /// Reads the pieces that stand on points.
-pub(super) fn read(
-    program: &Program,
-    contract: &Contract,
-    letters: &Letters,
-    part: Part<'_>,
-    text: &str,
-) -> Result<Vec<Placed>, FenError> {
-    let points = program.schema.domain(contract.board.domain);
-    let has_stacks = contract.stack.is_some();
+pub(super) fn read(part: Part<'_>, text: &str) -> Result<Vec<Placed>, FenError> {
+    let (by, points) = (part.by, part.by.squares());
+    let has_stacks = by.contract.stack.is_some();
     let mut pieces: Vec<Placed> = Vec::new();
     let mut offset = 0;
     for word in text.split(',').filter(|_| text != "-") {
@@ -32,12 +25,12 @@ pub(super) fn read(
         let mut rest = standing;
         let place = offset + name.len() + 1;
         let placed = match standing.starts_with(stack::OPEN) && has_stacks {
-            true => stack::read(contract, letters, &mut rest),
-            false => parts::piece(contract, letters, &mut rest).map(|it| vec![it]),
+            true => stack::read(by, &mut rest),
+            false => parts::piece(by, &mut rest).map(|it| vec![it]),
         };
         let placed = placed.ok_or_else(|| {
             let stack = if has_stacks { ", or two or more in `(` and `)`" } else { "" };
-            part.error(place, format!("{standing:?}"), format!("{}{stack}", letters.piece()))
+            part.error(place, format!("{standing:?}"), format!("{}{stack}", by.letters.piece()))
         })?;
         if !rest.is_empty() {
             let one = if has_stacks { "one piece or stack" } else { "one piece" };

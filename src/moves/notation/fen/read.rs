@@ -1,13 +1,11 @@
 //! Parses a FEN; nothing here touches facts.
 
-use crate::facts::Domain;
-use crate::rules::{Program, Type, plural};
+use crate::rules::{Type, plural};
 
-use super::super::super::contract::Contract;
 use super::super::super::finder::{About, Field};
 use super::super::chess::Fields;
-use super::super::letters::{Letters, side_signs};
-use super::parts::{FenError, FenField, Part, Parts, Placed, number, piece};
+use super::super::letters::{LeadingPiece, side_signs};
+use super::parts::{By, FenError, FenField, Part, Parts, Placed, number, piece};
 use super::{counters, points, stack};
 
 /// The contents of a FEN as read: whether they can be facts is checked later.
@@ -36,25 +34,20 @@ pub(super) struct FieldValue {
     pub(super) named: Vec<(i64, Option<i64>)>,
 }
 
-pub(super) fn position(
-    program: &Program,
-    contract: &Contract,
-    letters: &Letters,
-    text: &str,
-) -> Result<Position, FenError> {
-    let mut parts = Parts { text, words: words(text), next: 0 };
+pub(super) fn position(by: By<'_>, text: &str) -> Result<Position, FenError> {
+    let contract = by.contract;
+    let mut parts = Parts { by, text, words: words(text), next: 0 };
     let mut walls = Vec::new();
-    let board = parts.required(FenField::Placement)?;
-    let pieces = placement(program, contract, letters, board, &mut walls)?;
-    let turn = turn(program.schema.domain(contract.sides), parts.required(FenField::Turn)?)?;
+    let pieces = placement(parts.required(FenField::Placement)?, &mut walls)?;
+    let turn = turn(parts.required(FenField::Turn)?)?;
     for _ in 0..contract.dashes {
         let part = parts.required(FenField::Further)?;
         if part.text != "-" {
             return Err(part.refuse("-"));
         }
     }
-    let mut family = contract.notation.read(program, contract, &mut parts)?;
-    let counters = counters::read(program, contract, &mut parts, false)?;
+    let mut family = contract.notation.read(&mut parts)?;
+    let counters = counters::read(&mut parts, false)?;
     contract.notation.read_clock(&mut parts, &mut family)?;
     let mut position = Position {
         pieces,
@@ -70,26 +63,22 @@ pub(super) fn position(
     {
         position.fullmove = number(part, part.text, 0)?;
     }
-    if let Some(numbers) = counters::read(program, contract, &mut parts, true)? {
+    if let Some(numbers) = counters::read(&mut parts, true)? {
         position.counters = Some(numbers);
     }
     while let Some(part) = parts.take(FenField::Further) {
-        further(program, contract, part, &mut position)?;
+        further(part, &mut position)?;
     }
     Ok(position)
 }
 
 /// A further field, `KEY=VALUE` or `KEY=VALUE,PLACE:VALUE,...`: one that the game declares, and at most once.
-fn further(
-    program: &Program,
-    contract: &Contract,
-    part: Part<'_>,
-    position: &mut Position,
-) -> Result<(), FenError> {
+fn further(part: Part<'_>, position: &mut Position) -> Result<(), FenError> {
+    let contract = part.by.contract;
     let (key, text) = part.text.split_once('=').unwrap_or((part.text, ""));
     let mut fields = contract.fields.iter().zip(&mut position.further);
     let Some((field, place)) = fields.find(|it| it.0.key == key && it.1.is_none()) else {
-        return Err(part.refuse(open_fields(contract, &position.further)));
+        return Err(part.refuse(open_fields(&contract.fields, &position.further)));
     };
     // A field of the game has one value, which may contain commas.
     let (first, rest) = match text.split_once(',').filter(|_| field.about != About::Game) {
@@ -97,18 +86,15 @@ fn further(
         None => (text, None),
     };
     let mut offset = key.len() + 1;
-    let value = match Some(field.ty) == contract.entity_type(program) {
-        true => {
-            let squares = program.schema.domain(contract.board.domain);
-            piece_on(squares, &position.pieces, part, (first, offset))?
-        }
-        false => value_of(program, field, part, first, offset)?,
+    let value = match Some(field.ty) == contract.entity_type(part.by.program) {
+        true => piece_on(&position.pieces, part, (first, offset))?,
+        false => value_of(field, part, first, offset)?,
     };
     offset += first.len() + 1;
     let mut named = Vec::new();
     for text in rest.into_iter().flat_map(|it| it.split(',')) {
         let known = (&*position.pieces, &*named);
-        let it = named_value(program, contract, field, known, part, (text, offset))?;
+        let it = named_value(field, known, part, (text, offset))?;
         named.push(it);
         offset += text.len() + 1;
     }
@@ -117,8 +103,8 @@ fn further(
 }
 
 /// The further fields that may still follow, for an error message.
-fn open_fields(contract: &Contract, found: &[Option<FieldValue>]) -> String {
-    let open = contract.fields.iter().zip(found).filter(|it| it.1.is_none());
+fn open_fields(fields: &[Field], found: &[Option<FieldValue>]) -> String {
+    let open = fields.iter().zip(found).filter(|it| it.1.is_none());
     let value = |it: &Field| if it.ty == Type::Int { "N" } else { "VALUE" };
     let fields: String = open.map(|it| format!("{}={} or ", it.0.key, value(it.0))).collect();
     format!("{fields}the end")
@@ -127,8 +113,6 @@ fn open_fields(contract: &Contract, found: &[Option<FieldValue>]) -> String {
 /// `PLACE:VALUE` in the list of a field. The place is a square with pieces, which may be named once for each of them,
 /// or, where the field is about members of a domain, a member, which may be named once.
 fn named_value(
-    program: &Program,
-    contract: &Contract,
     field: &Field,
     (pieces, named): (&[Placed], &[(i64, Option<i64>)]),
     part: Part<'_>,
@@ -136,6 +120,7 @@ fn named_value(
 ) -> Result<(i64, Option<i64>), FenError> {
     let (place, value) = text.split_once(':').unwrap_or((text, ""));
     let is_about_pieces = field.about == About::Pieces;
+    let By { program, contract, .. } = part.by;
     let places = program.schema.domain(match field.about {
         About::Members(domain) => domain,
         About::Pieces | About::Game => contract.board.domain,
@@ -158,12 +143,11 @@ fn named_value(
         };
         part.error(offset, format!("{place:?}"), expected)
     })?;
-    Ok((at, value_of(program, field, part, value, offset + place.len() + 1)?))
+    Ok((at, value_of(field, part, value, offset + place.len() + 1)?))
 }
 
 /// The square of a piece as a value of a further field; `-` is none.
 fn piece_on(
-    squares: &Domain,
     pieces: &[Placed],
     part: Part<'_>,
     (text, at): (&str, usize),
@@ -171,25 +155,17 @@ fn piece_on(
     if text == "-" {
         return Ok(None);
     }
-    let square = squares
-        .member(text)
-        .filter(|it| pieces.iter().any(|piece| piece.square == Some(*it)))
-        .map(Some);
+    let is_taken = |it: &i64| pieces.iter().any(|piece| piece.square == Some(*it));
+    let square = part.by.squares().member(text).filter(is_taken).map(Some);
     square
         .ok_or_else(|| part.error(at, format!("{text:?}"), "a square that a piece stands on, or -"))
 }
 
 /// A value of a further field; `-` is none.
-fn value_of(
-    program: &Program,
-    field: &Field,
-    part: Part<'_>,
-    text: &str,
-    at: usize,
-) -> Result<Option<i64>, FenError> {
+fn value_of(field: &Field, part: Part<'_>, text: &str, at: usize) -> Result<Option<i64>, FenError> {
     let domain = match (text, field.ty) {
         ("-", _) => return Ok(None),
-        (_, Type::Domain(id)) => program.schema.domain(id),
+        (_, Type::Domain(id)) => part.by.program.schema.domain(id),
         _ => {
             let value = text.parse::<i64>().map(Some);
             return value.map_err(|_| part.error(at, format!("{text:?}"), "a number, or -"));
@@ -212,13 +188,8 @@ fn words(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-fn placement(
-    program: &Program,
-    contract: &Contract,
-    letters: &Letters,
-    part: Part<'_>,
-    walls: &mut Vec<i64>,
-) -> Result<Vec<Placed>, FenError> {
+fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenError> {
+    let contract = part.by.contract;
     let board = contract.board;
     let (rows, hand) = match part.text.find('[').filter(|_| contract.pocket) {
         Some(at) => (&part.text[..at], Some(at)),
@@ -228,7 +199,7 @@ fn placement(
     let mut offset = 0;
     let mut rank = i64::from(board.ranks);
     if !board.is_grid {
-        pieces = points::read(program, contract, letters, part, rows)?;
+        pieces = points::read(part, rows)?;
         rank = 0;
     }
     for row in rows.split('/').filter(|_| board.is_grid) {
@@ -236,7 +207,7 @@ fn placement(
         if rank < 0 {
             return Err(part.error(offset, "one more rank", format!("{} ranks", board.ranks)));
         }
-        row_of(contract, letters, part, (offset, row), rank, (&mut pieces, walls))?;
+        row_of(part, (offset, row), rank, (&mut pieces, walls))?;
         offset += row.len() + 1;
     }
     if rank > 0 {
@@ -244,19 +215,15 @@ fn placement(
         return Err(part.error(rows.len(), found, format!("{} ranks", board.ranks)));
     }
     if let Some(at) = hand {
-        in_hand(letters, part, at, &mut pieces)?;
+        in_hand(part, at, &mut pieces)?;
     }
     pieces.sort_by_key(|it: &Placed| it.square);
     Ok(pieces)
 }
 
 /// The pieces in hand, `[QNp]`, from the bracket on; `[-]` is an empty hand, as other programs write it.
-fn in_hand(
-    letters: &Letters,
-    part: Part<'_>,
-    start: usize,
-    pieces: &mut Vec<Placed>,
-) -> Result<(), FenError> {
+fn in_hand(part: Part<'_>, start: usize, pieces: &mut Vec<Placed>) -> Result<(), FenError> {
+    let letters = part.by.letters;
     let text = &part.text[start + 1..];
     let Some(inside) = text.strip_suffix(']') else {
         return Err(part.error(part.text.len(), "the end", "`]` after the pieces in hand"));
@@ -264,30 +231,24 @@ fn in_hand(
     let mut rest = if inside == "-" { "" } else { inside };
     while let Some(sign) = rest.chars().next() {
         let at = start + 1 + inside.len() - rest.len();
-        let leading_piece = letters.leading_piece(rest).ok_or_else(|| {
+        let LeadingPiece { kind, side, length } = letters.leading_piece(rest).ok_or_else(|| {
             let known = format!("{} or `]`", letters.piece());
             part.error(at, format!("{sign:?}"), known)
         })?;
-        pieces.push(Placed {
-            square: None,
-            kind: leading_piece.kind,
-            side: leading_piece.side,
-            marks: 0,
-        });
-        rest = &rest[leading_piece.length..];
+        pieces.push(Placed { square: None, kind, side, marks: 0 });
+        rest = &rest[length..];
     }
     Ok(())
 }
 
 /// Reads one rank: pieces and stacks, walls, and runs of empty squares.
 fn row_of(
-    contract: &Contract,
-    letters: &Letters,
     part: Part<'_>,
     (start, row): (usize, &str),
     rank: i64,
     (pieces, walls): (&mut Vec<Placed>, &mut Vec<i64>),
 ) -> Result<(), FenError> {
+    let By { contract, letters, .. } = part.by;
     let board = contract.board;
     let files = i64::from(board.files);
     let mut file = 0;
@@ -315,12 +276,12 @@ fn row_of(
             continue;
         }
         let standing = match sign == stack::OPEN && contract.stack.is_some() {
-            true => stack::read(contract, letters, &mut rest).ok_or_else(|| {
+            true => stack::read(part.by, &mut rest).ok_or_else(|| {
                 let known = format!("{} or `{}`", letters.piece(), stack::CLOSE);
                 let odd = rest.chars().next().map_or("the end".into(), |it| format!("{it:?}"));
                 part.error(start + row.len() - rest.len(), odd, known)
             })?,
-            false => vec![piece(contract, letters, &mut rest).ok_or_else(|| {
+            false => vec![piece(part.by, &mut rest).ok_or_else(|| {
                 let known = format!("{} or a number of empty squares", letters.piece());
                 part.error(at, format!("{sign:?}"), known)
             })?],
@@ -344,8 +305,8 @@ fn row_of(
     Ok(())
 }
 
-fn turn(sides: &Domain, part: Part<'_>) -> Result<i64, FenError> {
-    let signs = side_signs(sides);
+fn turn(part: Part<'_>) -> Result<i64, FenError> {
+    let signs = side_signs(part.by.program.schema.domain(part.by.contract.sides));
     let found = signs.iter().position(|it| part.text == it);
     found.map(|it| it as i64).ok_or_else(|| part.refuse(signs.join(" or ")))
 }

@@ -6,8 +6,7 @@ use crate::derive::World;
 use crate::facts::EntityId;
 
 use super::super::super::contract::Contract;
-use super::super::letters::Letters;
-use super::parts::{Placed, piece};
+use super::parts::{By, Placed, piece};
 
 /// The characters before and after the pieces of a square.
 pub(super) const OPEN: char = '(';
@@ -15,11 +14,11 @@ pub(super) const CLOSE: char = ')';
 
 /// Reads a stack, which has two pieces or more, in any order. `None` if `rest` does not begin with one: `rest` then
 /// begins at what is wrong.
-pub(super) fn read(contract: &Contract, letters: &Letters, rest: &mut &str) -> Option<Vec<Placed>> {
+pub(super) fn read(by: By<'_>, rest: &mut &str) -> Option<Vec<Placed>> {
     let mut pieces = Vec::new();
     *rest = rest.strip_prefix(OPEN)?;
     while pieces.len() < 2 || !rest.starts_with(CLOSE) {
-        pieces.push(piece(contract, letters, rest)?);
+        pieces.push(piece(by, rest)?);
     }
     *rest = rest.strip_prefix(CLOSE)?;
     Some(pieces)

@@ -12,7 +12,7 @@ use super::super::read_letters::letters_of;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
 use super::text::{SanParts, parse_usual};
-use super::write::{TemplateTexts, Usual, captures, is_bare, text_of};
+use super::write::{Legal, Usual, captures, is_bare, text_of};
 
 /// The legal move that a text means.
 ///
@@ -97,8 +97,8 @@ impl SanReader<'_> {
     }
 
     fn texts(&self, world: &mut World, legal: &[Move], moves: &[Move]) -> Vec<String> {
-        let template_texts = TemplateTexts::of(world, legal);
-        moves.iter().map(|it| text_of(world, self.contract, legal, &template_texts, it)).collect()
+        let legal = Legal::of(world, legal);
+        moves.iter().map(|it| text_of(world, self.contract, &legal, it)).collect()
     }
 
     /// The moves in the usual form that the text fits. If it does not say what the piece becomes, it fits all promotions,
@@ -238,9 +238,7 @@ impl SanReader<'_> {
         }
         candidates.sort();
         candidates.dedup();
-        let template_texts = TemplateTexts::of(world, legal);
-        let meant = legal.iter().enumerate().filter(|it| template_texts.is(it.0, text));
-        let meant: Vec<Move> = meant.map(|it| it.1.clone()).collect();
+        let meant = Legal::of(world, legal).written_as(text);
         Some(match meant.as_slice() {
             [only] => Ok(only.clone()),
             [] => {

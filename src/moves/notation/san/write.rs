@@ -14,17 +14,17 @@ use super::super::uci::to_uci;
 /// The SAN of a legal move. A move whose text in the usual form or by the action's template would be
 /// ambiguous is written as in UCI.
 pub fn to_san(world: &mut World, contract: &Contract, mv: &Move) -> String {
-    let legal = legal_moves(world, contract);
-    let template_texts = TemplateTexts::of(world, &legal);
-    text_of(world, contract, &legal, &template_texts, mv)
+    let moves = legal_moves(world, contract);
+    let legal = Legal::of(world, &moves);
+    text_of(world, contract, &legal, mv)
 }
 
 /// The legal moves with their texts, sorted by text.
 pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
-    let legal = legal_moves(world, contract);
-    let template_texts = TemplateTexts::of(world, &legal);
-    let text = |it: &Move| (text_of(world, contract, &legal, &template_texts, it), it.clone());
-    let mut rows: Vec<_> = legal.iter().map(text).collect();
+    let moves = legal_moves(world, contract);
+    let legal = Legal::of(world, &moves);
+    let text = |it: &Move| (text_of(world, contract, &legal, it), it.clone());
+    let mut rows: Vec<_> = moves.iter().map(text).collect();
     rows.sort();
     rows
 }
@@ -33,11 +33,10 @@ pub fn san_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)
 pub(super) fn text_of(
     world: &mut World,
     contract: &Contract,
-    legal: &[Move],
-    template_texts: &TemplateTexts,
+    legal: &Legal<'_>,
     mv: &Move,
 ) -> String {
-    let draft = SanDraft::new(world, contract, legal, template_texts, mv);
+    let draft = SanDraft::new(world, contract, legal, mv);
     let mark = world.mark();
     let text = match world.fire(mv.action, &mv.args) {
         Ok(()) => draft.after(world, contract),
@@ -68,26 +67,20 @@ enum Body {
 impl SanDraft {
     /// The part that the position before the move determines.
     pub fn of(world: &mut World, contract: &Contract, mv: &Move) -> Self {
-        let legal = legal_moves(world, contract);
-        let template_texts = TemplateTexts::of(world, &legal);
-        Self::new(world, contract, &legal, &template_texts, mv)
+        let moves = legal_moves(world, contract);
+        let legal = Legal::of(world, &moves);
+        Self::new(world, contract, &legal, mv)
     }
 
-    fn new(
-        world: &mut World,
-        contract: &Contract,
-        legal: &[Move],
-        template_texts: &TemplateTexts,
-        mv: &Move,
-    ) -> Self {
+    fn new(world: &mut World, contract: &Contract, legal: &Legal<'_>, mv: &Move) -> Self {
         let program = world.program().clone();
         let action = program.action(mv.action);
         // Only UCI can write unlisted arguments.
         let is_usual = action.given(&mv.args).is_empty();
         let body = match (&action.san, Usual::of(world, contract, mv)) {
             _ if !is_usual => None,
-            (Some(_), _) => template_texts.text(legal, mv).map(Body::Whole),
-            (None, Some(usual)) => usual.form(world, contract, legal).map(Body::Usual),
+            (Some(_), _) => legal.text(mv).map(Body::Whole),
+            (None, Some(usual)) => usual.form(world, contract, legal.moves).map(Body::Usual),
             (None, None) => None,
         };
         let mover = contract.mover(world.facts());
@@ -169,20 +162,23 @@ fn is_decided(world: &mut World, contract: &Contract) -> bool {
         .any(|&outcome| world.first(contract.wins, &[None, Some(outcome)]).is_some())
 }
 
-/// The texts of the legal moves whose actions have templates, in the order of the moves.
-pub(super) struct TemplateTexts(Vec<Option<String>>);
+/// The legal moves, and the texts of those whose actions have templates, in the order of the moves.
+pub(super) struct Legal<'m> {
+    moves: &'m [Move],
+    texts: Vec<Option<String>>,
+}
 
-impl TemplateTexts {
-    pub(super) fn of(world: &mut World, legal: &[Move]) -> Self {
+impl<'m> Legal<'m> {
+    pub(super) fn of(world: &mut World, moves: &'m [Move]) -> Self {
         let program = world.program().clone();
         let template = |mv: &Move| program.action(mv.action).san.as_ref();
-        let mut known: Vec<Option<Disambiguation>> = Vec::with_capacity(legal.len());
-        for mv in legal {
+        let mut known: Vec<Option<Disambiguation>> = Vec::with_capacity(moves.len());
+        for mv in moves {
             let own = template(mv).and_then(|it| disambiguate(world, it, mv));
             known.push(own);
         }
-        let mut texts = Vec::with_capacity(legal.len());
-        for (mv, own) in legal.iter().zip(&known) {
+        let mut texts = Vec::with_capacity(moves.len());
+        for (mv, own) in moves.iter().zip(&known) {
             let part = own.as_ref().map_or(SquarePart::Nothing, |own| {
                 let rivals = known.iter().flatten().filter(|it| it.keys == own.keys);
                 let others = rivals.map(|it| &it.square).filter(|it| **it != own.square);
@@ -190,20 +186,22 @@ impl TemplateTexts {
             });
             texts.push(template(mv).map(|it| render(world, it, mv, part)));
         }
-        Self(texts)
+        Self { moves, texts }
     }
 
     /// The text of a move, unless it is not listed or another legal move has the same.
-    fn text(&self, legal: &[Move], mv: &Move) -> Option<String> {
-        let at = legal.iter().position(|it| it == mv)?;
-        let text = self.0.get(at)?.as_ref()?;
-        let same = self.0.iter().flatten().filter(|it| *it == text).count();
+    fn text(&self, mv: &Move) -> Option<String> {
+        let at = self.moves.iter().position(|it| it == mv)?;
+        let text = self.texts.get(at)?.as_ref()?;
+        let same = self.texts.iter().flatten().filter(|it| *it == text).count();
         (same == 1).then(|| text.clone())
     }
 
-    /// Whether the move at an index is written as this text.
-    pub(super) fn is(&self, at: usize, text: &str) -> bool {
-        self.0.get(at).is_some_and(|it| it.as_deref() == Some(text))
+    /// The moves that are written as this text by a template.
+    pub(super) fn written_as(&self, text: &str) -> Vec<Move> {
+        let written = self.moves.iter().zip(&self.texts);
+        let written = written.filter(|it| it.1.as_deref() == Some(text));
+        written.map(|it| it.0.clone()).collect()
     }
 }
 
