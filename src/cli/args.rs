@@ -567,6 +567,7 @@ pub(crate) struct CheckArgs {
 Examples:
   rulemate new game middle-king
   rulemate new preset shy-queens --into my-rules
+  rulemate new preset thorny --from thorny.json
   rulemate new piece marshal
   rulemate new family runners")]
 pub(crate) struct NewArgs {
@@ -576,6 +577,9 @@ pub(crate) struct NewArgs {
     /// Its name: lower-case letters, digits and hyphens
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+    /// For a preset: a description in JSON of what happens to pieces and what comes of it, instead of an example
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
     /// Folder to write to
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) into: PathBuf,

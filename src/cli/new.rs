@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::{DEFAULT_GAME, NewArgs, NewKind};
 use super::output::{Out, trouble};
-use crate::presets::Catalogue;
+use crate::presets::{Catalogue, Modifier};
 use crate::rules;
 
 #[derive(Debug, Serialize)]
@@ -27,16 +27,7 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         let fix = "choose another name";
         return Err(trouble(format!("there is a {what} already"), fix));
     }
-    let (folder, templates) = match args.kind {
-        NewKind::Game => (args.into.clone(), vec![("game", "")]),
-        NewKind::Preset => (args.into.clone(), vec![("preset", "")]),
-        NewKind::Piece => (args.into.clone(), vec![("piece", "")]),
-        NewKind::Family => (args.into.join(name), vec![("family", ""), ("family-game", "-race")]),
-    };
-    let file = |(template, suffix): (&str, &str)| {
-        (folder.join(format!("{name}{suffix}.dl")), filled(rules::template(template), name))
-    };
-    let files: Vec<(PathBuf, String)> = templates.into_iter().map(file).collect();
+    let files = files(args)?;
     if let Some((path, _)) = files.iter().find(|it| it.0.exists()) {
         let fix = "choose another name, or another folder with --into";
         return Err(trouble(format!("{} is there already", path.display()), fix));
@@ -61,6 +52,38 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         out.line(format_args!("  {command}"))?;
     }
     Ok(Verdict::Fine)
+}
+
+/// The files to write, with their texts.
+fn files(args: &NewArgs) -> anyhow::Result<Vec<(PathBuf, String)>> {
+    let name = &args.name;
+    if let Some(from) = &args.from {
+        return Ok(vec![(args.into.join(format!("{name}.dl")), described(args.kind, name, from)?)]);
+    }
+    let (folder, templates) = match args.kind {
+        NewKind::Game => (args.into.clone(), vec![("game", "")]),
+        NewKind::Preset => (args.into.clone(), vec![("preset", "")]),
+        NewKind::Piece => (args.into.clone(), vec![("piece", "")]),
+        NewKind::Family => (args.into.join(name), vec![("family", ""), ("family-game", "-race")]),
+    };
+    let file = |(template, suffix): (&str, &str)| {
+        (folder.join(format!("{name}{suffix}.dl")), filled(rules::template(template), name))
+    };
+    Ok(templates.into_iter().map(file).collect())
+}
+
+/// The rules of the preset that a descriptor describes.
+fn described(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<String> {
+    if kind != NewKind::Preset {
+        let fix = "leave out --from, or write: rulemate new preset NAME --from FILE";
+        return Err(trouble("only presets are made from descriptions", fix));
+    }
+    let text = std::fs::read_to_string(from)
+        .with_context(|| format!("{} cannot be read", from.display()))?;
+    let at = || format!("{}", from.display());
+    let mut modifier = Modifier::from_json(&text).with_context(at)?;
+    name.clone_into(&mut modifier.id);
+    Ok(modifier.to_rules().with_context(at)?.text.to_string())
 }
 
 /// A name has small letters, digits and hyphens, a letter first, as names in rules have.

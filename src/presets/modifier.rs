@@ -16,7 +16,8 @@ use crate::rules::Source;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modifier {
-    /// The preset that it becomes.
+    /// The preset that it becomes. Left out where the file that it is written to has the name.
+    #[serde(default)]
     pub id: String,
     #[serde(default)]
     pub name: String,

@@ -53,6 +53,44 @@ fn what_new_writes_plays_at_once() {
     assert!(odd.err.contains("\"My Game\" is no name for rules"), "{}", odd.err);
 }
 
+/// A preset is written from a description of what happens to pieces; a description that makes no sense writes nothing.
+#[test]
+fn a_preset_is_written_from_a_description() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("described");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap_or_else(|it| panic!("{it}"));
+    let at = |name: &str| folder.join(name).to_str().expect("a path").to_owned();
+    let (from, into) = (at("thorny.json"), at("rules"));
+    let write = |text: &str| std::fs::write(&from, text).unwrap_or_else(|it| panic!("{it}"));
+    let new = |kind| rulemate(&["new", kind, "thorny", "--from", &from, "--into", &into]);
+    write(
+        r#"{ "hooks": [{ "on": "on-move", "target": "attacker", "effects": [{ "do": "kill" }] }] }"#,
+    );
+    let refused = new("preset");
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.err.contains("OnMove knows no Attacker: only a capture has one"),
+        "{}",
+        refused.err
+    );
+    assert!(!Path::new(&into).exists());
+    write(
+        r#"{ "hooks": [{ "on": "on-captured", "kind": "pawn", "target": "attacker", "effects": [{ "do": "kill" }] }] }"#,
+    );
+    let game = new("game");
+    assert_eq!(game.code, 2);
+    assert!(game.err.contains("only presets are made from descriptions"), "{}", game.err);
+    let made = new("preset");
+    assert_eq!(made.code, 0, "{}{}", made.out, made.err);
+    let file = format!("{into}/thorny.dl");
+    let tested = rulemate(&["test", &file, "--games", "2", "--plies", "12"]);
+    assert_eq!(tested.code, 0, "{}{}", tested.out, tested.err);
+    let fen = "4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1";
+    let position = ["moves", "chess", "--preset", "thorny", "--rules", &file, "--fen", fen];
+    let moves = rulemate(&position);
+    assert!(moves.out.lines().any(|it| it.starts_with("d1d5")), "{}{}", moves.out, moves.err);
+}
+
 /// A preset that has everything played out is told so, with the line that does it and what to say.
 #[test]
 fn check_tells_what_has_moves_played_out() {
