@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 /// The files, by the name that the oracle gives the game.
 const GAMES: [&str; 51] = [
+const GAMES: [&str; 22] = [
     "3check",
     "5check",
     "almost",
@@ -28,6 +29,7 @@ const GAMES: [&str; 51] = [
     "chancellor",
     "chigorin",
     "codrus",
+    "chaturanga",
     "crazyhouse",
     "dobutsu",
     "duck",
@@ -59,6 +61,7 @@ const GAMES: [&str; 51] = [
     "raazuvaa",
     "racingkings",
     "seirawan",
+    "shatranj",
     "shogi",
     "sortofalmost",
     "spartan",
