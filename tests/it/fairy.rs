@@ -23,6 +23,11 @@ const GAMES: [&str; 22] = [
     "amazon",
     "armageddon",
     "atomar",
+const GAMES: [&str; 24] = [
+    "3check",
+    "5check",
+    "ai-wok",
+    "asean",
     "atomic",
     "capablanca",
     "centaur",
