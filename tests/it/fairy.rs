@@ -24,6 +24,7 @@ const GAMES: [&str; 22] = [
     "armageddon",
     "atomar",
 const GAMES: [&str; 24] = [
+const GAMES: [&str; 25] = [
     "3check",
     "5check",
     "ai-wok",
@@ -64,6 +65,7 @@ const GAMES: [&str; 24] = [
     "perfect",
     "petrified",
     "raazuvaa",
+    "minixiangqi",
     "racingkings",
     "seirawan",
     "shatranj",
