@@ -25,6 +25,7 @@ const GAMES: [&str; 22] = [
     "atomar",
 const GAMES: [&str; 24] = [
 const GAMES: [&str; 25] = [
+const GAMES: [&str; 29] = [
     "3check",
     "5check",
     "ai-wok",
@@ -39,13 +40,16 @@ const GAMES: [&str; 25] = [
     "crazyhouse",
     "dobutsu",
     "duck",
+    "embassy",
     "gardner",
     "georgian",
     "grasshopper",
     "hoppelpoppel",
+    "gothic",
     "horde",
     "janggi",
     "janggicasual",
+    "janus",
     "judkins",
     "kinglet",
     "kingofthehill",
@@ -66,6 +70,7 @@ const GAMES: [&str; 25] = [
     "petrified",
     "raazuvaa",
     "minixiangqi",
+    "modern",
     "racingkings",
     "seirawan",
     "shatranj",
