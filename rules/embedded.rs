@@ -101,6 +101,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/coregal.dl", include_str!("games/coregal.dl")),
     ("rules/games/cotulenh-oracle.dl", include_str!("games/cotulenh-oracle.dl")),
     ("rules/games/cotulenh.dl", include_str!("games/cotulenh.dl")),
+    ("rules/games/courier.dl", include_str!("games/courier.dl")),
     ("rules/games/crazyhouse.dl", include_str!("games/crazyhouse.dl")),
     ("rules/games/dobutsu.dl", include_str!("games/dobutsu.dl")),
     ("rules/games/double-move-rc.dl", include_str!("games/double-move-rc.dl")),

@@ -26,6 +26,7 @@ const GAMES: [&str; 22] = [
 const GAMES: [&str; 24] = [
 const GAMES: [&str; 25] = [
 const GAMES: [&str; 29] = [
+const GAMES: [&str; 30] = [
     "3check",
     "5check",
     "ai-wok",
@@ -37,6 +38,7 @@ const GAMES: [&str; 29] = [
     "chigorin",
     "codrus",
     "chaturanga",
+    "courier",
     "crazyhouse",
     "dobutsu",
     "duck",
