@@ -27,6 +27,7 @@ const GAMES: [&str; 24] = [
 const GAMES: [&str; 25] = [
 const GAMES: [&str; 29] = [
 const GAMES: [&str; 30] = [
+const GAMES: [&str; 32] = [
     "3check",
     "5check",
     "ai-wok",
@@ -43,10 +44,12 @@ const GAMES: [&str; 30] = [
     "dobutsu",
     "duck",
     "embassy",
+    "euroshogi",
     "gardner",
     "georgian",
     "grasshopper",
     "hoppelpoppel",
+    "gorogoro",
     "gothic",
     "horde",
     "janggi",
