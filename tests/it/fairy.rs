@@ -28,6 +28,7 @@ const GAMES: [&str; 25] = [
 const GAMES: [&str; 29] = [
 const GAMES: [&str; 30] = [
 const GAMES: [&str; 32] = [
+const GAMES: [&str; 33] = [
     "3check",
     "5check",
     "ai-wok",
@@ -51,6 +52,7 @@ const GAMES: [&str; 32] = [
     "hoppelpoppel",
     "gorogoro",
     "gothic",
+    "grand",
     "horde",
     "janggi",
     "janggicasual",
