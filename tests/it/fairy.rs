@@ -29,6 +29,7 @@ const GAMES: [&str; 29] = [
 const GAMES: [&str; 30] = [
 const GAMES: [&str; 32] = [
 const GAMES: [&str; 33] = [
+const GAMES: [&str; 34] = [
     "3check",
     "5check",
     "ai-wok",
@@ -80,6 +81,7 @@ const GAMES: [&str; 33] = [
     "modern",
     "racingkings",
     "seirawan",
+    "shako",
     "shatranj",
     "shogi",
     "sortofalmost",
