@@ -93,6 +93,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/chancellor.dl", include_str!("games/chancellor.dl")),
     ("rules/games/chaturanga.dl", include_str!("games/chaturanga.dl")),
     ("rules/games/checkers.dl", include_str!("games/checkers.dl")),
+    ("rules/games/checkshogi.dl", include_str!("games/checkshogi.dl")),
     ("rules/games/chess.dl", include_str!("games/chess.dl")),
     ("rules/games/chess960.dl", include_str!("games/chess960.dl")),
     ("rules/games/chigorin.dl", include_str!("games/chigorin.dl")),

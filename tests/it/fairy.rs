@@ -30,6 +30,7 @@ const GAMES: [&str; 30] = [
 const GAMES: [&str; 32] = [
 const GAMES: [&str; 33] = [
 const GAMES: [&str; 34] = [
+const GAMES: [&str; 35] = [
     "3check",
     "5check",
     "ai-wok",
@@ -41,6 +42,7 @@ const GAMES: [&str; 34] = [
     "chigorin",
     "codrus",
     "chaturanga",
+    "checkshogi",
     "courier",
     "crazyhouse",
     "dobutsu",
