@@ -191,6 +191,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/threekings.dl", include_str!("games/threekings.dl")),
     ("rules/games/torpedo.dl", include_str!("games/torpedo.dl")),
     ("rules/games/troitzky.dl", include_str!("games/troitzky.dl")),
+    ("rules/games/torishogi.dl", include_str!("games/torishogi.dl")),
     (
         "rules/games/weak-dual-king-last-royal.dl",
         include_str!("games/weak-dual-king-last-royal.dl"),
@@ -200,6 +201,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/wrap-board.dl", include_str!("games/wrap-board.dl")),
     ("rules/games/xiangqi.dl", include_str!("games/xiangqi.dl")),
     ("rules/layouts/amazon.dl", include_str!("layouts/amazon.dl")),
+    ("rules/games/yarishogi.dl", include_str!("games/yarishogi.dl")),
     ("rules/layouts/cannon.dl", include_str!("layouts/cannon.dl")),
     ("rules/layouts/capablanca.dl", include_str!("layouts/capablanca.dl")),
     ("rules/layouts/dual.dl", include_str!("layouts/dual.dl")),

@@ -31,6 +31,7 @@ const GAMES: [&str; 32] = [
 const GAMES: [&str; 33] = [
 const GAMES: [&str; 34] = [
 const GAMES: [&str; 35] = [
+const GAMES: [&str; 37] = [
     "3check",
     "5check",
     "ai-wok",
@@ -92,7 +93,9 @@ const GAMES: [&str; 35] = [
     "torpedo",
     "troitzky",
     "wolf",
+    "torishogi",
     "xiangqi",
+    "yarishogi",
 ];
 
 /// Files without texts to compare, since the oracle writes moves otherwise; the folder's README says how.
