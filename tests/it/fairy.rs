@@ -32,6 +32,7 @@ const GAMES: [&str; 33] = [
 const GAMES: [&str; 34] = [
 const GAMES: [&str; 35] = [
 const GAMES: [&str; 37] = [
+const GAMES: [&str; 38] = [
     "3check",
     "5check",
     "ai-wok",
@@ -67,6 +68,7 @@ const GAMES: [&str; 37] = [
     "legan",
     "losalamos",
     "losers",
+    "kyotoshogi",
     "makpong",
     "makruk",
     "minishogi",
