@@ -127,6 +127,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/gothic.dl", include_str!("games/gothic.dl")),
     ("rules/games/grand.dl", include_str!("games/grand.dl")),
     ("rules/games/griffon.dl", include_str!("games/griffon.dl")),
+    ("rules/games/gustav3.dl", include_str!("games/gustav3.dl")),
     ("rules/games/hex.dl", include_str!("games/hex.dl")),
     ("rules/games/hoppelpoppel.dl", include_str!("games/hoppelpoppel.dl")),
     ("rules/games/horde.dl", include_str!("games/horde.dl")),

@@ -33,6 +33,7 @@ const GAMES: [&str; 34] = [
 const GAMES: [&str; 35] = [
 const GAMES: [&str; 37] = [
 const GAMES: [&str; 38] = [
+const GAMES: [&str; 39] = [
     "3check",
     "5check",
     "ai-wok",
@@ -58,6 +59,7 @@ const GAMES: [&str; 38] = [
     "gorogoro",
     "gothic",
     "grand",
+    "gustav3",
     "horde",
     "janggi",
     "janggicasual",
