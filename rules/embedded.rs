@@ -193,6 +193,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/threekings.dl", include_str!("games/threekings.dl")),
     ("rules/games/torpedo.dl", include_str!("games/torpedo.dl")),
     ("rules/games/troitzky.dl", include_str!("games/troitzky.dl")),
+    ("rules/games/tencubed.dl", include_str!("games/tencubed.dl")),
     ("rules/games/torishogi.dl", include_str!("games/torishogi.dl")),
     (
         "rules/games/weak-dual-king-last-royal.dl",
@@ -228,6 +229,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/layouts/xiangqi.dl", include_str!("layouts/xiangqi.dl")),
     ("rules/modules/archbishop.dl", include_str!("modules/archbishop.dl")),
     ("rules/modules/bare-king.dl", include_str!("modules/bare-king.dl")),
+    ("rules/modules/champion.dl", include_str!("modules/champion.dl")),
     ("rules/modules/chancellor.dl", include_str!("modules/chancellor.dl")),
     ("rules/modules/chess-walls.dl", include_str!("modules/chess-walls.dl")),
     ("rules/modules/drops.dl", include_str!("modules/drops.dl")),
@@ -250,6 +252,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/uchifuzume-loses.dl", include_str!("modules/uchifuzume-loses.dl")),
     ("rules/modules/uchifuzume.dl", include_str!("modules/uchifuzume.dl")),
     ("rules/modules/walls.dl", include_str!("modules/walls.dl")),
+    ("rules/modules/wizard.dl", include_str!("modules/wizard.dl")),
     ("rules/modules/xiangqi-rules.dl", include_str!("modules/xiangqi-rules.dl")),
     ("rules/presets/atomic.dl", include_str!("presets/atomic.dl")),
     ("rules/presets/berolina-pawns-2.dl", include_str!("presets/berolina-pawns-2.dl")),

@@ -34,6 +34,7 @@ const GAMES: [&str; 35] = [
 const GAMES: [&str; 37] = [
 const GAMES: [&str; 38] = [
 const GAMES: [&str; 39] = [
+const GAMES: [&str; 40] = [
     "3check",
     "5check",
     "ai-wok",
@@ -97,6 +98,7 @@ const GAMES: [&str; 39] = [
     "torpedo",
     "troitzky",
     "wolf",
+    "tencubed",
     "torishogi",
     "xiangqi",
     "yarishogi",
