@@ -35,6 +35,7 @@ const GAMES: [&str; 37] = [
 const GAMES: [&str; 38] = [
 const GAMES: [&str; 39] = [
 const GAMES: [&str; 40] = [
+const GAMES: [&str; 41] = [
     "3check",
     "5check",
     "ai-wok",
@@ -87,6 +88,7 @@ const GAMES: [&str; 40] = [
     "raazuvaa",
     "minixiangqi",
     "modern",
+    "opulent",
     "racingkings",
     "seirawan",
     "shako",
