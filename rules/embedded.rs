@@ -152,6 +152,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/losers.dl", include_str!("games/losers.dl")),
     ("rules/games/makpong.dl", include_str!("games/makpong.dl")),
     ("rules/games/makruk.dl", include_str!("games/makruk.dl")),
+    ("rules/games/manchu.dl", include_str!("games/manchu.dl")),
     ("rules/games/minishogi-fairy.dl", include_str!("games/minishogi-fairy.dl")),
     ("rules/games/minishogi.dl", include_str!("games/minishogi.dl")),
     ("rules/games/misere.dl", include_str!("games/misere.dl")),

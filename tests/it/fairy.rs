@@ -36,6 +36,7 @@ const GAMES: [&str; 38] = [
 const GAMES: [&str; 39] = [
 const GAMES: [&str; 40] = [
 const GAMES: [&str; 41] = [
+const GAMES: [&str; 42] = [
     "3check",
     "5check",
     "ai-wok",
@@ -75,6 +76,7 @@ const GAMES: [&str; 41] = [
     "kyotoshogi",
     "makpong",
     "makruk",
+    "manchu",
     "minishogi",
     "misere",
     "newzealand",
