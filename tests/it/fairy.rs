@@ -37,6 +37,7 @@ const GAMES: [&str; 39] = [
 const GAMES: [&str; 40] = [
 const GAMES: [&str; 41] = [
 const GAMES: [&str; 42] = [
+const GAMES: [&str; 43] = [
     "3check",
     "5check",
     "ai-wok",
@@ -52,6 +53,7 @@ const GAMES: [&str; 42] = [
     "courier",
     "crazyhouse",
     "dobutsu",
+    "dragon",
     "duck",
     "embassy",
     "euroshogi",
