@@ -38,6 +38,7 @@ const GAMES: [&str; 40] = [
 const GAMES: [&str; 41] = [
 const GAMES: [&str; 42] = [
 const GAMES: [&str; 43] = [
+const GAMES: [&str; 44] = [
     "3check",
     "5check",
     "ai-wok",
@@ -92,6 +93,7 @@ const GAMES: [&str; 43] = [
     "raazuvaa",
     "minixiangqi",
     "modern",
+    "omicron",
     "opulent",
     "racingkings",
     "seirawan",

@@ -34,6 +34,19 @@ const SHAPES = {
   "promoted-knight": { fill: TILE, text: "+N" },
   lance: { fill: TILE, text: "L" },
   "promoted-lance": { fill: TILE, text: "+L" },
+  "promoted-pawn": { fill: TILE, text: "+P" },
+  "promoted-bishop": { fill: TILE, text: "+B" },
+  "promoted-rook": { fill: TILE, text: "+R" },
+  "drunk-elephant": { fill: TILE, text: "E" },
+  prince: { fill: TILE, text: "+E" },
+  swallow: { fill: TILE, text: "S" },
+  falcon: { fill: TILE, text: "F" },
+  crane: { fill: TILE, text: "C" },
+  pheasant: { fill: TILE, text: "P" },
+  "left-quail": { fill: TILE, text: "L" },
+  "right-quail": { fill: TILE, text: "R" },
+  goose: { fill: TILE, text: "+S" },
+  eagle: { fill: TILE, text: "+F" },
   horse: { fill: TILE, text: "+B" },
   dragon: { fill: TILE, text: "+R" },
   commander: { fill: DISC, sign: "M30 12l4.8 11.5 12.4.9-9.5 8.1 3 12.1L30 38l-10.7 6.6 3-12.1-9.5-8.1 12.4-.9z" },
@@ -51,6 +64,9 @@ const SHAPES = {
 
 // Kinds that are as others are, under another name.
 SHAPES["janggi-cannon"] = SHAPES.cannon;
+SHAPES["sit-ke"] = SHAPES.met;
+SHAPES.sin = SHAPES.khon;
+SHAPES.ferz = SHAPES.met;
 SHAPES.hawk = SHAPES.archbishop;
 SHAPES.elephant = SHAPES.chancellor;
 SHAPES["riding-elephant"] = SHAPES.amazon;
