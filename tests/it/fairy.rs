@@ -39,11 +39,13 @@ const GAMES: [&str; 41] = [
 const GAMES: [&str; 42] = [
 const GAMES: [&str; 43] = [
 const GAMES: [&str; 44] = [
+const GAMES: [&str; 45] = [
     "3check",
     "5check",
     "ai-wok",
     "asean",
     "atomic",
+    "cambodian",
     "capablanca",
     "centaur",
     "chancellor",
