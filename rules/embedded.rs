@@ -140,6 +140,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/janus.dl", include_str!("games/janus.dl")),
     ("rules/games/judkins-fairy.dl", include_str!("games/judkins-fairy.dl")),
     ("rules/games/judkins.dl", include_str!("games/judkins.dl")),
+    ("rules/games/karouk.dl", include_str!("games/karouk.dl")),
     ("rules/games/king-heals.dl", include_str!("games/king-heals.dl")),
     ("rules/games/kinglet.dl", include_str!("games/kinglet.dl")),
     ("rules/games/kingofthehill.dl", include_str!("games/kingofthehill.dl")),

@@ -40,6 +40,7 @@ const GAMES: [&str; 42] = [
 const GAMES: [&str; 43] = [
 const GAMES: [&str; 44] = [
 const GAMES: [&str; 45] = [
+const GAMES: [&str; 46] = [
     "3check",
     "5check",
     "ai-wok",
@@ -74,6 +75,7 @@ const GAMES: [&str; 45] = [
     "janus",
     "judkins",
     "kinglet",
+    "karouk",
     "kingofthehill",
     "legan",
     "losalamos",
