@@ -156,6 +156,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/makpong.dl", include_str!("games/makpong.dl")),
     ("rules/games/makruk.dl", include_str!("games/makruk.dl")),
     ("rules/games/manchu.dl", include_str!("games/manchu.dl")),
+    ("rules/games/micro.dl", include_str!("games/micro.dl")),
     ("rules/games/minishogi-fairy.dl", include_str!("games/minishogi-fairy.dl")),
     ("rules/games/minishogi.dl", include_str!("games/minishogi.dl")),
     ("rules/games/misere.dl", include_str!("games/misere.dl")),

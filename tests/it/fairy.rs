@@ -41,6 +41,7 @@ const GAMES: [&str; 43] = [
 const GAMES: [&str; 44] = [
 const GAMES: [&str; 45] = [
 const GAMES: [&str; 46] = [
+const GAMES: [&str; 47] = [
     "3check",
     "5check",
     "ai-wok",
@@ -84,6 +85,7 @@ const GAMES: [&str; 46] = [
     "makpong",
     "makruk",
     "manchu",
+    "micro",
     "minishogi",
     "misere",
     "newzealand",
