@@ -106,10 +106,11 @@ fn both_ways_agree_in_random_games() {
     assert!(compared >= 25, "only {compared} games are decided by rules");
 }
 
-/// Rules say of most moves of xiangqi and janggi that they are safe, and of the others that they are to be played out.
+/// Rules say of most moves of xiangqi, janggi and manchu that they are safe, and of the others that they are to be played
+/// out.
 #[test]
 fn moves_that_games_do_not_play_out_are_safe() {
-    for (seed, name) in (7..).zip(["xiangqi", "janggi", "seirawan"]) {
+    for (seed, name) in (7..).zip(["xiangqi", "janggi", "seirawan", "manchu"]) {
         let rules = load(name);
         let is_left = |it: &Decision| matches!(it, Decision::Except(_));
         let decisions = &rules.contract().decisions;
