@@ -190,6 +190,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/racingkings.dl", include_str!("games/racingkings.dl")),
     ("rules/games/seirawan.dl", include_str!("games/seirawan.dl")),
     ("rules/games/shako.dl", include_str!("games/shako.dl")),
+    ("rules/games/shatar.dl", include_str!("games/shatar.dl")),
     ("rules/games/shatranj.dl", include_str!("games/shatranj.dl")),
     ("rules/games/shogi-fairy.dl", include_str!("games/shogi-fairy.dl")),
     ("rules/games/shogi.dl", include_str!("games/shogi.dl")),

@@ -42,6 +42,7 @@ const GAMES: [&str; 44] = [
 const GAMES: [&str; 45] = [
 const GAMES: [&str; 46] = [
 const GAMES: [&str; 47] = [
+const GAMES: [&str; 48] = [
     "3check",
     "5check",
     "ai-wok",
@@ -104,6 +105,7 @@ const GAMES: [&str; 47] = [
     "racingkings",
     "seirawan",
     "shako",
+    "shatar",
     "shatranj",
     "shogi",
     "sortofalmost",
@@ -337,4 +339,24 @@ fn the_oracle_counts_lists_writes_and_ends_alike() {
         all.extend(faults);
     }
     assert!(all.is_empty(), "{} differ:\n{}", all.len(), all.join("\n"));
+}
+
+/// What a mate is worth in shatar depends on the checks that led to it, which no FEN tells. Outcomes are those of pyffish.
+#[test]
+fn a_mate_of_shatar_is_worth_what_led_to_it() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>("shatar", &[]).unwrap_or_else(|it| panic!("{it}"));
+    for (fen, moves, outcome, reason) in [
+        ("1k2B3/p7/8/K7/8/2J5/8/8 w - - 0 1", "c3b3 b8a8 e8c6", "white_wins", "checkmate"),
+        ("6k1/5pB1/7K/3B3P/8/8/8/8 w - - 0 1", "d5g2 f7f6 g2d5", "draw", "niol"),
+        ("k7/Bp6/N1p5/K2B4/8/8/8/8 w - - 0 1", "a5b6 c6c5 a6c7", "black_wins", "mate_by_knight"),
+        ("k7/1r6/2K5/8/8/8/8/8 w - - 0 1", "c6b7", "draw", "robado"),
+    ] {
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        for mv in moves.split(' ') {
+            game.play_text(mv).unwrap_or_else(|it| panic!("{fen} {mv}: {it}"));
+        }
+        let end = game.result().unwrap_or_else(|| panic!("{fen} {moves}: no end"));
+        assert_eq!((&*end.outcome, &*end.reason), (outcome, reason), "{fen} {moves}");
+    }
 }
