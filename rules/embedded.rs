@@ -172,6 +172,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/nocastle.dl", include_str!("games/nocastle.dl")),
     ("rules/games/nocheckatomic.dl", include_str!("games/nocheckatomic.dl")),
     ("rules/games/noughts-and-crosses.dl", include_str!("games/noughts-and-crosses.dl")),
+    ("rules/games/okisakishogi.dl", include_str!("games/okisakishogi.dl")),
     ("rules/games/omicron.dl", include_str!("games/omicron.dl")),
     ("rules/games/opulent.dl", include_str!("games/opulent.dl")),
     ("rules/games/othello.dl", include_str!("games/othello.dl")),

@@ -43,6 +43,7 @@ const GAMES: [&str; 45] = [
 const GAMES: [&str; 46] = [
 const GAMES: [&str; 47] = [
 const GAMES: [&str; 48] = [
+const GAMES: [&str; 49] = [
     "3check",
     "5check",
     "ai-wok",
@@ -100,6 +101,7 @@ const GAMES: [&str; 48] = [
     "raazuvaa",
     "minixiangqi",
     "modern",
+    "okisakishogi",
     "omicron",
     "opulent",
     "racingkings",
