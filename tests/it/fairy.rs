@@ -44,6 +44,7 @@ const GAMES: [&str; 46] = [
 const GAMES: [&str; 47] = [
 const GAMES: [&str; 48] = [
 const GAMES: [&str; 49] = [
+const GAMES: [&str; 50] = [
     "3check",
     "5check",
     "ai-wok",
@@ -116,6 +117,7 @@ const GAMES: [&str; 49] = [
     "torpedo",
     "troitzky",
     "wolf",
+    "shoshogi",
     "tencubed",
     "torishogi",
     "xiangqi",
