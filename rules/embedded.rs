@@ -198,6 +198,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/sortofalmost.dl", include_str!("games/sortofalmost.dl")),
     ("rules/games/spartan.dl", include_str!("games/spartan.dl")),
     ("rules/games/shoshogi.dl", include_str!("games/shoshogi.dl")),
+    ("rules/games/sittuyin.dl", include_str!("games/sittuyin.dl")),
     ("rules/games/stamina.dl", include_str!("games/stamina.dl")),
     ("rules/games/suicide.dl", include_str!("games/suicide.dl")),
     ("rules/games/threekings.dl", include_str!("games/threekings.dl")),

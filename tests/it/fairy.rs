@@ -118,6 +118,7 @@ const GAMES: [&str; 50] = [
     "troitzky",
     "wolf",
     "shoshogi",
+    "sittuyin",
     "tencubed",
     "torishogi",
     "xiangqi",
@@ -354,7 +355,7 @@ fn a_mate_of_shatar_is_worth_what_led_to_it() {
         ("1k2B3/p7/8/K7/8/2J5/8/8 w - - 0 1", "c3b3 b8a8 e8c6", "white_wins", "checkmate"),
         ("6k1/5pB1/7K/3B3P/8/8/8/8 w - - 0 1", "d5g2 f7f6 g2d5", "draw", "niol"),
         ("k7/Bp6/N1p5/K2B4/8/8/8/8 w - - 0 1", "a5b6 c6c5 a6c7", "black_wins", "mate_by_knight"),
-        ("k7/1r6/2K5/8/8/8/8/8 w - - 0 1", "c6b7", "draw", "robado"),
+        ("7k/1r6/2K5/8/8/8/P7/8 w - - 0 1", "c6b7", "draw", "robado"),
     ] {
         let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
         for mv in moves.split(' ') {
