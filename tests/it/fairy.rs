@@ -17,6 +17,7 @@ use serde::Deserialize;
 /// The files, by the name that the oracle gives the game.
 const GAMES: [&str; 51] = [
 const GAMES: [&str; 22] = [
+const GAMES: [&str; 23] = [
     "3check",
     "5check",
     "almost",
@@ -107,6 +108,7 @@ const GAMES: [&str; 50] = [
     "okisakishogi",
     "omicron",
     "opulent",
+    "pocketknight",
     "racingkings",
     "seirawan",
     "shako",
