@@ -18,6 +18,7 @@ use serde::Deserialize;
 const GAMES: [&str; 51] = [
 const GAMES: [&str; 22] = [
 const GAMES: [&str; 23] = [
+const GAMES: [&str; 26] = [
     "3check",
     "5check",
     "almost",
@@ -52,6 +53,7 @@ const GAMES: [&str; 50] = [
     "asean",
     "atomic",
     "cambodian",
+    "breakthrough",
     "capablanca",
     "centaur",
     "chancellor",
@@ -61,6 +63,8 @@ const GAMES: [&str; 50] = [
     "checkshogi",
     "courier",
     "chessgi",
+    "clobber",
+    "clobber10",
     "crazyhouse",
     "dobutsu",
     "dragon",
