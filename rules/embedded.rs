@@ -188,6 +188,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/petrified.dl", include_str!("games/petrified.dl")),
     ("rules/games/piece-hp.dl", include_str!("games/piece-hp.dl")),
     ("rules/games/piece-shield.dl", include_str!("games/piece-shield.dl")),
+    ("rules/games/placement.dl", include_str!("games/placement.dl")),
     ("rules/games/pocketknight.dl", include_str!("games/pocketknight.dl")),
     ("rules/games/poisoned-squares.dl", include_str!("games/poisoned-squares.dl")),
     ("rules/games/preset-suicide-castle.dl", include_str!("games/preset-suicide-castle.dl")),

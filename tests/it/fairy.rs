@@ -19,6 +19,7 @@ const GAMES: [&str; 51] = [
 const GAMES: [&str; 22] = [
 const GAMES: [&str; 23] = [
 const GAMES: [&str; 26] = [
+const GAMES: [&str; 27] = [
     "3check",
     "5check",
     "almost",
@@ -112,6 +113,7 @@ const GAMES: [&str; 50] = [
     "okisakishogi",
     "omicron",
     "opulent",
+    "placement",
     "pocketknight",
     "racingkings",
     "seirawan",
