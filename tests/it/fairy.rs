@@ -20,6 +20,7 @@ const GAMES: [&str; 22] = [
 const GAMES: [&str; 23] = [
 const GAMES: [&str; 26] = [
 const GAMES: [&str; 27] = [
+const GAMES: [&str; 29] = [
     "3check",
     "5check",
     "almost",
@@ -81,6 +82,8 @@ const GAMES: [&str; 50] = [
     "grand",
     "gustav3",
     "horde",
+    "isolation",
+    "isolation7x7",
     "janggi",
     "janggicasual",
     "janus",
