@@ -125,6 +125,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/extinct-queen.dl", include_str!("games/extinct-queen.dl")),
     ("rules/games/extinction.dl", include_str!("games/extinction.dl")),
     ("rules/games/first-promotion.dl", include_str!("games/first-promotion.dl")),
+    ("rules/games/fox-and-hounds.dl", include_str!("games/fox-and-hounds.dl")),
     ("rules/games/gardner.dl", include_str!("games/gardner.dl")),
     ("rules/games/georgian.dl", include_str!("games/georgian.dl")),
     ("rules/games/giveaway.dl", include_str!("games/giveaway.dl")),

@@ -21,6 +21,7 @@ const GAMES: [&str; 23] = [
 const GAMES: [&str; 26] = [
 const GAMES: [&str; 27] = [
 const GAMES: [&str; 29] = [
+const GAMES: [&str; 30] = [
     "3check",
     "5check",
     "almost",
@@ -73,6 +74,7 @@ const GAMES: [&str; 50] = [
     "duck",
     "embassy",
     "euroshogi",
+    "fox-and-hounds",
     "gardner",
     "georgian",
     "grasshopper",
