@@ -54,6 +54,10 @@ const GAMES: [&str; 50] = [
     "5check",
     "ai-wok",
     "asean",
+const GAMES: [&str; 32] = [
+    "3check",
+    "5check",
+    "ataxx",
     "atomic",
     "cambodian",
     "breakthrough",
@@ -136,6 +140,7 @@ const GAMES: [&str; 50] = [
     "sittuyin",
     "tencubed",
     "torishogi",
+    "snailtrail",
     "xiangqi",
     "yarishogi",
 ];
