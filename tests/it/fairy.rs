@@ -55,6 +55,7 @@ const GAMES: [&str; 50] = [
     "ai-wok",
     "asean",
 const GAMES: [&str; 32] = [
+const GAMES: [&str; 34] = [
     "3check",
     "5check",
     "ataxx",
@@ -78,6 +79,7 @@ const GAMES: [&str; 32] = [
     "duck",
     "embassy",
     "euroshogi",
+    "flipersi",
     "fox-and-hounds",
     "gardner",
     "georgian",
@@ -122,6 +124,7 @@ const GAMES: [&str; 32] = [
     "okisakishogi",
     "omicron",
     "opulent",
+    "othello10",
     "placement",
     "pocketknight",
     "racingkings",
