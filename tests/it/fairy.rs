@@ -56,6 +56,7 @@ const GAMES: [&str; 50] = [
     "asean",
 const GAMES: [&str; 32] = [
 const GAMES: [&str; 34] = [
+const GAMES: [&str; 35] = [
     "3check",
     "5check",
     "ataxx",
@@ -95,6 +96,7 @@ const GAMES: [&str; 34] = [
     "janggi",
     "janggicasual",
     "janus",
+    "joust",
     "judkins",
     "kinglet",
     "karouk",
