@@ -57,6 +57,7 @@ const GAMES: [&str; 50] = [
 const GAMES: [&str; 32] = [
 const GAMES: [&str; 34] = [
 const GAMES: [&str; 35] = [
+const GAMES: [&str; 36] = [
     "3check",
     "5check",
     "ataxx",
@@ -71,6 +72,7 @@ const GAMES: [&str; 35] = [
     "chaturanga",
     "checkshogi",
     "courier",
+    "capahouse",
     "chessgi",
     "clobber",
     "clobber10",
