@@ -289,7 +289,6 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/trails.dl", include_str!("modules/trails.dl")),
     ("rules/modules/uchifuzume-loses.dl", include_str!("modules/uchifuzume-loses.dl")),
     ("rules/modules/uchifuzume.dl", include_str!("modules/uchifuzume.dl")),
-    ("rules/modules/walking.dl", include_str!("modules/walking.dl")),
     ("rules/modules/walls.dl", include_str!("modules/walls.dl")),
     ("rules/modules/wizard.dl", include_str!("modules/wizard.dl")),
     ("rules/modules/xiangqi-rules.dl", include_str!("modules/xiangqi-rules.dl")),
@@ -335,6 +334,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/presets/weak-dual-king.dl", include_str!("presets/weak-dual-king.dl")),
     ("rules/presets/wrap-board.dl", include_str!("presets/wrap-board.dl")),
     ("rules/stones/stones.dl", include_str!("stones/stones.dl")),
+    ("rules/walkers/walkers.dl", include_str!("walkers/walkers.dl")),
 ];
 
 /// Rule text with places to be filled in, by what it is for: what `rulemate new` writes, the sides of games

@@ -17,7 +17,7 @@ use crate::rules::{compiled, package};
 #[test]
 fn the_document_of_relations_is_current() {
     let mut written = document(&compiled(package()));
-    for family in ["draughts", "stones"] {
+    for family in ["draughts", "stones", "walkers"] {
         let mut sources = embedded_folder("rules/core");
         sources.extend(embedded_folder(&format!("rules/{family}")));
         let all = document(&compiled(sources));
