@@ -58,6 +58,7 @@ const GAMES: [&str; 32] = [
 const GAMES: [&str; 34] = [
 const GAMES: [&str; 35] = [
 const GAMES: [&str; 36] = [
+const GAMES: [&str; 37] = [
     "3check",
     "5check",
     "ataxx",
@@ -147,6 +148,7 @@ const GAMES: [&str; 36] = [
     "sittuyin",
     "tencubed",
     "torishogi",
+    "shouse",
     "snailtrail",
     "xiangqi",
     "yarishogi",
