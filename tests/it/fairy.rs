@@ -59,6 +59,7 @@ const GAMES: [&str; 34] = [
 const GAMES: [&str; 35] = [
 const GAMES: [&str; 36] = [
 const GAMES: [&str; 37] = [
+const GAMES: [&str; 38] = [
     "3check",
     "5check",
     "ataxx",
@@ -130,6 +131,7 @@ const GAMES: [&str; 37] = [
     "omicron",
     "opulent",
     "othello10",
+    "paradigm",
     "placement",
     "pocketknight",
     "racingkings",
