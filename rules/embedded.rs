@@ -91,6 +91,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/cannon.dl", include_str!("games/cannon.dl")),
     ("rules/games/capablanca.dl", include_str!("games/capablanca.dl")),
     ("rules/games/capahouse.dl", include_str!("games/capahouse.dl")),
+    ("rules/games/caparandom.dl", include_str!("games/caparandom.dl")),
     ("rules/games/capture-all.dl", include_str!("games/capture-all.dl")),
     ("rules/games/capture-to-win.dl", include_str!("games/capture-to-win.dl")),
     ("rules/games/centaur.dl", include_str!("games/centaur.dl")),

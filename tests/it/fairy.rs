@@ -60,6 +60,7 @@ const GAMES: [&str; 35] = [
 const GAMES: [&str; 36] = [
 const GAMES: [&str; 37] = [
 const GAMES: [&str; 38] = [
+const GAMES: [&str; 39] = [
     "3check",
     "5check",
     "ataxx",
@@ -75,6 +76,7 @@ const GAMES: [&str; 38] = [
     "checkshogi",
     "courier",
     "capahouse",
+    "caparandom",
     "chessgi",
     "clobber",
     "clobber10",
@@ -371,6 +373,9 @@ fn the_oracle_counts_lists_writes_and_ends_alike() {
         let (compared, faults) = run(name, full);
         let Compared { trees, lists, texts, .. } = compared;
         let has_texts = texts > 0 || WITHOUT_TEXTS.contains(&name);
+        // The oracle writes moves of dobutsu with the squares of shogi, and tells amazons apart by their whole turns: there
+        // are no texts to compare.
+        let has_texts = texts > 0 || ["amazons", "dobutsu"].contains(&name);
         assert!(trees > 0 && lists > 0 && has_texts, "{name}: {compared:?}");
         all.extend(faults);
     }
