@@ -149,6 +149,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/janggi-traditional.dl", include_str!("games/janggi-traditional.dl")),
     ("rules/games/janggi.dl", include_str!("games/janggi.dl")),
     ("rules/games/janus.dl", include_str!("games/janus.dl")),
+    ("rules/games/jesonmor.dl", include_str!("games/jesonmor.dl")),
     ("rules/games/joust.dl", include_str!("games/joust.dl")),
     ("rules/games/judkins-fairy.dl", include_str!("games/judkins-fairy.dl")),
     ("rules/games/judkins.dl", include_str!("games/judkins.dl")),

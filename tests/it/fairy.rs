@@ -61,6 +61,7 @@ const GAMES: [&str; 36] = [
 const GAMES: [&str; 37] = [
 const GAMES: [&str; 38] = [
 const GAMES: [&str; 39] = [
+const GAMES: [&str; 40] = [
     "3check",
     "5check",
     "ataxx",
@@ -102,6 +103,7 @@ const GAMES: [&str; 39] = [
     "janggi",
     "janggicasual",
     "janus",
+    "jesonmor",
     "joust",
     "judkins",
     "kinglet",
