@@ -49,6 +49,7 @@ mod numbers;
 mod opponent;
 mod pairs;
 mod perft;
+mod pockets;
 mod positions;
 mod presets;
 mod proof;

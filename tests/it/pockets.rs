@@ -1,0 +1,83 @@
+//! Games that begin with pieces in hand and games without kings, beyond the vectors of Fairy-Stockfish: rights that come
+//! with a drop, options of `crazyhouse`, and turns of two actions.
+
+use rulemate::internals::game::Game;
+use rulemate::internals::presets::Catalogue;
+
+fn start(game: &str, presets: &[&str], fen: Option<&str>) -> Game {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load(game, presets).unwrap_or_else(|it| panic!("{game}: {it}"));
+    rules.start(fen).unwrap_or_else(|it| panic!("{game}: {it}"))
+}
+
+fn play(game: &mut Game, moves: &str) {
+    for mv in moves.split(' ') {
+        game.play_text(mv).unwrap_or_else(|it| panic!("{mv}: {it}"));
+    }
+}
+
+fn legal(game: &mut Game) -> Vec<String> {
+    game.listing().into_iter().map(|it| it.0).collect()
+}
+
+/// Kings and rooks that are put where they stand in chess may castle, in whichever order they come.
+#[test]
+fn who_is_placed_at_home_may_castle() {
+    for (moves, rights) in [
+        ("K@e1 K@d8 R@h1 R@h8 R@a1 R@a8", "KQ"),
+        ("R@h1 K@e8 R@a1 R@a8 K@e1", "KQq"),
+        ("R@b1 R@g8 K@e1 K@e8 R@h1", "K"),
+        ("N@b1", "-"),
+    ] {
+        let mut game = start("placement", &[], None);
+        play(&mut game, moves);
+        assert_eq!(game.fen().split(' ').nth(2), Some(rights), "{moves}");
+    }
+}
+
+#[test]
+fn options_of_crazyhouse_keep_promoted_pawns_and_put_pawns_on_the_first_rank() {
+    for (preset, hand, on_first) in [
+        ("crazyhouse", "[Rp]", false),
+        ("crazyhouse:both:keep_promoted=true", "[Rq]", false),
+        ("crazyhouse:both:keep_promoted=true,first_rank=true", "[Rq]", true),
+        ("crazyhouse:white:first_rank=true", "[R]", true),
+    ] {
+        let mut game = start("chess", &[preset], Some("3rk3/2P5/8/8/8/8/8/4K3[] w - - 0 1"));
+        play(&mut game, "c7d8q e8d8");
+        assert!(game.fen().contains(hand), "{preset}: {}", game.fen());
+        let mut game = start("chess", &[preset], Some("4k3/8/8/8/8/8/8/4K3[P] w - - 0 1"));
+        let listed = legal(&mut game);
+        assert_eq!(listed.contains(&"P@a1".into()), on_first, "{preset}: {listed:?}");
+        assert!(!listed.contains(&"P@a8".into()), "{preset}");
+    }
+}
+
+/// A FEN tells which man is to take a square away, and a step is no turn if no square could be taken away after it.
+#[test]
+fn turns_of_isolation_have_two_actions() {
+    let mut game = start("isolation", &[], None);
+    play(&mut game, "c1b1");
+    let between = game.fen();
+    assert_eq!(between, "3p2/6/6/6/6/6/6/1P4 w 1 hm=1 arrow=b1");
+    let mut again = start("isolation", &[], Some(&between));
+    assert_eq!(again.warnings(), []);
+    assert_eq!(legal(&mut again), legal(&mut game));
+    play(&mut game, "b1a1");
+    assert_eq!(game.fen(), "3p2/6/6/6/6/6/6/*P4 b 1");
+    let last = "**1p***/*******/*******/*******/***P***/*******/***1*** b 23";
+    let over = start("isolation7x7", &[], Some(last));
+    assert_eq!(over.result().map(|it| it.outcome.clone()).as_deref(), Some("white_wins"));
+}
+
+/// A king that stands in the way of a bishop, which leaps past it, may not go where the bishop leaps to.
+#[test]
+fn a_king_of_paradigm_chess_minds_whose_way_it_opens() {
+    // From d4 a bishop leaps over d5 to c6 and e6, and over e4 to f5.
+    let mut game = start("paradigm", &[], Some("7k/8/8/8/3bK3/8/8/8 w - - 0 1"));
+    let listed = legal(&mut game);
+    assert!(!listed.contains(&"e4f5".into()) && !listed.contains(&"e4f3".into()), "{listed:?}");
+    assert!(listed.contains(&"e4f4".into()) && listed.contains(&"e4d4".into()), "{listed:?}");
+    let why = game.explain_move("e4f5", Default::default()).expect("a move");
+    assert!(why.summary.contains("stands in the way of"), "{}", why.summary);
+}
