@@ -69,6 +69,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/ability-chess.dl", include_str!("games/ability-chess.dl")),
     ("rules/games/almost.dl", include_str!("games/almost.dl")),
     ("rules/games/amazon.dl", include_str!("games/amazon.dl")),
+    ("rules/games/amazons.dl", include_str!("games/amazons.dl")),
     ("rules/games/antichess.dl", include_str!("games/antichess.dl")),
     ("rules/games/armageddon.dl", include_str!("games/armageddon.dl")),
     ("rules/games/atomar.dl", include_str!("games/atomar.dl")),

@@ -62,8 +62,10 @@ const GAMES: [&str; 37] = [
 const GAMES: [&str; 38] = [
 const GAMES: [&str; 39] = [
 const GAMES: [&str; 40] = [
+const GAMES: [&str; 41] = [
     "3check",
     "5check",
+    "amazons",
     "ataxx",
     "atomic",
     "cambodian",
