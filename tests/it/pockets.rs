@@ -68,6 +68,10 @@ fn turns_of_isolation_have_two_actions() {
     let last = "**1p***/*******/*******/*******/***P***/*******/***1*** b 23";
     let over = start("isolation7x7", &[], Some(last));
     assert_eq!(over.result().map(|it| it.outcome.clone()).as_deref(), Some("white_wins"));
+    // A man that is too tired to move still takes a square away.
+    let mut tired = start("isolation", &["stamina"], None);
+    play(&mut tired, "c1b1 b1a1 d8d7 d7a8");
+    assert!(tired.result().is_none());
 }
 
 /// A king that stands in the way of a bishop, which leaps past it, may not go where the bishop leaps to.
