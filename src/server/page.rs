@@ -28,6 +28,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/page/embed.js", SCRIPT, include_str!("page/embed.js")),
     ("/page/form.js", SCRIPT, include_str!("page/form.js")),
     ("/page/game.js", SCRIPT, include_str!("page/game.js")),
+    ("/page/games.js", SCRIPT, include_str!("page/games.js")),
     ("/page/geometry.js", SCRIPT, include_str!("page/geometry.js")),
     ("/page/loadout.js", SCRIPT, include_str!("page/loadout.js")),
     ("/page/lobby.js", SCRIPT, include_str!("page/lobby.js")),

@@ -3,6 +3,7 @@
 import { keepName, makeGame, myAccount, myName, post } from "./api.js";
 import { DAY, announce, clear, h, spoken, words } from "./dom.js";
 import { Editor } from "./editor.js";
+import { gameField } from "./games.js";
 import { Picker } from "./presets.js";
 
 export class Form {
@@ -11,8 +12,7 @@ export class Form {
     this.rules = rules;
     const isGame = catalogue.games.some((it) => it.game === added);
     const first = isGame ? added : added ? "chess" : "knightmate";
-    const option = (it) => h("option", { value: it.game, selected: it.game === first }, it.title);
-    this.game = h("select", { id: "game" }, catalogue.games.map(option));
+    this.game = gameField("game", catalogue, first);
     this.about = h("p", { class: "about" });
     this.more = h("p", { class: "hint" });
     this.presets = new Picker(catalogue.presets, ["white", "black"]);

@@ -3,12 +3,11 @@
 import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
 import { DAY, announce, clear, h, spoken, standing, words } from "./dom.js";
 import { Form } from "./form.js";
+import { POPULAR, gameField } from "./games.js";
 import { tournaments } from "./tournament.js";
 
 /** How many games are listed at a time. */
 const LISTED = 30;
-/** What people ask for most, where it is offered; the first games of the list in their place. */
-const POPULAR = ["chess", "knightmate", "crazyhouse", "atomic", "cotulenh", "xiangqi"];
 /** What is offered of time: minutes a side and seconds added a turn, or days for every turn. */
 const live = (minutes, seconds) => ({ initial: minutes * 60000, increment: seconds * 1000, delay: 0 });
 const daily = (days) => ({ initial: 0, increment: 0, delay: days * DAY });
@@ -63,7 +62,7 @@ function quick(catalogue) {
 /** Asks what to play, and how: against the computer, with a friend, or with an opponent who is to be found. */
 function ask(catalogue, title) {
   const [isComputer, isFriend] = [title === "Play the computer", title === "Play a friend"];
-  const game = h("select", { id: "quick-game" }, catalogue.games.map((it) => h("option", { value: it.game, selected: it.game === POPULAR[0] }, it.title)));
+  const game = gameField("quick-game", catalogue, POPULAR[0]);
   const level = h("select", { id: "quick-level" }, LEVELS.map((text, at) => h("option", { value: at + 1, selected: at === 2 }, text)));
   const time = h("select", { id: "quick-time" }, TIMES.map(([text], at) => h("option", { value: at }, text)));
   const name = h("input", { id: "quick-name", value: myName(), maxlength: "40", placeholder: "Anonymous" });

@@ -5,6 +5,7 @@ import { logIn } from "./account.js";
 import { get, myAccount, post, remove } from "./api.js";
 import { Board } from "./board.js";
 import { announce, begin, clear, confirmed, h, plural, spoken, words } from "./dom.js";
+import { gameField } from "./games.js";
 import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { usualNumbers } from "./pieces.js";
@@ -254,7 +255,7 @@ export async function tournaments(catalogue) {
 /** Asks what is to be played, by whom and when. */
 function make(catalogue) {
   const title = h("input", { id: "tournament-title", maxlength: "60", placeholder: "as you like" });
-  const game = h("select", { id: "tournament-game" }, catalogue.games.map((it) => h("option", { value: it.game, selected: it.game === "chess" }, it.title)));
+  const game = gameField("tournament-game", catalogue, "chess");
   const picker = new Picker(catalogue.presets, ["white", "black"]);
   const kind = h("select", { id: "tournament-kind" }, [["rounds", "Swiss: so many rounds"], ["minutes", "Arena: for so many minutes"]].map(([value, text]) => h("option", { value }, text)));
   const length = h("input", { id: "tournament-length", type: "number", min: "1", max: "20", value: "5", required: true });
