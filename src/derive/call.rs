@@ -12,32 +12,17 @@ use std::sync::Arc;
 
 use super::output::{Flow, Raised};
 use super::refusal::{CallFault, Refusal};
-use super::rows::Tuple;
+use super::rows::{Tuple, is_entity};
 use super::trace::{Done, Said};
-use crate::facts::{AttrId, AttrType, BOOL, EntityId, FactError, NEXT_ENTITY, Session, Value};
+use super::transaction::Fresh;
+use super::world::World;
+use crate::facts::{AttrId, AttrType, BOOL, EntityId, NEXT_ENTITY, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
 
 /// The code that answers the calls of a program's reactions.
 pub trait Calls: fmt::Debug + Send + Sync {
     /// Answers a call from the rules of a preset. Returns false if it is not known here.
     fn call(&self, preset: &str, name: &str, moment: &mut Moment<'_>) -> bool;
-}
-
-/// The facts and rows that called code reads, and the writes that it may ask for.
-pub(super) trait CallState {
-    fn facts(&self) -> &Session;
-    /// All rows of a relation, ascending.
-    fn tuples(&mut self, rel: RelId) -> Vec<Tuple>;
-    /// Checks a value and writes it.
-    ///
-    /// # Errors
-    /// A value of the wrong type or outside its domain is refused and nothing changes.
-    fn set(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError>;
-    fn retract(&mut self, entity: EntityId, attr: AttrId);
-    /// Retracts every fact of an entity.
-    fn remove(&mut self, entity: EntityId);
-    /// A new entity; `None` if there is no room for one.
-    fn spawn(&mut self) -> Option<EntityId>;
 }
 
 /// A call from a batch of reactions.
@@ -58,7 +43,8 @@ impl Call<'_> {
         &self,
         program: &Arc<Program>,
         calls: Option<&Arc<dyn Calls>>,
-        state: &mut dyn CallState,
+        world: &mut World,
+        fresh: &mut Fresh,
         flow: &mut Flow,
     ) -> Result<Vec<Done>, Refusal> {
         let reaction = &program.reactions[self.by];
@@ -77,7 +63,8 @@ impl Call<'_> {
         given.extend(of_event.map(|(it, &raw)| (it.name.clone(), it.ty, raw)));
         let mut moment = Moment {
             program,
-            state,
+            world,
+            fresh,
             flow,
             event: self.event,
             args: self.args,
@@ -106,7 +93,8 @@ impl Call<'_> {
 /// whole action with a message; the code need not check.
 pub struct Moment<'w> {
     program: &'w Arc<Program>,
-    state: &'w mut dyn CallState,
+    world: &'w mut World,
+    fresh: &'w mut Fresh,
     flow: &'w mut Flow,
     event: Event,
     args: &'w Tuple,
@@ -133,10 +121,7 @@ impl Moment<'_> {
 
     fn given(&mut self, name: &str) -> Option<(Type, i64)> {
         let found = self.given.iter().find(|it| it.0 == name).map(|it| (it.1, it.2));
-        if found.is_none() {
-            self.unknown("argument", name);
-        }
-        found
+        self.known(found, "argument", name)
     }
 
     /// Whether the call or its event has an argument of that name.
@@ -155,17 +140,10 @@ impl Moment<'_> {
 
     /// The entity in an argument.
     pub fn entity(&mut self, name: &str) -> EntityId {
-        let (none, is_entity) = (EntityId(0), |ty| self.program.schema.is_entity(ty));
-        let found = self.given.iter().find(|it| it.0 == name);
-        match found {
-            Some(&(_, Type::Domain(id), raw)) if is_entity(AttrType::Member(id)) => {
-                EntityId(raw as u32)
-            }
-            Some(_) => self.wrong(name, "entity", none),
-            None => {
-                self.unknown("argument", name);
-                none
-            }
+        match self.given(name) {
+            Some((ty, raw)) if is_entity(self.program, ty) => EntityId(raw as u32),
+            Some(_) => self.wrong(name, "entity", EntityId(0)),
+            None => EntityId(0),
         }
     }
 
@@ -181,7 +159,7 @@ impl Moment<'_> {
     /// A fact of an entity.
     pub fn get(&mut self, entity: EntityId, attribute: &str) -> Option<Value> {
         let attr = self.attribute(attribute)?;
-        self.state.facts().get(entity, attr)
+        self.world.facts().get(entity, attr)
     }
 
     /// A numeric fact of an entity.
@@ -195,7 +173,7 @@ impl Moment<'_> {
     /// A fact of an entity by name, as rows have it: `white`, `e4`, `#3`.
     pub fn get_word(&mut self, entity: EntityId, attribute: &str) -> Option<String> {
         let attr = self.attribute(attribute)?;
-        let raw = self.state.facts().get_raw(entity, attr)?;
+        let raw = self.world.facts().get_raw(entity, attr)?;
         match self.program.schema.attribute(attr).ty {
             AttrType::Member(id) => Some(self.program.schema.domain(id).member_name(raw)),
             AttrType::Entity => Some(format!("#{raw}")),
@@ -208,21 +186,18 @@ impl Moment<'_> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
         let columns = &self.program.relation(rel).columns;
         let word = |(column, &raw): (&Column, &i64)| self.program.value_name(column.ty, raw);
-        let rows = self.state.tuples(rel);
+        let rows = self.world.tuples(rel);
         rows.iter().map(|row| columns.iter().zip(row).map(word).collect()).collect()
     }
 
     /// The entities in the first column of a relation: `entities("at")` are all pieces on the board.
     pub fn entities(&mut self, relation: &str) -> Vec<EntityId> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
-        let is_entity = |it: &Column| match it.ty {
-            Type::Domain(id) => self.program.schema.is_entity(AttrType::Member(id)),
-            _ => false,
-        };
-        if !self.program.relation(rel).columns.first().is_some_and(is_entity) {
+        let first = self.program.relation(rel).columns.first();
+        if !first.is_some_and(|it| is_entity(self.program, it.ty)) {
             return self.wrong(relation, "relation of entities", Vec::new());
         }
-        let rows = self.state.tuples(rel);
+        let rows = self.world.tuples(rel);
         let first = rows.iter().filter_map(|row| u32::try_from(*row.first()?).ok());
         let mut found: Vec<EntityId> = first.map(EntityId).collect();
         found.dedup();
@@ -245,7 +220,7 @@ impl Moment<'_> {
     /// States a fact, replacing the old one.
     pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
         let Some(attr) = self.writable(attribute) else { return };
-        if let Err(why) = self.state.set(entity, attr, &value.into()) {
+        if let Err(why) = self.world.state(entity, attr, &value.into()) {
             self.failed(CallFault::Fact(why.to_string()));
         }
     }
@@ -266,21 +241,22 @@ impl Moment<'_> {
     /// Retracts a fact.
     pub fn retract(&mut self, entity: EntityId, attribute: &str) {
         if let Some(attr) = self.writable(attribute) {
-            self.state.retract(entity, attr);
+            self.world.write(entity, attr, None);
         }
     }
 
     /// Retracts everything about an entity.
     pub fn remove(&mut self, entity: EntityId) {
-        self.state.remove(entity);
+        self.world.remove(entity);
     }
 
     /// A new entity; `None` if there is no room, which refuses the action.
     pub fn spawn(&mut self) -> Option<EntityId> {
-        let Some(entity) = self.state.spawn() else {
+        let Some(entity) = self.fresh.ids(self.world).give() else {
             self.failed(CallFault::Fact("there is no room for another entity".into()));
             return None;
         };
+        self.world.admit(entity);
         self.done.push(Done::Spawned(entity));
         Some(entity)
     }
@@ -343,10 +319,7 @@ impl Moment<'_> {
 
     fn attribute(&mut self, name: &str) -> Option<AttrId> {
         let found = self.program.attribute_in(self.file(), name);
-        if found.is_none() {
-            self.unknown("attribute", name);
-        }
-        found
+        self.known(found, "attribute", name)
     }
 
     /// The attribute of that name, unless the engine itself keeps it.
@@ -361,25 +334,20 @@ impl Moment<'_> {
 
     fn relation(&mut self, name: &str) -> Option<RelId> {
         let found = self.program.relation_in(self.file(), name);
-        if found.is_none() {
-            self.unknown("relation", name);
-        }
-        found
+        self.known(found, "relation", name)
     }
 
     /// The arguments of an event as raw values.
     fn event_row(&mut self, name: &str, args: &[Value]) -> Option<(EventId, Tuple)> {
-        let Some(event) = self.program.event_in(self.file(), name) else {
-            self.unknown("event", name);
-            return None;
-        };
+        let found = self.program.event_in(self.file(), name);
+        let event = self.known(found, "event", name)?;
         let columns = &self.program.event(event).columns;
         let raws = columns.iter().zip(args).map(|(it, arg)| raw(self.program, it.ty, arg));
         let row = raws.collect::<Option<Tuple>>().filter(|_| columns.len() == args.len());
         let Some(row) = row else { return self.wrong(name, "event of such arguments", None) };
         for (column, (arg, &raw)) in columns.iter().zip(args.iter().zip(&row)) {
             if let Value::Entity(entity) = arg
-                && let Err(why) = self.state.facts().check_entity(*entity)
+                && let Err(why) = self.world.facts().check_entity(*entity)
             {
                 self.failed(CallFault::Fact(why.to_string()));
                 return None;
@@ -409,6 +377,14 @@ impl Moment<'_> {
         raised
     }
 
+    /// What was found by a name; the call fails if nothing was.
+    fn known<T>(&mut self, found: Option<T>, what: &'static str, name: &str) -> Option<T> {
+        if found.is_none() {
+            self.unknown(what, name);
+        }
+        found
+    }
+
     fn unknown(&mut self, what: &'static str, name: &str) {
         self.failed(CallFault::Unknown { what, name: name.into() });
     }
@@ -428,9 +404,7 @@ impl Moment<'_> {
 fn raw(program: &Program, ty: Type, value: &Value) -> Option<i64> {
     match (ty, value) {
         (Type::Int, Value::Int(it)) => Some(*it),
-        (Type::Domain(id), Value::Entity(it)) => {
-            program.schema.is_entity(AttrType::Member(id)).then_some(i64::from(it.0))
-        }
+        (ty, Value::Entity(it)) => is_entity(program, ty).then_some(i64::from(it.0)),
         (Type::Domain(id), Value::Member(it)) => {
             (usize::from(*it) < program.schema.domain(id).size()).then_some(i64::from(*it))
         }

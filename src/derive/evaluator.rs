@@ -101,7 +101,9 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     /// that of a reaction. It may be no such number, if none is to blame.
     fn exhausted(&self) -> Option<(Resource, usize)>;
     /// Whether anything ran out.
-    fn has_run_out(&self) -> bool;
+    fn has_run_out(&self) -> bool {
+        self.exhausted().is_some()
+    }
 
     // Statistics, which an evaluator need not keep.
 

@@ -10,10 +10,10 @@ use std::ops::ControlFlow;
 use super::metered::Metered;
 use super::output::{Other, Output};
 use super::rows::{Rows, Tuple};
-use super::solve::{Bindings, solve, value};
+use super::solve::{Bindings, bind, solve, value};
 use super::trace::Said;
 use crate::facts::{GAME, Ids};
-use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, Term, VarId};
+use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, VarId};
 
 /// The outputs of a batch, in text order of the reactions; within one reaction by the ascending
 /// values of its named variables, then in text order of the effects.
@@ -57,15 +57,8 @@ fn solutions(
 ) -> BTreeSet<Tuple> {
     let mut found = BTreeSet::new();
     let mut bindings: Bindings = vec![None; reaction.vars.len()];
-    for (&param, &raw) in reaction.params.iter().zip(args) {
-        let agrees = match param {
-            Term::Wild => true,
-            Term::Const(it) => it == raw,
-            Term::Var(var) => *bindings[usize::from(var.0)].get_or_insert(raw) == raw,
-        };
-        if !agrees {
-            return found;
-        }
+    if !bind(&reaction.params, args.iter().copied().map(Some), &mut bindings) {
+        return found;
     }
     let _ = solve(rows, &reaction.body, &mut bindings, &mut |solution| {
         let value = |it: &VarId| solution[usize::from(it.0)].unwrap_or_default();
@@ -107,12 +100,12 @@ impl Solution<'_, '_> {
                     Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => 1,
                 };
                 let entity = subject(input, &args)?;
-                return Some(Output::Set { entity, attr: input.attr(), value });
+                return Some(Output::Write { entity, attr: input.attr(), value: Some(value) });
             }
             Effect::Retract { rel, key } => {
                 let input = input(self.program, *rel)?;
                 let entity = subject(input, &self.values(key)?)?;
-                return Some(Output::Retract { entity, attr: input.attr() });
+                return Some(Output::Write { entity, attr: input.attr(), value: None });
             }
             Effect::Remove { entity } => {
                 return Some(Output::Remove { entity: self.value(entity)? });

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use crate::rules::{Event, Given, Program, Reaction, RelId, Role, raises, relations_of};
 
 use super::rows::Tuple;
-use super::schedule::Schedule;
 
 /// The rows of a relation, ascending, shared.
 pub(super) type SharedRows = Arc<Vec<Tuple>>;
@@ -96,19 +95,6 @@ impl GivenRelations {
     #[inline]
     pub(super) fn trials(&self, rel: RelId) -> u64 {
         self.reads.get(usize::from(rel.0)).copied().unwrap_or_default()
-    }
-
-    /// The trials that the reactions of each batch depend on; empty without trials.
-    pub(super) fn of_batches(&self, program: &Program, schedule: &Schedule) -> Vec<u64> {
-        if self.reads.is_empty() {
-            return Vec::new();
-        }
-        let of = |at: &usize| {
-            let body = &program.reactions[*at].body;
-            relations_of(body).into_iter().fold(0, |all, it| all | self.trials(it))
-        };
-        let batches = schedule.batches.iter();
-        batches.map(|it| it.reactions.iter().fold(0, |all, it| all | of(it))).collect()
     }
 }
 

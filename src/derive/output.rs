@@ -9,11 +9,10 @@ use super::trace::Said;
 use crate::facts::AttrId;
 use crate::rules::{EventId, Type};
 
-/// One effect of a batch, with its values.
+/// One effect of a batch, with its values. A write without a value retracts the fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Output {
-    Set { attr: AttrId, entity: i64, value: i64 },
-    Retract { attr: AttrId, entity: i64 },
+    Write { attr: AttrId, entity: i64, value: Option<i64> },
     Remove { entity: i64 },
     Other(Box<Other>),
 }

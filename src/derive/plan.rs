@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bits::{BitPlan, Memo, PlanError};
+use super::bits::{self, BitPlan, Memo, PlanError};
 use super::call::Calls;
 use super::evaluator::{Backend, Evaluator};
 use super::frog::Statics;
@@ -15,14 +15,12 @@ use crate::rules::{Dependencies, Event, Program};
 #[derive(Debug)]
 pub struct Plan {
     program: Arc<Program>,
-    bits: BitPlan,
+    bits: Arc<dyn BitPlan>,
     /// The merged schedule of reactions, for the bit evaluator.
     pub(super) schedule: Schedule,
     /// The unmerged schedule, for the reference evaluator.
     unmerged: Arc<Schedule>,
     given_relations: GivenRelations,
-    /// For the merged and the unmerged schedule, see [`Plan::trials_of`].
-    trials: [Vec<u64>; 2],
     /// The plans and statics of the reference evaluator, made on first use.
     frog: Arc<Statics>,
     /// The code that reactions call.
@@ -57,14 +55,12 @@ impl Plan {
         let (relations, rules) = (program.relations.len(), program.rules.len());
         let _span = tracing::debug_span!("plan", relations, rules).entered();
         let depends = Dependencies::of(&program);
-        let schedule = Schedule::merged(&program, &depends);
-        let unmerged = Schedule::by_the_letter(&program);
-        let bits = BitPlan::compile(&program, &schedule, &depends, width, memo)?;
-        let frog = Arc::new(Statics::later(&program));
         let given_relations = GivenRelations::of(&program);
-        let trials = [&schedule, &unmerged].map(|it| given_relations.of_batches(&program, it));
-        let unmerged = Arc::new(unmerged);
-        Ok(Self { program, bits, schedule, unmerged, given_relations, trials, frog, calls: None })
+        let schedule = Schedule::merged(&program, &given_relations, &depends);
+        let unmerged = Arc::new(Schedule::by_the_letter(&program, &given_relations));
+        let bits = bits::compile(&program, &schedule, &depends, width, memo)?;
+        let frog = Arc::new(Statics::later(&program));
+        Ok(Self { program, bits, schedule, unmerged, given_relations, frog, calls: None })
     }
 
     /// The same, with the code that reactions call.
@@ -106,7 +102,7 @@ impl Plan {
     /// An evaluator for a new session, which has no facts yet.
     pub(super) fn evaluator(&self, backend: Backend) -> Box<dyn Evaluator> {
         match backend {
-            Backend::Bits => self.bits.session(),
+            Backend::Bits => Arc::clone(&self.bits).session(),
             Backend::Frog => {
                 Box::new(Reference::new(Arc::clone(&self.frog), Arc::clone(&self.unmerged)))
             }
@@ -119,14 +115,6 @@ impl Plan {
         match backend {
             Backend::Bits => &self.schedule,
             Backend::Frog => &self.unmerged,
-        }
-    }
-
-    /// The trials that each batch of that evaluator's schedule depends on, one bit each; empty without trials.
-    pub(super) fn trials_of(&self, backend: Backend) -> &[u64] {
-        match backend {
-            Backend::Bits => &self.trials[0],
-            Backend::Frog => &self.trials[1],
         }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::budget::{Exhausted, SEARCH_STEPS};
 use super::metered::Metered;
-use super::rows::{Rows, Tuple, first};
+use super::rows::{Rows, Tuple, first, is_entity};
 use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
 use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
@@ -248,9 +248,7 @@ impl FromRaw for i64 {
 
 impl FromRaw for EntityId {
     fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self> {
-        let Type::Domain(id) = ty else { return None };
-        let is_entity = program.schema.is_entity(crate::facts::AttrType::Member(id));
-        is_entity.then(|| u32::try_from(raw).ok().map(EntityId))?
+        is_entity(program, ty).then(|| u32::try_from(raw).ok().map(EntityId))?
     }
 }
 
@@ -475,15 +473,14 @@ impl<'t> Rewriter<'t> {
     /// The domain in which a name is a value of the column.
     fn value_of(&self, atom: Option<(RelId, usize)>, name: &str) -> Option<DomainId> {
         let (rel, column) = atom?;
-        let Type::Domain(id) = self.program.relation(rel).columns.get(column)?.ty else {
-            return None;
-        };
+        let ty = self.program.relation(rel).columns.get(column)?.ty;
+        let Type::Domain(id) = ty else { return None };
         let is_member = |id: DomainId| self.program.schema.domain(id).member(name).is_some();
         if is_member(id) {
             return Some(id);
         }
-        let is_entity = self.program.schema.is_entity(crate::facts::AttrType::Member(id));
-        let short = self.abbreviation.filter(|it| is_entity && is_member(it.values));
+        let short = self.abbreviation.filter(|_| is_entity(self.program, ty));
+        let short = short.filter(|it| is_member(it.values));
         short.map(|it| it.values)
     }
 

@@ -98,10 +98,6 @@ impl Evaluator for Reference {
         self.rows.as_ref().and_then(|it| it.exhausted())
     }
 
-    fn has_run_out(&self) -> bool {
-        self.exhausted().is_some()
-    }
-
     fn boxed_clone(&self) -> Box<dyn Evaluator> {
         Box::new(self.clone())
     }

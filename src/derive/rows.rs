@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use crate::rules::{Program, RelId};
+use crate::facts::AttrType;
+use crate::rules::{Program, RelId, Type};
 
 /// One row of a relation, in raw values.
 pub type Tuple = SmallVec<[i64; 4]>;
@@ -42,6 +43,11 @@ impl<R: Rows + ?Sized> Rows for &R {
     }
 }
 
+/// Whether values of a type are entities.
+pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
+    matches!(ty, Type::Domain(id) if program.schema.is_entity(AttrType::Member(id)))
+}
+
 /// The first two of the ascending rows that differ in their last column only.
 pub(super) fn two_of_a_key(rows: &[Tuple]) -> Option<[&Tuple; 2]> {
     let key = |it: &'_ Tuple| it.len().saturating_sub(1);
@@ -50,7 +56,6 @@ pub(super) fn two_of_a_key(rows: &[Tuple]) -> Option<[&Tuple; 2]> {
         .map(|it| [&it[0], &it[1]])
 }
 
-/// The first row that matches a pattern.
 pub(super) fn first(rows: &dyn Rows, rel: RelId, pattern: Pattern<'_>) -> Option<Tuple> {
     let mut found = None;
     let _ = rows.for_each(rel, pattern, &mut |row| {

@@ -4,7 +4,10 @@
 
 use std::ops::Range;
 
-use crate::rules::{ActionId, Attributes, Dependencies, Effect, Event, Program, Reaction, writes};
+use super::given::GivenRelations;
+use crate::rules::{
+    ActionId, Attributes, Dependencies, Effect, Event, Program, Reaction, relations_of, writes,
+};
 
 /// Reactions whose bodies are solved on the same facts, in text order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,6 +20,8 @@ pub(super) struct Batch {
     pub(super) spawns: bool,
     /// Whether it reads the state from before the action.
     pub(super) looks_back: bool,
+    /// The trials that it depends on, one bit each.
+    pub(super) trials: u64,
 }
 
 /// The batches of every action and event.
@@ -32,17 +37,25 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// The batches as the language defines them.
-    pub(super) fn by_the_letter(program: &Program) -> Self {
-        Self::build(program, |batches| batches)
+    pub(super) fn by_the_letter(program: &Program, given: &GivenRelations) -> Self {
+        Self::build(program, given, |batches| batches)
     }
 
     /// The same with fewer batches: reactions that can never do anything are left out, and consecutive
     /// batches are merged if the later one reads nothing that the earlier one writes, and creates no entity.
-    pub(super) fn merged(program: &Program, depends: &Dependencies) -> Self {
-        Self::build(program, |batches| merge(program, depends, batches))
+    pub(super) fn merged(
+        program: &Program,
+        given: &GivenRelations,
+        depends: &Dependencies,
+    ) -> Self {
+        Self::build(program, given, |batches| merge(program, depends, batches))
     }
 
-    fn build(program: &Program, shape: impl Fn(Vec<Vec<usize>>) -> Vec<Vec<usize>>) -> Self {
+    fn build(
+        program: &Program,
+        given: &GivenRelations,
+        shape: impl Fn(Vec<Vec<usize>>) -> Vec<Vec<usize>>,
+    ) -> Self {
         let mut it = Self {
             batches: Vec::new(),
             actions: Vec::new(),
@@ -63,7 +76,9 @@ impl Schedule {
                 let looks_back = bodies().any(|it| program.reads_before(it));
                 let plain = effects().all(is_plain) && !looks_back;
                 let spawns = effects().any(is_spawn);
-                it.batches.push(Batch { reactions, plain, spawns, looks_back });
+                let read = bodies().flat_map(|it| relations_of(it));
+                let trials = read.fold(0, |all, it| all | given.trials(it));
+                it.batches.push(Batch { reactions, plain, spawns, looks_back, trials });
             }
             start..it.batches.len()
         };

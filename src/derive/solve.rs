@@ -9,9 +9,7 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use super::rows::{Rows, Tuple};
-use crate::rules::{
-    Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, RelId, Term, VarId,
-};
+use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, Term, VarId};
 
 /// Values of variables so far, by variable.
 pub type Bindings = Vec<Option<i64>>;
@@ -51,6 +49,20 @@ pub(super) fn term(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
     }
 }
 
+/// Binds the variables among terms to the values in their places, of which some may be open. False if a term cannot
+/// have its value.
+pub(super) fn bind(
+    terms: &[Term],
+    values: impl IntoIterator<Item = Option<i64>>,
+    bindings: &mut [Option<i64>],
+) -> bool {
+    terms.iter().zip(values).all(|(&term, value)| match (term, value) {
+        (_, None) | (Term::Wild, _) => true,
+        (Term::Const(it), Some(raw)) => it == raw,
+        (Term::Var(var), Some(raw)) => *bindings[usize::from(var.0)].get_or_insert(raw) == raw,
+    })
+}
+
 /// The place among `rest` of the literal to try next: first comparisons, atoms without new variables, lookups by key
 /// and aggregates, in this order, which have one solution at most; then the atom with the fewest new variables (a static
 /// counts as if it had two more), and of those with as few the one with the most values. Also returns whether it may
@@ -82,11 +94,6 @@ const NOT_READY: usize = usize::MAX;
 /// The rank from which on a literal may have many solutions.
 const GENERATOR: usize = 100;
 
-/// Statics are tables of a whole board; relations that depend on facts are mostly small.
-fn is_large(program: &Program, rel: RelId) -> bool {
-    program.relation(rel).is_static()
-}
-
 /// The place among `rest` of the first positive atom that has no row, whatever its unbound variables are.
 pub(super) fn atom_without_rows(
     rows: &dyn Rows,
@@ -115,7 +122,9 @@ fn rank(program: &Program, body: &[Literal], at: usize, bindings: &[Option<i64>]
             1 if is_lookup(program, atom, bindings) => 3,
             new => {
                 let bound = atom.args.iter().filter(|&&it| term(it, bindings).is_some()).count();
-                let spread = if is_large(program, atom.rel) { new + 2 } else { new };
+                // Statics are tables of a whole board; relations that depend on facts are mostly small.
+                let is_large = program.relation(atom.rel).is_static();
+                let spread = if is_large { new + 2 } else { new };
                 GENERATOR + 100 * spread - bound.min(99)
             }
         },

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::output::Output;
 use super::refusal::Refusal;
-use super::schedule::Schedule;
+use super::schedule::{Batch, Schedule};
 use super::trace::Trace;
 use super::transaction::{Cut, Transaction};
 use super::world::{World, write};
@@ -22,7 +22,7 @@ impl World {
         let event = Event::Action(action);
         let args = &*self.program().action(action).whole(args);
         let batches = self.batches(event);
-        if batches.len() == 1 && self.schedule().batches[batches.start].plain {
+        if batches.len() == 1 && self.batch(batches.start).plain {
             self.begin_action(None);
             self.fire_plain(batches.start, args);
             return Ok(());
@@ -144,13 +144,9 @@ impl World {
         let mark = self.facts.mark();
         for output in &outputs {
             match output {
-                Output::Set { attr, entity, value } => {
+                Output::Write { attr, entity, value } => {
                     let expiry = &self.plan.program().expiry;
-                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, Some(*value));
-                }
-                Output::Retract { attr, entity } => {
-                    let expiry = &self.plan.program().expiry;
-                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, None);
+                    write(&mut self.facts, expiry, EntityId(*entity as u32), *attr, *value);
                 }
                 Output::Remove { entity } => self.facts.remove(EntityId(*entity as u32)),
                 // A plain batch has no other outputs.
@@ -169,14 +165,8 @@ impl World {
         self.schedule().of(event)
     }
 
-    /// Whether the batch reads the state from before the action.
-    pub(super) fn looks_back(&self, batch: usize) -> bool {
-        self.schedule().batches[batch].looks_back
-    }
-
-    /// Whether the batch creates entities.
-    pub(super) fn spawns(&self, batch: usize) -> bool {
-        self.schedule().batches[batch].spawns
+    pub(super) fn batch(&self, batch: usize) -> &Batch {
+        &self.schedule().batches[batch]
     }
 
     /// The outputs of a batch on the current facts. Entities that it creates have the given ids.

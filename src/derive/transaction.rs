@@ -6,15 +6,15 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, CallState};
+use super::call::Call;
 use super::given::Before;
 use super::output::{Flow, Other, Output, Raised};
 use super::refusal::{DEPTH, EVENTS, Refusal};
 use super::rows::Tuple;
 use super::trace::{Done, Step, Trace};
 use super::world::World;
-use crate::facts::{AttrId, EntityId, FactError, Ids, Mark, Session, Value};
-use crate::rules::{Event, EventId, RelId};
+use crate::facts::{EntityId, Ids, Mark};
+use crate::rules::{Event, EventId};
 
 pub(super) struct Transaction<'w, 't> {
     pub(super) world: &'w mut World,
@@ -47,7 +47,7 @@ pub(super) struct Cut<'t> {
 }
 
 /// The ids of entities that a transaction creates: no id that was in use at any moment of it.
-struct Fresh {
+pub(super) struct Fresh {
     /// The mark where it began.
     since: Mark,
     /// Computed when the first is needed.
@@ -55,44 +55,10 @@ struct Fresh {
 }
 
 impl Fresh {
-    fn ids(&mut self, world: &World) -> &mut Ids {
+    pub(super) fn ids(&mut self, world: &World) -> &mut Ids {
         let ids = self.ids.get_or_insert_with(|| world.facts().ids());
         ids.follow(world.facts(), self.since);
         ids
-    }
-}
-
-/// The world as code called by a reaction reads and writes it.
-struct Called<'c> {
-    world: &'c mut World,
-    fresh: &'c mut Fresh,
-}
-
-impl CallState for Called<'_> {
-    fn facts(&self) -> &Session {
-        self.world.facts()
-    }
-
-    fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
-        self.world.tuples(rel)
-    }
-
-    fn set(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError> {
-        self.world.state(entity, attr, value)
-    }
-
-    fn retract(&mut self, entity: EntityId, attr: AttrId) {
-        self.world.write(entity, attr, None);
-    }
-
-    fn remove(&mut self, entity: EntityId) {
-        self.world.remove(entity);
-    }
-
-    fn spawn(&mut self) -> Option<EntityId> {
-        let entity = self.fresh.ids(self.world).give()?;
-        self.world.admit(entity);
-        Some(entity)
     }
 }
 
@@ -135,12 +101,12 @@ impl<'w, 't> Transaction<'w, 't> {
             if self.is_cut_before(batch) && !self.end_trial(true) {
                 break;
             }
-            if !self.looks_back && self.world.looks_back(batch) {
+            if !self.looks_back && self.world.batch(batch).looks_back {
                 self.looks_back = true;
                 self.world.remember(self.fresh.since, &self.before);
             }
             let mut none = Ids::default();
-            let ids = match self.world.spawns(batch) {
+            let ids = match self.world.batch(batch).spawns {
                 true => self.fresh.ids(self.world),
                 false => &mut none,
             };
@@ -220,11 +186,8 @@ impl<'w, 't> Transaction<'w, 't> {
     ) -> Result<(), Refusal> {
         let since = self.world.facts().mark();
         match output {
-            Output::Set { attr, entity, value } => {
-                self.world.write(EntityId(*entity as u32), *attr, Some(*value));
-            }
-            Output::Retract { attr, entity } => {
-                self.world.write(EntityId(*entity as u32), *attr, None);
+            Output::Write { attr, entity, value } => {
+                self.world.write(EntityId(*entity as u32), *attr, *value);
             }
             Output::Remove { entity } => self.world.remove(EntityId(*entity as u32)),
             Output::Other(other) => self.apply_other(event, args, other, flow)?,
@@ -311,8 +274,8 @@ impl<'w, 't> Transaction<'w, 't> {
             Other::Call { reaction, effect, args: given } => {
                 let call = Call { event, args, by: *reaction, effect: *effect, given };
                 let plan = Arc::clone(self.world.plan());
-                let mut state = Called { world: self.world, fresh: &mut self.fresh };
-                match call.run(plan.program(), plan.calls(), &mut state, flow) {
+                let (program, calls) = (plan.program(), plan.calls());
+                match call.run(program, calls, self.world, &mut self.fresh, flow) {
                     Ok(done) => done.into_iter().for_each(|it| self.done(it)),
                     Err(refusal) => {
                         if let Refusal::Veto { said } = &refusal {

@@ -13,7 +13,7 @@ impl World {
     #[inline]
     pub(super) fn ready(&mut self, rel: RelId) {
         let trials = self.plan().given_relations().trials(rel);
-        if trials & !self.given_rows().fresh != 0 {
+        if trials & !self.given_rows.fresh != 0 {
             self.run_trials(trials);
         }
     }
@@ -21,8 +21,8 @@ impl World {
     /// Runs the trials that a batch depends on, unless their rows are up to date.
     #[inline]
     pub(super) fn ready_batch(&mut self, batch: usize) {
-        let trials = self.batch_trials().get(batch).copied().unwrap_or_default();
-        if trials & !self.given_rows().fresh != 0 {
+        let trials = self.batch(batch).trials;
+        if trials & !self.given_rows.fresh != 0 {
             self.run_trials(trials);
         }
     }
@@ -38,7 +38,7 @@ impl World {
     #[inline(never)]
     fn run_trials(&mut self, trials: u64) {
         for at in 0..self.program().trials.len() {
-            if trials >> at & 1 == 1 && self.given_rows().fresh >> at & 1 == 0 {
+            if trials >> at & 1 == 1 && self.given_rows.fresh >> at & 1 == 0 {
                 self.run_trial(at);
             }
         }
@@ -60,7 +60,7 @@ impl World {
         self.supply(number, Arc::new(rows));
         // Incomplete rows are found again at the next read.
         if !self.has_run_out() {
-            self.given_rows_mut().fresh |= 1 << at;
+            self.given_rows.fresh |= 1 << at;
         }
     }
 
@@ -89,7 +89,7 @@ impl World {
         before: &Before,
     ) -> bool {
         self.batches(event).any(|batch| {
-            if self.looks_back(batch) {
+            if self.batch(batch).looks_back {
                 self.remember(since, before);
             }
             let outputs = self.solve(batch, args, &mut Ids::default(), false);
@@ -117,22 +117,22 @@ impl World {
 
     /// Supplies rows, by the number of their relation.
     pub(super) fn supply(&mut self, at: usize, rows: SharedRows) {
-        if self.given_rows().rows[at] == rows {
+        if self.given_rows.rows[at] == rows {
             return;
         }
-        let old = std::mem::replace(&mut self.given_rows_mut().rows[at], rows);
-        self.given_rows_mut().journal.push((at, old));
+        let old = std::mem::replace(&mut self.given_rows.rows[at], rows);
+        self.given_rows.journal.push((at, old));
         self.pass_on_supplied(at);
     }
 
     /// Restores the supplied rows of a mark.
     pub(super) fn restore_supplied(&mut self, mark: GivenMark) {
-        while self.given_rows().journal.len() > mark.journal {
-            let Some((at, old)) = self.given_rows_mut().journal.pop() else { break };
-            self.given_rows_mut().rows[at] = old;
+        while self.given_rows.journal.len() > mark.journal {
+            let Some((at, old)) = self.given_rows.journal.pop() else { break };
+            self.given_rows.rows[at] = old;
             self.pass_on_supplied(at);
         }
-        self.given_rows_mut().fresh = mark.fresh;
+        self.given_rows.fresh = mark.fresh;
     }
 
     /// Drops the rows from before the action, which are no longer read.
@@ -151,8 +151,8 @@ impl World {
     /// Passes the supplied rows of a relation to the evaluator.
     pub(super) fn pass_on_supplied(&mut self, at: usize) {
         let rel = self.plan().given_relations().rels[at];
-        let rows = Arc::clone(&self.given_rows().rows[at]);
-        self.take_rows(rel, &rows);
+        let rows = Arc::clone(&self.given_rows.rows[at]);
+        self.evaluator.take_rows(rel, &rows);
     }
 
     /// Passes all supplied rows to the evaluator.

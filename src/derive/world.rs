@@ -16,7 +16,7 @@ use super::leaves::Leaves;
 use super::output::Output;
 use super::plan::Plan;
 use super::refusal::Refusal;
-use super::rows::{Rows, Tuple, two_of_a_key};
+use super::rows::{Pattern, Rows, Tuple, Visit, two_of_a_key};
 use super::trace::Trace;
 use super::watch::{RowChanges, Watch, Watches};
 use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Mark, Session, Value};
@@ -44,7 +44,7 @@ pub struct World {
     /// Whether the rows were dropped until [`World::reload`].
     unloaded: bool,
     /// Supplied rows, which neither are facts nor follow from rules.
-    given_rows: GivenRows,
+    pub(super) given_rows: GivenRows,
 }
 
 impl World {
@@ -321,12 +321,17 @@ impl World {
     /// Calls `f` with every row of a relation, ascending.
     pub fn for_each(&mut self, rel: RelId, f: &mut dyn FnMut(&[i64])) {
         let all = self.any_row(rel);
-        self.ready(rel);
-        let (evaluator, basis) = self.parts();
-        evaluator.for_each(basis, rel, &all, &mut |tuple| {
+        self.visit(rel, &all, &mut |tuple| {
             f(tuple);
             ControlFlow::Continue(())
         });
+    }
+
+    /// Calls `f` with the rows that match a pattern, ascending, until it breaks.
+    fn visit(&mut self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) {
+        self.ready(rel);
+        let (evaluator, basis) = self.parts();
+        evaluator.for_each(basis, rel, pattern, f);
     }
 
     /// The pattern that every row of a relation matches.
@@ -337,11 +342,9 @@ impl World {
     /// All rows of a relation that is listed as a whole or played out row by row, ascending. If there are too
     /// many, the result is empty, and [`World::check`] reports it.
     pub fn listed(&mut self, rel: RelId) -> Vec<Tuple> {
-        self.ready(rel);
         let all = self.any_row(rel);
         let mut rows = Vec::new();
-        let (evaluator, basis) = self.parts();
-        evaluator.for_each(basis, rel, &all, &mut |tuple| {
+        self.visit(rel, &all, &mut |tuple| {
             rows.push(Tuple::from_slice(tuple));
             match rows.len() > ACTIONS {
                 true => ControlFlow::Break(()),
@@ -370,10 +373,8 @@ impl World {
 
     /// The rows that match a pattern (`None` = anything), ascending.
     pub fn matching(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Vec<Tuple> {
-        self.ready(rel);
         let mut found = Vec::new();
-        let (evaluator, basis) = self.parts();
-        evaluator.for_each(basis, rel, pattern, &mut |tuple| {
+        self.visit(rel, pattern, &mut |tuple| {
             found.push(Tuple::from_slice(tuple));
             ControlFlow::Continue(())
         });
@@ -382,10 +383,8 @@ impl World {
 
     /// The first of the rows that match a pattern.
     pub fn first(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<Tuple> {
-        self.ready(rel);
         let mut found = None;
-        let (evaluator, basis) = self.parts();
-        evaluator.for_each(basis, rel, pattern, &mut |tuple| {
+        self.visit(rel, pattern, &mut |tuple| {
             found = Some(Tuple::from_slice(tuple));
             ControlFlow::Break(())
         });
@@ -494,24 +493,6 @@ impl World {
     /// Switches to a new evaluator, which has not seen any facts yet.
     fn use_evaluator(&mut self, backend: Backend) {
         (self.evaluator, self.backend) = (self.plan.evaluator(backend), backend);
-    }
-
-    pub(super) fn given_rows(&self) -> &GivenRows {
-        &self.given_rows
-    }
-
-    pub(super) fn given_rows_mut(&mut self) -> &mut GivenRows {
-        &mut self.given_rows
-    }
-
-    /// The trials that each batch depends on, one bit each; empty without trials.
-    pub(super) fn batch_trials(&self) -> &[u64] {
-        self.plan.trials_of(self.backend())
-    }
-
-    /// Passes supplied rows to the evaluator.
-    pub(super) fn take_rows(&mut self, rel: RelId, rows: &[Tuple]) {
-        self.evaluator.take_rows(rel, rows);
     }
 
     /// The plans of all rules as text. The reference evaluator has none.

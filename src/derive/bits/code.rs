@@ -311,14 +311,11 @@ pub(super) struct ReactionCode {
 /// An effect, with expressions over the registers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum EffectCode {
-    Set {
+    /// A fact is stated, or retracted if there is no value.
+    Write {
         attr: AttrId,
         entity: ExprId,
-        value: ExprId,
-    },
-    Retract {
-        attr: AttrId,
-        entity: ExprId,
+        value: Option<ExprId>,
     },
     Remove {
         entity: ExprId,

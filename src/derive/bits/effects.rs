@@ -70,12 +70,13 @@ impl<W: Word> State<W> {
         effect: &EffectCode,
     ) -> Option<Output> {
         match effect {
-            EffectCode::Set { attr, entity, value } => {
-                let (entity, value) = (self.value_of(c, *entity)?, self.value_of(c, *value)?);
-                Some(Output::Set { attr: *attr, entity, value })
-            }
-            EffectCode::Retract { attr, entity } => {
-                self.value_of(c, *entity).map(|entity| Output::Retract { attr: *attr, entity })
+            EffectCode::Write { attr, entity, value } => {
+                let entity = self.value_of(c, *entity)?;
+                let value = match value {
+                    Some(it) => Some(self.value_of(c, *it)?),
+                    None => None,
+                };
+                Some(Output::Write { attr: *attr, entity, value })
             }
             EffectCode::Remove { entity } => {
                 self.value_of(c, *entity).map(|entity| Output::Remove { entity })
@@ -92,9 +93,7 @@ impl<W: Word> State<W> {
         effect: &EffectCode,
     ) -> Option<Other> {
         Some(match effect {
-            EffectCode::Set { .. } | EffectCode::Retract { .. } | EffectCode::Remove { .. } => {
-                return None;
-            }
+            EffectCode::Write { .. } | EffectCode::Remove { .. } => return None,
             EffectCode::Spawn { reg } => {
                 let entity = self.ids.give_raw();
                 self.regs[usize::from(*reg)] = entity;

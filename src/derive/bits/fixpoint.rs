@@ -5,6 +5,7 @@ use crate::rules::RelId;
 use super::assemble::Assembler;
 use super::code::StoreId;
 use super::error::PlanError;
+use super::layout::Sizes;
 
 /// One relation of the stratum: all its tuples, and those of the last round.
 #[derive(Debug, Clone)]
@@ -13,7 +14,7 @@ pub(super) struct Member {
     pub(super) full: StoreId,
     pub(super) delta: StoreId,
     /// The sizes of its columns, if they are finite and there are few possible tuples.
-    pub(super) space: Option<Vec<u32>>,
+    pub(super) space: Option<Sizes>,
 }
 
 /// One plan of a rule.

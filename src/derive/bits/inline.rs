@@ -6,6 +6,7 @@
 //! itself, which is derived for them. The datafrog evaluator does not inline.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, RuleId, Term, Var, VarId};
 
@@ -75,9 +76,7 @@ fn simple_rule<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
     let relation = rules.program.relation(rel);
     let [only] = relation.rules.as_slice() else { return None };
     let rule = rules.rule(*only);
-    let mut distinct: Vec<Term> = rule.args.clone();
-    distinct.sort_by_key(|it| if let Term::Var(var) = it { var.0 } else { u16::MAX });
-    distinct.dedup();
+    let distinct: BTreeSet<VarId> = rule.args.iter().filter_map(Term::var).collect();
     let plain = |literal: &Literal| match literal {
         Literal::Atom(atom) => atom.rel != rel && atom.args.iter().all(|it| rule.args.contains(it)),
         _ => false,
@@ -85,7 +84,6 @@ fn simple_rule<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
     (relation.role == Role::Derived
         && rule.args.len() >= 2
         && distinct.len() == rule.args.len()
-        && rule.args.iter().all(|it| matches!(it, Term::Var(_)))
         && !rule.body.is_empty()
         && rule.body.iter().all(plain))
     .then_some(rule)

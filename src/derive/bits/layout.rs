@@ -4,12 +4,13 @@
 //! Inputs are functions with inverse rows. Relations that do not fit (integers, huge products) are sorted
 //! lists of tuples. Deliberately absent: the choice of join orders.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::HashMap;
 use smallvec::SmallVec;
 
-use crate::rules::{Input, Program, RelId, Type};
+use crate::rules::{Column, Input, Program, RelId, Type};
 
 use super::super::budget::{BIT_ROWS, TABLE_BYTES};
 use super::super::rows::Tuple;
@@ -35,6 +36,37 @@ pub(super) struct Dense {
     pub(super) rows: u32,
     /// The row of first-column values that have a non-empty row (for two columns and more).
     pub(super) support: Option<u32>,
+}
+
+impl Dense {
+    /// A table of statics.
+    fn table(base: usize, rows: usize, sizes: Sizes) -> Self {
+        Self {
+            space: Space::Static,
+            base: base as u32,
+            strides: strides(&sizes),
+            sizes,
+            rows: rows as u32,
+            support: None,
+        }
+    }
+
+    /// All its rows.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.base as usize..(self.base + self.rows) as usize
+    }
+
+    /// Number of rows of a block, which has one value of the first column.
+    pub(super) fn stride(&self) -> u32 {
+        self.strides.first().map_or(1, |it| *it)
+    }
+
+    /// The rows of a block.
+    pub(super) fn block(&self, first: usize) -> Range<usize> {
+        let stride = self.stride() as usize;
+        let start = self.base as usize + first * stride;
+        start..start + stride
+    }
 }
 
 /// How a relation is stored.
@@ -74,7 +106,7 @@ pub(super) const NONE: i64 = i64::MIN;
 type RowsOf = (RelId, u8, u32);
 
 /// All stores of a program, growing while plans are made.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Layout<W> {
     pub(super) stores: Vec<Store>,
     /// The tuples of statics, by relation.
@@ -116,19 +148,7 @@ impl<W: Word> Layout<W> {
         Self {
             stores: vec![Store::Nowhere; program.relations.len()],
             known: vec![None; program.relations.len()],
-            statics: Statics::default(),
-            kept_rows: 0,
-            kept_funs: 0,
-            frame_rows: 0,
-            orders: Vec::new(),
-            sparse_static: Vec::new(),
-            static_rows: HashMap::new(),
-            planned_rows: 0,
-            unfilled: Vec::new(),
-            static_funs: HashMap::new(),
-            static_sparse: HashMap::new(),
-            indexes: HashMap::new(),
-            order_bytes: 0,
+            ..Self::default()
         }
     }
 
@@ -193,13 +213,7 @@ impl<W: Word> Layout<W> {
 
     /// Rows for a relation, if its columns are finite and the rows are not too many.
     pub(super) fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
-        let sizes: Option<Sizes> = program
-            .relation(rel)
-            .columns
-            .iter()
-            .map(|it| size(program, it.ty).map(|it| it as u32))
-            .collect();
-        let sizes = sizes?;
+        let sizes = sizes(program, &program.relation(rel).columns)?;
         let keys = &sizes[..sizes.len().saturating_sub(1)];
         let rows = keys.iter().try_fold(1usize, |all, &it| all.checked_mul(it as usize))?;
         if rows > MAX_ROWS {
@@ -262,23 +276,14 @@ impl<W: Word> Layout<W> {
         let columns = &program.relation(rel).columns;
         size(program, columns[target].ty)?;
         let kept: Vec<usize> = (0..columns.len()).filter(|it| mask >> it & 1 == 1).collect();
-        let sizes: Option<Sizes> =
-            kept.iter().map(|&it| size(program, columns[it].ty).map(|it| it as u32)).collect();
-        let sizes = sizes?;
+        let sizes = sizes(program, kept.iter().map(|&it| &columns[it]))?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
         let base = self.planned_rows;
         if rows > MAX_ROWS || (base + rows) * size_of::<W>() > TABLE_BYTES {
             return None;
         }
         self.planned_rows += rows;
-        let dense = Dense {
-            space: Space::Static,
-            base: base as u32,
-            strides: strides(&sizes),
-            sizes,
-            rows: rows as u32,
-            support: None,
-        };
+        let dense = Dense::table(base, rows, sizes);
         self.static_rows.insert(slot, dense.clone());
         self.unfilled.push((slot, dense.clone()));
         Some(dense)
@@ -315,8 +320,7 @@ impl<W: Word> Layout<W> {
             (Some(all), _) => {
                 let by = |it| kept.iter().position(|at| *at == it).map_or(0, |at| strides[at]);
                 let by: Sizes = (0..columns.len()).map(by).collect();
-                let sizes = columns.iter().filter_map(|it| size(program, it.ty));
-                let sizes: Sizes = sizes.map(|it| it as u32).collect();
+                let sizes = sizes(program, columns).unwrap_or_default();
                 regrouped(rows, &all, &sizes, target, &by)
             }
             (_, 1) => bits(rows, known.tuples(), target, |it| part(it, 0)),
@@ -335,15 +339,13 @@ impl<W: Word> Layout<W> {
         }
         let columns = &program.relation(rel).columns;
         let keys = &columns[..columns.len().checked_sub(1)?];
-        let sizes: Option<Sizes> =
-            keys.iter().map(|it| size(program, it.ty).map(|it| it as u32)).collect();
-        let sizes = sizes?;
+        let sizes = sizes(program, keys)?;
         let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
         let base = self.statics.funs.len();
         if rows > MAX_ROWS || base + rows > BIT_ROWS {
             return None;
         }
-        let strides = strides(&sizes);
+        let dense = Dense::table(base, rows, sizes);
         let known = self.known[usize::from(rel.0)].as_deref();
         if let Some(table) = known.and_then(Fixed::rows::<W>) {
             let value = |mut row: W| row.pop().map_or(NONE, |it| it as i64);
@@ -351,19 +353,14 @@ impl<W: Word> Layout<W> {
         } else {
             self.statics.funs.resize(base + rows, NONE);
             for tuple in known.map_or(&[][..], Fixed::tuples) {
-                let at: usize =
-                    tuple.iter().zip(&strides).map(|(&it, &by)| it as usize * by as usize).sum();
+                let at: usize = tuple
+                    .iter()
+                    .zip(&dense.strides)
+                    .map(|(&it, &by)| it as usize * by as usize)
+                    .sum();
                 self.statics.funs[base + at] = tuple[keys.len()];
             }
         }
-        let dense = Dense {
-            space: Space::Static,
-            base: base as u32,
-            strides,
-            sizes,
-            rows: rows as u32,
-            support: None,
-        };
         self.static_funs.insert(rel, dense.clone());
         Some(dense)
     }
@@ -469,6 +466,14 @@ pub(super) fn size(program: &Program, ty: Type) -> Option<usize> {
         Type::Domain(id) => Some(program.schema.domain(id).size()),
         Type::Int | Type::Text => None,
     }
+}
+
+/// The sizes of columns; `None` if one is not finite.
+pub(super) fn sizes<'c>(
+    program: &Program,
+    columns: impl IntoIterator<Item = &'c Column>,
+) -> Option<Sizes> {
+    columns.into_iter().map(|it| Some(size(program, it.ty)? as u32)).collect()
 }
 
 fn strides(sizes: &[u32]) -> Sizes {

@@ -17,10 +17,9 @@ use super::compile::{Compiled, Maintained, Mode, Readers, refill};
 use super::general;
 use super::layout::{Dense, NONE, Store};
 use super::machine::KeptId;
-use super::native::LeafRoom;
+use super::native::Counting;
 use super::planner::GIVEN;
 use super::run::State;
-use super::tries::Tries;
 use super::word::Word;
 
 /// Maximum capacity for tuples to be checked that a session keeps between changes, for each maintained relation.
@@ -45,14 +44,7 @@ pub(super) struct Live<W> {
     /// By [`KeptId`], whether the candidates of a maintained relation have not been checked yet.
     unchecked: Vec<bool>,
     scratch: Vec<W>,
-    /// The memory for counting leaves, once they are counted.
-    pub(super) room: Option<Box<LeafRoom>>,
-    /// The arguments of the actions whose leaves are being counted, those of the plies above first.
-    pub(super) leaf_rows: Vec<i64>,
-    /// Statistics of attempts to count leaves after an action by code.
-    pub(super) leaf_tries: Tries,
-    /// Statistics of attempts for an action above the last ply.
-    pub(super) step_tries: Tries,
+    pub(super) counting: Counting,
     /// The blocks and tuples of maintained relations that were derived again; recorded only on request.
     pub(super) log: Option<Vec<(RelId, Tuple)>>,
 }
@@ -70,10 +62,7 @@ impl<W: Word> Live<W> {
             pending: false,
             unchecked: vec![false; c.maintained.len()],
             scratch: Vec::new(),
-            room: None,
-            leaf_rows: Vec::new(),
-            leaf_tries: Tries::default(),
-            step_tries: Tries::default(),
+            counting: Counting::default(),
             log: None,
         };
         engine.suspect_unprompted(c);
@@ -131,16 +120,13 @@ impl<W: Word> Live<W> {
                 self.s.funs[fun as usize + entity as usize] = new.unwrap_or(NONE);
                 if let Some(inverse) = inverse {
                     if let Some(old) = old {
-                        let row = &mut self.s.rows[inverse as usize + old as usize];
-                        *row = row.and_not(who);
+                        put(&mut self.s.rows[inverse as usize + old as usize], who, false);
                     }
                     if let Some(new) = new {
-                        let row = &mut self.s.rows[inverse as usize + new as usize];
-                        *row = row.or(who);
+                        put(&mut self.s.rows[inverse as usize + new as usize], who, true);
                     }
                 }
-                let row = &mut self.s.rows[present as usize];
-                *row = if new.is_some() { row.or(who) } else { row.and_not(who) };
+                put(&mut self.s.rows[present as usize], who, new.is_some());
             }
             Store::Game { fun } if entity == 0 => {
                 self.s.funs[fun as usize] = new.unwrap_or(NONE);
@@ -154,9 +140,8 @@ impl<W: Word> Live<W> {
                 if dense.sizes.is_empty() && entity != 0 {
                     return;
                 }
-                let row = &mut self.s.rows[dense.base as usize];
                 let one = W::one(member as usize);
-                *row = if new == Some(1) { row.or(one) } else { row.and_not(one) };
+                put(&mut self.s.rows[dense.base as usize], one, new == Some(1));
             }
             _ => {}
         }
@@ -174,15 +159,13 @@ impl<W: Word> Live<W> {
             return;
         }
         let row = &mut self.s.rows[dense.base as usize + entity];
-        *row = if comes { row.or(W::one(member)) } else { row.and_not(W::one(member)) };
+        put(row, W::one(member), comes);
         let is_empty = row.is_empty();
         if let Some(support) = dense.support {
-            let (row, one) = (&mut self.s.rows[support as usize], W::one(entity));
-            *row = if is_empty { row.and_not(one) } else { row.or(one) };
+            put(&mut self.s.rows[support as usize], W::one(entity), !is_empty);
         }
         if let Some(index) = index {
-            let (row, one) = (&mut self.s.rows[index as usize + member], W::one(entity));
-            *row = if comes { row.or(one) } else { row.and_not(one) };
+            put(&mut self.s.rows[index as usize + member], W::one(entity), comes);
         }
     }
 
@@ -191,24 +174,27 @@ impl<W: Word> Live<W> {
         self.invalidate_all(c);
         match &c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => {
-                let base = dense.base as usize;
-                self.s.rows[base..base + dense.rows as usize].fill(W::default());
+                self.s.rows[dense.range()].fill(W::default());
                 if let Some(support) = dense.support {
                     self.s.rows[support as usize] = W::default();
                 }
-                for tuple in rows {
-                    let (row, last) = row_of(dense, tuple);
-                    self.s.rows[row] = self.s.rows[row].or(W::one(last));
-                    if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
-                        let row = &mut self.s.rows[support as usize];
-                        *row = row.or(W::one(first as usize));
-                    }
-                }
+                self.add_tuples(dense, 0, rows);
             }
             Store::Sparse(store) => {
                 refill(c, *store, &mut self.s.lists[*store as usize], rows.to_vec());
             }
             Store::Nowhere | Store::Static | Store::Key { .. } | Store::Game { .. } => {}
+        }
+    }
+
+    /// Adds tuples to rows, which are counted from `frame`.
+    fn add_tuples(&mut self, dense: &Dense, frame: usize, tuples: &[Tuple]) {
+        for tuple in tuples {
+            let (row, last) = row_of(dense, tuple);
+            put(&mut self.s.rows[frame + row], W::one(last), true);
+            if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
+                put(&mut self.s.rows[frame + support as usize], W::one(first as usize), true);
+            }
         }
     }
 
@@ -394,9 +380,7 @@ impl<W: Word> Live<W> {
                 self.s.rows[at] = row.xor(one);
             }
         }
-        for (consumer, guards) in &c.readers[usize::from(kept.rel.0)].blocks {
-            mark_dirty(&mut self.s, *consumer, one, guards);
-        }
+        tell_blocks(&mut self.s, &c.readers[usize::from(kept.rel.0)], block);
     }
 
     /// Notifies the readers of the tuples that the first rows of a block have and the second have not.
@@ -429,29 +413,18 @@ impl<W: Word> Live<W> {
         }
         self.journal.push((row as u32, old));
         self.s.rows[row] = old.xor(W::one(last));
+        let first = tuple[0] as usize;
         if let Some(support) = dense.support {
-            self.update_support(dense, support as usize, tuple[0] as usize);
+            let any = self.s.rows[dense.block(first)].iter().any(|it| !it.is_empty());
+            self.keep_bit(support as usize, first, any);
         }
         if let Some(index) = c.indexes[usize::from(rel.0)] {
-            self.update_index(dense, index as usize, tuple[0] as usize, last);
+            let any = self.s.rows[dense.block(first)].iter().any(|it| it.has(last));
+            self.keep_bit(index as usize + last, first, any);
         }
         if holds {
             tell(c, &mut self.s, rel, tuple);
         }
-    }
-
-    fn update_support(&mut self, dense: &Dense, support: usize, first: usize) {
-        let stride = dense.strides[0] as usize;
-        let start = dense.base as usize + first * stride;
-        let any = self.s.rows[start..start + stride].iter().any(|it| !it.is_empty());
-        self.keep_bit(support, first, any);
-    }
-
-    fn update_index(&mut self, dense: &Dense, index: usize, first: usize, last: usize) {
-        let stride = dense.strides.first().map_or(1, |it| *it as usize);
-        let start = dense.base as usize + first * stride;
-        let any = self.s.rows[start..start + stride].iter().any(|it| it.has(last));
-        self.keep_bit(index + last, first, any);
     }
 
     fn keep_bit(&mut self, at: usize, bit: usize, on: bool) {
@@ -524,17 +497,7 @@ impl<W: Word> Live<W> {
     fn take_list(&mut self, c: &Compiled<W>, rel: RelId, list: u32) {
         let tuples = self.s.lists[list as usize].tuples.clone();
         match &c.stores[usize::from(rel.0)] {
-            Store::Dense(dense) => {
-                for tuple in &tuples {
-                    let (row, last) = row_of(dense, tuple);
-                    let at = self.s.frame + row;
-                    self.s.rows[at] = self.s.rows[at].or(W::one(last));
-                    if let Some(support) = dense.support {
-                        let at = self.s.frame + support as usize;
-                        self.s.rows[at] = self.s.rows[at].or(W::one(tuple[0] as usize));
-                    }
-                }
-            }
+            Store::Dense(dense) => self.add_tuples(dense, self.s.frame, &tuples),
             Store::Sparse(store) => {
                 refill(c, *store, &mut self.s.lists[*store as usize], tuples);
             }
@@ -544,11 +507,10 @@ impl<W: Word> Live<W> {
 
     fn clear(&mut self, c: &Compiled<W>, rel: RelId) {
         if let Store::Dense(dense) = &c.stores[usize::from(rel.0)] {
-            let stride = dense.strides.first().map_or(1, |it| *it);
             let at = self.s.frame + dense.support.unwrap_or(dense.base) as usize;
             let used = std::mem::take(&mut self.s.rows[at]);
             if dense.support.is_some() {
-                self.s.empty(dense.base, used, stride);
+                self.s.empty(dense.base, used, dense.stride());
             }
         }
     }
@@ -644,8 +606,7 @@ impl<W: Word> Live<W> {
         self.s.fuel.restart();
         for &Maintained { rel, .. } in &c.maintained {
             let Store::Dense(dense) = &c.stores[usize::from(rel.0)] else { continue };
-            let base = dense.base as usize;
-            self.wipe(base..base + dense.rows as usize);
+            self.wipe(dense.range());
             if let Some(support) = dense.support {
                 self.wipe(support as usize..support as usize + 1);
             }
@@ -721,7 +682,7 @@ impl<W: Word> Live<W> {
             + self.s.suspects.iter().map(|it| it.capacity() * size_of::<[i64; 4]>()).sum::<usize>()
             + self.s.regs.len() * size_of::<i64>()
             + self.s.ready.capacity() * size_of::<u64>()
-            + self.room.as_ref().map_or(0, |it| it.heap_bytes())
+            + self.counting.heap_bytes()
             + lists
     }
 }
@@ -763,6 +724,12 @@ fn mark_dirty<W: Word>(s: &mut State<W>, consumer: KeptId, block: W, guards: &[u
     if !block.is_empty() {
         s.mark_dirty(consumer, block);
     }
+}
+
+/// Adds members to a row, or removes them.
+#[inline(always)]
+fn put<W: Word>(row: &mut W, members: W, comes: bool) {
+    *row = if comes { row.or(members) } else { row.and_not(members) };
 }
 
 /// Puts a tuple in the registers where plans expect it.

@@ -7,7 +7,7 @@
 
 use crate::rules::{Fold, Op as Comparison};
 
-use super::code::{ExprId, ExprNode, Reg, RegList, StoreId};
+use super::code::{Address, ExprId, ExprNode, Reg, RegList, Space, StoreId};
 
 /// Maximum number of open loops, those of nested plans included.
 pub(super) const SLOTS: usize = 64;
@@ -26,394 +26,128 @@ pub(super) struct Place {
     pub(super) keys: [Reg; 2],
 }
 
-/// The capital at the end of many names tells the [`super::code::Space`]: `S` static, `K` maintained (kept), `F` frame.
+/// A place with one key, of stride 1, and where to go on if nothing is left of the accumulator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Near {
+    pub(super) base: u32,
+    pub(super) key: Reg,
+    pub(super) skip: Skip,
+}
+
+/// The capital at the end of many names tells the [`Space`]: `S` static, `K` maintained (kept), `F` frame.
 /// A `1` behind it: the place has one key, of stride 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Inst {
     // --- the accumulator: load a row, narrow to what the row has, narrow to what it does not have (`Drop`). What
     // has a `1` fails if nothing is left.
-    LoadS1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    LoadK1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    LoadF1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    LoadS {
-        at: Place,
-    },
-    LoadK {
-        at: Place,
-    },
-    LoadF {
-        at: Place,
-    },
-    AndS1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    AndK1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    AndF1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    AndS {
-        at: Place,
-    },
-    AndK {
-        at: Place,
-    },
-    AndF {
-        at: Place,
-    },
-    DropS1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    DropK1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    DropF1 {
-        base: u32,
-        key: Reg,
-        skip: Skip,
-    },
-    DropS {
-        at: Place,
-    },
-    DropK {
-        at: Place,
-    },
-    DropF {
-        at: Place,
-    },
-    LoadOne {
-        key: Reg,
-    },
-    AndOne {
-        key: Reg,
-    },
-    DropOne {
-        key: Reg,
-    },
-    LoadFirst {
-        n: u16,
-    },
-    AndFirst {
-        n: u16,
-    },
+    LoadS1(Near),
+    LoadK1(Near),
+    LoadF1(Near),
+    LoadS(Place),
+    LoadK(Place),
+    LoadF(Place),
+    AndS1(Near),
+    AndK1(Near),
+    AndF1(Near),
+    AndS(Place),
+    AndK(Place),
+    AndF(Place),
+    DropS1(Near),
+    DropK1(Near),
+    DropF1(Near),
+    DropS(Place),
+    DropK(Place),
+    DropF(Place),
+    LoadOne { key: Reg },
+    AndOne { key: Reg },
+    DropOne { key: Reg },
+    LoadFirst { n: u16 },
+    AndFirst { n: u16 },
 
     // --- what is done with the accumulator
-    /// For each member: opens the loop that ends at its `Next`.
-    Loop {
-        reg: Reg,
-        slot: u8,
-        skip: Skip,
-    },
-    Next {
-        reg: Reg,
-        slot: u8,
-        back: Skip,
-    },
-    /// Saves the accumulator in a slot; goes on if it has members.
-    Save {
-        slot: u8,
-        skip: Skip,
-    },
-    TestSome {
-        skip: Skip,
-    },
-    TestNone {
-        skip: Skip,
-    },
-    Count {
-        reg: Reg,
-    },
-    /// Adds the accumulator to the row, or jumps if the accumulator is empty.
-    GrowK {
-        at: Place,
-        skip: Skip,
-    },
-    GrowF {
-        at: Place,
-        skip: Skip,
-    },
-    /// The same with one key and stride 1, and with a member added to the support.
-    GrowK1 {
-        base: u32,
-        key: Reg,
-        support: u32,
-        bit: Reg,
-        skip: Skip,
-    },
-    GrowF1 {
-        base: u32,
-        key: Reg,
-        support: u32,
-        bit: Reg,
-        skip: Skip,
-    },
-    BitK {
-        at: Place,
-        bit: Reg,
-    },
-    BitF {
-        at: Place,
-        bit: Reg,
-    },
-    /// Adds one member to a row, independent of the accumulator: the support of a relation.
-    NoteK {
-        base: u32,
-        bit: Reg,
-    },
-    NoteF {
-        base: u32,
-        bit: Reg,
-    },
-    /// A whole loop over the saved members, whose body is rows side by side; see [`Sweep`].
-    Sweep {
-        sweep: u32,
-        slot: u8,
-    },
-
-    /// Sets in the sweep's row the saved members for which the accumulator AND the terms is not empty.
-    Gather {
-        sweep: u32,
-        slot: u8,
-    },
-
-    /// Narrows the accumulator to the members whose row (the term says where it is) has the bit.
-    Filter {
-        term: u32,
-        bit: Reg,
-        skip: Skip,
-    },
+    // For each member: opens the loop that ends at its `Next`.
+    Loop { reg: Reg, slot: u8, skip: Skip },
+    Next { reg: Reg, slot: u8, back: Skip },
+    // Saves the accumulator in a slot; goes on if it has members.
+    Save { slot: u8, skip: Skip },
+    TestSome { skip: Skip },
+    TestNone { skip: Skip },
+    Count { reg: Reg },
+    // Adds the accumulator to the row, or jumps if the accumulator is empty.
+    GrowK { at: Place, skip: Skip },
+    GrowF { at: Place, skip: Skip },
+    // The same with one key and stride 1, and with a member added to the support.
+    GrowK1 { base: u32, key: Reg, support: u32, bit: Reg, skip: Skip },
+    GrowF1 { base: u32, key: Reg, support: u32, bit: Reg, skip: Skip },
+    BitK { at: Place, bit: Reg },
+    BitF { at: Place, bit: Reg },
+    // Adds one member to a row, independent of the accumulator: the support of a relation.
+    NoteK { base: u32, bit: Reg },
+    NoteF { base: u32, bit: Reg },
+    // A whole loop over the saved members, whose body is rows side by side; see [`Sweep`].
+    Sweep { sweep: u32, slot: u8 },
+    // Sets in the sweep's row the saved members for which the accumulator AND the terms is not empty.
+    Gather { sweep: u32, slot: u8 },
+    // Narrows the accumulator to the members whose row (the term says where it is) has the bit.
+    Filter { term: u32, bit: Reg, skip: Skip },
 
     // --- functions and tests
-    FetchK1 {
-        base: u32,
-        key: Reg,
-        reg: Reg,
-        skip: Skip,
-    },
-    FetchK {
-        at: Place,
-        reg: Reg,
-        skip: Skip,
-    },
-    FetchS {
-        at: Place,
-        reg: Reg,
-        skip: Skip,
-    },
-    IsK {
-        at: Place,
-        value: Reg,
-        skip: Skip,
-    },
-    IsS {
-        at: Place,
-        value: Reg,
-        skip: Skip,
-    },
-    IsNotK {
-        at: Place,
-        value: Reg,
-        skip: Skip,
-    },
-    IsNotS {
-        at: Place,
-        value: Reg,
-        skip: Skip,
-    },
-    HasK {
-        at: Place,
-        skip: Skip,
-    },
-    HasS {
-        at: Place,
-        skip: Skip,
-    },
-    LacksK {
-        at: Place,
-        skip: Skip,
-    },
-    LacksS {
-        at: Place,
-        skip: Skip,
-    },
-    InS {
-        at: Place,
-        bit: Reg,
-        skip: Skip,
-    },
-    InK {
-        at: Place,
-        bit: Reg,
-        skip: Skip,
-    },
-    InF {
-        at: Place,
-        bit: Reg,
-        skip: Skip,
-    },
-    OutS {
-        at: Place,
-        bit: Reg,
-        skip: Skip,
-    },
-    OutK {
-        at: Place,
-        bit: Reg,
-        skip: Skip,
-    },
-    OutF {
-        at: Place,
-        bit: Reg,
-        skip: Skip,
-    },
-    InK1 {
-        base: u32,
-        key: Reg,
-        bit: Reg,
-        skip: Skip,
-    },
-    InF1 {
-        base: u32,
-        key: Reg,
-        bit: Reg,
-        skip: Skip,
-    },
-    OutK1 {
-        base: u32,
-        key: Reg,
-        bit: Reg,
-        skip: Skip,
-    },
-    OutF1 {
-        base: u32,
-        key: Reg,
-        bit: Reg,
-        skip: Skip,
-    },
-    Compare {
-        op: Comparison,
-        lhs: Reg,
-        rhs: Reg,
-        skip: Skip,
-    },
-    CompareExpr {
-        op: Comparison,
-        lhs: ExprId,
-        rhs: ExprId,
-        skip: Skip,
-    },
-    Let {
-        reg: Reg,
-        expr: ExprId,
-        skip: Skip,
-    },
-    /// As `Let`, but a missing value is recorded for the fold.
-    Value {
-        reg: Reg,
-        expr: ExprId,
-    },
-    /// Takes steps out of the budget.
-    Spend {
-        steps: u16,
-    },
-    /// For an address of more than two keys: the register becomes the sum of keys times strides, without the
-    /// first key.
-    Reach {
-        reg: Reg,
-        address: u32,
-    },
+    FetchK1 { base: u32, key: Reg, reg: Reg, skip: Skip },
+    FetchK { at: Place, reg: Reg, skip: Skip },
+    FetchS { at: Place, reg: Reg, skip: Skip },
+    IsK { at: Place, value: Reg, skip: Skip },
+    IsS { at: Place, value: Reg, skip: Skip },
+    IsNotK { at: Place, value: Reg, skip: Skip },
+    IsNotS { at: Place, value: Reg, skip: Skip },
+    HasK { at: Place, skip: Skip },
+    HasS { at: Place, skip: Skip },
+    LacksK { at: Place, skip: Skip },
+    LacksS { at: Place, skip: Skip },
+    InS { at: Place, bit: Reg, skip: Skip },
+    InK { at: Place, bit: Reg, skip: Skip },
+    InF { at: Place, bit: Reg, skip: Skip },
+    OutS { at: Place, bit: Reg, skip: Skip },
+    OutK { at: Place, bit: Reg, skip: Skip },
+    OutF { at: Place, bit: Reg, skip: Skip },
+    InK1 { base: u32, key: Reg, bit: Reg, skip: Skip },
+    InF1 { base: u32, key: Reg, bit: Reg, skip: Skip },
+    OutK1 { base: u32, key: Reg, bit: Reg, skip: Skip },
+    OutF1 { base: u32, key: Reg, bit: Reg, skip: Skip },
+    Compare { op: Comparison, lhs: Reg, rhs: Reg, skip: Skip },
+    CompareExpr { op: Comparison, lhs: ExprId, rhs: ExprId, skip: Skip },
+    Let { reg: Reg, expr: ExprId, skip: Skip },
+    // As `Let`, but a missing value is recorded for the fold.
+    Value { reg: Reg, expr: ExprId },
+    // Takes steps out of the budget.
+    Spend { steps: u16 },
+    // For an address of more than two keys: the register becomes the sum of keys times strides, without the
+    // first key.
+    Reach { reg: Reg, address: u32 },
 
     // --- plans within plans: the body follows, and is `body` instructions long, with the `Halt` that ends it
-    Sub {
-        negated: bool,
-        body: Skip,
-        skip: Skip,
-    },
-    Fold {
-        fold: Fold,
-        results: u32,
-        body: Skip,
-        skip: Skip,
-    },
-    FixK {
-        at: Place,
-        reg: Reg,
-        body: Skip,
-    },
-    FixF {
-        at: Place,
-        reg: Reg,
-        body: Skip,
-    },
-    Scan {
-        scan: u32,
-        body: Skip,
-    },
-    /// Without a body, as [`Self::Chase`] is: such a tuple exists.
-    TestScan {
-        scan: u32,
-        negated: bool,
-        skip: Skip,
-    },
-    Chase {
-        chase: u32,
-    },
+    Sub { negated: bool, body: Skip, skip: Skip },
+    Fold { fold: Fold, results: u32, body: Skip, skip: Skip },
+    FixK { at: Place, reg: Reg, body: Skip },
+    FixF { at: Place, reg: Reg, body: Skip },
+    Scan { scan: u32, body: Skip },
+    // Without a body, as `Chase` is: such a tuple exists.
+    TestScan { scan: u32, negated: bool, skip: Skip },
+    Chase { chase: u32 },
 
-    /// A relation derived on demand begins: it is emptied, or skipped if it is up to date.
-    Enter {
-        entry: u32,
-    },
+    // A relation derived on demand begins: it is emptied, or skipped if it is up to date.
+    Enter { entry: u32 },
 
     // --- ends
-    Collect {
-        key: u32,
-        values: u32,
-    },
-    EmitTuple {
-        store: StoreId,
-        values: u32,
-    },
-    /// Tuples and blocks of maintained relations that may have changed; a relation is given by its number.
-    Suspect {
-        kept_id: KeptId,
-        values: u32,
-    },
-    Dirty {
-        kept_id: KeptId,
-        block: Reg,
-    },
-    /// A solution of a reaction's body, in these registers.
-    React {
-        named: u32,
-    },
-    /// The arguments of the action go to these registers.
-    Args {
-        regs: u32,
-    },
-    /// A solution exists: ends the plan, or the body of a `Sub`, with all loops and scans in it.
+    Collect { key: u32, values: u32 },
+    EmitTuple { store: StoreId, values: u32 },
+    // Tuples and blocks of maintained relations that may have changed; a relation is given by its number.
+    Suspect { kept_id: KeptId, values: u32 },
+    Dirty { kept_id: KeptId, block: Reg },
+    // A solution of a reaction's body, in these registers.
+    React { named: u32 },
+    // The arguments of the action go to these registers.
+    Args { regs: u32 },
+    // A solution exists: ends the plan, or the body of a `Sub`, with all loops and scans in it.
     Found,
     Halt,
 }
@@ -444,7 +178,7 @@ pub(super) enum Noted {
 /// A row for each member: the place of the first member's, and the distance to the next member's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SweepTerm {
-    pub(super) space: super::code::Space,
+    pub(super) space: Space,
     pub(super) negated: bool,
     pub(super) place: Place,
     pub(super) stride: u32,
@@ -495,7 +229,7 @@ pub(super) struct Machine {
     pub(super) terms: Vec<SweepTerm>,
     pub(super) chases: Vec<Chase>,
     pub(super) scans: Vec<Scan>,
-    pub(super) addresses: Vec<super::code::Address>,
+    pub(super) addresses: Vec<Address>,
     pub(super) lists: Vec<RegList>,
     pub(super) regs: Vec<Reg>,
     pub(super) exprs: Vec<ExprNode>,
@@ -503,7 +237,6 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// The registers of a list.
     #[inline]
     pub(super) fn registers(&self, list: RegList) -> &[Reg] {
         &self.regs[list.range()]
@@ -528,15 +261,15 @@ impl Inst {
             | Self::GrowF1 { skip, .. }
             | Self::GrowK { skip, .. }
             | Self::Filter { skip, .. }
-            | Self::LoadS1 { skip, .. }
-            | Self::LoadK1 { skip, .. }
-            | Self::LoadF1 { skip, .. }
-            | Self::AndS1 { skip, .. }
-            | Self::AndK1 { skip, .. }
-            | Self::AndF1 { skip, .. }
-            | Self::DropS1 { skip, .. }
-            | Self::DropK1 { skip, .. }
-            | Self::DropF1 { skip, .. }
+            | Self::LoadS1(Near { skip, .. })
+            | Self::LoadK1(Near { skip, .. })
+            | Self::LoadF1(Near { skip, .. })
+            | Self::AndS1(Near { skip, .. })
+            | Self::AndK1(Near { skip, .. })
+            | Self::AndF1(Near { skip, .. })
+            | Self::DropS1(Near { skip, .. })
+            | Self::DropK1(Near { skip, .. })
+            | Self::DropF1(Near { skip, .. })
             | Self::GrowF { skip, .. }
             | Self::FetchK1 { skip, .. }
             | Self::FetchK { skip, .. }
@@ -573,14 +306,14 @@ impl Inst {
 impl Sweep {
     /// The space of the rows that it adds to.
     #[cfg(feature = "native")]
-    pub(super) fn space(&self) -> super::code::Space {
-        if self.frame { super::code::Space::Frame } else { super::code::Space::Maintained }
+    pub(super) fn space(&self) -> Space {
+        if self.frame { Space::Frame } else { Space::Maintained }
     }
 
     /// Which terms are static; `None` if neither is.
     #[inline]
     pub(super) fn static_terms(&self) -> Option<[bool; 2]> {
-        let of = self.terms.map(|it| it.space == super::code::Space::Static);
+        let of = self.terms.map(|it| it.space == Space::Static);
         of.contains(&true).then_some(of)
     }
 }

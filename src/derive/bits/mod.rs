@@ -24,8 +24,6 @@ mod fixpoint;
 mod general;
 mod frames;
 mod live;
-mod tries;
-mod leaves;
 mod engine;
 mod dump;
 #[cfg(feature = "native")]
@@ -34,6 +32,7 @@ mod native;
 #[path = "native/absent.rs"]
 mod native;
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::evaluator::Evaluator;
@@ -46,72 +45,48 @@ pub use memo::Memo;
 
 use word::{Wide, Word};
 
-/// A compiled program, at the narrowest row width that fits its domains.
-#[derive(Debug)]
-pub(super) struct BitPlan(Widths);
-
-#[derive(Debug)]
-enum Widths {
-    W64(Arc<Compiled<u64>>),
-    W128(Arc<Compiled<Wide<2>>>),
-    W256(Arc<Compiled<Wide<4>>>),
+/// A compiled program, whatever the width of its rows.
+pub(super) trait BitPlan: Debug + Send + Sync {
+    /// Makes machine code if possible. Returns whether there is machine code.
+    fn make_native(&self) -> bool;
+    /// Bytes of the program, including parts that it may share with others.
+    fn heap_bytes(&self) -> usize;
+    /// The evaluator of a new session, which has no facts yet.
+    fn session(self: Arc<Self>) -> Box<dyn Evaluator>;
 }
 
-impl BitPlan {
-    /// Rows have room for `at_least` members, whatever the domains need.
-    pub(super) fn compile(
-        program: &Arc<Program>,
-        schedule: &Schedule,
-        depends: &Dependencies,
-        at_least: usize,
-        memo: &Memo,
-    ) -> Result<Self, PlanError> {
-        let largest = program.schema.domains().iter().map(|it| it.size()).max().unwrap_or(1);
-        let program = Arc::clone(program);
-        let memo = memo.clone();
-        let widths = match largest.max(at_least) {
-            0..=64 => Widths::W64(Arc::new(compile::compile(program, schedule, depends, memo)?)),
-            65..=128 => Widths::W128(Arc::new(compile::compile(program, schedule, depends, memo)?)),
-            129..=256 => {
-                Widths::W256(Arc::new(compile::compile(program, schedule, depends, memo)?))
-            }
-            larger => {
-                return Err(PlanError::TooLarge {
-                    place: "the program".into(),
-                    what: format!("rows of {larger} members; they have 256 at most"),
-                });
-            }
-        };
-        Ok(Self(widths))
+impl<W: Word> BitPlan for Compiled<W> {
+    fn make_native(&self) -> bool {
+        self.make_native()
     }
 
-    /// Makes machine code if possible. Returns whether there is machine code.
-    pub(super) fn make_native(&self) -> bool {
-        match &self.0 {
-            Widths::W64(it) => it.make_native(),
-            Widths::W128(it) => it.make_native(),
-            Widths::W256(it) => it.make_native(),
-        }
+    fn heap_bytes(&self) -> usize {
+        self.heap_bytes()
     }
 
-    /// Bytes of the program, including parts that it may share with others.
-    pub(super) fn heap_bytes(&self) -> usize {
-        match &self.0 {
-            Widths::W64(it) => it.heap_bytes(),
-            Widths::W128(it) => it.heap_bytes(),
-            Widths::W256(it) => it.heap_bytes(),
-        }
+    fn session(self: Arc<Self>) -> Box<dyn Evaluator> {
+        Box::new(engine::Engine::new(self))
     }
+}
 
-    /// The evaluator of a new session, which has no facts yet.
-    pub(super) fn session(&self) -> Box<dyn Evaluator> {
-        fn engine<W: Word>(compiled: &Arc<Compiled<W>>) -> Box<dyn Evaluator> {
-            Box::new(engine::Engine::new(Arc::clone(compiled)))
+/// Compiles a program at the narrowest row width that fits its domains, with room for `at_least` members.
+pub(super) fn compile(
+    program: &Arc<Program>,
+    schedule: &Schedule,
+    depends: &Dependencies,
+    at_least: usize,
+    memo: &Memo,
+) -> Result<Arc<dyn BitPlan>, PlanError> {
+    let largest = program.schema.domains().iter().map(|it| it.size()).max().unwrap_or(1);
+    Ok(match largest.max(at_least) {
+        0..=64 => Arc::new(compile::compile::<u64>(program, schedule, depends, memo)?),
+        65..=128 => Arc::new(compile::compile::<Wide<2>>(program, schedule, depends, memo)?),
+        129..=256 => Arc::new(compile::compile::<Wide<4>>(program, schedule, depends, memo)?),
+        larger => {
+            return Err(PlanError::TooLarge {
+                place: "the program".into(),
+                what: format!("rows of {larger} members; they have 256 at most"),
+            });
         }
-        match &self.0 {
-            Widths::W64(it) => engine(it),
-            Widths::W128(it) => engine(it),
-            Widths::W256(it) => engine(it),
-        }
-    }
+    })
 }

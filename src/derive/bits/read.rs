@@ -125,14 +125,10 @@ impl<W: Word> Live<W> {
         };
         let mut firsts = self.row(dense, support as usize);
         let frame = if dense.space == Space::Frame { self.s.frame } else { 0 };
-        let stride = dense.strides[0] as usize;
+        let rows = &self.s.rows[frame..];
         let mut n = 0;
         while let Some(first) = firsts.pop() {
-            let start = frame + dense.base as usize + first * stride;
-            n += self.s.rows[start..start + stride]
-                .iter()
-                .map(|it| u64::from(it.count()))
-                .sum::<u64>();
+            n += rows[dense.block(first)].iter().map(|it| u64::from(it.count())).sum::<u64>();
         }
         n
     }

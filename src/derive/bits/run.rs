@@ -7,7 +7,7 @@ use super::compile::Compiled;
 use super::fuel::Fuel;
 use super::layout::NONE;
 use super::lists::Sparse;
-use super::machine::{Chase, Demanded, Inst, KeptId, Noted, Place, SLOTS, Sweep, SweepTerm};
+use super::machine::{Chase, Demanded, Inst, KeptId, Near, Noted, Place, SLOTS, Sweep, SweepTerm};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::facts::Ids;
@@ -157,10 +157,10 @@ impl<W: Word> State<W> {
         if self.counts.is_some() { self.run::<true>(c, pc) } else { self.run::<false>(c, pc) }
     }
 
-    #[inline]
-    fn note(&mut self, c: &Compiled<W>, pc: usize) {
-        if let Some(counts) = &mut self.counts {
-            counts[c.machine.owner[pc] as usize] += 1;
+    #[inline(always)]
+    fn note<const COUNT: bool>(&mut self, c: &Compiled<W>, pc: usize, n: u32) {
+        if COUNT && let Some(counts) = &mut self.counts {
+            counts[c.machine.owner[pc] as usize] += u64::from(n);
         }
     }
 
@@ -179,55 +179,53 @@ impl<W: Word> State<W> {
             };
         }
         loop {
-            if COUNT {
-                self.note(c, pc);
-            }
+            self.note::<COUNT>(c, pc, 1);
             match &insts[pc] {
-                Inst::LoadS1 { base, key, skip } => {
+                Inst::LoadS1(Near { base, key, skip }) => {
                     acc = statics[self.near(*base, *key)];
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::LoadK1 { base, key, skip } => {
+                Inst::LoadK1(Near { base, key, skip }) => {
                     acc = self.rows[self.near(*base, *key)];
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::LoadF1 { base, key, skip } => {
+                Inst::LoadF1(Near { base, key, skip }) => {
                     acc = self.rows[self.near(*base, *key) + frame];
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::AndS1 { base, key, skip } => {
+                Inst::AndS1(Near { base, key, skip }) => {
                     acc = acc.and(statics[self.near(*base, *key)]);
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::AndK1 { base, key, skip } => {
+                Inst::AndK1(Near { base, key, skip }) => {
                     acc = acc.and(self.rows[self.near(*base, *key)]);
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::AndF1 { base, key, skip } => {
+                Inst::AndF1(Near { base, key, skip }) => {
                     acc = acc.and(self.rows[self.near(*base, *key) + frame]);
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::DropS1 { base, key, skip } => {
+                Inst::DropS1(Near { base, key, skip }) => {
                     acc = acc.and_not(statics[self.near(*base, *key)]);
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::DropK1 { base, key, skip } => {
+                Inst::DropK1(Near { base, key, skip }) => {
                     acc = acc.and_not(self.rows[self.near(*base, *key)]);
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::DropF1 { base, key, skip } => {
+                Inst::DropF1(Near { base, key, skip }) => {
                     acc = acc.and_not(self.rows[self.near(*base, *key) + frame]);
                     check!(!acc.is_empty(), skip);
                 }
-                Inst::LoadS { at } => acc = statics[self.at(at)],
-                Inst::LoadK { at } => acc = self.rows[self.at(at)],
-                Inst::LoadF { at } => acc = self.rows[self.at(at) + frame],
-                Inst::AndS { at } => acc = acc.and(statics[self.at(at)]),
-                Inst::AndK { at } => acc = acc.and(self.rows[self.at(at)]),
-                Inst::AndF { at } => acc = acc.and(self.rows[self.at(at) + frame]),
-                Inst::DropS { at } => acc = acc.and_not(statics[self.at(at)]),
-                Inst::DropK { at } => acc = acc.and_not(self.rows[self.at(at)]),
-                Inst::DropF { at } => acc = acc.and_not(self.rows[self.at(at) + frame]),
+                Inst::LoadS(at) => acc = statics[self.at(at)],
+                Inst::LoadK(at) => acc = self.rows[self.at(at)],
+                Inst::LoadF(at) => acc = self.rows[self.at(at) + frame],
+                Inst::AndS(at) => acc = acc.and(statics[self.at(at)]),
+                Inst::AndK(at) => acc = acc.and(self.rows[self.at(at)]),
+                Inst::AndF(at) => acc = acc.and(self.rows[self.at(at) + frame]),
+                Inst::DropS(at) => acc = acc.and_not(statics[self.at(at)]),
+                Inst::DropK(at) => acc = acc.and_not(self.rows[self.at(at)]),
+                Inst::DropF(at) => acc = acc.and_not(self.rows[self.at(at) + frame]),
                 Inst::LoadOne { key } => acc = W::one(self.reg(*key) as usize),
                 Inst::AndOne { key } => acc = acc.and(W::one(self.reg(*key) as usize)),
                 Inst::DropOne { key } => acc = acc.and_not(W::one(self.reg(*key) as usize)),
@@ -285,24 +283,18 @@ impl<W: Word> State<W> {
                 Inst::NoteF { base, bit } => self.add(*base as usize + frame, *bit),
                 Inst::Sweep { sweep, slot } => {
                     let members = self.slots[usize::from(*slot) % SLOTS];
-                    if COUNT && let Some(counts) = &mut self.counts {
-                        counts[c.machine.owner[pc] as usize] += u64::from(members.count());
-                    }
+                    self.note::<COUNT>(c, pc, members.count());
                     self.sweep(statics, &c.machine.sweeps[*sweep as usize], members, acc);
                 }
                 Inst::Filter { term, bit, skip } => {
-                    if COUNT && let Some(counts) = &mut self.counts {
-                        counts[c.machine.owner[pc] as usize] += u64::from(acc.count());
-                    }
+                    self.note::<COUNT>(c, pc, acc.count());
                     let bit = self.reg(*bit) as usize;
                     acc = self.filter(statics, &c.machine.terms[*term as usize], acc, bit);
                     check!(!acc.is_empty(), skip);
                 }
                 Inst::Gather { sweep, slot } => {
                     let members = self.slots[usize::from(*slot) % SLOTS];
-                    if COUNT && let Some(counts) = &mut self.counts {
-                        counts[c.machine.owner[pc] as usize] += u64::from(members.count());
-                    }
+                    self.note::<COUNT>(c, pc, members.count());
                     let sweep = &c.machine.sweeps[*sweep as usize];
                     let found = self.common(statics, sweep.terms, members, acc);
                     let at = self.at(&sweep.row) + if sweep.frame { frame } else { 0 };

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use super::code::RegList;
 use super::compile::Compiled;
 use super::lists::{Sorted, Sparse};
 use super::machine::Scan;
@@ -46,22 +45,10 @@ impl<W: Word> State<W> {
         // A handle of its own, since the body may change the state.
         let Some(list) = self.list(c, &scan).map(Arc::clone) else { return false };
         let (len, found) = list.range(&prefix);
-        self.visit(c, [len, prefix.len()], found, scan.free, body)
-    }
-
-    /// Runs the body for each of these tuples, whose first columns are known.
-    fn visit(
-        &mut self,
-        c: &Compiled<W>,
-        [len, known]: [usize; 2],
-        found: &[i64],
-        free: RegList,
-        body: u32,
-    ) -> bool {
         let arity = found.len().checked_div(len).unwrap_or(0);
-        let regs = c.machine.registers(free);
-        let all = (0..len).map(|at| &found[at * arity + known..(at + 1) * arity]);
-        for values in all {
+        let regs = c.machine.registers(scan.free);
+        for at in 0..len {
+            let values = &found[at * arity + prefix.len()..(at + 1) * arity];
             if !self.fuel.spend(1, c.machine.owner[body as usize]) {
                 return false;
             }

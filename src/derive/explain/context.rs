@@ -8,9 +8,7 @@ use crate::derive::metered::Metered;
 use crate::derive::rows::{self, Rows, Tuple};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::tree::{Binding, Comparison, Datum, Goal, Quote, Tally};
-use crate::rules::{
-    Aggregate, Compare, Program, RelId, Role, Rule, RuleId, Stratum, Term, Type, Var,
-};
+use crate::rules::{Aggregate, Compare, Program, RelId, Role, Rule, RuleId, Stratum, Type, Var};
 
 /// How a row is derived.
 pub(super) struct Choice {
@@ -139,16 +137,5 @@ impl<'r> Context<'r> {
 /// if it concludes other rows.
 pub(super) fn match_head(rule: &Rule, goal: &[Option<i64>], extra: usize) -> Option<Bindings> {
     let mut bindings: Bindings = vec![None; rule.vars.len() + extra];
-    for (&arg, &wanted) in rule.args.iter().zip(goal) {
-        let Some(raw) = wanted else { continue };
-        let agrees = match arg {
-            Term::Var(var) => *bindings[usize::from(var.0)].get_or_insert(raw) == raw,
-            Term::Const(it) => it == raw,
-            Term::Wild => true,
-        };
-        if !agrees {
-            return None;
-        }
-    }
-    Some(bindings)
+    solve::bind(&rule.args, goal.iter().copied(), &mut bindings).then_some(bindings)
 }

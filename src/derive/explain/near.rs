@@ -7,8 +7,9 @@
 use std::ops::ControlFlow;
 
 use super::context::{Context, match_head};
+use crate::derive::rows::is_entity;
 use crate::derive::solve::{self, Bindings};
-use crate::rules::{Atom, Literal, RelId, Role, Rule, Type};
+use crate::rules::{Atom, Literal, RelId, Role, Rule};
 
 /// No change of the facts would suffice.
 const NEVER: u32 = 1000;
@@ -44,16 +45,10 @@ impl Context<'_> {
     }
 
     fn literal_cost(&mut self, rule: &Rule, at: usize, bindings: &Bindings) -> u32 {
-        let literal = &rule.body[at];
-        let positive = matches!(literal, Literal::Atom(it) if !it.negated);
-        if !positive && !solve::is_test(&rule.body, at, bindings) {
+        if !self.fails(&rule.body, at, bindings) {
             return 0;
         }
-        let found = &mut |_: &mut Bindings| ControlFlow::Break(());
-        if solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break() {
-            return 0;
-        }
-        match literal {
+        match &rule.body[at] {
             Literal::Compare(_) | Literal::Aggregate(_) => OTHERWISE,
             Literal::Atom(it) if it.negated => {
                 if self.is_property(it) {
@@ -69,14 +64,7 @@ impl Context<'_> {
     /// Whether an atom is a property of one entity.
     fn is_property(&self, atom: &Atom) -> bool {
         let columns = &self.program.relation(atom.rel).columns;
-        let entity = |ty: Type| match ty {
-            Type::Domain(id) => {
-                let shape = &self.program.schema.domain(id).shape;
-                matches!(shape, crate::facts::Shape::Entities { .. })
-            }
-            Type::Int | Type::Text => false,
-        };
-        matches!(columns.as_slice(), [only] if entity(only.ty))
+        matches!(columns.as_slice(), [only] if is_entity(self.program, only.ty))
     }
 
     /// The cost of giving the goal a row.

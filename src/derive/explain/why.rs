@@ -66,8 +66,12 @@ impl Context<'_> {
 
     /// A row that holds, without its proof.
     pub(super) fn left_open(&self, rel: RelId, tuple: &[i64]) -> Proof {
+        self.grounded(rel, tuple, Ground::Deeper)
+    }
+
+    fn grounded(&self, rel: RelId, tuple: &[i64], ground: Ground) -> Proof {
         let relation = self.program.relation(rel).name.clone();
-        Proof { relation, tuple: self.tuple(rel, tuple), ground: Ground::Deeper }
+        Proof { relation, tuple: self.tuple(rel, tuple), ground }
     }
 
     /// The proof of a row that holds, `depth` levels of it.
@@ -79,8 +83,7 @@ impl Context<'_> {
             Role::Derived if depth == 0 || self.proofs == 0 => Ground::Deeper,
             Role::Derived => return self.by_rule(rel, tuple, depth),
         };
-        let relation = self.program.relation(rel).name.clone();
-        Proof { relation, tuple: self.tuple(rel, tuple), ground }
+        self.grounded(rel, tuple, ground)
     }
 
     fn by_rule(&mut self, rel: RelId, tuple: &[i64], depth: usize) -> Proof {
@@ -98,8 +101,7 @@ impl Context<'_> {
                 Ground::Rule { rule: self.quote(rule), bindings, premises }
             }
         };
-        let relation = self.program.relation(rel).name.clone();
-        Proof { relation, tuple: self.tuple(rel, tuple), ground }
+        self.grounded(rel, tuple, ground)
     }
 
     /// The rule and the solution of its body that a row is derived by.

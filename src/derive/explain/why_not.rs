@@ -119,7 +119,9 @@ impl Context<'_> {
         };
         let (matched, blocked, bindings) = match furthest {
             Some(it) => {
-                let matched = self.not_failing(&rule.body, &it.bindings);
+                // Of the whole body, also after the first that fails.
+                let holds = |at: &usize| !self.fails(&rule.body, *at, &it.bindings);
+                let matched = (0..total).filter(holds).count();
                 (matched, self.blocked(rule, &it, depth), it.bindings)
             }
             // Only when the steps ran out: then there is an error instead of this answer.
@@ -147,19 +149,15 @@ impl Context<'_> {
         }
     }
 
-    /// Number of literals of the whole body, also after the first that fails, that do not fail under the bindings:
-    /// those that hold, have rows, or cannot be decided.
-    fn not_failing(&self, body: &[Literal], bindings: &Bindings) -> usize {
-        let fits = |at: &usize| {
-            let literal = &body[*at];
-            let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
-            if !is_positive && !solve::is_test(body, *at, bindings) {
-                return true;
-            }
-            let found = &mut |_: &mut Bindings| ControlFlow::Break(());
-            solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_break()
-        };
-        (0..body.len()).filter(fits).count()
+    /// Whether a literal fails under the bindings: it does not if it holds, has rows, or cannot be decided.
+    pub(super) fn fails(&self, body: &[Literal], at: usize, bindings: &Bindings) -> bool {
+        let literal = &body[at];
+        let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
+        if !is_positive && !solve::is_test(body, at, bindings) {
+            return false;
+        }
+        let found = &mut |_: &mut Bindings| ControlFlow::Break(());
+        solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_continue()
     }
 
     /// A refutation of one level does not prove the row that forbids the goal.

@@ -42,18 +42,6 @@ impl std::fmt::Debug for Statics {
 }
 
 impl Statics {
-    /// Plans the rules; computes nothing yet.
-    ///
-    /// # Errors
-    /// A rule cannot be run in any order of its literals.
-    pub fn new(program: &Arc<Program>) -> Result<Self, Stuck> {
-        let it = Self::later(program);
-        match it.planned() {
-            Ok(_) => Ok(it),
-            Err(stuck) => Err(*stuck),
-        }
-    }
-
     /// Does nothing yet. A program that never uses the reference evaluator does not pay for it.
     pub fn later(program: &Arc<Program>) -> Self {
         Self { program: Arc::clone(program), plans: OnceLock::new(), rows: OnceLock::new() }
@@ -133,7 +121,11 @@ impl Frog {
     /// # Errors
     /// A rule cannot be run in any order of its literals.
     pub fn statics(program: &Arc<Program>) -> Result<Arc<Statics>, Stuck> {
-        Statics::new(program).map(Arc::new)
+        let it = Statics::later(program);
+        match it.planned() {
+            Ok(_) => Ok(Arc::new(it)),
+            Err(stuck) => Err(*stuck),
+        }
     }
 
     /// Computes everything from scratch, plans and statics included.

@@ -396,10 +396,7 @@ fn terms(vars: &[VarId]) -> Vec<Term> {
 /// For each step, the variables that it, a later one or the goal reads, besides the step's own key.
 fn later_needs(drafts: &[Draft<'_>], goal: (&[Term], &[VarId])) -> Vec<Vec<VarId>> {
     let mut needed: BTreeSet<VarId> = goal.1.iter().copied().collect();
-    needed.extend(goal.0.iter().filter_map(|it| match it {
-        Term::Var(var) => Some(*var),
-        Term::Const(_) | Term::Wild => None,
-    }));
+    needed.extend(term_vars(goal.0));
     let mut rests = Vec::new();
     for draft in drafts.iter().rev() {
         needed.extend(&draft.reads);

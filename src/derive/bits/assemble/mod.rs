@@ -66,9 +66,12 @@ impl<'c> Assembler<'c> {
 
     /// The same for plans about one tuple. Of each plan it gets the registers that the tuple's values are for, and
     /// where the plan begins.
-    pub(super) fn given(&mut self, plans: &[(&[Reg], u32)]) -> Result<u32, PlanError> {
+    pub(super) fn given<'r>(
+        &mut self,
+        plans: impl IntoIterator<Item = (&'r [Reg], u32)>,
+    ) -> Result<u32, PlanError> {
         let start = self.machine.insts.len() as u32;
-        for &(regs, pc) in plans {
+        for (regs, pc) in plans {
             self.owner = self.code.owner[pc as usize];
             if regs.len() <= GIVEN.len() {
                 for (&reg, from) in regs.iter().zip(GIVEN) {
@@ -189,10 +192,11 @@ impl<'c> Assembler<'c> {
                     self.machine.insts[at] = Inst::Scan { scan, body };
                     break;
                 }
-                other => match self.step(other, fails) {
-                    Step::On => {}
-                    Step::End => break,
-                },
+                other => {
+                    if !self.step(other, fails) {
+                        break;
+                    }
+                }
             }
         }
         while let Some(last) = open.pop() {
@@ -312,8 +316,8 @@ impl<'c> Assembler<'c> {
         ExprId(add(&mut self.machine.exprs, node))
     }
 
-    /// Lowers an instruction that opens no loop.
-    fn step(&mut self, op: Op, fails: &mut Vec<usize>) -> Step {
+    /// Lowers an instruction that opens no loop. Returns false if it is the last of its plan.
+    fn step(&mut self, op: Op, fails: &mut Vec<usize>) -> bool {
         match op {
             Op::Fetch { reg, fun } => fails.push(self.fetch(reg, fun)),
             Op::TestFun { fun, value, negated } => {
@@ -347,7 +351,7 @@ impl<'c> Assembler<'c> {
                         (_, false) => Inst::InK1 { base, key, bit, skip },
                         (_, true) => Inst::OutK1 { base, key, bit, skip },
                     }));
-                    return Step::On;
+                    return true;
                 }
                 let at = self.place(row);
                 fails.push(self.push(match (row.space, negated) {
@@ -398,10 +402,10 @@ impl<'c> Assembler<'c> {
             }
             last => {
                 self.last(last, fails);
-                return Step::End;
+                return false;
             }
         }
-        Step::On
+        true
     }
 
     fn last(&mut self, op: Op, fails: &mut Vec<usize>) {
@@ -487,11 +491,6 @@ impl<'c> Assembler<'c> {
             _ => Inst::FetchK { at, reg, skip },
         })
     }
-}
-
-enum Step {
-    On,
-    End,
 }
 
 #[cfg(test)]

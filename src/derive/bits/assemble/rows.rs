@@ -1,7 +1,7 @@
 //! Lowers addresses and ANDs of rows.
 
 use super::super::code::{Address, Reg, RowSource, RowTerm, Rows, Space, Support};
-use super::super::machine::{Inst, Place};
+use super::super::machine::{Inst, Near, Place};
 use super::super::planner::SPARE;
 use super::{Assembler, add};
 
@@ -52,36 +52,8 @@ impl Assembler<'_> {
     /// only for these are there instructions that fail.
     pub(super) fn exits(&mut self, start: usize, fails: &mut Vec<usize>) {
         for at in start..self.machine.insts.len() {
-            let short =
-                match self.machine.insts[at] {
-                    Inst::LoadS { at } => {
-                        single_key(at).map(|(b, k)| one_key_inst(Space::Static, b, k, true, false))
-                    }
-                    Inst::LoadK { at } => single_key(at)
-                        .map(|(b, k)| one_key_inst(Space::Maintained, b, k, true, false)),
-                    Inst::LoadF { at } => {
-                        single_key(at).map(|(b, k)| one_key_inst(Space::Frame, b, k, true, false))
-                    }
-                    Inst::AndS { at } => {
-                        single_key(at).map(|(b, k)| one_key_inst(Space::Static, b, k, false, false))
-                    }
-                    Inst::AndK { at } => single_key(at)
-                        .map(|(b, k)| one_key_inst(Space::Maintained, b, k, false, false)),
-                    Inst::AndF { at } => {
-                        single_key(at).map(|(b, k)| one_key_inst(Space::Frame, b, k, false, false))
-                    }
-                    Inst::DropS { at } => {
-                        single_key(at).map(|(b, k)| one_key_inst(Space::Static, b, k, false, true))
-                    }
-                    Inst::DropK { at } => single_key(at)
-                        .map(|(b, k)| one_key_inst(Space::Maintained, b, k, false, true)),
-                    Inst::DropF { at } => {
-                        single_key(at).map(|(b, k)| one_key_inst(Space::Frame, b, k, false, true))
-                    }
-                    _ => None,
-                };
-            if let Some(short) = short {
-                self.machine.insts[at] = short;
+            if let Some(failing) = failing(self.machine.insts[at]) {
+                self.machine.insts[at] = failing;
                 fails.push(at);
             }
         }
@@ -126,14 +98,14 @@ impl Assembler<'_> {
             RowSource::Only(key) => Inst::AndOne { key: alias(key) },
             RowSource::Next { space, base, key } => {
                 let at = Place { base, strides: [1, 0], keys: [alias(key), self.zero] };
-                two_key_inst(space, at, first, negated)
+                narrowing(space, at, first, negated)
             }
             RowSource::At(address) => {
                 let at = match self.one_key(&address) {
                     Some((base, key)) => Place { base, strides: [1, 0], keys: [key, self.zero] },
                     None => self.place(address),
                 };
-                two_key_inst(address.space, at, first, negated)
+                narrowing(address.space, at, first, negated)
             }
         };
         self.push(inst);
@@ -167,36 +139,35 @@ impl Assembler<'_> {
     }
 }
 
-/// The base and the key of a place that needs but one key, of stride 1.
-fn single_key(place: Place) -> Option<(u32, Reg)> {
-    (place.strides == [1, 0]).then_some((place.base, place.keys[0]))
-}
-
-fn one_key_inst(space: Space, base: u32, key: Reg, first: bool, negated: bool) -> Inst {
-    let skip = 0;
-    match (space, first, negated) {
-        (Space::Static, true, _) => Inst::LoadS1 { base, key, skip },
-        (Space::Maintained, true, _) => Inst::LoadK1 { base, key, skip },
-        (Space::Frame, true, _) => Inst::LoadF1 { base, key, skip },
-        (Space::Static, _, false) => Inst::AndS1 { base, key, skip },
-        (Space::Maintained, _, false) => Inst::AndK1 { base, key, skip },
-        (Space::Frame, _, false) => Inst::AndF1 { base, key, skip },
-        (Space::Static, _, true) => Inst::DropS1 { base, key, skip },
-        (Space::Maintained, _, true) => Inst::DropK1 { base, key, skip },
-        (Space::Frame, _, true) => Inst::DropF1 { base, key, skip },
+/// The narrowing by a place that needs but one key, of stride 1, as an instruction that fails if nothing is left.
+fn failing(inst: Inst) -> Option<Inst> {
+    let near = |at: Place| {
+        (at.strides == [1, 0]).then_some(Near { base: at.base, key: at.keys[0], skip: 0 })
+    };
+    match inst {
+        Inst::LoadS(at) => near(at).map(Inst::LoadS1),
+        Inst::LoadK(at) => near(at).map(Inst::LoadK1),
+        Inst::LoadF(at) => near(at).map(Inst::LoadF1),
+        Inst::AndS(at) => near(at).map(Inst::AndS1),
+        Inst::AndK(at) => near(at).map(Inst::AndK1),
+        Inst::AndF(at) => near(at).map(Inst::AndF1),
+        Inst::DropS(at) => near(at).map(Inst::DropS1),
+        Inst::DropK(at) => near(at).map(Inst::DropK1),
+        Inst::DropF(at) => near(at).map(Inst::DropF1),
+        _ => None,
     }
 }
 
-fn two_key_inst(space: Space, at: Place, first: bool, negated: bool) -> Inst {
+fn narrowing(space: Space, at: Place, first: bool, negated: bool) -> Inst {
     match (space, first, negated) {
-        (Space::Static, true, _) => Inst::LoadS { at },
-        (Space::Maintained, true, _) => Inst::LoadK { at },
-        (Space::Frame, true, _) => Inst::LoadF { at },
-        (Space::Static, _, false) => Inst::AndS { at },
-        (Space::Maintained, _, false) => Inst::AndK { at },
-        (Space::Frame, _, false) => Inst::AndF { at },
-        (Space::Static, _, true) => Inst::DropS { at },
-        (Space::Maintained, _, true) => Inst::DropK { at },
-        (Space::Frame, _, true) => Inst::DropF { at },
+        (Space::Static, true, _) => Inst::LoadS(at),
+        (Space::Maintained, true, _) => Inst::LoadK(at),
+        (Space::Frame, true, _) => Inst::LoadF(at),
+        (Space::Static, _, false) => Inst::AndS(at),
+        (Space::Maintained, _, false) => Inst::AndK(at),
+        (Space::Frame, _, false) => Inst::AndF(at),
+        (Space::Static, _, true) => Inst::DropS(at),
+        (Space::Maintained, _, true) => Inst::DropK(at),
+        (Space::Frame, _, true) => Inst::DropF(at),
     }
 }

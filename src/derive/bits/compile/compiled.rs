@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 use super::super::code::{Op, Reg, StoreId};
 use super::super::fixpoint::Fixpoint;
 use super::super::layout::{Statics, Store};
-use super::super::leaves::LeafPlan;
 use super::super::lists::{Fixed, Sparse};
 use super::super::machine::{Inst, KeptId, Machine};
 use super::super::native::Native;
@@ -152,8 +151,6 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) frame_rows: usize,
     /// The instructions as machine code, once a session was busy enough.
     pub(in super::super) native: OnceLock<Option<Native>>,
-    /// Machine code for counting leaves, once that was requested.
-    pub(in super::super) leaf_plan: OnceLock<LeafPlan>,
 }
 
 impl<W> Compiled<W> {
@@ -167,35 +164,10 @@ impl<W> Compiled<W> {
 }
 
 impl<W: Word> Compiled<W> {
-    /// An empty program, for running the plans of statics.
-    pub(in super::super) fn bare(program: &Program) -> Self {
-        let empty = Program {
-            stated: Vec::new(),
-            sources: Vec::new(),
-            owners: Vec::new(),
-            schema: Arc::clone(&program.schema),
-            relations: Vec::new(),
-            rules: Vec::new(),
-            strata: Vec::new(),
-            actions: Vec::new(),
-            row_texts: Default::default(),
-            reactions: Vec::new(),
-            stages: Vec::new(),
-            events: Vec::new(),
-            repetition: Vec::new(),
-            lasting: Vec::new(),
-            expiry: Default::default(),
-            was: Vec::new(),
-            trials: Vec::new(),
-            meta: Vec::new(),
-            words: Default::default(),
-            texts: Vec::new(),
-            relation_names: Default::default(),
-            renames: Vec::new(),
-            scopes: Vec::new(),
-        };
+    /// A program without plans, for running those of its statics.
+    pub(in super::super) fn bare(program: &Arc<Program>) -> Self {
         Self {
-            program: Arc::new(empty),
+            program: Arc::clone(program),
             code: Code::default(),
             statics: Statics::default(),
             known: Vec::new(),
@@ -221,7 +193,6 @@ impl<W: Word> Compiled<W> {
             kept_funs: 0,
             frame_rows: 0,
             native: OnceLock::new(),
-            leaf_plan: OnceLock::new(),
         }
     }
 
@@ -242,11 +213,6 @@ impl<W: Word> Compiled<W> {
             matches!(op, Op::Scan { store: it, .. } | Op::TestScan { store: it, .. } if *it == store)
         })
     }
-}
-
-/// Operation counts of reactions follow those of rules.
-pub(in super::super) fn reaction_owner(program: &Program, reaction: usize) -> u32 {
-    (program.rules.len() + reaction) as u32
 }
 
 /// Refills a list in its orders. Returns an empty buffer for the next tuples.

@@ -42,8 +42,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 if !self.is_free(&live) {
                     continue;
                 }
-                self.begin(&live);
-                plans.push(self.planner.code.ops.len() as u32);
+                plans.push(self.begin(&live));
                 let says_more = |it: &&&Literal| !matches!(it, Literal::Atom(atom) if atom.negated);
                 let body = live.body.iter().filter(says_more).map(|it| lit(it)).collect();
                 let goal = Goal::Suspect { relation, args: &live.rule.args };
@@ -74,8 +73,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
             return Ok(());
         }
-        self.begin(live);
-        let pc = self.planner.code.ops.len() as u32;
+        let pc = self.begin(live);
         let regs = self.bind_tuple(&atom.args, &self.program.relation(atom.rel).columns)?;
         let goal = match block {
             Some(block) => Goal::Dirty { relation: consumer, block },
@@ -98,11 +96,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         at: usize,
         block: Option<Term>,
     ) -> Vec<Lit<'p>> {
-        let bound = |term: &Term| match term {
-            Term::Var(var) => self.planner.is_bound(*var),
-            Term::Const(_) => true,
-            Term::Wild => false,
-        };
+        let bound = |term: &Term| self.planner.is_ready(*term);
         let heads: Vec<Term> = block.map_or_else(|| live.rule.args.clone(), |it| vec![it]);
         if heads.iter().all(bound) {
             return Vec::new();

@@ -15,7 +15,7 @@ use super::super::machine::{Demanded, KeptId};
 use super::super::planner::Code;
 use super::super::word::Word;
 use super::{
-    Compiled, Compiler, Delta, DeltaKind, Maintained, Mode, OnDemand, Plans, ReactionPlan, Readers,
+    Compiled, Compiler, Delta, DeltaKind, Maintained, Mode, OnDemand, ReactionPlan, Readers,
 };
 use crate::derive::budget::{BIT_ROWS, SESSION_BYTES};
 use crate::derive::schedule::Schedule;
@@ -23,17 +23,17 @@ use crate::facts::AttrId;
 use crate::rules::{Dependencies, Program, RelId, Role};
 
 impl<W: Word> Compiler<'_, W> {
-    /// The compiled program.
+    /// The compiled program. Beside the plans of relations it gets those that belong to none: of reactions, and of
+    /// tuples that may hold without any fact.
     pub(super) fn link(
         self,
-        program: &Arc<Program>,
         schedule: &Schedule,
         depends: &Dependencies,
-        plans: Plans,
+        mut reactions: Vec<Option<ReactionPlan>>,
+        candidates: &[(RelId, Vec<u32>)],
     ) -> Result<Compiled<W>, PlanError> {
         let (needs, unprompted) = (self.needs(), self.unprompted());
-        let Plans { mut reactions, candidates } = plans;
-        let Self { planner, modes, deltas, maintained, mut general, .. } = self;
+        let Self { program, planner, modes, deltas, maintained, mut general, .. } = self;
         let mut layout = planner.layout;
         within_limits(&layout)?;
         layout.check_orders()?;
@@ -53,12 +53,10 @@ impl<W: Word> Compiler<'_, W> {
             fixpoint.assemble(&mut assembler)?;
         }
         for plan in reactions.iter_mut().flatten() {
-            let plans: Vec<(&[Reg], u32)> =
-                plan.plans.iter().map(|it| (it.0.as_slice(), it.1)).collect();
-            plan.pc = assembler.given(&plans)?;
+            plan.pc = assembler.given(plan.plans.iter().map(of_tuple))?;
         }
         let mut starts: HashMap<RelId, u32> = HashMap::new();
-        for (rel, plans) in &candidates {
+        for (rel, plans) in candidates {
             starts.insert(*rel, assembler.stretch(plans)?);
         }
         let batches = by_batch(schedule, reactions, &needs);
@@ -70,7 +68,7 @@ impl<W: Word> Compiler<'_, W> {
                 rel: *rel,
                 by_block: matches!(modes[at], Mode::Block { .. }),
                 base: dense.base,
-                stride: dense.strides.first().map_or(1, |it| *it),
+                stride: dense.stride(),
                 support: dense.support.unwrap_or(dense.base),
                 index: layout.indexes.get(rel).copied(),
                 derive: derive[at],
@@ -108,7 +106,6 @@ impl<W: Word> Compiler<'_, W> {
             kept_funs: layout.kept_funs as usize,
             frame_rows: layout.frame_rows as usize,
             native: OnceLock::new(),
-            leaf_plan: OnceLock::new(),
             program: Arc::clone(program),
         })
     }
@@ -194,15 +191,8 @@ fn assemble_modes(
             Some(entry) => assembler.relation(entry, rules),
             None => assembler.stretch(rules),
         },
-        Mode::Block { rules, fixes } => {
-            let plans: Vec<(&[Reg], u32)> = rules.iter().chain(fixes).map(of_block).collect();
-            assembler.given(&plans)
-        }
-        Mode::Tuple { checks } => {
-            let plans: Vec<(&[Reg], u32)> =
-                checks.iter().map(|(regs, pc)| (regs.as_slice(), *pc)).collect();
-            assembler.given(&plans)
-        }
+        Mode::Block { rules, fixes } => assembler.given(rules.iter().chain(fixes).map(of_block)),
+        Mode::Tuple { checks } => assembler.given(checks.iter().map(of_tuple)),
     };
     modes.iter().enumerate().map(stretch).collect()
 }
@@ -214,8 +204,7 @@ fn assemble_rounds(
 ) -> Result<Vec<Option<u32>>, PlanError> {
     let stretch = |mode: &Mode| match mode {
         Mode::Block { fixes, .. } if fixes.len() > 1 => {
-            let plans: Vec<(&[Reg], u32)> = fixes.iter().map(of_block).collect();
-            assembler.given(&plans).map(Some)
+            assembler.given(fixes.iter().map(of_block)).map(Some)
         }
         _ => Ok(None),
     };
@@ -227,11 +216,16 @@ fn of_block((reg, pc): &(Reg, u32)) -> (&[Reg], u32) {
     (std::slice::from_ref(reg), *pc)
 }
 
+/// A plan about one tuple, in the same way.
+fn of_tuple((regs, pc): &(Vec<Reg>, u32)) -> (&[Reg], u32) {
+    (regs, *pc)
+}
+
 /// The entry of a relation derived on demand, if it is stored as rows.
 fn entry(at: usize, store: &Store) -> Option<Demanded> {
     let Store::Dense(dense) = store else { return None };
-    let stride = dense.strides.first().map_or(1, |it| *it);
-    Some(Demanded { rel: at as u16, base: dense.base, stride, support: dense.support, len: 0 })
+    let (base, stride, support) = (dense.base, dense.stride(), dense.support);
+    Some(Demanded { rel: at as u16, base, stride, support, len: 0 })
 }
 
 /// Minimum number of relations derived in one stretch, the one that is read included; fewer are derived one by one.
@@ -293,10 +287,10 @@ fn readers(
         }
     }
     if !once.is_empty() {
-        readers.once = Some(assembler.given(&once)?);
+        readers.once = Some(assembler.given(once)?);
     }
     if !each.is_empty() {
-        readers.each = Some(assembler.given(&each)?);
+        readers.each = Some(assembler.given(each)?);
     }
     Ok(readers)
 }

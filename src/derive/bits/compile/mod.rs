@@ -23,7 +23,6 @@ mod unfold;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::super::rows::Tuple;
 use super::super::schedule::Schedule;
 use super::code::StoreId;
 use super::error::PlanError;
@@ -33,7 +32,7 @@ use super::inline::Rules;
 use super::layout::{Store, size};
 use super::machine::KeptId;
 use super::memo::Memo;
-use super::planner::{Planner, weights};
+use super::planner::{Lit, Planner, lit, weights};
 use super::word::Word;
 use crate::rules::{
     Dependencies, Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of,
@@ -41,30 +40,30 @@ use crate::rules::{
 #[cfg(feature = "native")]
 pub(super) use compiled::Guards;
 pub(super) use compiled::{Compiled, Maintained, Mode, ReactionPlan, Readers, refill};
-use compiled::{Delta, DeltaKind, OnDemand, reaction_owner};
+use compiled::{Delta, DeltaKind, OnDemand};
 
 pub(super) fn compile<W: Word>(
-    program: Arc<Program>,
+    program: &Arc<Program>,
     schedule: &Schedule,
     depends: &Dependencies,
-    memo: Memo,
+    memo: &Memo,
 ) -> Result<Compiled<W>, PlanError> {
     memo.trim();
-    let shared = program.as_ref();
-    let rules = super::inline::inlined(shared);
+    let rules = super::inline::inlined(program);
+    let relations = program.relations.len();
     let mut compiler = Compiler {
-        program: shared,
+        program,
         rules: &rules,
-        planner: Planner::<W>::new(shared),
-        modes: vec![Mode::Given; shared.relations.len()],
-        live: vec![Vec::new(); shared.relations.len()],
-        volatile: vec![false; shared.relations.len()],
+        planner: Planner::<W>::new(program),
+        modes: vec![Mode::Given; relations],
+        live: vec![Vec::new(); relations],
+        volatile: vec![false; relations],
         hot: BTreeSet::new(),
-        deltas: vec![Vec::new(); shared.relations.len()],
+        deltas: vec![Vec::new(); relations],
         maintained: Vec::new(),
         general: Vec::new(),
         memo,
-        ids: vec![0; shared.relations.len()],
+        ids: vec![0; relations],
         static_rows: 0,
         fuel: Fuel::new(),
     };
@@ -77,17 +76,11 @@ pub(super) fn compile<W: Word>(
     compiler.plan_deltas()?;
     let reactions = compiler.plan_reactions()?;
     let candidates = compiler.plan_candidates()?;
-    compiler.link(&program, schedule, depends, Plans { reactions, candidates })
-}
-
-/// The plans that belong to no relation: those of reactions, and of tuples that may hold without any fact.
-struct Plans {
-    reactions: Vec<Option<ReactionPlan>>,
-    candidates: Vec<(RelId, Vec<u32>)>,
+    compiler.link(schedule, depends, reactions, &candidates)
 }
 
 struct Compiler<'p, W> {
-    program: &'p Program,
+    program: &'p Arc<Program>,
     /// Its rules, after inlining.
     rules: &'p Rules<'p>,
     planner: Planner<'p, W>,
@@ -101,7 +94,7 @@ struct Compiler<'p, W> {
     maintained: Vec<RelId>,
     general: Vec<Fixpoint>,
     /// Statics that other programs have computed already.
-    memo: Memo,
+    memo: &'p Memo,
     /// For each known relation, the id of its rows in the memo.
     ids: Vec<i64>,
     /// Number of rows of all statics so far.
@@ -116,17 +109,24 @@ struct LiveRule<'p> {
     body: Vec<&'p Literal>,
 }
 
-impl LiveRule<'_> {
-    fn types(&self) -> Vec<Type> {
-        self.rule.vars.iter().map(|it| it.ty).collect()
+impl<'p> LiveRule<'p> {
+    fn literals(&self) -> Vec<Lit<'p>> {
+        self.body.iter().map(|it| lit(it)).collect()
+    }
+
+    /// The relations that it reads.
+    fn reads(&self) -> Vec<RelId> {
+        relations_of(self.body.iter().copied())
     }
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// Starts the plan of a rule.
-    fn begin(&mut self, live: &LiveRule<'_>) {
-        self.planner.begin(&live.types(), u32::from(live.rule.id.0));
+    /// Starts the plan of a rule. Returns where it begins.
+    fn begin(&mut self, live: &LiveRule<'_>) -> u32 {
+        let types: Vec<Type> = live.rule.vars.iter().map(|it| it.ty).collect();
+        let pc = self.planner.begin(&types, u32::from(live.rule.id.0));
         self.planner.order.extend(&live.rule.order);
+        pc
     }
 
     fn inputs(&mut self) {
@@ -203,8 +203,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             for &rel in &stratum.relations {
                 if self.is_on_demand(rel) {
                     all[at / 64] |= 1 << (at % 64);
-                    let rules = &self.live[usize::from(rel.0)];
-                    for read in relations_of(rules.iter().flat_map(|it| it.body.iter().copied())) {
+                    for read in self.live[usize::from(rel.0)].iter().flat_map(LiveRule::reads) {
                         let theirs = &needs[usize::from(read.0)];
                         all.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine |= theirs);
                     }
@@ -237,17 +236,6 @@ fn input_of(program: &Program, rel: RelId) -> Input {
         Role::Input(input) => input,
         _ => unreachable!("the checker lets effects change inputs only"),
     }
-}
-
-fn ground_fact(live: &LiveRule<'_>) -> Option<Tuple> {
-    if !live.body.is_empty() {
-        return None;
-    }
-    live.rule
-        .args
-        .iter()
-        .map(|it| if let Term::Const(value) = it { Some(*value) } else { None })
-        .collect()
 }
 
 fn reads(literal: &Literal, rel: RelId) -> bool {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::facts::Shape;
-use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, Type, VarId, relations_of};
+use crate::derive::rows::is_entity;
+use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, VarId};
 
 use super::super::super::allowance::{self, Allowance};
 use super::super::super::budget::{Exhausted, Resource};
@@ -21,7 +21,7 @@ const PLAN: i64 = 1 << 11;
 const ROWS: usize = 1 << 12;
 
 fn is_recursive(rel: RelId, live: &LiveRule<'_>) -> bool {
-    live.body.iter().any(|it| relations_of([*it]).contains(&rel))
+    live.reads().contains(&rel)
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
@@ -45,13 +45,10 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// Chooses a mode and a store for every relation that is not known.
     pub(super) fn place(&mut self) {
         self.hot = self.reached_from_actions();
-        for (at, relation) in self.program.relations.iter().enumerate() {
+        for (at, relation) in (0..).zip(&self.program.relations) {
             if let Role::Given(_) = relation.role {
-                self.planner.layout.place_derived(
-                    self.program,
-                    RelId(at as u16),
-                    Space::Maintained,
-                );
+                let layout = &mut self.planner.layout;
+                layout.place_derived(self.program, RelId(at), Space::Maintained);
             }
         }
         for stratum in &self.program.strata {
@@ -75,9 +72,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let mut open: Vec<RelId> = self.program.actions.iter().map(|it| it.rel).collect();
         while let Some(rel) = open.pop() {
             if reached.insert(rel) {
-                for live in &self.live[usize::from(rel.0)] {
-                    open.extend(relations_of(live.body.iter().copied()));
-                }
+                open.extend(self.live[usize::from(rel.0)].iter().flat_map(LiveRule::reads));
             }
         }
         reached
@@ -98,7 +93,8 @@ impl<'p, W: Word> Compiler<'p, W> {
             && (1..=GIVEN.len()).contains(&relation.columns.len())
             && rules.iter().all(|it| {
                 it.body.iter().all(|literal| !matches!(literal, Literal::Aggregate(_)))
-                    && relations_of(it.body.iter().copied())
+                    && it
+                        .reads()
                         .iter()
                         .all(|read| *read == rel || !self.volatile[usize::from(read.0)])
             })
@@ -108,14 +104,8 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// Whether a maintained relation is updated by block.
     pub(super) fn is_block(&self, rel: RelId) -> bool {
         let columns = &self.program.relation(rel).columns;
-        let entities = columns.first().is_some_and(|it| match it.ty {
-            Type::Domain(id) => {
-                matches!(self.program.schema.domain(id).shape, Shape::Entities { .. })
-            }
-            _ => false,
-        });
         columns.len() >= 2
-            && entities
+            && is_entity(self.program, columns[0].ty)
             && self.live[usize::from(rel.0)]
                 .iter()
                 .all(|it| matches!(it.rule.args[0], Term::Var(_)))
@@ -128,13 +118,8 @@ impl<'p, W: Word> Compiler<'p, W> {
                 continue;
             }
             let rel = relations[0];
-            let recursive = relations.iter().any(|rel| {
-                self.live[usize::from(rel.0)].iter().any(|it| {
-                    relations_of(it.body.iter().copied())
-                        .iter()
-                        .any(|read| relations.contains(read))
-                })
-            });
+            let rules = relations.iter().flat_map(|it| &self.live[usize::from(it.0)]);
+            let recursive = rules.flat_map(LiveRule::reads).any(|it| relations.contains(&it));
             if self.maintained.contains(&rel) {
                 if self.is_block(rel) {
                     self.plan_block(rel)?;
@@ -173,15 +158,12 @@ impl<'p, W: Word> Compiler<'p, W> {
         let (fixes, others): (Vec<_>, Vec<_>) =
             live.into_iter().partition(|it| is_recursive(rel, it));
         for live in others {
-            self.begin(&live);
-            rules.push(self.planner.code.ops.len() as u32);
+            rules.push(self.begin(&live));
             let goal = self.head(rel, &live.rule.args);
-            expected +=
-                self.plan(live.body.iter().map(|it| lit(it)).collect(), &goal, live.rule.id)?;
+            expected += self.plan(live.literals(), &goal, live.rule.id)?;
         }
         for live in fixes {
-            self.begin(&live);
-            rules.push(self.planner.code.ops.len() as u32);
+            rules.push(self.begin(&live));
             self.plan_fix(rel, &live)?;
             expected = weights::RECURSIVE;
         }
@@ -204,10 +186,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         let in_rounds = live.iter().filter(|it| is_recursive(rel, it)).count() > 1;
         for live in live {
             let Term::Var(block) = live.rule.args[0] else { unreachable!("checked by is_block") };
-            self.begin(&live);
+            let pc = self.begin(&live);
             self.planner.loops = 1; // over the blocks
             self.planner.bind(block);
-            let pc = self.planner.code.ops.len() as u32;
             if is_recursive(rel, &live) {
                 if in_rounds {
                     self.planner.loops = FREE_LOOPS; // over the blocks, and over the rounds
@@ -216,8 +197,8 @@ impl<'p, W: Word> Compiler<'p, W> {
                 fixes.push((block.0 as Reg, pc));
             } else {
                 let goal = self.head(rel, &live.rule.args);
-                let body = live.body.iter().map(|it| lit(it)).collect();
-                expected += weights::BLOCKS * self.plan(body, &goal, live.rule.id)?;
+                let planned = self.plan(live.literals(), &goal, live.rule.id)?;
+                expected += weights::BLOCKS * planned;
                 rules.push((block.0 as Reg, pc));
             }
         }
@@ -244,7 +225,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                     None => RowSource::All(dense.sizes[at] as u16),
                 };
                 let row = RowTerm { negated: false, row: source };
-                let rows = self.push_rows(&[row]);
+                let rows = self.planner.row_list(vec![row]);
                 self.planner.emit(Op::Loop { reg: var.0 as Reg, rows });
                 self.planner.bind(var);
                 self.planner.loops += 1;
@@ -308,28 +289,24 @@ impl<'p, W: Word> Compiler<'p, W> {
             (at, middle, size) = (before, key, keys);
             (first, stride) = row.apart(key);
         }
-        let tests = self.push_rows(&tests);
+        let tests = {
+            let pool = &mut self.planner.code.rows;
+            pool.extend_from_slice(&tests);
+            Rows { start: (pool.len() - tests.len()) as u32, len: tests.len() as u32 }
+        };
         self.planner.code.ops[at] = Op::Chase { row: first, middle, size, stride, reg, tests, fun };
         self.planner.code.ops.truncate(at + 1);
         self.planner.code.owner.truncate(at + 1);
-    }
-
-    pub(super) fn push_rows(&mut self, rows: &[RowTerm]) -> Rows {
-        let start = self.planner.code.rows.len() as u32;
-        self.planner.code.rows.extend_from_slice(rows);
-        Rows { start, len: rows.len() as u32 }
     }
 
     pub(super) fn plan_tuple(&mut self, rel: RelId) -> Result<(), PlanError> {
         let mut checks = Vec::new();
         let mut expected = 0.0;
         for live in self.live[usize::from(rel.0)].clone() {
-            self.begin(&live);
+            let pc = self.begin(&live);
             self.planner.loops = FREE_LOOPS; // over the tuples
-            let pc = self.planner.code.ops.len() as u32;
             let regs = self.bind_tuple(&live.rule.args, &self.program.relation(rel).columns)?;
-            let body = live.body.iter().map(|it| lit(it)).collect();
-            self.plan(body, &Goal::Found, live.rule.id)?;
+            self.plan(live.literals(), &Goal::Found, live.rule.id)?;
             checks.push((regs, pc));
             expected += self.guess(&live);
         }
@@ -362,27 +339,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         args: &[Term],
         columns: &[Column],
     ) -> Result<Vec<Reg>, PlanError> {
-        let mut regs = Vec::new();
-        let mut same = Vec::new();
-        for (at, &arg) in args.iter().enumerate() {
-            match arg {
-                Term::Var(var) if !self.planner.is_bound(var) => {
-                    self.planner.bind(var);
-                    regs.push(var.0 as Reg);
-                }
-                other => {
-                    let var = self.planner.fresh(columns[at].ty)?;
-                    self.planner.bind(var);
-                    regs.push(var.0 as Reg);
-                    if other != Term::Wild {
-                        same.push((var.0 as Reg, self.planner.reg(other)?));
-                    }
-                }
-            }
-        }
-        for (lhs, rhs) in same {
-            self.planner.emit(Op::Compare { op: crate::rules::Op::Eq, lhs, rhs });
-        }
+        let types = columns.iter().map(|it| it.ty);
+        let (regs, same) = self.planner.receive(args.iter().copied().zip(types))?;
+        self.planner.emit_equal(&same);
         Ok(regs)
     }
 }

@@ -7,7 +7,7 @@ use super::super::error::PlanError;
 use super::super::planner::{Goal, lit};
 use super::super::word::Word;
 use super::unfold::Body;
-use super::{Compiler, ReactionPlan, input_of, reaction_owner};
+use super::{Compiler, ReactionPlan, input_of};
 
 impl<'p, W: Word> Compiler<'p, W> {
     /// The plan of each reaction; `None` for those whose body asks for a row of a relation that is known to be empty.
@@ -27,7 +27,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         let body: Vec<&Literal> = reaction.body.iter().collect();
         let Some(body) = self.prune_body(&body) else { return Ok(None) };
         let types: Vec<Type> = reaction.vars.iter().map(|it| it.ty).collect();
-        let owner = reaction_owner(self.program, at);
+        // They are numbered on after the rules.
+        let owner = (self.program.rules.len() + at) as u32;
         self.planner.begin(&types, owner);
         let named = reaction.named();
         let mut effects = Vec::new();
@@ -41,8 +42,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let columns = self.program.event_columns(reaction.event);
         let (mut plans, mut relations) = (Vec::new(), Vec::new());
         for Body { types, literals } in self.unfolded(reaction, &body) {
-            self.planner.begin(&types, owner);
-            let pc = self.planner.code.ops.len() as u32;
+            let pc = self.planner.begin(&types, owner);
             plans.push((self.bind_tuple(&reaction.params, columns)?, pc));
             self.planner.plan(literals.iter().map(lit).collect(), &goal)?;
             relations.extend(relations_of(&literals));
@@ -105,10 +105,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         };
         let attr = input_of(self.program, rel).attr();
         let entity = self.planner.expr(&entity)?;
-        Ok(match &value {
-            Some(value) => EffectCode::Set { attr, entity, value: self.planner.expr(value)? },
-            None => EffectCode::Retract { attr, entity },
-        })
+        let value = value.map(|it| self.planner.expr(&it)).transpose()?;
+        Ok(EffectCode::Write { attr, entity, value })
     }
 
     fn exprs(&mut self, exprs: &[Expr]) -> Result<Vec<ExprId>, PlanError> {

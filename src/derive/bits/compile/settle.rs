@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::rules::{Literal, RelId, Role, relations_of};
+use crate::rules::{Literal, RelId, Role, Term};
 
 use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
 use super::super::code::StoreId;
 use super::super::error::PlanError;
 use super::super::fixpoint::{Fixpoint, Member, SPACE, Variant};
-use super::super::layout::{Store, size};
+use super::super::layout::{Sizes, Store, sizes};
 use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
 use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, lit};
 use super::super::word::Word;
-use super::{Compiler, LiveRule, ground_fact};
+use super::{Compiler, LiveRule};
 
 impl<'p, W: Word> Compiler<'p, W> {
     /// Drops what can never hold, and computes relations that depend only on statics.
@@ -35,7 +35,8 @@ impl<'p, W: Word> Compiler<'p, W> {
             let mut known = true;
             for &rel in &stratum.relations {
                 let live = self.live_rules(rel, &stratum.relations);
-                known &= live.iter().all(|it| self.reads_known(&it.body, &stratum.relations));
+                let is_known = |it: &RelId| stratum.relations.contains(it) || self.known(*it);
+                known &= live.iter().all(|it| it.reads().iter().all(is_known));
                 self.live[usize::from(rel.0)] = live;
             }
             if known {
@@ -122,10 +123,6 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.layout.is_known(rel)
     }
 
-    pub(super) fn reads_known(&self, body: &[&Literal], own: &[RelId]) -> bool {
-        relations_of(body.iter().copied()).iter().all(|it| own.contains(it) || self.known(*it))
-    }
-
     /// The key of everything that the rows of the stratum depend on.
     pub(super) fn key_of(&self, relations: &[RelId]) -> Key {
         let (program, ids, key) = (self.program, self.ids.as_slice(), vec![W::WIDTH as i64]);
@@ -147,9 +144,13 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// The rows of a stratum that has only ground facts.
     pub(super) fn ground(&self, relations: &[RelId]) -> Option<Vec<Vec<Tuple>>> {
+        let fact = |live: &LiveRule<'_>| -> Option<Tuple> {
+            let constant = |it: &Term| if let Term::Const(raw) = it { Some(*raw) } else { None };
+            live.body.is_empty().then(|| live.rule.args.iter().map(constant).collect())?
+        };
         let facts = |rel: &RelId| -> Option<Vec<Tuple>> {
             let mut facts =
-                self.live[usize::from(rel.0)].iter().map(ground_fact).collect::<Option<_>>()?;
+                self.live[usize::from(rel.0)].iter().map(fact).collect::<Option<_>>()?;
             lists::sort(&mut facts);
             Some(facts)
         };
@@ -171,34 +172,29 @@ impl<'p, W: Word> Compiler<'p, W> {
             .map(|&rel| {
                 let columns = &self.program.relation(rel).columns;
                 let arity = columns.len();
-                let sizes: Option<Vec<u32>> =
-                    columns.iter().map(|it| Some(size(self.program, it.ty)? as u32)).collect();
-                let product = |sizes: &Vec<u32>| {
+                let product = |sizes: &Sizes| {
                     sizes.iter().try_fold(1, |tuples: usize, &it| tuples.checked_mul(it as usize))
                 };
                 Member {
                     rel,
                     full: self.planner.layout.new_sparse(arity, false),
                     delta: self.planner.layout.new_sparse(arity, false),
-                    space: sizes.filter(|it| product(it).is_some_and(|it| it <= SPACE)),
+                    space: sizes(self.program, columns)
+                        .filter(|it| product(it).is_some_and(|it| it <= SPACE)),
                 }
             })
             .collect();
         let mut variants = Vec::new();
         for member in &members {
             for live in self.live[usize::from(member.rel.0)].clone() {
-                let recursive: Vec<usize> = (0..live.body.len())
-                    .filter(|&it| {
-                        matches!(live.body[it], Literal::Atom(atom) if relations.contains(&atom.rel))
-                    })
-                    .collect();
-                let reads_delta: Vec<Option<usize>> = if recursive.is_empty() {
-                    vec![None]
-                } else {
-                    recursive.iter().map(|&it| Some(it)).collect()
-                };
+                let is_recursive = |it: &usize| matches!(live.body[*it], Literal::Atom(atom) if relations.contains(&atom.rel));
+                let mut reads_delta: Vec<Option<usize>> =
+                    (0..live.body.len()).filter(is_recursive).map(Some).collect();
+                if reads_delta.is_empty() {
+                    reads_delta.push(None);
+                }
                 for delta in reads_delta {
-                    self.begin(&live);
+                    let pc = self.begin(&live);
                     self.planner.loops = FREE_LOOPS; // it runs once a round, so every loop is charged
                     let body = (0..live.body.len())
                         .map(|at| match live.body[at] {
@@ -212,7 +208,6 @@ impl<'p, W: Word> Compiler<'p, W> {
                             other => lit(other),
                         })
                         .collect();
-                    let pc = self.planner.code.ops.len() as u32;
                     let goal = Goal::Tuple { store: member.full, args: &live.rule.args };
                     self.plan(body, &goal, live.rule.id)?;
                     variants.push(Variant { pc, first: delta.is_none() });

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use crate::rules::{RelId, relations_of};
+use crate::rules::RelId;
 
 use super::super::super::budget::ROWS;
 use super::super::assemble::Assembler;
@@ -19,7 +19,7 @@ use super::super::layout::{Dense, Store};
 use super::super::lists::Fixed;
 use super::super::machine::Machine;
 use super::super::memo::Solved;
-use super::super::planner::{FREE_LOOPS, Goal, lit, weights};
+use super::super::planner::{FREE_LOOPS, Goal, weights};
 use super::super::run::State;
 use super::super::word::Word;
 use super::{Compiled, Compiler, is_row_local};
@@ -120,18 +120,16 @@ impl<'p, W: Word> Compiler<'p, W> {
         let mut plans = Vec::new();
         for (rel, dense) in relations.iter().zip(places) {
             for live in self.live[usize::from(rel.0)].clone() {
-                let reads = relations_of(live.body.iter().copied());
+                let reads = live.reads();
                 let again = reads.iter().any(|it| relations.contains(it));
-                self.begin(&live);
+                let start = self.begin(&live);
                 self.planner.loops = FREE_LOOPS; // it runs once a round, so every loop is charged
-                let start = self.planner.code.ops.len() as u32;
                 let in_row = reads.contains(rel) && is_row_local(*rel, &live);
                 if in_row {
                     self.plan_fix(*rel, &live)?;
                 } else {
                     let goal = Goal::Rows { dense: dense.clone(), args: &live.rule.args };
-                    let body = live.body.iter().map(|it| lit(it)).collect();
-                    self.plan(body, &goal, live.rule.id)?;
+                    self.plan(live.literals(), &goal, live.rule.id)?;
                 }
                 plans.push(RowPlan { start, again, in_row });
             }
@@ -230,6 +228,5 @@ fn rounds<W: Word>(
 
 /// The rows of a relation.
 fn fixed<W: Word>(state: &State<W>, dense: &Dense) -> Fixed {
-    let rows = &state.rows[dense.base as usize..(dense.base + dense.rows) as usize];
-    Fixed::of_rows(rows.to_vec(), &dense.sizes)
+    Fixed::of_rows(state.rows[dense.range()].to_vec(), &dense.sizes)
 }

@@ -8,13 +8,13 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 
-use super::super::code::Reg;
+use super::super::code::{Reg, Space};
 use super::super::compile::Compiled;
 use super::super::layout::NONE;
 use super::super::machine::{Chase, Place};
 use super::super::word::Word;
 use super::call::{self, Helper};
-use super::lower::{Lower, WORD};
+use super::lower::Lower;
 use super::rows::Row;
 
 /// For each chase of a program its tables, if it has any.
@@ -124,10 +124,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let blocked: Row = passable.iter().map(|it| self.b.ins().bnot(*it)).collect();
         let index = self.index(chase.row);
         let last = i64::from(chase.size - 1) * i64::from(chase.stride);
-        let space = match chase.frame {
-            true => super::super::code::Space::Frame,
-            false => super::super::code::Space::Maintained,
-        };
+        let space = if chase.frame { Space::Frame } else { Space::Maintained };
         let first = self.row_of(space, index);
         let end = self.b.ins().iadd_imm_s(index, last);
         self.row_of(space, end); // so are those between
@@ -136,9 +133,7 @@ impl<W: Word> Lower<'_, '_, W> {
             let address = self.b.ins().iadd_imm_s(first, offset);
             let row = self.load_row(address);
             let all = self.reached_from(way, middle, &row, &blocked);
-            for (at, &word) in (0..).zip(&all) {
-                self.store_word(address, at * WORD, word);
-            }
+            self.store_row(address, &all);
         }
     }
 

@@ -21,7 +21,7 @@ use cranelift_module::Module;
 use super::super::code::{Reg, Space};
 use super::super::compile::Compiled;
 use super::super::layout::NONE;
-use super::super::machine::{Demanded, Inst, Place};
+use super::super::machine::{Demanded, Inst, Near, Place};
 use super::super::word::Word;
 use super::call::{self, FAULT, FOUND, Fields, HALTED, Helper};
 use super::chase::Ways;
@@ -293,28 +293,24 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             return;
         }
         match inst {
-            Inst::LoadS1 { base, key, skip } => self.load_some(Static, near(base, key), pc, skip),
-            Inst::LoadK1 { base, key, skip } => {
-                self.load_some(Maintained, near(base, key), pc, skip)
-            }
-            Inst::LoadF1 { base, key, skip } => self.load_some(Frame, near(base, key), pc, skip),
-            Inst::AndS1 { base, key, skip } => self.and_some(Static, near(base, key), pc, skip),
-            Inst::AndK1 { base, key, skip } => self.and_some(Maintained, near(base, key), pc, skip),
-            Inst::AndF1 { base, key, skip } => self.and_some(Frame, near(base, key), pc, skip),
-            Inst::DropS1 { base, key, skip } => self.drop_some(Static, near(base, key), pc, skip),
-            Inst::DropK1 { base, key, skip } => {
-                self.drop_some(Maintained, near(base, key), pc, skip)
-            }
-            Inst::DropF1 { base, key, skip } => self.drop_some(Frame, near(base, key), pc, skip),
-            Inst::LoadS { at } => self.load(Static, at),
-            Inst::LoadK { at } => self.load(Maintained, at),
-            Inst::LoadF { at } => self.load(Frame, at),
-            Inst::AndS { at } => self.and(Static, at),
-            Inst::AndK { at } => self.and(Maintained, at),
-            Inst::AndF { at } => self.and(Frame, at),
-            Inst::DropS { at } => self.drop(Static, at),
-            Inst::DropK { at } => self.drop(Maintained, at),
-            Inst::DropF { at } => self.drop(Frame, at),
+            Inst::LoadS1(at) => self.load_some(Static, at, pc),
+            Inst::LoadK1(at) => self.load_some(Maintained, at, pc),
+            Inst::LoadF1(at) => self.load_some(Frame, at, pc),
+            Inst::AndS1(at) => self.and_some(Static, at, pc),
+            Inst::AndK1(at) => self.and_some(Maintained, at, pc),
+            Inst::AndF1(at) => self.and_some(Frame, at, pc),
+            Inst::DropS1(at) => self.drop_some(Static, at, pc),
+            Inst::DropK1(at) => self.drop_some(Maintained, at, pc),
+            Inst::DropF1(at) => self.drop_some(Frame, at, pc),
+            Inst::LoadS(at) => self.load(Static, at),
+            Inst::LoadK(at) => self.load(Maintained, at),
+            Inst::LoadF(at) => self.load(Frame, at),
+            Inst::AndS(at) => self.and(Static, at),
+            Inst::AndK(at) => self.and(Maintained, at),
+            Inst::AndF(at) => self.and(Frame, at),
+            Inst::DropS(at) => self.drop(Static, at),
+            Inst::DropK(at) => self.drop(Maintained, at),
+            Inst::DropF(at) => self.drop(Frame, at),
             Inst::LoadOne { key } => {
                 let one = self.one(key);
                 self.set_acc(&one);
@@ -509,8 +505,17 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         MemFlagsData::trusted().with_alias_region(Some(region))
     }
 
+    /// A number in memory that is no part of a row and no register.
+    pub(super) fn load_number(&mut self, address: Value, offset: i32) -> Value {
+        self.b.ins().load(I64, MemFlagsData::trusted(), address, Offset32::new(offset))
+    }
+
+    pub(super) fn store_number(&mut self, address: Value, offset: i32, number: Value) {
+        self.b.ins().store(MemFlagsData::trusted(), number, address, Offset32::new(offset));
+    }
+
     pub(super) fn field(&mut self, at: i32) -> Value {
-        self.b.ins().load(I64, MemFlagsData::trusted(), self.state, Offset32::new(at))
+        self.load_number(self.state, at)
     }
 
     pub(super) fn slot(&mut self, slot: u8) -> RowVars {
@@ -534,8 +539,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     /// Calls a helper with a row, which is passed in the state.
     pub(super) fn pass(&mut self, helper: Helper, what: Value, row: &Row) {
         for (at, word) in (0..).zip(row) {
-            let at = Offset32::new(self.fields.passed + at * WORD);
-            self.b.ins().store(MemFlagsData::trusted(), *word, self.state, at);
+            self.store_number(self.state, self.fields.passed + at * WORD, *word);
         }
         self.call(helper, &[what, what]);
     }
@@ -567,8 +571,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     fn spend(&mut self, steps: u16, pc: usize) {
         let left = self.field(self.fields.fuel_left);
         let left = self.b.ins().iadd_imm_s(left, -i64::from(steps));
-        let at = Offset32::new(self.fields.fuel_left);
-        self.b.ins().store(MemFlagsData::trusted(), left, self.state, at);
+        self.store_number(self.state, self.fields.fuel_left, left);
         let (empty, next) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(empty);
         let out = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
@@ -582,14 +585,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     /// Goes on if a relation has yet to be derived: it is emptied, and marked as derived.
     fn enter(&mut self, entry: &Demanded, past: Block) {
-        let at = Offset32::new(i32::from(entry.rel) / 64 * WORD);
-        let flags = MemFlagsData::trusted();
-        let word = self.b.ins().load(I64, flags, self.ready, at);
+        let at = i32::from(entry.rel) / 64 * WORD;
+        let word = self.load_number(self.ready, at);
         let bit = self.b.ins().iconst(I64, 1i64 << (entry.rel % 64));
         let done = self.b.ins().band(word, bit);
         self.leave_if(done, past);
         let word = self.b.ins().bor(word, bit);
-        self.b.ins().store(flags, word, self.ready, at);
+        self.store_number(self.ready, at, word);
         let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
         let used = self.load_row(row);
         self.empty_row(row);
@@ -634,19 +636,19 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.check(any, pc, skip);
     }
 
-    fn load_some(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
-        self.load(space, at);
-        self.some(pc, skip);
+    fn load_some(&mut self, space: Space, at: Near, pc: usize) {
+        self.load(space, near(at.base, at.key));
+        self.some(pc, at.skip);
     }
 
-    fn and_some(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
-        self.and(space, at);
-        self.some(pc, skip);
+    fn and_some(&mut self, space: Space, at: Near, pc: usize) {
+        self.and(space, near(at.base, at.key));
+        self.some(pc, at.skip);
     }
 
-    fn drop_some(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
-        self.drop(space, at);
-        self.some(pc, skip);
+    fn drop_some(&mut self, space: Space, at: Near, pc: usize) {
+        self.drop(space, near(at.base, at.key));
+        self.some(pc, at.skip);
     }
 
     fn grow(&mut self, space: Space, at: Place, pc: usize, skip: u16) {
@@ -681,7 +683,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             (self.funs, self.c.kept_funs)
         };
         let address = self.address_at(start, at, n as u64, 3);
-        self.b.ins().load(I64, MemFlagsData::trusted(), address, 0)
+        self.load_number(address, 0)
     }
 
     fn fetched(&mut self, value: Value, reg: Reg, pc: usize, skip: u16) {

@@ -8,6 +8,7 @@
 
 mod call;
 mod chase;
+mod counting;
 mod flow;
 mod leaf;
 mod lower;
@@ -18,6 +19,7 @@ mod sweeps;
 
 use std::any::Any;
 use std::fmt;
+use std::sync::OnceLock;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -28,9 +30,10 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::compile::Compiled;
 use super::word::Word;
-pub(super) use call::{ActionCode, Args, EntryPoint, LeafRoom};
+pub(super) use call::EntryPoint;
 use chase::Ways;
-pub(super) use leaf::{LeafCode, Ply};
+pub(super) use counting::Counting;
+use counting::LeafPlan;
 
 /// A program's instructions as machine code.
 pub(super) struct Native {
@@ -38,6 +41,8 @@ pub(super) struct Native {
     entries: Vec<Option<EntryPoint>>,
     /// Tables that code reads, that of leaves included: the [`Ways`] of rows of the program's width.
     ways: Box<dyn Any + Send + Sync>,
+    /// Code for counting leaves, once that was requested.
+    leaf_plan: OnceLock<LeafPlan>,
     _memory: call::Memory,
 }
 
@@ -97,7 +102,12 @@ impl Native {
         for (start, id) in made {
             entries[start as usize] = Some(EntryPoint::new(module.get_finalized_function(id)));
         }
-        Ok(Self { entries, ways: Box::new(ways), _memory: call::Memory::new(module) })
+        Ok(Self {
+            entries,
+            ways: Box::new(ways),
+            leaf_plan: OnceLock::new(),
+            _memory: call::Memory::new(module),
+        })
     }
 }
 

@@ -27,7 +27,6 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Bytes of a row, as a power of two.
     pub(super) const ROW_SHIFT: i64 = 3 + Self::WORDS.ilog2() as i64;
 
-    /// Declares a row of variables.
     pub(super) fn declare(&mut self) -> RowVars {
         (0..Self::WORDS).map(|_| self.b.declare_var(I64)).collect()
     }
@@ -148,6 +147,12 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().store(flags, word, address, Offset32::new(offset));
     }
 
+    pub(super) fn store_row(&mut self, address: Value, row: &Row) {
+        for (at, &word) in (0..).zip(row) {
+            self.store_word(address, at * WORD, word);
+        }
+    }
+
     pub(super) fn grow_row(&mut self, address: Value, by: &Row) {
         for (at, &by) in (0..).zip(by) {
             let word = self.load_word(address, at * WORD);
@@ -176,7 +181,6 @@ impl<W: Word> Lower<'_, '_, W> {
         self.spread(word, within)
     }
 
-    /// The row of the first `n` members.
     pub(super) fn first(&mut self, n: u16) -> Row {
         let of = |at: usize| <u64 as Word>::first(usize::from(n).saturating_sub(64 * at));
         (0..Self::WORDS).map(|at| self.b.ins().iconst(I64, of(at) as i64)).collect()

@@ -205,21 +205,14 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Runs the body for each member; returns those with a result above 0.
     fn for_each(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Value) -> Row {
-        let used = self.declare();
-        let none = self.b.ins().iconst(I64, 0);
-        self.set(&used, &Row::from_elem(none, members.len()));
-        self.members(members, |it, member| {
+        self.union_of(members, |it, member| {
             let found = body(it, member);
             let some = it.b.ins().icmp_imm_s(IntCC::NotEqual, found, 0);
             let some = it.b.ins().uextend(I64, some);
             let some = it.b.ins().ishl(some, member);
             let word = it.b.ins().ushr_imm_u(member, WORD_SHIFT);
-            let some = it.spread(word, some);
-            let all = it.values(&used);
-            let all = it.either(&all, &some);
-            it.set(&used, &all);
-        });
-        self.values(&used)
+            it.spread(word, some)
+        })
     }
 
     /// Does something for each member of a row. The test is after the body: Cranelift would place the body of

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::rules::{Atom, Compare, Expr, RelId, Term, VarId};
+use crate::rules::{Atom, Compare, Expr, RelId, Term, VarId, term_vars};
 
 use super::super::code::{
     Address, ExprId, ExprNode, Reg, RegList, RowSource, RowTerm, Rows, Space, Support,
@@ -119,36 +119,21 @@ impl<'p, W: Word> Planner<'p, W> {
 
     pub(in super::super) fn unbound_of(&self, compare: &Compare) -> SmallVec<[VarId; 4]> {
         let mut vars = SmallVec::new();
-        self.unbound_in(&compare.lhs, &mut vars);
-        self.unbound_in(&compare.rhs, &mut vars);
+        compare.collect_vars(&mut vars);
+        vars.retain(|it| !self.is_bound(*it));
+        vars.sort_unstable();
+        vars.dedup();
         vars
-    }
-
-    fn unbound_in(&self, expr: &Expr, vars: &mut SmallVec<[VarId; 4]>) {
-        match expr {
-            Expr::Var(var) if !self.is_bound(*var) && !vars.contains(var) => vars.push(*var),
-            Expr::Var(_) | Expr::Const(_) => {}
-            Expr::Binary(_, lhs, rhs) => {
-                self.unbound_in(lhs, vars);
-                self.unbound_in(rhs, vars);
-            }
-        }
     }
 
     /// Unbound variables of positive atoms, in the order of the literals.
     pub(in super::super) fn unbound_vars(&self, rest: &[Lit<'_>]) -> Vec<VarId> {
         let mut vars = Vec::new();
         for lit in rest {
-            if let Lit::Atom { atom, .. } = lit
-                && !atom.negated
-            {
-                for &term in &atom.args {
-                    if let Term::Var(var) = term
-                        && !self.is_bound(var)
-                        && !vars.contains(&var)
-                    {
-                        vars.push(var);
-                    }
+            let Lit::Atom { atom: Atom { negated: false, args, .. }, .. } = lit else { continue };
+            for var in term_vars(args) {
+                if !self.is_bound(var) && !vars.contains(&var) {
+                    vars.push(var);
                 }
             }
         }

@@ -22,7 +22,8 @@ impl<'p, W: Word> Planner<'p, W> {
         if let Some(var) = preferred
             && let Some((iterations, used, rows)) = self.loop_over(var, rest)
         {
-            self.emit_loop_over(var, rest, &used, rows);
+            self.emit_loop(var, rows);
+            remove_all(rest, &used);
             return Ok(iterations);
         }
         let mut best: Option<(f64, VarId, Vec<usize>, Vec<RowTerm>)> = None;
@@ -53,22 +54,9 @@ impl<'p, W: Word> Planner<'p, W> {
         let Some((iterations, var, used, rows)) = best else {
             return Err(PlanError::Stuck { place: format!("rule {}", self.owner) });
         };
-        self.emit_loop_over(var, rest, &used, rows);
-        Ok(iterations)
-    }
-
-    /// Opens a loop over the AND of the rows, and removes the literals that these stand for.
-    fn emit_loop_over(
-        &mut self,
-        var: VarId,
-        rest: &mut Vec<Lit<'_>>,
-        used: &[usize],
-        rows: Vec<RowTerm>,
-    ) {
-        let rows = self.row_list(rows);
         self.emit_loop(var, rows);
-        self.bind(var);
-        remove_all(rest, used);
+        remove_all(rest, &used);
+        Ok(iterations)
     }
 
     /// Loops over the rows of a dense relation that agree with the bound variables.
@@ -79,7 +67,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 (0, Some(support)) => RowSource::At(Address::alone(dense.space, support)),
                 _ => RowSource::All(dense.sizes[at] as u16),
             };
-            self.emit_loop_over_row(var, row);
+            self.emit_loop(var, vec![RowTerm { negated: false, row }]);
         }
     }
 
@@ -88,19 +76,16 @@ impl<'p, W: Word> Planner<'p, W> {
         let (last, keys) = (atom.args[atom.args.len() - 1], &atom.args[..atom.args.len() - 1]);
         let row = self.address(dense, keys)?;
         match last.var().filter(|it| !self.is_bound(*it)) {
-            Some(var) => self.emit_loop_over_row(var, RowSource::At(row)),
+            Some(var) => {
+                let row = RowSource::At(row);
+                self.emit_loop(var, vec![RowTerm { negated: false, row }]);
+            }
             None => {
                 let bit = self.reg(last)?;
                 self.emit(Op::TestBit { row, bit, negated: false });
             }
         }
         Ok(())
-    }
-
-    fn emit_loop_over_row(&mut self, var: VarId, row: RowSource) {
-        let rows = self.row_list(vec![RowTerm { negated: false, row }]);
-        self.emit_loop(var, rows);
-        self.bind(var);
     }
 
     /// The variable of the head's row, if the rest of the plan consists of tests and of one AND of rows into it, that of

@@ -20,7 +20,7 @@ use crate::rules::{
 };
 
 use super::code::{
-    Address, ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Rows, Space, StoreId,
+    Address, ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Space, StoreId,
 };
 use super::error::PlanError;
 use super::layout::{Dense, Layout, size};
@@ -198,17 +198,19 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// Starts a rule: its variables are registers from 0 up.
-    pub(super) fn begin(&mut self, types: &[Type], owner: u32) {
+    /// Starts a rule: its variables are registers from 0 up. Returns where its plan begins.
+    pub(super) fn begin(&mut self, types: &[Type], owner: u32) -> u32 {
         self.vars = VarTable { types: types.to_vec(), bound: vec![false; types.len()] };
         self.owner = owner;
         self.order.clear();
         self.loops = 0;
+        self.code.ops.len() as u32
     }
 
-    /// Opens a loop. Two loops within each other have 65,536 iterations at most (on boards of 64 squares 4,096); from
+    /// Opens a loop over the AND of the rows. Two loops within each other have 65,536 iterations at most (on boards of 64 squares 4,096); from
     /// the third level on each entry is charged, by the width of the loop.
-    pub(super) fn emit_loop(&mut self, var: VarId, rows: Rows) {
+    pub(super) fn emit_loop(&mut self, var: VarId, rows: Vec<RowTerm>) {
+        let rows = self.row_list(rows);
         if self.loops >= FREE_LOOPS {
             let ty = self.vars.types[usize::from(var.0)];
             let members = size(self.program, ty).unwrap_or(1);
@@ -216,6 +218,7 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         self.loops += 1;
         self.emit(Op::Loop { reg: var.0 as Reg, rows });
+        self.bind(var);
     }
 
     pub(super) fn bind(&mut self, var: VarId) {
@@ -265,6 +268,16 @@ impl<'p, W: Word> Planner<'p, W> {
         let planned = self.plan_steps(body, goal);
         self.wanted = outer;
         planned
+    }
+
+    /// Plans a part of a plan, whose further variables are its own. Returns where it ends.
+    fn plan_within(&mut self, body: Vec<Lit<'_>>, goal: &Goal<'_>) -> Result<u32, PlanError> {
+        let (bound, loops) = (self.vars.bound.clone(), self.loops);
+        self.plan(body, goal)?;
+        self.loops = loops;
+        self.vars.types.truncate(bound.len());
+        self.vars.bound = bound;
+        Ok(self.code.ops.len() as u32)
     }
 
     fn plan_steps(&mut self, body: Vec<Lit<'_>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
@@ -321,7 +334,7 @@ impl<'p, W: Word> Planner<'p, W> {
         self.vars.bound[usize::from(var.0)]
     }
 
-    fn is_ready(&self, term: Term) -> bool {
+    pub(super) fn is_ready(&self, term: Term) -> bool {
         match term {
             Term::Var(var) => self.is_bound(var),
             Term::Const(_) => true,
@@ -407,7 +420,6 @@ fn shorten(term: RowTerm) -> RowTerm {
     }
 }
 
-/// Whether a row depends on the register.
 pub(super) fn depends_on(term: &RowTerm, reg: Reg) -> bool {
     match term.row {
         RowSource::Next { key, .. } | RowSource::Only(key) => key == reg,
@@ -458,49 +470,38 @@ fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
 
 /// Whether the variable is one of [`vars_of`] the literal.
 pub(super) fn mentions(lit: &Lit<'_>, var: VarId) -> bool {
-    match lit {
-        Lit::Same(a, b) => *a == var || *b == var,
-        Lit::Atom { atom, .. } => atom.args.contains(&Term::Var(var)),
-        Lit::Compare(compare) => compare_mentions(compare, var),
-        Lit::Aggregate(aggregate) => aggregate_mentions(aggregate, var),
-    }
+    let mut sought = Sought { var, found: false };
+    collect_vars(lit, &mut sought);
+    sought.found
 }
 
-fn aggregate_mentions(aggregate: &Aggregate, var: VarId) -> bool {
-    let inside = |literal: &Literal| match literal {
-        Literal::Atom(atom) => atom.args.contains(&Term::Var(var)),
-        Literal::Compare(compare) => compare_mentions(compare, var),
-        Literal::Aggregate(inner) => aggregate_mentions(inner, var),
-    };
-    aggregate.results.contains(&Term::Var(var))
-        || !aggregate.locals.contains(&var)
-            && (aggregate.body.iter().any(inside)
-                || aggregate.exprs.iter().any(|it| expr_mentions(it, var)))
+/// Whether a variable is among those collected, which are not kept.
+struct Sought {
+    var: VarId,
+    found: bool,
 }
 
-fn compare_mentions(compare: &Compare, var: VarId) -> bool {
-    expr_mentions(&compare.lhs, var) || expr_mentions(&compare.rhs, var)
-}
-
-fn expr_mentions(expr: &Expr, var: VarId) -> bool {
-    match expr {
-        Expr::Var(it) => *it == var,
-        Expr::Const(_) => false,
-        Expr::Binary(_, lhs, rhs) => expr_mentions(lhs, var) || expr_mentions(rhs, var),
+impl Extend<VarId> for Sought {
+    fn extend<T: IntoIterator<Item = VarId>>(&mut self, vars: T) {
+        self.found |= vars.into_iter().any(|it| it == self.var);
     }
 }
 
 /// The named variables of a literal, including those of an aggregate that are not local to it.
 pub(super) fn vars_of(lit: &Lit<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
+    collect_vars(lit, &mut vars);
+    vars
+}
+
+fn collect_vars(lit: &Lit<'_>, vars: &mut impl Extend<VarId>) {
     match lit {
         Lit::Same(a, b) => vars.extend([*a, *b]),
         Lit::Atom { atom, .. } => vars.extend(term_vars(&atom.args)),
-        Lit::Compare(compare) => compare.collect_vars(&mut vars),
+        Lit::Compare(compare) => compare.collect_vars(vars),
         Lit::Aggregate(aggregate) => {
-            vars = aggregate.shared_vars();
+            vars.extend(aggregate.shared_vars());
             vars.extend(term_vars(&aggregate.results));
         }
     }
-    vars
 }

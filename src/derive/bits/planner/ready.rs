@@ -64,16 +64,11 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     pub(super) fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
-        let relation = self.program.relation(atom.rel);
         store.is_none()
             && open.len() == 1
             && open[0] + 1 == atom.args.len()
-            && relation.functional
-            && match self.layout.stores[usize::from(atom.rel.0)] {
-                Store::Key { .. } | Store::Game { .. } => true,
-                Store::Static => self.layout.static_fun(self.program, atom.rel).is_some(),
-                Store::Nowhere | Store::Dense(_) | Store::Sparse(_) => false,
-            }
+            && self.program.relation(atom.rel).functional
+            && self.is_function(atom.rel)
     }
 
     /// Emits a literal that [`Self::readiness`] accepted; returns the expected factor of solutions.
@@ -191,14 +186,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         // A projection without a table: search for one solution.
         let at = self.emit(Op::TestSub { end: 0, negated });
-        let saved = self.vars.bound.clone();
-        let loops = self.loops;
         let positive = Lit::Atom { atom: Atom { negated: false, ..atom.clone() }, store };
-        self.plan(vec![positive], &Goal::Found)?;
-        self.loops = loops;
-        self.vars.types.truncate(saved.len());
-        self.vars.bound = saved;
-        let end = self.code.ops.len() as u32;
+        let end = self.plan_within(vec![positive], &Goal::Found)?;
         self.code.ops[at] = Op::TestSub { end, negated };
         Ok(chance)
     }
@@ -221,40 +210,46 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     pub(super) fn emit_aggregate(&mut self, aggregate: &Aggregate) -> Result<f64, PlanError> {
-        let mut results = Vec::new();
-        let mut tests = Vec::new();
-        for &term in &aggregate.results {
-            match term {
-                Term::Var(var) if !self.is_bound(var) => {
-                    self.bind(var);
-                    results.push(var.0 as Reg);
-                }
-                other => {
-                    let var = self.fresh(Type::Int)?;
-                    self.bind(var);
-                    results.push(var.0 as Reg);
-                    tests.push((var.0 as Reg, self.reg(other)?));
-                }
-            }
-        }
+        let (results, tests) = self.receive(aggregate.results.iter().map(|&it| (it, Type::Int)))?;
         // The results count as bound, but get their values after the body, which does not mention them.
         let body: Vec<Lit<'_>> = aggregate.body.iter().map(lit).collect();
         if !self.emit_count(aggregate, &body, &results)? {
             let results = self.reg_list(&results);
             let at = self.emit(Op::Fold { fold: aggregate.fold, end: 0, results });
             let goal = Goal::Collect { key: aggregate.locals.clone(), values: &aggregate.exprs };
-            let (saved, loops) = (self.vars.bound.clone(), self.loops);
-            self.plan(body, &goal)?;
-            self.loops = loops;
-            self.vars.types.truncate(saved.len());
-            self.vars.bound = saved;
-            let end = self.code.ops.len() as u32;
+            let end = self.plan_within(body, &goal)?;
             self.code.ops[at] = Op::Fold { fold: aggregate.fold, end, results };
         }
-        for &(lhs, rhs) in &tests {
+        self.emit_equal(&tests);
+        Ok(if tests.is_empty() { 1.0 } else { chance::AGGREGATE })
+    }
+
+    /// The registers for values that come, one for each term, all of which are bound then: a variable that was not bound
+    /// gets its value there. Returns also which of them must have the same value as another register.
+    pub(in super::super) fn receive(
+        &mut self,
+        terms: impl IntoIterator<Item = (Term, Type)>,
+    ) -> Result<(Vec<Reg>, Vec<[Reg; 2]>), PlanError> {
+        let (mut regs, mut same) = (Vec::new(), Vec::new());
+        for (term, ty) in terms {
+            let unbound = term.var().filter(|it| !self.is_bound(*it));
+            let var = match unbound {
+                Some(var) => var,
+                None => self.fresh(ty)?,
+            };
+            self.bind(var);
+            regs.push(var.0 as Reg);
+            if unbound.is_none() && term != Term::Wild {
+                same.push([var.0 as Reg, self.reg(term)?]);
+            }
+        }
+        Ok((regs, same))
+    }
+
+    pub(in super::super) fn emit_equal(&mut self, same: &[[Reg; 2]]) {
+        for &[lhs, rhs] in same {
             self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
         }
-        Ok(if tests.is_empty() { 1.0 } else { chance::AGGREGATE })
     }
 
     /// Counts by one AND where the body is rows towards its only local variable.

@@ -54,10 +54,9 @@ enum What {
 /// The write of an effect; `None` if it is not a write.
 fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
     match effect {
-        EffectCode::Set { attr, entity, value } => {
-            Some((What::Attribute(*attr), *entity, Some(*value)))
+        EffectCode::Write { attr, entity, value } => {
+            Some((What::Attribute(*attr), *entity, *value))
         }
-        EffectCode::Retract { attr, entity } => Some((What::Attribute(*attr), *entity, None)),
         EffectCode::Remove { entity } => Some((What::Everything, *entity, None)),
         _ => None,
     }
@@ -117,7 +116,6 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Calls a function without an entity.
     fn call_without_entity(&mut self, function: FuncRef) {
         let none = self.b.ins().iconst(I64, 0);
         self.call_leaf(function, [none, none]);
@@ -127,31 +125,27 @@ impl<W: Word> Lower<'_, '_, W> {
     /// more.
     fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
         let code = &self.c.code.effects[plan.code as usize];
-        if self.leaf().does_more[plan.code as usize] {
-            self.leaf().solving = Some(Solving { code: plan.code, writes: Vec::new() });
-            self.run(plan.pc);
-            self.leaf().solving = None;
-            return Vec::new();
-        }
-        let none = self.b.ins().iconst(I64, 0);
         let mut writes = Vec::new();
-        for (what, entity, value) in code.effects.iter().filter_map(write_of) {
-            if let What::Attribute(attr) = what
-                && !self.leaf().changes.contains_key(&attr)
-            {
-                continue; // nothing that is counted depends on it
+        if !self.leaf().shared.does_more[plan.code as usize] {
+            let none = self.b.ins().iconst(I64, 0);
+            for (what, entity, value) in code.effects.iter().filter_map(write_of) {
+                if let What::Attribute(attr) = what
+                    && !self.leaf().changes.contains_key(&attr)
+                {
+                    continue; // nothing that is counted depends on it
+                }
+                let mut variable = || self.b.declare_var(I64);
+                let found = variable();
+                let entities = std::array::from_fn(|_| variable());
+                let values = std::array::from_fn(|_| variable());
+                for it in [found].into_iter().chain(entities).chain(values) {
+                    self.b.def_var(it, none);
+                }
+                writes.push(Write { what, entity, value, found, entities, values });
             }
-            let mut variable = || self.b.declare_var(I64);
-            let found = variable();
-            let entities = std::array::from_fn(|_| variable());
-            let values = std::array::from_fn(|_| variable());
-            for it in [found].into_iter().chain(entities).chain(values) {
-                self.b.def_var(it, none);
+            if writes.is_empty() {
+                return writes;
             }
-            writes.push(Write { what, entity, value, found, entities, values });
-        }
-        if writes.is_empty() {
-            return writes;
         }
         self.leaf().solving = Some(Solving { code: plan.code, writes: writes.clone() });
         self.run(plan.pc);

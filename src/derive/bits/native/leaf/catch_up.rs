@@ -1,14 +1,13 @@
 //! The function that updates the maintained relations, one by one, in the order of their numbers.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::immediates::Offset32;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types::I64};
+use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 use cranelift_frontend::Variable;
 
 use super::super::super::code::Space;
 use super::super::super::compile::Maintained;
 use super::super::super::layout::{Dense, Store};
-use super::super::super::machine::KeptId;
+use super::super::super::machine::{Demanded, KeptId};
 use super::super::super::word::Word;
 use super::super::call::Context;
 use super::super::lower::{Lower, WORD, alone};
@@ -17,7 +16,6 @@ use super::UNROLLED;
 use super::changes::Notified;
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Fills the function.
     pub(super) fn catch_up(&mut self, kept_ids: &[KeptId]) {
         for &kept_id in kept_ids {
             let kept = &self.c.maintained[usize::from(kept_id)];
@@ -39,7 +37,6 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Derives a block again.
     fn derive_block(&mut self, kept: &Maintained, block: Value) {
         let index_rows = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
         self.room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
@@ -141,14 +138,13 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     fn catch_up_tuples(&mut self, kept: &Maintained, kept_id: KeptId) {
-        let Some(&(start, arity)) = self.leaf().suspects.get(&kept_id) else { return };
+        let Some(&(start, arity)) = self.leaf().shared.suspects.get(&kept_id) else { return };
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
         let all = self.shared(Context::SUSPECTS);
-        let flags = MemFlagsData::trusted();
-        let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
+        let n = self.load_number(all, start * WORD);
         self.when(n, |it| {
             let zero = it.b.ins().iconst(I64, 0);
-            it.b.ins().store(flags, zero, all, Offset32::new(start * WORD));
+            it.store_number(all, start * WORD, zero);
             let at: Variable = it.b.declare_var(I64);
             it.b.def_var(at, zero);
             let [body, end] = std::array::from_fn(|_| it.b.create_block());
@@ -159,9 +155,8 @@ impl<W: Word> Lower<'_, '_, W> {
             it.b.def_var(at, next);
             let offset = it.b.ins().imul_imm_s(now, arity as i64 * i64::from(WORD));
             let place = it.b.ins().iadd(all, offset);
-            let value = |column: i32| Offset32::new((start + 1 + column) * WORD);
             let tuple: Vec<Value> = (0..arity as i32)
-                .map(|column| it.b.ins().load(I64, flags, place, value(column)))
+                .map(|column| it.load_number(place, (start + 1 + column) * WORD))
                 .collect();
             it.check_tuple(kept, dense, &tuple);
             let more = it.b.ins().icmp(IntCC::SignedLessThan, next, n);
@@ -236,7 +231,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// A value that is not 0 if a block has members; if a member is given, if the block has that one.
     fn any_in_block(&mut self, dense: &Dense, first: Value, member: Option<Value>) -> Value {
-        let stride = dense.strides.first().copied().unwrap_or(1);
+        let stride = dense.stride();
         let start = self.block_row(Space::Maintained, dense.base, stride, first);
         let rows: Vec<Row> = (0..stride).map(|at| self.row_in_block(start, at)).collect();
         let mut all = self.union(&rows);
@@ -294,12 +289,6 @@ impl<W: Word> Lower<'_, '_, W> {
         self.store_row(address, row);
     }
 
-    fn store_row(&mut self, address: Value, row: &Row) {
-        for (at, &word) in (0..).zip(row) {
-            self.store_word(address, at * WORD, word);
-        }
-    }
-
     fn union(&mut self, rows: &[Row]) -> Row {
         let mut all = rows[0].clone();
         for row in &rows[1..] {
@@ -309,11 +298,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Empties blocks of a relation of the frame.
-    pub(super) fn empty_blocks(
-        &mut self,
-        entry: &super::super::super::machine::Demanded,
-        used: &Row,
-    ) {
+    pub(super) fn empty_blocks(&mut self, entry: &Demanded, used: &Row) {
         debug_assert!(entry.stride <= UNROLLED);
         self.members(used, |it, member| {
             let first = it.block_row(Space::Frame, entry.base, entry.stride, member);

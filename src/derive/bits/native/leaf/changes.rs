@@ -1,8 +1,7 @@
 //! The functions that write attributes: each writes a value to the rows, and notifies the maintained relations.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::immediates::Offset32;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
 
 use super::super::super::compile::{Guards, Readers};
 use super::super::super::layout::{NONE, Store};
@@ -79,8 +78,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let offset = self.b.ins().ishl_imm_u(entity, 3);
         let first = self.b.ins().iadd_imm_s(self.funs, i64::from(fun) * i64::from(WORD));
         let address = self.b.ins().iadd(first, offset);
-        let flags = MemFlagsData::trusted();
-        let old = self.b.ins().load(cranelift_codegen::ir::types::I64, flags, address, 0);
+        let old = self.load_number(address, 0);
         let differs = self.b.ins().icmp(IntCC::NotEqual, old, new);
         self.when(differs, |it| {
             let had = it.b.ins().icmp_imm_s(IntCC::NotEqual, old, NONE);
@@ -96,7 +94,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 }
             });
             it.save(address, old);
-            it.b.ins().store(flags, new, address, Offset32::new(0));
+            it.store_number(address, 0, new);
             it.when(has, |it| {
                 if let Some((_, Some(inverse))) = rows {
                     it.flip(inverse, new, entity);
@@ -104,7 +102,7 @@ impl<W: Word> Lower<'_, '_, W> {
             });
             if let Some((present, _)) = rows {
                 let flips = it.b.ins().icmp(IntCC::NotEqual, had, has);
-                let zero = it.b.ins().iconst(cranelift_codegen::ir::types::I64, 0);
+                let zero = it.b.ins().iconst(I64, 0);
                 it.when(flips, |it| it.flip(present, zero, entity));
             }
             it.when(has, |it| {
@@ -180,7 +178,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Marks as perhaps changed those of these blocks that all guards contain; `kept_id` is their relation.
     fn dirty_if(&mut self, kept_id: KeptId, blocks: &Row, guards: &Guards) {
-        if !self.leaf().kept[usize::from(kept_id)] {
+        if !self.leaf().shared.kept[usize::from(kept_id)] {
             return;
         }
         let mut blocks = blocks.clone();

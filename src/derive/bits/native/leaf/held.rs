@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{InstBuilder, types::I64};
 
 use super::super::super::code::Space;
 use super::super::super::compile::{Compiled, Maintained};
-use super::super::super::machine::{Inst, Noted, Place, Sweep};
+use super::super::super::machine::{Inst, Near, Noted, Place, Sweep};
 use super::super::super::planner::GIVEN;
 use super::super::super::word::Word;
 use super::super::chase::Ways;
@@ -175,12 +175,12 @@ fn fits<W: Word>(
         | Inst::LoadOne { .. }
         | Inst::AndOne { .. }
         | Inst::DropOne { .. }
-        | Inst::LoadS1 { .. }
-        | Inst::AndS1 { .. }
-        | Inst::DropS1 { .. }
-        | Inst::LoadS { .. }
-        | Inst::AndS { .. }
-        | Inst::DropS { .. }
+        | Inst::LoadS1(_)
+        | Inst::AndS1(_)
+        | Inst::DropS1(_)
+        | Inst::LoadS(_)
+        | Inst::AndS(_)
+        | Inst::DropS(_)
         | Inst::InS { .. }
         | Inst::HasS { .. }
         | Inst::FetchS { .. }
@@ -192,11 +192,11 @@ fn fits<W: Word>(
         | Inst::TestNone { .. }
         | Inst::Loop { .. }
         | Inst::Next { .. } => true,
-        Inst::LoadK1 { base, .. }
-        | Inst::AndK1 { base, .. }
-        | Inst::DropK1 { base, .. }
+        Inst::LoadK1(Near { base, .. })
+        | Inst::AndK1(Near { base, .. })
+        | Inst::DropK1(Near { base, .. })
         | Inst::InK1 { base, .. } => !relation.has(base),
-        Inst::LoadK { at } | Inst::AndK { at } | Inst::DropK { at } => !relation.has(at.base),
+        Inst::LoadK(at) | Inst::AndK(at) | Inst::DropK(at) => !relation.has(at.base),
         Inst::GrowK1 { base, key, support, bit, .. } => {
             kept.stride == 1
                 && base == kept.base

@@ -22,9 +22,7 @@ mod wanted;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cranelift_codegen::ir::MemFlagsData;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::immediates::Offset32;
 use cranelift_codegen::ir::{
     AbiParam, Block, FuncRef, InstBuilder, Signature, Value, types::I32, types::I64,
 };
@@ -33,7 +31,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
 
 use super::super::code::Space;
-use super::super::compile::Compiled;
+use super::super::compile::{Compiled, Maintained};
 use super::super::machine::{Demanded, Inst, KeptId};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
@@ -74,10 +72,8 @@ pub(in super::super) struct LeafCode {
     actions: Vec<Option<ActionCode>>,
     /// Restores what functions of a ply above the last have overwritten.
     take_back: Option<TakeBack>,
-    /// Number of words for the tuples to be checked.
-    suspect_words: usize,
-    /// Code reads them.
-    _tables: Arc<Tables>,
+    /// Code reads its tables.
+    shared: Arc<Shared>,
     _memory: call::Memory,
 }
 
@@ -99,7 +95,7 @@ impl LeafCode {
     ) -> Option<Self> {
         let span = tracing::debug_span!("leaves", instructions = c.machine.insts.len());
         let _entered = span.enter();
-        let tables = Arc::new(Tables::of(c));
+        let tables = Tables::of(c);
         let ways = native.ways.downcast_ref::<Ways<W>>()?;
         let made = Wanted::of(c, leaves, ply, &tables)
             .and_then(|wanted| Maker::new(c, ways, wanted, tables)?.make(leaves, ply));
@@ -112,20 +108,33 @@ impl LeafCode {
         }
     }
 
-    /// The code of an action.
     #[inline]
     pub(in super::super) fn action(&self, action: usize) -> Option<ActionCode> {
         self.actions.get(action).copied().flatten()
     }
 
     pub(in super::super) fn suspect_words(&self) -> usize {
-        self.suspect_words
+        self.shared.suspect_words
     }
 
     /// The code that takes an action back.
     pub(in super::super) fn take_back(&self) -> Option<TakeBack> {
         self.take_back
     }
+}
+
+/// What the functions of a program for one ply share.
+struct Shared {
+    /// By [`KeptId`], whether the relation is updated.
+    kept: Vec<bool>,
+    /// By reaction, see [`Wanted::does_more`].
+    does_more: Vec<bool>,
+    /// Where the tuples of a relation that must be checked are stored: the first word, and their number of
+    /// values.
+    suspects: HashMap<KeptId, (i32, usize)>,
+    /// Number of words for these tuples.
+    suspect_words: usize,
+    tables: Tables,
 }
 
 /// What lowering a function of leaves needs besides what lowering a stretch needs.
@@ -142,14 +151,7 @@ pub(super) struct LeafState {
     catch_up: FuncRef,
     /// The function that derives and counts; `None` in plies above the last.
     count: Option<FuncRef>,
-    /// By [`KeptId`], whether the relation is updated.
-    kept: Arc<[bool]>,
-    /// By reaction, see [`Wanted::does_more`].
-    does_more: Arc<[bool]>,
-    /// Where the tuples of a relation that must be checked are stored: the first word, and their number of
-    /// values.
-    suspects: HashMap<KeptId, (i32, usize)>,
-    tables: Arc<Tables>,
+    shared: Arc<Shared>,
     /// The reaction whose body is being solved, with its writes so far.
     solving: Option<after::Solving>,
     /// The rows of the block that is being derived, if they are held in values.
@@ -160,55 +162,48 @@ pub(super) struct LeafState {
 struct Maker<'c, W> {
     c: &'c Compiled<W>,
     ways: &'c Ways<W>,
-    tables: Arc<Tables>,
-    wanted: Wanted,
+    shared: Arc<Shared>,
+    /// The relations that are updated, in their order.
+    kept_ids: Vec<KeptId>,
     module: JITModule,
     functions: FunctionBuilderContext,
     changes: Vec<(AttrId, FuncId)>,
     catch_up: FuncId,
     count: Option<FuncId>,
-    kept: Arc<[bool]>,
-    does_more: Arc<[bool]>,
-    suspects: HashMap<KeptId, (i32, usize)>,
-    suspect_words: usize,
 }
 
 impl<'c, W: Word> Maker<'c, W> {
     fn new(
         c: &'c Compiled<W>,
         ways: &'c Ways<W>,
-        wanted: Wanted,
-        tables: Arc<Tables>,
+        Wanted { attrs, kept_ids, does_more }: Wanted,
+        tables: Tables,
     ) -> Result<Self, String> {
         let mut module = super::module()?;
-        let (mut suspects, mut words) = (HashMap::new(), 0);
-        let mut is_kept = vec![false; c.maintained.len()];
-        for &kept_id in &wanted.kept_ids {
-            let kept = &c.maintained[usize::from(kept_id)];
-            is_kept[usize::from(kept_id)] = true;
-            if !kept.by_block {
-                let arity = c.program.relation(kept.rel).columns.len();
-                suspects.insert(kept_id, (words as i32, arity));
-                words += 1 + SUSPECTS as usize * arity;
+        let (mut suspects, mut suspect_words) = (HashMap::new(), 0);
+        let mut kept = vec![false; c.maintained.len()];
+        for &kept_id in &kept_ids {
+            let Maintained { rel, by_block, .. } = c.maintained[usize::from(kept_id)];
+            kept[usize::from(kept_id)] = true;
+            if !by_block {
+                let arity = c.program.relation(rel).columns.len();
+                suspects.insert(kept_id, (suspect_words as i32, arity));
+                suspect_words += 1 + SUSPECTS as usize * arity;
             }
         }
         let catch_up = declare(&mut module, "catch_up");
         let of = |&attr: &AttrId| Ok((attr, declare(&mut module, &format!("write{}", attr.0))?));
-        let changes: Result<_, String> = wanted.attrs.iter().map(of).collect();
+        let changes: Result<_, String> = attrs.iter().map(of).collect();
         Ok(Self {
             c,
             ways,
-            tables,
-            does_more: wanted.does_more.as_slice().into(),
-            wanted,
+            shared: Arc::new(Shared { kept, does_more, suspects, suspect_words, tables }),
+            kept_ids,
             functions: FunctionBuilderContext::new(),
             changes: changes?,
             catch_up: catch_up?,
             count: None,
             module,
-            kept: is_kept.into(),
-            suspects,
-            suspect_words: words,
         })
     }
 
@@ -216,7 +211,7 @@ impl<'c, W: Word> Maker<'c, W> {
         for (attr, id) in self.changes.clone() {
             self.define(id, |it| it.change(attr))?;
         }
-        let kept_ids = std::mem::take(&mut self.wanted.kept_ids);
+        let kept_ids = std::mem::take(&mut self.kept_ids);
         self.define(self.catch_up, |it| it.catch_up(&kept_ids))?;
         let count_or_take_back = declare(&mut self.module, "count_or_take_back")?;
         match ply {
@@ -244,8 +239,7 @@ impl<'c, W: Word> Maker<'c, W> {
         Ok(LeafCode {
             actions,
             take_back,
-            suspect_words: self.suspect_words,
-            _tables: self.tables,
+            shared: self.shared,
             _memory: call::Memory::new(self.module),
         })
     }
@@ -275,10 +269,7 @@ impl<'c, W: Word> Maker<'c, W> {
             changes,
             catch_up,
             count,
-            kept: Arc::clone(&self.kept),
-            does_more: Arc::clone(&self.does_more),
-            suspects: self.suspects.clone(),
-            tables: Arc::clone(&self.tables),
+            shared: Arc::clone(&self.shared),
             solving: None,
             held: None,
         });
@@ -327,12 +318,12 @@ impl<W: Word> Lower<'_, '_, W> {
 
     fn shared(&mut self, field: i32) -> Value {
         let context = self.leaf().context;
-        self.b.ins().load(I64, MemFlagsData::trusted(), context, Offset32::new(field))
+        self.load_number(context, field)
     }
 
     fn share(&mut self, field: i32, value: Value) {
         let context = self.leaf().context;
-        self.b.ins().store(MemFlagsData::trusted(), value, context, Offset32::new(field));
+        self.store_number(context, field, value);
     }
 
     /// Ends a function: it reaches its end here, gives up, or meets an index out of range. `last` is done
@@ -440,7 +431,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Records that blocks of a maintained relation may have changed.
     fn note_dirty(&mut self, kept_id: KeptId, blocks: &Row) {
-        if !self.leaf().kept[usize::from(kept_id)] {
+        if !self.leaf().shared.kept[usize::from(kept_id)] {
             return;
         }
         let address = self.dirty(kept_id);
@@ -455,22 +446,21 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Records that a tuple of a maintained relation may have changed.
     fn note_suspect(&mut self, kept_id: KeptId, values: u32) {
-        let Some(&(start, arity)) = self.leaf().suspects.get(&kept_id) else { return };
+        let Some(&(start, arity)) = self.leaf().shared.suspects.get(&kept_id) else { return };
         let regs = self.c.machine.list(values);
         let values: Vec<Value> = regs.iter().take(arity).map(|it| self.reg(*it)).collect();
         let all = self.shared(Context::SUSPECTS);
-        let flags = MemFlagsData::trusted();
-        let n = self.b.ins().load(I64, flags, all, Offset32::new(start * WORD));
+        let n = self.load_number(all, start * WORD);
         let bail = self.leaf().bail;
         let room = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, n, SUSPECTS as i64);
         self.unless(room, bail);
         let offset = self.b.ins().imul_imm_s(n, arity as i64 * i64::from(WORD));
         let at = self.b.ins().iadd(all, offset);
         for (column, value) in (1..).zip(values) {
-            self.b.ins().store(flags, value, at, Offset32::new((start + column) * WORD));
+            self.store_number(at, (start + column) * WORD, value);
         }
         let n = self.b.ins().iadd_imm_s(n, 1);
-        self.b.ins().store(flags, n, all, Offset32::new(start * WORD));
+        self.store_number(all, start * WORD, n);
     }
 
     /// Begins to derive a relation: empties it.

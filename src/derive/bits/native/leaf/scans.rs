@@ -3,8 +3,7 @@
 //! Lists of the session are empty here: code that would add a tuple to one gives up instead.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::immediates::Offset32;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types::I64};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types::I64};
 use cranelift_frontend::Variable;
 
 use super::super::super::compile::Compiled;
@@ -99,8 +98,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let values = self.table_values(scan);
         let tuple = self.b.ins().iadd(values, now);
         for (at, &reg) in (0..).zip(free) {
-            let flags = MemFlagsData::trusted();
-            let value = self.b.ins().load(I64, flags, tuple, Offset32::new(at * WORD));
+            let value = self.load_number(tuple, at * WORD);
             self.set_reg(reg, value);
         }
         let after = self.b.ins().iadd_imm_s(now, i64::from(WORD) * free.len().max(1) as i64);
@@ -148,12 +146,11 @@ impl<W: Word> Lower<'_, '_, W> {
         let offset = self.b.ins().ishl_imm_u(place, 4);
         let places = self.b.ins().iconst(I64, places);
         let address = self.b.ins().iadd(places, offset);
-        [0, WORD]
-            .map(|at| self.b.ins().load(I64, MemFlagsData::trusted(), address, Offset32::new(at)))
+        [0, WORD].map(|at| self.load_number(address, at))
     }
 
     fn tables(&self) -> &Tables {
-        &self.leaf.as_ref().expect("it is a function of leaves").tables
+        &self.leaf.as_ref().expect("it is a function of leaves").shared.tables
     }
 
     fn table_values(&mut self, scan: u32) -> Value {

@@ -1,8 +1,7 @@
 //! Saves the words that functions of leaves overwrite, and restores them.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::immediates::Offset32;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types::I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::super::word::Word;
 use super::super::call::Context;
@@ -62,9 +61,8 @@ impl<W: Word> Lower<'_, '_, W> {
     fn put_saved(&mut self, address: Value, old: Value) -> Value {
         let top = self.leaf().top;
         let top = self.b.use_var(top);
-        let flags = MemFlagsData::trusted();
-        self.b.ins().store(flags, address, top, Offset32::new(0));
-        self.b.ins().store(flags, old, top, Offset32::new(WORD));
+        self.store_number(top, 0, address);
+        self.store_number(top, WORD, old);
         top
     }
 
@@ -81,10 +79,8 @@ impl<W: Word> Lower<'_, '_, W> {
         let at = self.b.use_var(top);
         let at = self.b.ins().iadd_imm_s(at, -SAVED);
         self.b.def_var(top, at);
-        let flags = MemFlagsData::trusted();
-        let address = self.b.ins().load(I64, flags, at, Offset32::new(0));
-        let old = self.b.ins().load(I64, flags, at, Offset32::new(WORD));
-        self.b.ins().store(flags, old, address, Offset32::new(0));
+        let (address, old) = (self.load_number(at, 0), self.load_number(at, WORD));
+        self.store_number(address, 0, old);
         let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
         self.b.ins().brif(more, turn, &[], end, &[]);
         self.b.switch_to_block(end);

@@ -1,0 +1,277 @@
+//! Counts leaves: the number of legal actions after other actions, without taking these.
+//!
+//! Machine code does all of it (`leaf`), in the frame that a write would open. Above the last ply it leaves
+//! its writes in the rows, which are then those of the next position, until that is counted; no fact changes.
+//! Deliberately absent: a fallback, since the caller can take the action.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+use smallvec::{SmallVec, smallvec};
+
+use super::super::compile::Compiled;
+use super::super::layout::{Dense, Store};
+use super::super::live::Live;
+use super::super::planner::GIVEN;
+use super::super::word::Word;
+use super::call::{ActionCode, Args, LeafRoom};
+use super::leaf::{LeafCode, Ply};
+use crate::derive::leaves::Leaves;
+use crate::derive::rows::Tuple;
+use crate::rules::{ActionId, RelId};
+
+/// What a session keeps for counting leaves.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Counting {
+    /// The memory, once leaves are counted.
+    room: Option<Box<LeafRoom>>,
+    /// The arguments of the actions whose leaves are being counted, those of the plies above first.
+    rows: Vec<i64>,
+    /// Attempts to count leaves after an action by code, and those for an action above the last ply.
+    last: Tries,
+    above: Tries,
+}
+
+impl Counting {
+    pub(in super::super) fn heap_bytes(&self) -> usize {
+        self.room.as_ref().map_or(0, |it| it.heap_bytes())
+    }
+}
+
+/// Number of calls of code for an action, and how often it gave up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tries {
+    all: u32,
+    given_up: u32,
+}
+
+impl Tries {
+    fn note(&mut self, done: bool) {
+        self.all = self.all.saturating_add(1);
+        self.given_up = self.given_up.saturating_add(u32::from(!done));
+    }
+
+    /// Whether it gives up on more than one call in `one_in`, after `first` calls.
+    fn gives_up(self, first: u32, one_in: u32) -> bool {
+        self.all >= first && self.given_up > self.all / one_in
+    }
+}
+
+/// Number of actions after which code that gives up on most of them is no longer used.
+const LEAF_TRIES: u32 = 1 << 10;
+
+/// Number of actions above the last ply after which their code is judged in the same way.
+const STEP_TRIES: u32 = 1 << 6;
+
+/// Code for plies above the last is no longer used if it gives up on more than one action in this many: the work below
+/// such an action is wasted.
+const STEP_ONE_IN: u32 = 8;
+
+/// The code for the parameters of the first request, if it can be made. Requests with others have none.
+#[derive(Debug)]
+pub(super) struct LeafPlan {
+    leaves: Arc<Leaves>,
+    code: Option<LeafCode>,
+    /// The code of plies above the last, once it is needed.
+    above: OnceLock<Option<LeafCode>>,
+}
+
+/// Actions that must be taken to count below them.
+type Rest = Vec<(ActionId, Tuple)>;
+
+impl<W: Word> Compiled<W> {
+    /// The code that counts the requested leaves at a depth: that of the last ply, and that of those above it if there
+    /// are any. `None` if rules do not run as machine code yet, if it cannot be made, or if the first request was for other
+    /// leaves.
+    fn leaf_code(
+        &self,
+        leaves: &Arc<Leaves>,
+        depth: u32,
+    ) -> Option<(&LeafCode, Option<&LeafCode>)> {
+        let native = self.native.get()?.as_ref()?;
+        let plan = native.leaf_plan.get_or_init(|| {
+            let code = LeafCode::compile(self, native, leaves, Ply::Last);
+            LeafPlan { leaves: Arc::clone(leaves), code, above: OnceLock::new() }
+        });
+        if !Arc::ptr_eq(&plan.leaves, leaves) && plan.leaves != *leaves {
+            return None;
+        }
+        let above = || LeafCode::compile(self, native, leaves, Ply::Above);
+        let last = plan.code.as_ref()?;
+        match depth {
+            ..=2 => Some((last, None)),
+            _ => Some((last, Some(plan.above.get_or_init(above).as_ref()?))),
+        }
+    }
+}
+
+impl<W: Word> Live<W> {
+    /// The count of leaves at a depth, without those below actions that must be taken to count them: these actions are
+    /// added to `rest`. `None` if all actions must be taken.
+    pub(in super::super) fn leaves_below(
+        &mut self,
+        c: &Compiled<W>,
+        leaves: &Arc<Leaves>,
+        depth: u32,
+        rest: &mut Rest,
+    ) -> Option<u64> {
+        let gives_up = self.counting.last.gives_up(LEAF_TRIES, 2)
+            || depth > 2 && self.counting.above.gives_up(STEP_TRIES, STEP_ONE_IN);
+        if gives_up || self.s.counts.is_some() || self.log.is_some() {
+            return None;
+        }
+        let (last, above) = c.leaf_code(leaves, depth)?;
+        // Room for all frames at once, since rows may not move while words of them are saved.
+        self.make_room(c, self.depth + depth as usize);
+        let mut room = self.counting.room.take().unwrap_or_else(|| Box::new(LeafRoom::new()));
+        for code in [Some(last), above].into_iter().flatten() {
+            room.make_room(code.suspect_words());
+        }
+        let mut count = Count { live: self, c, leaves, last, above, room };
+        let found = count.below(depth, rest);
+        let Count { room, .. } = count;
+        self.counting.room = Some(room);
+        found
+    }
+}
+
+/// A count under way.
+struct Count<'a, W> {
+    live: &'a mut Live<W>,
+    c: &'a Compiled<W>,
+    leaves: &'a Leaves,
+    last: &'a LeafCode,
+    above: Option<&'a LeafCode>,
+    room: Box<LeafRoom>,
+}
+
+impl<W: Word> Count<'_, W> {
+    /// The count below a position that is not over, as in [`Live::leaves_below`].
+    fn below(&mut self, depth: u32, rest: &mut Rest) -> Option<u64> {
+        let (c, leaves) = (self.c, self.leaves);
+        if leaves.odd.iter().any(|it| self.has_rows(*it)) {
+            return None;
+        }
+        let mut count = 0;
+        for &(action, rel) in &leaves.counted {
+            if self.has_rows(rel)
+                && let Store::Dense(dense) = &c.stores[usize::from(rel.0)]
+            {
+                count += self.below_action(depth, (action, dense), rest);
+            }
+        }
+        Some(count)
+    }
+
+    /// The count below all rows of an action.
+    fn below_action(
+        &mut self,
+        depth: u32,
+        (action, dense): (ActionId, &Dense),
+        rest: &mut Rest,
+    ) -> u64 {
+        let batches = self.leaves.batches[usize::from(action.0)].clone();
+        if let Some(batch) = batches.and_then(|mut it| it.next()) {
+            self.live.ready_batch(self.c, batch);
+        }
+        let columns = dense.sizes.len();
+        if columns == 0 {
+            rest.push((action, Tuple::new()));
+            return 0;
+        }
+        let code = if depth > 2 { self.above } else { Some(self.last) };
+        let code = code.and_then(|it| it.action(usize::from(action.0)));
+        let mut rows = std::mem::take(&mut self.live.counting.rows);
+        let start = rows.len();
+        let all: SmallVec<[Option<i64>; 4]> = smallvec![None; columns];
+        let _ = self.live.dense_tuples(dense, &all, &mut |row| {
+            rows.extend_from_slice(row);
+            ControlFlow::Continue(())
+        });
+        let end = rows.len();
+        self.live.counting.rows = rows;
+        let declared = self.c.program.action(action);
+        let arguments = declared.columns.len();
+        let code = code.filter(|_| arguments <= GIVEN.len());
+        // Unlisted arguments have their defaults.
+        let mut args = [0; GIVEN.len()];
+        if code.is_some() {
+            let row = args;
+            args[..arguments].copy_from_slice(&declared.whole(&row[..columns]));
+        }
+        let mut count = 0;
+        for at in (start..end).step_by(columns) {
+            if code.is_some() {
+                args[..columns].copy_from_slice(&self.live.counting.rows[at..at + columns]);
+            }
+            let found = match code {
+                None => None,
+                Some(code) if depth > 2 => self.below_step(depth, code, &args),
+                Some(code) => self.leaves_after(code, &args),
+            };
+            match found {
+                Some(found) => count += found,
+                None => {
+                    let row = &self.live.counting.rows[at..at + columns];
+                    rest.push((action, Tuple::from_slice(row)));
+                }
+            }
+        }
+        self.live.counting.rows.truncate(start);
+        count
+    }
+
+    fn has_rows(&mut self, rel: RelId) -> bool {
+        self.live.make_ready(self.c, rel);
+        let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] else { return false };
+        self.live.any(dense)
+    }
+
+    /// The count of leaves after an action; `None` if the action must be taken for it. The relations that
+    /// its first reactions read must have been derived.
+    fn leaves_after(&mut self, code: ActionCode, args: &Args) -> Option<u64> {
+        let Self { live, c, room, .. } = self;
+        live.s.fuel.refill();
+        if live.s.fuel.is_out() {
+            return None;
+        }
+        let before = live.s.frame;
+        live.s.frame = (live.depth + 1) * c.frame_rows;
+        let count = code.count(&mut live.s, c, room, args, before);
+        live.s.frame = before;
+        live.counting.last.note(count.is_some());
+        if count.is_none() {
+            live.s.dirty.fill(W::default());
+        }
+        count
+    }
+
+    /// The count below a position after an action; `None` if this action, or one below it, must be taken
+    /// for it.
+    fn below_step(&mut self, depth: u32, code: ActionCode, args: &Args) -> Option<u64> {
+        let take_back = self.above?.take_back()?;
+        self.live.s.fuel.refill();
+        if self.live.s.fuel.is_out() {
+            return None;
+        }
+        let Live { marked, depth: depth_before, .. } = *self.live;
+        let (before, top) = (self.live.s.frame, self.room.top());
+        self.live.open_frame(self.c);
+        let mut count = None;
+        if code.take(&mut self.live.s, self.c, &mut self.room, args, before) {
+            let mut rest = Rest::new();
+            count = match self.has_rows(self.leaves.over) {
+                true => Some(0),
+                false => self.below(depth - 1, &mut rest),
+            };
+            count = count.filter(|_| rest.is_empty() && !self.live.s.fuel.is_out());
+            take_back.run(&mut self.live.s, self.c, &mut self.room, top);
+        } else {
+            self.live.s.dirty.fill(W::default());
+        }
+        self.live.go_to_frame(self.c, depth_before);
+        self.live.marked = marked;
+        self.live.counting.above.note(count.is_some());
+        count
+    }
+}
