@@ -20,51 +20,21 @@ pub(super) enum Output {
 /// The rarer effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Other {
-    /// The start of a solution's effects, which go on to the next of these. `values` are those of the
-    /// reaction's named variables. Only if a trace is requested.
-    Solution {
-        reaction: usize,
-        values: Tuple,
-    },
-    Spawn {
-        entity: i64,
-    },
-    Forget {
-        preset: i64,
-        of: Option<(Type, i64)>,
-    },
-    Inherit {
-        to: i64,
-        from: i64,
-    },
-    Raise {
-        reaction: usize,
-        event: EventId,
-        args: Tuple,
-    },
+    // The start of a solution's effects, which go on to the next of these. `values` are those of the
+    // reaction's named variables. Only if a trace is requested.
+    Solution { reaction: usize, values: Tuple },
+    Spawn { entity: i64 },
+    Forget { preset: i64, of: Option<(Type, i64)> },
+    Inherit { to: i64, from: i64 },
+    Raise { reaction: usize, event: EventId, args: Tuple },
     Stop,
-    Pass {
-        args: Tuple,
-    },
-    Veto {
-        said: Said,
-    },
-    Emit {
-        event: EventId,
-        args: Tuple,
-    },
-    Note {
-        said: Said,
-    },
-    Rewind {
-        turns: i64,
-    },
-    /// A call of code: the effect with that number in its reaction.
-    Call {
-        reaction: usize,
-        effect: usize,
-        args: Tuple,
-    },
+    Pass { args: Tuple },
+    Veto { said: Said },
+    Emit { event: EventId, args: Tuple },
+    Note { said: Said },
+    Rewind { turns: i64 },
+    // A call of code: the effect with that number in its reaction.
+    Call { reaction: usize, effect: usize, args: Tuple },
 }
 
 /// An event that is waiting to be handled.

@@ -208,18 +208,15 @@ impl<'w, 't> Transaction<'w, 't> {
     ) -> Result<(), Refusal> {
         let done = match other {
             Other::Solution { reaction, values } => {
-                let depth = self.under_way.len();
                 if let Some(trace) = &mut self.trace {
-                    let (args, values) = (args.clone(), values.clone());
-                    let done = Vec::new();
                     trace.steps.push(Step {
                         event,
-                        args,
-                        depth,
+                        args: args.clone(),
+                        depth: self.under_way.len(),
                         number: self.number as u32,
                         reaction: *reaction,
-                        values,
-                        done,
+                        values: values.clone(),
+                        done: Vec::new(),
                     });
                 }
                 return Ok(());

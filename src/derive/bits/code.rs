@@ -85,16 +85,12 @@ pub(super) struct RowTerm {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowSource {
-    /// By far the most common address: one key with stride 1.
-    Next {
-        space: Space,
-        base: u32,
-        key: Reg,
-    },
+    // By far the most common address: one key with stride 1.
+    Next { space: Space, base: u32, key: Reg },
     At(Address),
-    /// The row with just the register's value.
+    // The row with just the register's value.
     Only(Reg),
-    /// All members below the number.
+    // All members below the number.
     All(u16),
 }
 
@@ -311,35 +307,15 @@ pub(super) struct ReactionCode {
 /// An effect, with expressions over the registers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum EffectCode {
-    /// A fact is stated, or retracted if there is no value.
-    Write {
-        attr: AttrId,
-        entity: ExprId,
-        value: Option<ExprId>,
-    },
-    Remove {
-        entity: ExprId,
-    },
-    Spawn {
-        reg: Reg,
-    },
-    Raise {
-        event: EventId,
-        args: Vec<ExprId>,
-    },
+    // A fact is stated, or retracted if there is no value.
+    Write { attr: AttrId, entity: ExprId, value: Option<ExprId> },
+    Remove { entity: ExprId },
+    Spawn { reg: Reg },
+    Raise { event: EventId, args: Vec<ExprId> },
     Stop,
-    Pass {
-        args: Vec<ExprId>,
-    },
-    Emit {
-        event: EventId,
-        args: Vec<ExprId>,
-    },
-    /// A rarer effect, such as a veto, a note or a call: the effect of that number in the reaction.
-    Rarer {
-        effect: usize,
-    },
-    Rewind {
-        turns: ExprId,
-    },
+    Pass { args: Vec<ExprId> },
+    Emit { event: EventId, args: Vec<ExprId> },
+    // A rarer effect, such as a veto, a note or a call: the effect of that number in the reaction.
+    Rarer { effect: usize },
+    Rewind { turns: ExprId },
 }

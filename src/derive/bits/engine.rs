@@ -32,30 +32,8 @@ impl<W: Word> Engine<W> {
         Self { c, live }
     }
 
-    /// Whether a relation has a row, going by its rows as they were last derived.
-    fn has(&self, rel: RelId, tuple: &[i64]) -> bool {
-        if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
-            let (row, last) = row_of(dense, tuple);
-            return self.live.row(dense, row).has(last);
-        }
-        let pattern: Vec<Option<i64>> = tuple.iter().map(|it| Some(*it)).collect();
-        self.each(rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
-    }
-
-    /// Calls `f` with every row of a relation that matches a pattern, going by its rows as they were last derived.
-    fn each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
-        let list = match &self.c.stores[usize::from(rel.0)] {
-            Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
-            Store::Key { .. } | Store::Game { .. } => {
-                return self.live.function_tuples(&self.c, rel, pattern, f);
-            }
-            Store::Static => {
-                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples)
-            }
-            Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
-            Store::Nowhere => &[],
-        };
-        sorted_matches(list, pattern, 0, f)
+    fn any_row(&self, rel: RelId) -> Vec<Option<i64>> {
+        vec![None; self.c.program.relation(rel).columns.len()]
     }
 }
 
@@ -98,7 +76,7 @@ impl<W: Word> Evaluator for Engine<W> {
     #[inline]
     fn contains(&mut self, _basis: Basis<'_>, rel: RelId, tuple: &[i64]) -> bool {
         self.live.make_ready(&self.c, rel);
-        self.has(rel, tuple)
+        Rows::contains(self, rel, tuple)
     }
 
     fn count(&mut self, _basis: Basis<'_>, rel: RelId) -> u64 {
@@ -107,8 +85,7 @@ impl<W: Word> Evaluator for Engine<W> {
             return self.live.count(dense);
         }
         let mut n = 0;
-        let all = vec![None; self.c.program.relation(rel).columns.len()];
-        let _ = self.each(rel, &all, &mut |_| {
+        let _ = Rows::for_each(self, rel, &self.any_row(rel), &mut |_| {
             n += 1;
             ControlFlow::Continue(())
         });
@@ -120,13 +97,12 @@ impl<W: Word> Evaluator for Engine<W> {
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             return self.live.any(dense);
         }
-        let all = vec![None; self.c.program.relation(rel).columns.len()];
-        self.each(rel, &all, &mut |_| ControlFlow::Break(())).is_break()
+        Rows::for_each(self, rel, &self.any_row(rel), &mut |_| ControlFlow::Break(())).is_break()
     }
 
     fn for_each(&mut self, _basis: Basis<'_>, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) {
         self.live.make_ready(&self.c, rel);
-        let _ = self.each(rel, pattern, f);
+        let _ = Rows::for_each(self, rel, pattern, f);
     }
 
     fn materialised(&mut self, _basis: Basis<'_>) -> &dyn Rows {
@@ -203,18 +179,34 @@ impl<W: Word> Evaluator for Engine<W> {
     }
 }
 
-/// For readers of all relations, once they are computed.
+/// The rows as they were last derived; for readers of all relations, once they are computed.
 impl<W: Word> Rows for Engine<W> {
     fn program(&self) -> &Program {
         &self.c.program
     }
 
     fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
-        self.has(rel, tuple)
+        if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
+            let (row, last) = row_of(dense, tuple);
+            return self.live.row(dense, row).has(last);
+        }
+        let pattern: Vec<Option<i64>> = tuple.iter().map(|it| Some(*it)).collect();
+        Rows::for_each(self, rel, &pattern, &mut |_| ControlFlow::Break(())).is_break()
     }
 
     fn for_each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
-        self.each(rel, pattern, f)
+        let list = match &self.c.stores[usize::from(rel.0)] {
+            Store::Dense(dense) => return self.live.dense_tuples(dense, pattern, f),
+            Store::Key { .. } | Store::Game { .. } => {
+                return self.live.function_tuples(&self.c, rel, pattern, f);
+            }
+            Store::Static => {
+                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples)
+            }
+            Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
+            Store::Nowhere => &[],
+        };
+        sorted_matches(list, pattern, 0, f)
     }
 }
 

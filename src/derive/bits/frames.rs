@@ -19,11 +19,6 @@ const BUSY: u32 = 1 << 14;
 const JOURNAL: usize = 1024;
 
 impl<W: Word> Live<W> {
-    /// The rows of a relation that is handed over are about to change.
-    pub(super) fn invalidate_all(&mut self, c: &Compiled<W>) {
-        if self.marked { self.open_frame(c) } else { self.clear_flags(c) }
-    }
-
     /// An attribute is about to change.
     #[inline]
     pub(super) fn invalidate(&mut self, c: &Compiled<W>, attr: AttrId) {

@@ -8,45 +8,32 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, RuleId, Term, Var, VarId};
+use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, Term, Var, VarId};
 
 /// No literal is replaced by a body that would make the rule's own longer than this, what follows the literal aside.
 const MAX_BODY: usize = 24;
 
-/// The rules of a program after inlining, by number.
-#[derive(Debug)]
-pub(super) struct Rules<'p> {
-    program: &'p Program,
-    rules: Vec<Cow<'p, Rule>>,
-}
-
-impl Rules<'_> {
-    pub(super) fn rule(&self, id: RuleId) -> &Rule {
-        &self.rules[usize::from(id.0)]
-    }
-}
-
-/// The rules of the program with simple rules inlined in their bodies.
-pub(super) fn inlined(program: &Program) -> Rules<'_> {
-    let rules = program.rules.iter().map(Cow::Borrowed).collect();
-    let mut result = Rules { program, rules };
+/// The rules of the program, by number, with simple rules inlined in their bodies.
+pub(super) fn inlined(program: &Program) -> Vec<Cow<'_, Rule>> {
+    let mut rules: Vec<Cow<'_, Rule>> = program.rules.iter().map(Cow::Borrowed).collect();
     // Lower strata first, so that an inlined body has been inlined itself.
     for stratum in &program.strata {
         for &rel in &stratum.relations {
             for &id in &program.relation(rel).rules {
-                if let Some(rule) = substituted(&result, result.rule(id)) {
-                    result.rules[usize::from(id.0)] = Cow::Owned(rule);
+                let at = usize::from(id.0);
+                if let Some(rule) = substituted(program, &rules, &rules[at]) {
+                    rules[at] = Cow::Owned(rule);
                 }
             }
         }
     }
-    result
+    rules
 }
 
 /// The rule with inlined literals; `None` if there is nothing to inline.
-fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
+fn substituted(program: &Program, rules: &[Cow<'_, Rule>], rule: &Rule) -> Option<Rule> {
     let is_simple = |literal: &Literal| match literal {
-        Literal::Atom(atom) => !atom.negated && simple_rule(rules, atom.rel).is_some(),
+        Literal::Atom(atom) => !atom.negated && simple_rule(program, rules, atom.rel).is_some(),
         _ => false,
     };
     if !rule.body.iter().any(is_simple) {
@@ -57,10 +44,10 @@ fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
     for literal in body {
         match &literal {
             Literal::Atom(atom) if !atom.negated && atom.rel != rule.head => {
-                match simple_rule(rules, atom.rel) {
+                match simple_rule(program, rules, atom.rel) {
                     // A chain of such relations could double the body at every step.
                     Some(inner) if rule.body.len() + inner.body.len() <= MAX_BODY => {
-                        replace(rules.program, &mut rule, atom, inner)
+                        replace(program, &mut rule, atom, inner)
                     }
                     _ => rule.body.push(literal),
                 }
@@ -72,10 +59,10 @@ fn substituted(rules: &Rules<'_>, rule: &Rule) -> Option<Rule> {
 }
 
 /// The relation's only rule, if its head is distinct variables and its body atoms over these.
-fn simple_rule<'r>(rules: &'r Rules<'_>, rel: RelId) -> Option<&'r Rule> {
-    let relation = rules.program.relation(rel);
+fn simple_rule<'r>(program: &Program, rules: &'r [Cow<'_, Rule>], rel: RelId) -> Option<&'r Rule> {
+    let relation = program.relation(rel);
     let [only] = relation.rules.as_slice() else { return None };
-    let rule = rules.rule(*only);
+    let rule: &Rule = &rules[usize::from(only.0)];
     let distinct: BTreeSet<VarId> = rule.args.iter().filter_map(Term::var).collect();
     let plain = |literal: &Literal| match literal {
         Literal::Atom(atom) => atom.rel != rel && atom.args.iter().all(|it| rule.args.contains(it)),

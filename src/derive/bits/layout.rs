@@ -72,21 +72,14 @@ impl Dense {
 /// How a relation is stored.
 #[derive(Debug, Clone)]
 pub(super) enum Store {
-    /// Not placed yet.
+    // Not placed yet.
     Nowhere,
-    /// Known at load, perhaps empty; tables are made as plans ask for them.
+    // Known at load, perhaps empty; tables are made as plans ask for them.
     Static,
-    /// `rel(entity, value)`: values by entity; for finite values also inverse rows.
-    Key {
-        fun: u32,
-        present: u32,
-        inverse: Option<u32>,
-        entities: u32,
-    },
-    /// `rel(value)` of the game.
-    Game {
-        fun: u32,
-    },
+    // `rel(entity, value)`: values by entity; for finite values also inverse rows.
+    Key { fun: u32, present: u32, inverse: Option<u32>, entities: u32 },
+    // `rel(value)` of the game.
+    Game { fun: u32 },
     Dense(Dense),
     Sparse(StoreId),
 }
@@ -158,22 +151,13 @@ impl<W: Word> Layout<W> {
         let store = match input {
             Input::Key(_) => {
                 let entities = size(program, columns[0].ty).unwrap_or(0) as u32;
-                let fun = self.kept_funs;
-                self.kept_funs += entities;
-                let present = self.kept_rows;
-                self.kept_rows += 1;
-                let inverse = size(program, columns[1].ty).map(|values| {
-                    let base = self.kept_rows;
-                    self.kept_rows += values as u32;
-                    base
-                });
+                let fun = take(&mut self.kept_funs, entities);
+                let present = take(&mut self.kept_rows, 1);
+                let values = size(program, columns[1].ty);
+                let inverse = values.map(|it| take(&mut self.kept_rows, it as u32));
                 Store::Key { fun, present, inverse, entities }
             }
-            Input::Game(_) => {
-                let fun = self.kept_funs;
-                self.kept_funs += 1;
-                Store::Game { fun }
-            }
+            Input::Game(_) => Store::Game { fun: take(&mut self.kept_funs, 1) },
             Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => {
                 self.dense(program, rel, Space::Maintained).map_or(Store::Nowhere, Store::Dense)
             }
@@ -224,10 +208,8 @@ impl<W: Word> Layout<W> {
             Space::Maintained => &mut self.kept_rows,
             Space::Frame => &mut self.frame_rows,
         };
-        let support = (!keys.is_empty()).then_some(*next);
-        *next += u32::from(support.is_some());
-        let base = *next;
-        *next += rows as u32;
+        let support = (!keys.is_empty()).then(|| take(next, 1));
+        let base = take(next, rows as u32);
         Some(Dense { space, base, strides: strides(keys), sizes, rows: rows as u32, support })
     }
 
@@ -408,11 +390,17 @@ impl<W: Word> Layout<W> {
             return Some(known);
         }
         let values = size(program, program.relation(rel).columns.last()?.ty)? as u32;
-        let base = self.kept_rows;
-        self.kept_rows += values;
+        let base = take(&mut self.kept_rows, values);
         self.indexes.insert(rel, base);
         Some(base)
     }
+}
+
+/// Takes the next places, that many. Returns the first.
+fn take(next: &mut u32, places: u32) -> u32 {
+    let first = *next;
+    *next += places;
+    first
 }
 
 /// Rows with a bit for one column of each tuple, in the row that its other columns select.

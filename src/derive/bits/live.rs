@@ -171,7 +171,11 @@ impl<W: Word> Live<W> {
 
     /// Sets the rows of a relation that is supplied from outside. Its readers are derived on demand.
     pub(super) fn take_rows(&mut self, c: &Compiled<W>, rel: RelId, rows: &[Tuple]) {
-        self.invalidate_all(c);
+        if self.marked {
+            self.open_frame(c)
+        } else {
+            self.clear_flags(c)
+        }
         match &c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => {
                 self.s.rows[dense.range()].fill(W::default());

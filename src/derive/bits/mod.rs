@@ -83,10 +83,8 @@ pub(super) fn compile(
         65..=128 => Arc::new(compile::compile::<Wide<2>>(program, schedule, depends, memo)?),
         129..=256 => Arc::new(compile::compile::<Wide<4>>(program, schedule, depends, memo)?),
         larger => {
-            return Err(PlanError::TooLarge {
-                place: "the program".into(),
-                what: format!("rows of {larger} members; they have 256 at most"),
-            });
+            let what = format!("rows of {larger} members; they have 256 at most");
+            return Err(PlanError::TooLarge { place: "the program".into(), what });
         }
     })
 }

@@ -30,11 +30,7 @@ const WAYS: usize = 64;
 impl Context<'_> {
     /// The cost of satisfying the literals of a rule that fail with these bindings.
     pub(super) fn cost(&mut self, rule: &Rule, bindings: &Bindings) -> u32 {
-        let mut cost = 0;
-        for at in 0..rule.body.len() {
-            cost += self.literal_cost(rule, at, bindings);
-        }
-        cost
+        (0..rule.body.len()).map(|at| self.literal_cost(rule, at, bindings)).sum()
     }
 
     /// The literals of a rule on relations that are recursive with its head.

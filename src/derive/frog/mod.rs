@@ -57,17 +57,16 @@ impl Statics {
 
     fn compute(&self) -> StaticRows {
         let program = &self.program;
+        let tables: Vec<OnceLock<Tuples>> = vec![OnceLock::new(); program.relations.len()];
         let plans = match self.planned() {
             Ok(plans) => plans,
             // The checks at load refuse such rules. If there is one all the same, nothing is derived, and it is
             // reported as having run out of steps.
             Err(Stuck { rule }) => {
-                let tables = vec![OnceLock::new(); program.relations.len()];
                 let exhausted = Some((Resource::Steps, usize::from(rule.0)));
                 return StaticRows { tables, indexes: Vec::new(), exhausted };
             }
         };
-        let tables: Vec<OnceLock<Tuples>> = vec![OnceLock::new(); program.relations.len()];
         for (table, relation) in tables.iter().zip(&program.relations) {
             if let Role::Builtin(rows) = &relation.role {
                 let rows = rows.iter().map(|it| Tuple::from_slice(it)).collect();

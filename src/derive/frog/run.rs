@@ -200,19 +200,16 @@ impl Runner<'_> {
     }
 
     fn pairs(&self, id: AccessId) -> &Relation<Pair> {
-        self.index(id).pairs.get_or_init(|| {
-            let access = &self.plans.accesses[id];
-            let rows = self.table(access.rel).iter();
-            Arc::new(rows.filter_map(|it| access.entry(it)).collect())
-        })
+        self.index(id).pairs.get_or_init(|| Arc::new(self.entries(id).collect()))
     }
 
     fn keys(&self, id: AccessId) -> &Relation<Tuple> {
-        self.index(id).keys.get_or_init(|| {
-            let access = &self.plans.accesses[id];
-            let rows = self.table(access.rel).iter();
-            Arc::new(rows.filter_map(|it| Some(access.entry(it)?.0)).collect())
-        })
+        self.index(id).keys.get_or_init(|| Arc::new(self.entries(id).map(|it| it.0).collect()))
+    }
+
+    fn entries(&self, id: AccessId) -> impl Iterator<Item = Pair> {
+        let access = &self.plans.accesses[id];
+        self.table(access.rel).iter().filter_map(|it| access.entry(it))
     }
 
     /// The rows of a body whose relations are all finished, for the given start rows.

@@ -78,8 +78,7 @@ impl<'c> Assembler<'c> {
                     self.alias[usize::from(reg)] = from;
                 }
             } else {
-                let regs = self.pool(regs);
-                let regs = add(&mut self.machine.lists, regs);
+                let regs = self.pool_list(regs);
                 self.push(Inst::Args { regs });
             }
             self.plan(pc as usize, self.code.ops.len())?;
@@ -285,7 +284,12 @@ impl<'c> Assembler<'c> {
     }
 
     fn list(&mut self, list: RegList) -> u32 {
-        let list = self.regs(list);
+        let code = self.code;
+        self.pool_list(&code.regs[list.range()])
+    }
+
+    fn pool_list(&mut self, regs: &[Reg]) -> u32 {
+        let list = self.pool(regs);
         add(&mut self.machine.lists, list)
     }
 
@@ -440,8 +444,7 @@ impl<'c> Assembler<'c> {
             }
             Op::React { reaction } => {
                 let code = self.code;
-                let named = self.pool(&code.effects[reaction as usize].named);
-                let named = add(&mut self.machine.lists, named);
+                let named = self.pool_list(&code.effects[reaction as usize].named);
                 self.push(Inst::React { named });
             }
             Op::Chase { row, middle, size, stride, reg, tests, fun } => {

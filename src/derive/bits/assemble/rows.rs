@@ -89,15 +89,14 @@ impl Assembler<'_> {
 
     pub(super) fn term(&mut self, term: &RowTerm, first: bool) {
         let negated = term.negated;
-        let alias = |it: Reg| self.alias[usize::from(it)];
         let inst = match term.row {
             RowSource::All(n) if first => Inst::LoadFirst { n },
             RowSource::All(n) => Inst::AndFirst { n },
-            RowSource::Only(key) if first => Inst::LoadOne { key: alias(key) },
-            RowSource::Only(key) if negated => Inst::DropOne { key: alias(key) },
-            RowSource::Only(key) => Inst::AndOne { key: alias(key) },
+            RowSource::Only(key) if first => Inst::LoadOne { key: self.alias(key) },
+            RowSource::Only(key) if negated => Inst::DropOne { key: self.alias(key) },
+            RowSource::Only(key) => Inst::AndOne { key: self.alias(key) },
             RowSource::Next { space, base, key } => {
-                let at = Place { base, strides: [1, 0], keys: [alias(key), self.zero] };
+                let at = Place { base, strides: [1, 0], keys: [self.alias(key), self.zero] };
                 narrowing(space, at, first, negated)
             }
             RowSource::At(address) => {

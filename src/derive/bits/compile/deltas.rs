@@ -108,11 +108,12 @@ impl<'p, W: Word> Compiler<'p, W> {
         if let Some(block) = block {
             for it in (0..live.body.len()).filter(positive) {
                 let Literal::Atom(atom) = live.body[it] else { continue };
+                let store = &self.planner.layout.stores[usize::from(atom.rel.0)];
                 let joined = atom.args.first() == Some(&block)
                     && atom.args.last().is_some_and(bound)
                     && (atom.rel == consumer
                         || self.maintained.contains(&atom.rel)
-                        || self.has_inverse(atom.rel));
+                        || matches!(store, Store::Key { inverse: Some(_), .. }));
                 if joined && atom.args.len() >= 2 {
                     let mut atom = atom.clone();
                     let last = atom.args.len() - 1;
@@ -158,11 +159,6 @@ impl<'p, W: Word> Compiler<'p, W> {
                 return known;
             }
         }
-    }
-
-    fn has_inverse(&self, rel: RelId) -> bool {
-        let store = &self.planner.layout.stores[usize::from(rel.0)];
-        matches!(store, Store::Key { inverse: Some(_), .. })
     }
 
     /// The maintained rows that must contain a block for the rule to conclude anything about it, except those

@@ -117,14 +117,12 @@ impl<W: Word> Compiler<'_, W> {
 /// Its rows are too many, or take too many bytes.
 fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
     let rows = layout.kept_rows as usize + layout.frame_rows as usize;
-    if rows > BIT_ROWS {
-        let what = format!("its relations need {rows} rows of bits, and {BIT_ROWS} are the most");
-        return Err(PlanError::TooLarge { place: "the program".into(), what });
-    }
     let bytes = rows * size_of::<W>();
-    if bytes > SESSION_BYTES {
-        let what = format!("its relations need {bytes} bytes, and {SESSION_BYTES} are the most");
-        return Err(PlanError::TooLarge { place: "the program".into(), what });
+    for (needed, of, most) in [(rows, "rows of bits", BIT_ROWS), (bytes, "bytes", SESSION_BYTES)] {
+        if needed > most {
+            let what = format!("its relations need {needed} {of}, and {most} are the most");
+            return Err(PlanError::TooLarge { place: "the program".into(), what });
+        }
     }
     Ok(())
 }
@@ -254,11 +252,8 @@ fn schedules<'n>(
         }
         Some(OnDemand { start, before })
     };
-    let mut schedules = Vec::new();
-    for (at, all) in needs.iter().enumerate() {
-        schedules.push(if all.len() >= MIN_SCHEDULED { schedule(at, all) } else { None });
-    }
-    schedules
+    let numbered = needs.iter().enumerate();
+    numbered.map(|(at, all)| (all.len() >= MIN_SCHEDULED).then(|| schedule(at, all))?).collect()
 }
 
 /// The readers of a relation, from the deltas; their plans become stretches.

@@ -20,6 +20,7 @@ mod settle;
 mod solve;
 mod unfold;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -28,7 +29,6 @@ use super::code::StoreId;
 use super::error::PlanError;
 use super::fixpoint::Fixpoint;
 use super::fuel::Fuel;
-use super::inline::Rules;
 use super::layout::{Store, size};
 use super::machine::KeptId;
 use super::memo::Memo;
@@ -82,7 +82,7 @@ pub(super) fn compile<W: Word>(
 struct Compiler<'p, W> {
     program: &'p Arc<Program>,
     /// Its rules, after inlining.
-    rules: &'p Rules<'p>,
+    rules: &'p [Cow<'p, Rule>],
     planner: Planner<'p, W>,
     modes: Vec<Mode>,
     /// For each relation, the rules that can fire, with the literals that can fail.
@@ -175,11 +175,8 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// Maintained relations with a rule that depends on no fact.
     fn unprompted(&self) -> Vec<KeptId> {
         let free = |rel: &RelId| self.live[usize::from(rel.0)].iter().any(|it| self.is_free(it));
-        (0..)
-            .zip(&self.maintained)
-            .filter(|(_, rel)| free(rel))
-            .map(|(kept_id, _)| kept_id)
-            .collect()
+        let numbered = (0..).zip(&self.maintained);
+        numbered.filter(|(_, rel)| free(rel)).map(|(kept_id, _)| kept_id).collect()
     }
 
     /// Whether the rule depends on no fact.

@@ -317,19 +317,15 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// A rough estimate of a rule's tuples: the smallest positive relation of the body.
     pub(super) fn guess(&self, live: &LiveRule<'p>) -> f64 {
-        let smallest = live
-            .body
-            .iter()
-            .filter_map(|it| match it {
-                Literal::Atom(atom) if !atom.negated => {
-                    let total = self.planner.estimates[usize::from(atom.rel.0)];
-                    let fixed = atom.args.iter().any(|it| matches!(it, Term::Const(_)));
-                    Some(if fixed { total / weights::BY_CONSTANT } else { total })
-                }
-                _ => None,
-            })
-            .fold(f64::MAX, f64::min);
-        if smallest == f64::MAX { 1.0 } else { smallest }
+        let sizes = live.body.iter().filter_map(|it| match it {
+            Literal::Atom(atom) if !atom.negated => {
+                let total = self.planner.estimates[usize::from(atom.rel.0)];
+                let fixed = atom.args.iter().any(|it| matches!(it, Term::Const(_)));
+                Some(if fixed { total / weights::BY_CONSTANT } else { total })
+            }
+            _ => None,
+        });
+        sizes.reduce(f64::min).unwrap_or(1.0)
     }
 
     /// Assigns registers to the values of a tuple: variables get theirs, constants and repeated variables are

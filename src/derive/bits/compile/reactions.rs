@@ -1,6 +1,6 @@
 //! Plans of reactions: bodies and effects.
 
-use crate::rules::{Effect, Expr, Input, Literal, Reaction, Type, relations_of};
+use crate::rules::{Effect, Expr, Input, Literal, Reaction, RelId, Type, relations_of};
 
 use super::super::code::{EffectCode, ExprId, ReactionCode, Reg};
 use super::super::error::PlanError;
@@ -66,46 +66,49 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     fn effect(&mut self, number: usize, effect: &Effect) -> Result<EffectCode, PlanError> {
-        let game = Expr::Const(0);
-        let truth = Expr::Const(1);
-        // The checker refuses effects on lists.
-        let (entity, value, rel) = match effect {
+        let (game, truth) = (Expr::Const(0), Expr::Const(1));
+        Ok(match effect {
+            // The checker refuses effects on lists.
             Effect::Set { rel, args } => match input_of(self.program, *rel) {
-                Input::Key(_) => (args[0].clone(), Some(args[1].clone()), *rel),
-                Input::Flag(_) => (args[0].clone(), Some(truth), *rel),
-                Input::Game(_) => (game, Some(args[0].clone()), *rel),
-                Input::GameFlag(_) | Input::List(..) => (game, Some(truth), *rel),
+                Input::Key(_) => self.write(*rel, &args[0], Some(&args[1]))?,
+                Input::Flag(_) => self.write(*rel, &args[0], Some(&truth))?,
+                Input::Game(_) => self.write(*rel, &game, Some(&args[0]))?,
+                Input::GameFlag(_) | Input::List(..) => self.write(*rel, &game, Some(&truth))?,
             },
             Effect::Retract { rel, key } => match input_of(self.program, *rel) {
-                Input::Key(_) | Input::Flag(_) => (key[0].clone(), None, *rel),
-                Input::Game(_) | Input::GameFlag(_) | Input::List(..) => (game, None, *rel),
+                Input::Key(_) | Input::Flag(_) => self.write(*rel, &key[0], None)?,
+                Input::Game(_) | Input::GameFlag(_) | Input::List(..) => {
+                    self.write(*rel, &game, None)?
+                }
             },
-            Effect::Remove { entity } => {
-                return Ok(EffectCode::Remove { entity: self.planner.expr(entity)? });
-            }
-            Effect::Spawn { var } => return Ok(EffectCode::Spawn { reg: var.0 as Reg }),
+            Effect::Remove { entity } => EffectCode::Remove { entity: self.planner.expr(entity)? },
+            Effect::Spawn { var } => EffectCode::Spawn { reg: var.0 as Reg },
             Effect::Raise { event, args } => {
-                return Ok(EffectCode::Raise { event: *event, args: self.exprs(args)? });
+                EffectCode::Raise { event: *event, args: self.exprs(args)? }
             }
             Effect::Emit { event, args } => {
-                return Ok(EffectCode::Emit { event: *event, args: self.exprs(args)? });
+                EffectCode::Emit { event: *event, args: self.exprs(args)? }
             }
-            Effect::Stop => return Ok(EffectCode::Stop),
-            Effect::Pass { args } => return Ok(EffectCode::Pass { args: self.exprs(args)? }),
+            Effect::Stop => EffectCode::Stop,
+            Effect::Pass { args } => EffectCode::Pass { args: self.exprs(args)? },
+            Effect::Rewind { turns } => EffectCode::Rewind { turns: self.planner.expr(turns)? },
             Effect::Forget { .. }
             | Effect::Inherit { .. }
             | Effect::Veto { .. }
             | Effect::Note { .. }
-            | Effect::Call { .. } => {
-                return Ok(EffectCode::Rarer { effect: number });
-            }
-            Effect::Rewind { turns } => {
-                return Ok(EffectCode::Rewind { turns: self.planner.expr(turns)? });
-            }
-        };
+            | Effect::Call { .. } => EffectCode::Rarer { effect: number },
+        })
+    }
+
+    fn write(
+        &mut self,
+        rel: RelId,
+        entity: &Expr,
+        value: Option<&Expr>,
+    ) -> Result<EffectCode, PlanError> {
         let attr = input_of(self.program, rel).attr();
-        let entity = self.planner.expr(&entity)?;
-        let value = value.map(|it| self.planner.expr(&it)).transpose()?;
+        let entity = self.planner.expr(entity)?;
+        let value = value.map(|it| self.planner.expr(it)).transpose()?;
         Ok(EffectCode::Write { attr, entity, value })
     }
 

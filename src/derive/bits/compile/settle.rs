@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::rules::{Literal, RelId, Role, Term};
+use crate::rules::{Literal, RelId, Role, Rule, Term};
 
 use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
@@ -98,7 +98,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn live_rules(&self, rel: RelId, own: &[RelId]) -> Vec<LiveRule<'p>> {
         let mut live = Vec::new();
         for &id in &self.program.relation(rel).rules {
-            let rule = self.rules.rule(id);
+            let rule: &'p Rule = &self.rules[usize::from(id.0)];
             let mut body = Vec::new();
             let mut can_fire = true;
             for literal in &rule.body {

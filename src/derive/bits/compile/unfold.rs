@@ -10,8 +10,7 @@
 use std::collections::BTreeSet;
 
 use crate::rules::{
-    Atom, Compare, Expr, Input, Literal, Op, Program, Reaction, RelId, Role, Rule, Term, Type,
-    VarId,
+    Atom, Compare, Expr, Input, Literal, Op, Program, Reaction, RelId, Role, Term, Type, VarId,
 };
 
 use super::super::layout::size;
@@ -68,7 +67,7 @@ impl<W: Word> Compiler<'_, W> {
         let mut bodies = Vec::new();
         for live in rules {
             let whole = Body { types: body.types.clone(), literals: others().collect() };
-            bodies.extend(Unfolding { body: whole, live, terms: Vec::new() }.unfold(atom)?);
+            bodies.extend(unfold(whole, live, atom)?);
         }
         Some(bodies)
     }
@@ -125,50 +124,36 @@ fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTree
     }
 }
 
-/// A rule that is read in place of an atom.
-struct Unfolding<'l> {
-    body: Body,
-    live: &'l LiveRule<'l>,
-    /// By variable of the rule, what stands for it in the body.
-    terms: Vec<Option<Term>>,
-}
-
-impl Unfolding<'_> {
-    /// The body with the rule's in place of the atom. It is left out if the head and the atom have different constants in
-    /// one place, so that it has no solutions; `None` if it would be too large.
-    fn unfold(mut self, atom: &Atom) -> Option<Vec<Body>> {
-        let rule: &Rule = self.live.rule;
-        self.terms = vec![None; rule.vars.len()];
-        for (&head, &arg) in rule.args.iter().zip(&atom.args) {
-            match (head, arg) {
-                (_, Term::Wild) | (Term::Wild, _) => {}
-                (Term::Var(var), arg) => self.terms[usize::from(var.0)] = Some(arg),
-                (Term::Const(head), Term::Const(arg)) if head == arg => {}
-                (Term::Const(_), Term::Const(_)) => return Some(Vec::new()),
-                (Term::Const(value), Term::Var(var)) => {
-                    let (lhs, rhs) = (Expr::Var(var), Expr::Const(value));
-                    let equal = Compare { op: Op::Eq, lhs, rhs, span: atom.span };
-                    self.body.literals.push(Literal::Compare(equal));
-                }
+/// The body with that of a rule in place of an atom. It is left out if the head and the atom have different constants in
+/// one place, so that it has no solutions; `None` if it would be too large.
+fn unfold(mut body: Body, live: &LiveRule<'_>, atom: &Atom) -> Option<Vec<Body>> {
+    let rule = live.rule;
+    // By variable of the rule, what stands for it in the body.
+    let mut terms: Vec<Option<Term>> = vec![None; rule.vars.len()];
+    for (&head, &arg) in rule.args.iter().zip(&atom.args) {
+        match (head, arg) {
+            (_, Term::Wild) | (Term::Wild, _) => {}
+            (Term::Var(var), arg) => terms[usize::from(var.0)] = Some(arg),
+            (Term::Const(head), Term::Const(arg)) if head == arg => {}
+            (Term::Const(_), Term::Const(_)) => return Some(Vec::new()),
+            (Term::Const(value), Term::Var(var)) => {
+                let (lhs, rhs) = (Expr::Var(var), Expr::Const(value));
+                let equal = Compare { op: Op::Eq, lhs, rhs, span: atom.span };
+                body.literals.push(Literal::Compare(equal));
             }
         }
-        for &literal in &self.live.body {
-            let mut literal = literal.clone();
-            literal.substitute(&mut |it| self.term(it));
-            self.body.literals.push(literal);
-        }
-        let fits = self.body.literals.len() <= MAX_BODY && self.body.types.len() <= MAX_VARS;
-        fits.then(|| vec![self.body])
     }
-
-    /// What stands for a variable of the rule: a new variable of the body, if it is the rule's own.
-    fn term(&mut self, var: VarId) -> Term {
-        if let Some(term) = self.terms[usize::from(var.0)] {
-            return term;
-        }
-        let own = Term::Var(VarId(self.body.types.len() as u16));
-        self.body.types.push(self.live.rule.vars[usize::from(var.0)].ty);
-        self.terms[usize::from(var.0)] = Some(own);
-        own
+    for &literal in &live.body {
+        let mut literal = literal.clone();
+        literal.substitute(&mut |var| {
+            // A variable of the rule's own becomes a new one of the body.
+            *terms[usize::from(var.0)].get_or_insert_with(|| {
+                body.types.push(rule.vars[usize::from(var.0)].ty);
+                Term::Var(VarId((body.types.len() - 1) as u16))
+            })
+        });
+        body.literals.push(literal);
     }
+    let fits = body.literals.len() <= MAX_BODY && body.types.len() <= MAX_VARS;
+    fits.then(|| vec![body])
 }

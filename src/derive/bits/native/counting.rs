@@ -125,7 +125,7 @@ impl<W: Word> Live<W> {
         self.make_room(c, self.depth + depth as usize);
         let mut room = self.counting.room.take().unwrap_or_else(|| Box::new(LeafRoom::new()));
         for code in [Some(last), above].into_iter().flatten() {
-            room.make_room(code.suspect_words());
+            room.make_room(code.shared.suspect_words);
         }
         let mut count = Count { live: self, c, leaves, last, above, room };
         let found = count.below(depth, rest);
@@ -180,7 +180,7 @@ impl<W: Word> Count<'_, W> {
             return 0;
         }
         let code = if depth > 2 { self.above } else { Some(self.last) };
-        let code = code.and_then(|it| it.action(usize::from(action.0)));
+        let code = code.and_then(|it| it.actions[usize::from(action.0)]);
         let mut rows = std::mem::take(&mut self.live.counting.rows);
         let start = rows.len();
         let all: SmallVec<[Option<i64>; 4]> = smallvec![None; columns];
@@ -249,7 +249,7 @@ impl<W: Word> Count<'_, W> {
     /// The count below a position after an action; `None` if this action, or one below it, must be taken
     /// for it.
     fn below_step(&mut self, depth: u32, code: ActionCode, args: &Args) -> Option<u64> {
-        let take_back = self.above?.take_back()?;
+        let take_back = self.above?.take_back?;
         self.live.s.fuel.refill();
         if self.live.s.fuel.is_out() {
             return None;

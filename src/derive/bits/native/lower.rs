@@ -116,7 +116,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             c,
             fields: Fields::of::<W>(),
             regs_region,
-            registers: Registers::Memory,
+            registers: None,
             rows_region,
             state: zero,
             program: zero,
@@ -592,6 +592,11 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.leave_if(done, past);
         let word = self.b.ins().bor(word, bit);
         self.store_number(self.ready, at, word);
+        self.start_over(entry);
+    }
+
+    /// Begins to derive a relation: empties it.
+    pub(super) fn start_over(&mut self, entry: &Demanded) {
         let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
         let used = self.load_row(row);
         self.empty_row(row);

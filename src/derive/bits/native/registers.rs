@@ -15,11 +15,8 @@ use super::super::planner::GIVEN;
 use super::super::word::Word;
 use super::lower::{Lower, WORD};
 
-/// Where the registers of a function are.
-pub(super) enum Registers {
-    Memory,
-    Values(HashMap<Reg, Variable>),
-}
+/// The registers of a function, if they are values; `None` if they are in memory.
+pub(super) type Registers = Option<HashMap<Reg, Variable>>;
 
 impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn reg(&mut self, reg: Reg) -> Value {
@@ -59,12 +56,12 @@ impl<W: Word> Lower<'_, '_, W> {
     /// From here on the registers are values. Those with the stretch's arguments are read from memory.
     pub(super) fn hold_registers(&mut self) {
         let given = GIVEN.map(|it| self.load_reg(it));
-        self.registers = Registers::Values(HashMap::new());
+        self.registers = Some(HashMap::new());
         GIVEN.into_iter().zip(given).for_each(|(reg, value)| self.set_reg(reg, value));
     }
 
     fn variable(&mut self, reg: Reg) -> Option<Variable> {
-        let Registers::Values(values) = &mut self.registers else { return None };
+        let values = self.registers.as_mut()?;
         Some(*values.entry(reg).or_insert_with(|| self.b.declare_var(I64)))
     }
 

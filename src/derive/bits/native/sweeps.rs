@@ -8,6 +8,7 @@ use super::super::code::{Reg, Space};
 use super::super::machine::{Demanded, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
 use super::call::{self, Helper};
+use super::leaf::UNROLLED;
 use super::lower::{Lower, alone};
 use super::rows::{Row, WORD_SHIFT};
 
@@ -83,6 +84,9 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Empties the rows of a relation of the frame that are in use.
     pub(super) fn empty(&mut self, entry: &Demanded, used: &Row) {
         if entry.stride != 1 {
+            if self.leaf.is_some() && entry.stride <= UNROLLED {
+                return self.empty_blocks(entry, used);
+            }
             let place = i64::from(entry.base) << 32 | i64::from(entry.stride);
             let place = self.b.ins().iconst(I64, place);
             self.pass(call::empty::<W> as Helper, place, used);

@@ -50,11 +50,9 @@ impl<'p, W: Word> Planner<'p, W> {
                 Term::Var(var) => {
                     let at = usize::from(address.n);
                     if at == address.regs.len() {
-                        return Err(PlanError::TooLarge {
-                            place: format!("rule {}", self.owner),
-                            what: "more than four variables before the last column of a relation"
-                                .into(),
-                        });
+                        let place = format!("rule {}", self.owner);
+                        let what = "more than four variables before the last column of a relation";
+                        return Err(PlanError::TooLarge { place, what: what.into() });
                     }
                     address.regs[at] = var.0 as Reg;
                     address.strides[at] = stride;

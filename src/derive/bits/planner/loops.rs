@@ -256,13 +256,9 @@ impl<'p, W: Word> Planner<'p, W> {
         let mut groups = 1.0;
         for (column, &term) in columns.iter().zip(&atom.args) {
             let size = size(self.program, column.ty).unwrap_or(UNBOUNDED) as f64;
-            if term == Term::Var(var) {
-                continue;
-            }
-            if !self.is_ready(term) {
-                groups *= size.min(weights::PROJECTED);
-            } else {
-                groups *= size.min(weights::IN_USE);
+            if term != Term::Var(var) {
+                let is_ready = self.is_ready(term);
+                groups *= size.min(if is_ready { weights::IN_USE } else { weights::PROJECTED });
             }
         }
         members = members.min((total / groups).max(total.min(1.0) * weights::LEAST_MEMBERS));

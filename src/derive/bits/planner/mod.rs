@@ -69,36 +69,18 @@ impl Code {
 /// What a plan does with each solution.
 #[derive(Debug, Clone)]
 pub(super) enum Goal<'a> {
-    /// Adds the tuple to the dense relation.
-    Rows {
-        dense: Dense,
-        args: &'a [Term],
-    },
-    /// Adds the tuple to the list.
-    Tuple {
-        store: StoreId,
-        args: &'a [Term],
-    },
-    /// One solution is enough.
+    // Adds the tuple to the dense relation.
+    Rows { dense: Dense, args: &'a [Term] },
+    // Adds the tuple to the list.
+    Tuple { store: StoreId, args: &'a [Term] },
+    // One solution is enough.
     Found,
-    /// Marks the tuple to be checked again.
-    Suspect {
-        relation: RelId,
-        args: &'a [Term],
-    },
-    /// Marks the block to be derived again.
-    Dirty {
-        relation: RelId,
-        block: Term,
-    },
-    React {
-        reaction: u32,
-        needs: Vec<VarId>,
-    },
-    Collect {
-        key: Vec<VarId>,
-        values: &'a [Expr],
-    },
+    // Marks the tuple to be checked again.
+    Suspect { relation: RelId, args: &'a [Term] },
+    // Marks the block to be derived again.
+    Dirty { relation: RelId, block: Term },
+    React { reaction: u32, needs: Vec<VarId> },
+    Collect { key: Vec<VarId>, values: &'a [Expr] },
 }
 
 /// A literal to be planned. An atom may read another store than its relation's.
@@ -228,10 +210,9 @@ impl<'p, W: Word> Planner<'p, W> {
     /// A new variable, for a wildcard or a value that a plan needs.
     pub(super) fn fresh(&mut self, ty: Type) -> Result<VarId, PlanError> {
         if self.vars.types.len() >= MAX_VARS {
-            return Err(PlanError::TooLarge {
-                place: format!("rule {}", self.owner),
-                what: format!("more than {MAX_VARS} variables and wildcards"),
-            });
+            let place = format!("rule {}", self.owner);
+            let what = format!("more than {MAX_VARS} variables and wildcards");
+            return Err(PlanError::TooLarge { place, what });
         }
         self.vars.types.push(ty);
         self.vars.bound.push(false);
@@ -250,13 +231,9 @@ impl<'p, W: Word> Planner<'p, W> {
         }
         let reg = REGS - 1 - self.code.constants.len();
         if reg <= usize::from(SPARE) {
-            return Err(PlanError::TooLarge {
-                place: "the program".into(),
-                what: format!(
-                    "more than {} different constants in the rules of the program",
-                    REGS - 1 - usize::from(SPARE)
-                ),
-            });
+            let most = REGS - 1 - usize::from(SPARE);
+            let what = format!("more than {most} different constants in the rules of the program");
+            return Err(PlanError::TooLarge { place: "the program".into(), what });
         }
         self.code.constants.push((value, reg as Reg));
         Ok(reg as Reg)

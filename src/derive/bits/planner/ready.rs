@@ -125,10 +125,8 @@ impl<'p, W: Word> Planner<'p, W> {
         let negated = atom.negated;
         let open: Vec<usize> =
             (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
-        if !negated
-            && self.is_fetch(atom, store, &open)
-            && !self.is_private(atom.args[open[0]], others)
-        {
+        let is_fetch = self.is_fetch(atom, store, &open);
+        if !negated && is_fetch && !self.is_private(atom.args[open[0]], others) {
             let fun = self.function_address(atom)?;
             let Term::Var(var) = atom.args[open[0]] else {
                 unreachable!("only variables are open")
@@ -165,7 +163,7 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         if let Some(&first) = open.first() {
-            if self.is_fetch(atom, store, &open) {
+            if is_fetch {
                 let fun = self.function_address(atom)?;
                 self.emit(Op::TestHas { fun, negated });
                 return Ok(chance);

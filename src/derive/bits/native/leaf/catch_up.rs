@@ -12,7 +12,6 @@ use super::super::super::word::Word;
 use super::super::call::Context;
 use super::super::lower::{Lower, WORD, alone};
 use super::super::rows::Row;
-use super::UNROLLED;
 use super::changes::Notified;
 
 impl<W: Word> Lower<'_, '_, W> {
@@ -298,8 +297,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Empties blocks of a relation of the frame.
-    pub(super) fn empty_blocks(&mut self, entry: &Demanded, used: &Row) {
-        debug_assert!(entry.stride <= UNROLLED);
+    pub(in super::super) fn empty_blocks(&mut self, entry: &Demanded, used: &Row) {
         self.members(used, |it, member| {
             let first = it.block_row(Space::Frame, entry.base, entry.stride, member);
             for at in 0..entry.stride {

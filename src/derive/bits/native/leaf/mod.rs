@@ -30,16 +30,14 @@ use cranelift_frontend::{FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
 
-use super::super::code::Space;
 use super::super::compile::{Compiled, Maintained};
-use super::super::machine::{Demanded, Inst, KeptId};
+use super::super::machine::{Inst, KeptId};
 use super::super::planner::GIVEN;
 use super::super::word::Word;
 use super::Native;
 use super::call::{self, ActionCode, Context, FAULT, HALTED, TakeBack};
 use super::chase::Ways;
-use super::lower::{Lower, WORD, alone, condition};
-use super::registers::Registers;
+use super::lower::{Lower, WORD, condition};
 use super::rows::Row;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
@@ -55,7 +53,7 @@ const SUSPECTS: u64 = 48;
 
 /// Maximum number of rows of a block for which code is unrolled. A program that maintains a relation with larger blocks
 /// gets no code here.
-const UNROLLED: u32 = 16;
+pub(super) const UNROLLED: u32 = 16;
 
 /// The ply that functions are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +67,11 @@ pub(in super::super) enum Ply {
 /// The functions of a program for one ply.
 pub(in super::super) struct LeafCode {
     /// By action.
-    actions: Vec<Option<ActionCode>>,
+    pub(super) actions: Vec<Option<ActionCode>>,
     /// Restores what functions of a ply above the last have overwritten.
-    take_back: Option<TakeBack>,
+    pub(super) take_back: Option<TakeBack>,
     /// Code reads its tables.
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     _memory: call::Memory,
 }
 
@@ -107,24 +105,10 @@ impl LeafCode {
             }
         }
     }
-
-    #[inline]
-    pub(in super::super) fn action(&self, action: usize) -> Option<ActionCode> {
-        self.actions.get(action).copied().flatten()
-    }
-
-    pub(in super::super) fn suspect_words(&self) -> usize {
-        self.shared.suspect_words
-    }
-
-    /// The code that takes an action back.
-    pub(in super::super) fn take_back(&self) -> Option<TakeBack> {
-        self.take_back
-    }
 }
 
 /// What the functions of a program for one ply share.
-struct Shared {
+pub(super) struct Shared {
     /// By [`KeptId`], whether the relation is updated.
     kept: Vec<bool>,
     /// By reaction, see [`Wanted::does_more`].
@@ -133,7 +117,7 @@ struct Shared {
     /// values.
     suspects: HashMap<KeptId, (i32, usize)>,
     /// Number of words for these tuples.
-    suspect_words: usize,
+    pub(super) suspect_words: usize,
     tables: Tables,
 }
 
@@ -261,7 +245,7 @@ impl<'c, W: Word> Maker<'c, W> {
         lower.b.set_cold_block(bail);
         let [shared] = lower.params();
         let top = lower.b.declare_var(I64);
-        lower.registers = Registers::Values(HashMap::new());
+        lower.registers = Some(HashMap::new());
         lower.leaf = Some(LeafState {
             context: shared,
             top,
@@ -461,23 +445,5 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         let n = self.b.ins().iadd_imm_s(n, 1);
         self.store_number(all, start * WORD, n);
-    }
-
-    /// Begins to derive a relation: empties it.
-    fn start_over(&mut self, entry: &Demanded) {
-        let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
-        let used = self.load_row(row);
-        self.empty_row(row);
-        if entry.support.is_none() {
-            return;
-        }
-        let some = self.any(&used);
-        self.when(some, |it| {
-            if entry.stride == 1 || entry.stride > UNROLLED {
-                it.empty(entry, &used);
-            } else {
-                it.empty_blocks(entry, &used);
-            }
-        });
     }
 }
