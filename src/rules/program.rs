@@ -23,7 +23,7 @@ pub use super::source::{Source, Span};
 pub(super) const SEPARATOR: &str = "::";
 
 /// A whole checked program.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
     /// The facts that `forget` retracts and `inherit` copies: for each preset, by its raw value, the attributes
     /// that it states about entities other than its activations.

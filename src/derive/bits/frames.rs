@@ -7,6 +7,7 @@
 //! that are kept from change to change, and what a rollback does to them (`live`).
 
 use super::super::evaluator::EvaluatorMark;
+use super::BitPlan;
 use super::compile::Compiled;
 use super::live::Live;
 use super::word::Word;

@@ -39,15 +39,17 @@ use super::evaluator::Evaluator;
 use super::schedule::Schedule;
 use crate::rules::{Dependencies, Program};
 
+use code::Op;
 use compile::Compiled;
 pub use error::PlanError;
+use machine::Inst;
 pub use memo::Memo;
 
 use word::{Wide, Word};
 
 /// A compiled program, whatever the width of its rows.
 pub(super) trait BitPlan: Debug + Send + Sync {
-    /// Makes machine code if possible. Returns whether there is machine code.
+    /// Makes machine code, if possible and not done yet. Returns whether there is machine code.
     fn make_native(&self) -> bool;
     /// Bytes of the program, including parts that it may share with others.
     fn heap_bytes(&self) -> usize;
@@ -57,11 +59,14 @@ pub(super) trait BitPlan: Debug + Send + Sync {
 
 impl<W: Word> BitPlan for Compiled<W> {
     fn make_native(&self) -> bool {
-        self.make_native()
+        self.native.get_or_init(|| native::Native::compile(self)).is_some()
     }
 
     fn heap_bytes(&self) -> usize {
-        self.heap_bytes()
+        let known: usize = self.known.iter().flatten().map(|it| it.heap_bytes()).sum();
+        let code = self.machine.insts.capacity() * (size_of::<Inst>() + size_of::<u32>())
+            + self.code.ops.capacity() * (size_of::<Op>() + size_of::<u32>());
+        self.statics.heap_bytes() + known + code
     }
 
     fn session(self: Arc<Self>) -> Box<dyn Evaluator> {

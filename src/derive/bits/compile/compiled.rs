@@ -10,7 +10,7 @@ use super::super::code::{Op, Reg, StoreId};
 use super::super::fixpoint::Fixpoint;
 use super::super::layout::{Statics, Store};
 use super::super::lists::{Fixed, Sparse};
-use super::super::machine::{Inst, KeptId, Machine};
+use super::super::machine::{KeptId, Machine};
 use super::super::native::Native;
 use super::super::planner::Code;
 use super::super::word::Word;
@@ -113,7 +113,7 @@ pub(in super::super) struct ReactionPlan {
 }
 
 /// A program compiled for rows of one width.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in super::super) struct Compiled<W> {
     pub(in super::super) program: Arc<Program>,
     pub(in super::super) code: Code,
@@ -153,58 +153,16 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) native: OnceLock<Option<Native>>,
 }
 
-impl<W> Compiled<W> {
-    /// Bytes of the program, including parts that it may share with others.
-    pub(in super::super) fn heap_bytes(&self) -> usize {
-        let known: usize = self.known.iter().flatten().map(|it| it.heap_bytes()).sum();
-        let code = self.machine.insts.capacity() * (size_of::<Inst>() + size_of::<u32>())
-            + self.code.ops.capacity() * (size_of::<Op>() + size_of::<u32>());
-        self.statics.heap_bytes() + known + code
-    }
-}
-
 impl<W: Word> Compiled<W> {
     /// A program without plans, for running those of its statics.
     pub(in super::super) fn bare(program: &Arc<Program>) -> Self {
-        Self {
-            program: Arc::clone(program),
-            code: Code::default(),
-            statics: Statics::default(),
-            known: Vec::new(),
-            stores: Vec::new(),
-            modes: Vec::new(),
-            readers: Vec::new(),
-            machine: Machine::default(),
-            derive: Vec::new(),
-            schedules: Vec::new(),
-            maintained: Vec::new(),
-            unprompted: Vec::new(),
-            needs: Vec::new(),
-            inputs: Vec::new(),
-            batches: Vec::new(),
-            general: Vec::new(),
-            indexes: Vec::new(),
-            estimates: Vec::new(),
-            orders: Vec::new(),
-            list_is_static: Vec::new(),
-            list_relations: Vec::new(),
-            affected: Vec::new(),
-            kept_rows: 0,
-            kept_funs: 0,
-            frame_rows: 0,
-            native: OnceLock::new(),
-        }
+        Self { program: Arc::clone(program), ..Self::default() }
     }
 
     /// Number of words with a bit for each relation of a frame, set if it is derived.
     #[inline]
     pub(in super::super) fn flags(&self) -> usize {
         self.stores.len().div_ceil(64)
-    }
-
-    /// Makes machine code, if possible and not done yet. Returns whether there is machine code.
-    pub(in super::super) fn make_native(&self) -> bool {
-        self.native.get_or_init(|| Native::compile(self)).is_some()
     }
 
     /// Whether some plan reads the list.

@@ -34,25 +34,6 @@ use crate::rules::Op as Comparison;
 /// Size in bytes of a register, and of a word of a row.
 pub(super) const WORD: i32 = 8;
 
-/// Fills a function with the stretch that begins at `start`. It is closed if no other stretch uses its
-/// registers.
-pub(super) fn function<W: Word>(
-    function: &mut Function,
-    context: &mut FunctionBuilderContext,
-    module: &JITModule,
-    c: &Compiled<W>,
-    ways: &Ways<W>,
-    (start, is_closed): (u32, bool),
-) {
-    let mut lower = Lower::new(function, context, module, c, ways);
-    lower.take_parameters();
-    if is_closed {
-        lower.hold_registers();
-    }
-    lower.body(start);
-    lower.finish(module);
-}
-
 pub(super) struct Lower<'f, 'c, W> {
     pub(super) b: FunctionBuilder<'f>,
     pub(super) c: &'c Compiled<W>,
@@ -138,6 +119,16 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             signature: None,
             plain: module.make_signature(),
         }
+    }
+
+    /// Fills the function with the stretch that begins at `start`. It is closed if no other stretch uses its
+    /// registers.
+    pub(super) fn function(&mut self, start: u32, is_closed: bool) {
+        self.take_parameters();
+        if is_closed {
+            self.hold_registers();
+        }
+        self.body(start);
     }
 
     /// Takes the parameters of a stretch. A frame that is not in range is a fault at once.

@@ -34,6 +34,7 @@ pub(super) use call::EntryPoint;
 use chase::Ways;
 pub(super) use counting::Counting;
 use counting::LeafPlan;
+use lower::Lower;
 
 /// A program's instructions as machine code.
 pub(super) struct Native {
@@ -86,14 +87,9 @@ impl Native {
                 .declare_function(&format!("at{start}"), Linkage::Local, &signature)
                 .map_err(|it| it.to_string())?;
             context.func.signature = signature;
-            lower::function(
-                &mut context.func,
-                &mut functions,
-                &module,
-                c,
-                &ways,
-                (start, is_closed),
-            );
+            let mut lower = Lower::new(&mut context.func, &mut functions, &module, c, &ways);
+            lower.function(start, is_closed);
+            lower.finish(&module);
             define(&mut module, id, &mut context)?;
             made.push((start, id));
         }
