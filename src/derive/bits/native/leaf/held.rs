@@ -19,33 +19,23 @@ use super::super::rows::{Row, RowVars};
 /// Maximum number of rows that are held.
 const HELD: u32 = 8;
 
-/// The rows of the block that is being derived.
+/// The rows of the block that is being derived, and how its relation is kept.
 pub(in super::super) struct Held {
-    base: u32,
-    stride: u32,
-    support: u32,
+    kept: Maintained,
     rows: Vec<RowVars>,
 }
 
-/// The rows of a whole relation, of all its blocks: the first row, their maximum number, and the row of its support.
-struct Extent {
-    base: u32,
-    rows: u32,
-    support: u32,
-}
-
-impl Extent {
-    /// Whether a place with this base may be in the relation: the base of a place is a row of its own relation.
-    fn has(&self, base: u32) -> bool {
-        base == self.support || (self.base..self.base + self.rows).contains(&base)
-    }
+/// Whether a place with this base may be in the relation: the base of a place is a row of its own relation.
+fn has<W: Word>(kept: &Maintained, base: u32) -> bool {
+    let rows = kept.base..kept.base + kept.stride * W::WIDTH as u32;
+    base == kept.support || rows.contains(&base)
 }
 
 /// Whether the place is the first row of the block that is being derived.
-fn is_first_row(at: Place, base: u32, stride: u32) -> bool {
+fn is_first_row(at: Place, kept: &Maintained) -> bool {
     let strides = at.strides.map(u32::from);
     let is_second_unused = strides[1] == 0;
-    at.base == base && strides[0] == stride && at.keys[0] == GIVEN[0] && is_second_unused
+    at.base == kept.base && strides[0] == kept.stride && at.keys[0] == GIVEN[0] && is_second_unused
 }
 
 impl<W: Word> Lower<'_, '_, W> {
@@ -58,8 +48,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let empty = Row::from_elem(none, Self::WORDS);
         let rows: Vec<RowVars> = (0..kept.stride).map(|_| self.declare()).collect();
         rows.iter().for_each(|it| self.set(it, &empty));
-        let (base, stride, support) = (kept.base, kept.stride, kept.support);
-        self.leaf().held = Some(Held { base, stride, support, rows });
+        self.leaf().held = Some(Held { kept: *kept, rows });
         true
     }
 
@@ -71,24 +60,23 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Lowers an instruction if it is about the held rows. Returns whether it is.
     pub(super) fn of_held(&mut self, inst: Inst, pc: usize) -> bool {
-        let Some(held) = &self.leaf().held else { return false };
-        let (base, stride, support) = (held.base, held.stride, held.support);
+        let Some(Held { kept, .. }) = self.leaf().held else { return false };
         match inst {
-            Inst::GrowK1 { base: row, skip, .. } if row == base => {
+            Inst::GrowK1 { base: row, skip, .. } if row == kept.base => {
                 self.some(pc, skip);
                 let acc = self.acc();
                 self.grow_held(0, &acc);
             }
             // The support is set when the rows are stored (`derive_block`).
-            Inst::NoteK { base: row, .. } if row == support => {}
-            Inst::GrowK { at, skip } if is_first_row(at, base, stride) => {
+            Inst::NoteK { base: row, .. } if row == kept.support => {}
+            Inst::GrowK { at, skip } if is_first_row(at, &kept) => {
                 self.some(pc, skip);
                 let acc = self.acc();
                 self.grow_held(0, &acc);
             }
             Inst::Sweep { sweep, slot } => {
                 let sweep = &self.c.machine.sweeps[sweep as usize];
-                if sweep.frame || !is_first_row(sweep.row, base, stride) {
+                if sweep.frame || !is_first_row(sweep.row, &kept) {
                     return false;
                 }
                 let members = self.slot(slot);
@@ -116,7 +104,7 @@ impl<W: Word> Lower<'_, '_, W> {
             let all = self.union_of(members, |it, member| it.found(&sides, member, &fixed));
             return self.grow_held(0, &all);
         }
-        let n = self.leaf().held.as_ref().map_or(0, |it| it.stride);
+        let n = self.leaf().held.as_ref().map_or(0, |it| it.kept.stride);
         // Rows of all keys are loaded, so all have to be in range, not only those of members.
         let none = self.b.ins().iconst(I64, 0);
         let mut keys = Row::from_elem(none, Self::WORDS);
@@ -154,19 +142,11 @@ fn can_be_held<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained) -> b
     if kept.stride > HELD || kept.again.is_some() {
         return false;
     }
-    let rows = kept.stride * W::WIDTH as u32;
-    let relation = Extent { base: kept.base, rows, support: kept.support };
     let (start, end) = (kept.derive as usize, flow::end(&c.machine, kept.derive));
-    c.machine.insts[start..=end].iter().all(|inst| fits(c, ways, kept, &relation, *inst))
+    c.machine.insts[start..=end].iter().all(|inst| fits(c, ways, kept, *inst))
 }
 
-fn fits<W: Word>(
-    c: &Compiled<W>,
-    ways: &Ways<W>,
-    kept: &Maintained,
-    relation: &Extent,
-    inst: Inst,
-) -> bool {
+fn fits<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained, inst: Inst) -> bool {
     let is_given = |key| key == GIVEN[0];
     match inst {
         Inst::Halt
@@ -195,8 +175,8 @@ fn fits<W: Word>(
         Inst::LoadK1(Near { base, .. })
         | Inst::AndK1(Near { base, .. })
         | Inst::DropK1(Near { base, .. })
-        | Inst::InK1 { base, .. } => !relation.has(base),
-        Inst::LoadK(at) | Inst::AndK(at) | Inst::DropK(at) => !relation.has(at.base),
+        | Inst::InK1 { base, .. } => !has::<W>(kept, base),
+        Inst::LoadK(at) | Inst::AndK(at) | Inst::DropK(at) => !has::<W>(kept, at.base),
         Inst::GrowK1 { base, key, support, bit, .. } => {
             kept.stride == 1
                 && base == kept.base
@@ -204,14 +184,14 @@ fn fits<W: Word>(
                 && is_given(key)
                 && is_given(bit)
         }
-        Inst::GrowK { at, .. } => is_first_row(at, kept.base, kept.stride),
+        Inst::GrowK { at, .. } => is_first_row(at, kept),
         Inst::NoteK { base, bit } => base == kept.support && is_given(bit),
         Inst::Sweep { sweep, .. } => {
             let sweep = &c.machine.sweeps[sweep as usize];
             let terms = sweep.terms.iter().chain(sweep.tests.iter().flatten());
             let reads_it = terms
                 .into_iter()
-                .any(|it| it.space == Space::Maintained && relation.has(it.place.base));
+                .any(|it| it.space == Space::Maintained && has::<W>(kept, it.place.base));
             let notes = match sweep.support {
                 None => true,
                 Some((row, Noted::Register(bit))) => row == kept.support && is_given(bit),
@@ -223,14 +203,14 @@ fn fits<W: Word>(
                 && !reads_it
                 && notes
                 && is_along
-                && is_first_row(sweep.row, kept.base, kept.stride)
+                && is_first_row(sweep.row, kept)
         }
         Inst::Chase { chase } => {
             let it = &c.machine.chases[chase as usize];
             !it.frame
                 && it.stride == 1
                 && u32::from(it.size) == kept.stride
-                && is_first_row(it.row, kept.base, kept.stride)
+                && is_first_row(it.row, kept)
                 && ways.of_chase(chase).is_some()
         }
         _ => false,
