@@ -6,6 +6,7 @@
 //! are valid until a fact changes; nothing that is played out for a trial may depend on it, which is checked
 //! when rules are compiled. Programs without either have no extra cost.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::rules::{Event, Given, Program, Reaction, RelId, Role, raises, relations_of};
@@ -80,15 +81,10 @@ impl GivenRelations {
 
     /// What an action or event, or its consequences, may read of the state before it.
     fn asked_for(&self, program: &Program, event: Event) -> Vec<(usize, RelId)> {
-        let mut asked = Vec::new();
-        for reaction in consequences(program, event) {
-            for rel in relations_of(&reaction.body) {
-                asked.extend(self.original(program, rel));
-            }
-        }
-        asked.sort_unstable();
-        asked.dedup();
-        asked
+        let reactions = consequences(program, event).into_iter();
+        let read = reactions.flat_map(|it| relations_of(&it.body));
+        let asked: BTreeSet<_> = read.filter_map(|it| self.original(program, it)).collect();
+        asked.into_iter().collect()
     }
 
     /// The trials that a relation depends on.
@@ -124,8 +120,8 @@ fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
             .iter()
             .filter(move |it| it.event == event || is_action && it.event == Event::Any)
     };
-    let (mut found, mut known, mut next): (Vec<&Reaction>, Vec<Event>, usize) =
-        (to(event).collect(), vec![event], 0);
+    let mut found: Vec<&Reaction> = to(event).collect();
+    let (mut known, mut next) = (vec![event], 0);
     while let Some(&reaction) = found.get(next) {
         next += 1;
         for raised in raises(program, reaction).into_iter().map(Event::Raised) {

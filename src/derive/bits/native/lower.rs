@@ -328,8 +328,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 self.take(&acc, reg, slot);
             }
             Inst::Next { reg, slot, back } => {
-                let rest = self.slot(slot);
-                let rest = self.values(&rest);
+                let rest = self.saved(slot);
                 let some = self.any(&rest);
                 let (turn, next) = (self.b.create_block(), self.b.create_block());
                 self.b.ins().brif(some, turn, &[], next, &[]);
@@ -374,13 +373,11 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Inst::NoteK { base, bit } => self.note(Maintained, alone(base), bit),
             Inst::NoteF { base, bit } => self.note(Frame, alone(base), bit),
             Inst::Sweep { sweep, slot } => {
-                let members = self.slot(slot);
-                let members = self.values(&members);
+                let members = self.saved(slot);
                 self.sweep(&self.c.machine.sweeps[sweep as usize], members);
             }
             Inst::Gather { sweep, slot } => {
-                let members = self.slot(slot);
-                let members = self.values(&members);
+                let members = self.saved(slot);
                 self.gather(&self.c.machine.sweeps[sweep as usize], &members);
             }
             Inst::Filter { term, bit, skip } => {
@@ -509,13 +506,19 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.load_number(self.state, at)
     }
 
-    pub(super) fn slot(&mut self, slot: u8) -> RowVars {
+    fn slot(&mut self, slot: u8) -> RowVars {
         if let Some(known) = self.slots.get(&slot) {
             return known.clone();
         }
         let new = self.declare();
         self.slots.insert(slot, new.clone());
         new
+    }
+
+    /// The members in a slot.
+    pub(super) fn saved(&mut self, slot: u8) -> Row {
+        let vars = self.slot(slot);
+        self.values(&vars)
     }
 
     /// Takes the lowest member out of a row that has some: it goes to the register, the rest to the

@@ -46,7 +46,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let without = self.without(&had, &one);
         let is_held = self.hold(kept);
         let [old, new] = if is_held {
-            let old = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
+            let old = self.rows_in_block(first, kept.stride);
             self.give(&[block]);
             self.run(kept.derive);
             [old, self.release_rows()]
@@ -58,11 +58,9 @@ impl<W: Word> Lower<'_, '_, W> {
             if let Some(again) = kept.again {
                 self.until_nothing_is_new(kept, first, block, again);
             }
-            [old, (0..kept.stride).map(|at| self.row_in_block(first, at)).collect::<Vec<Row>>()]
+            [old, self.rows_in_block(first, kept.stride)]
         };
-        let differ: Vec<Row> = old.iter().zip(&new).map(|(a, b)| self.differ(a, b)).collect();
-        let all = self.union(&differ);
-        let changed = self.any(&all);
+        let (differ, changed) = self.changes(&old, &new);
         self.when(changed, |it| {
             for (at, (old, differ)) in (0i64..).zip(old.iter().zip(&differ)) {
                 let address = it.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
@@ -108,13 +106,11 @@ impl<W: Word> Lower<'_, '_, W> {
         let [head, next] = std::array::from_fn(|_| self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
-        let before: Vec<Row> = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
+        let before = self.rows_in_block(first, kept.stride);
         self.give(&[block]);
         self.run(again);
-        let after: Vec<Row> = (0..kept.stride).map(|at| self.row_in_block(first, at)).collect();
-        let differ: Vec<Row> = before.iter().zip(&after).map(|(a, b)| self.differ(a, b)).collect();
-        let all = self.union(&differ);
-        let some = self.any(&all);
+        let after = self.rows_in_block(first, kept.stride);
+        let (_, some) = self.changes(&before, &after);
         self.b.ins().brif(some, head, &[], next, &[]);
         self.b.switch_to_block(next);
     }
@@ -232,7 +228,7 @@ impl<W: Word> Lower<'_, '_, W> {
     fn any_in_block(&mut self, dense: &Dense, first: Value, member: Option<Value>) -> Value {
         let stride = dense.stride();
         let start = self.block_row(Space::Maintained, dense.base, stride, first);
-        let rows: Vec<Row> = (0..stride).map(|at| self.row_in_block(start, at)).collect();
+        let rows = self.rows_in_block(start, stride);
         let mut all = self.union(&rows);
         if let Some(member) = member {
             let one = self.one_of(member);
@@ -270,9 +266,20 @@ impl<W: Word> Lower<'_, '_, W> {
         self.row_of(space, index)
     }
 
-    fn row_in_block(&mut self, first: Value, at: u32) -> Row {
-        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
-        self.load_row(address)
+    fn rows_in_block(&mut self, first: Value, stride: u32) -> Vec<Row> {
+        let row = |at: i64| {
+            let address = self.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
+            self.load_row(address)
+        };
+        (0..i64::from(stride)).map(row).collect()
+    }
+
+    /// How the rows of a block differ, and a value that is not 0 if they do.
+    fn changes(&mut self, old: &[Row], new: &[Row]) -> (Vec<Row>, Value) {
+        let differ: Vec<Row> = old.iter().zip(new).map(|(a, b)| self.differ(a, b)).collect();
+        let all = self.union(&differ);
+        let changed = self.any(&all);
+        (differ, changed)
     }
 
     /// Takes a row, leaving it empty.

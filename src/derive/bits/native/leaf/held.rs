@@ -79,8 +79,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 if sweep.frame || !is_first_row(sweep.row, &kept) {
                     return false;
                 }
-                let members = self.slot(slot);
-                let members = self.values(&members);
+                let members = self.saved(slot);
                 self.sweep_held(sweep, &members);
             }
             Inst::Chase { chase } => self.chase_held(chase),
