@@ -86,7 +86,7 @@ fn a_preset_is_written_from_a_description() {
     let tested = rulemate(&["test", &file, "--games", "2", "--plies", "12"]);
     assert_eq!(tested.code, 0, "{}{}", tested.out, tested.err);
     let fen = "4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1";
-    let position = ["moves", "chess", "--preset", "thorny", "--rules", &file, "--fen", fen];
+    let position = ["moves", "--preset", "thorny", "--rules", &file, "--fen", fen];
     let moves = rulemate(&position);
     assert!(moves.out.lines().any(|it| it.starts_with("d1d5")), "{}{}", moves.out, moves.err);
 }
@@ -157,7 +157,7 @@ fn check_tells_of_starts_and_of_lines_that_mean_nothing() {
     let odd = rulemate(&["moves", "--rules", path, "--game", "wide"]);
     assert!(
         odd.err.contains(
-            "the families are chess, cotulenh, draughts, stones; a game or a preset may name none"
+            "the families are chess, cotulenh, draughts, stones, walkers; a game or a preset may name none"
         ),
         "{}",
         odd.err

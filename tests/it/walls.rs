@@ -43,7 +43,7 @@ const SNAILTRAIL: usize = 40;
 /// A square that is gone is so in the FEN, on what is drawn, and in explanations; and comes back from the FEN.
 #[test]
 fn walls_are_told_and_read_back() {
-    let rules = catalogue().load::<&str>("joust", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue().load::<&str>("walled-joust", &[]).unwrap_or_else(|it| panic!("{it}"));
     let mut game = rules.start(None).expect("it starts");
     for text in ["d4c6,c6d4", "Nd3,e5"] {
         game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
@@ -104,7 +104,7 @@ fn walls_that_cannot_be_told_are_refused() {
     let refused = |from: &str, to: &str| {
         let text = std::fs::read_to_string(format!("{FOLDER}/joust.dl")).expect("a file");
         assert!(text.contains(from), "{from}");
-        let text = text.replace("\"joust\"", "\"mine\"").replace(from, to);
+        let text = text.replace("\"walled-joust\"", "\"mine\"").replace(from, to);
         let mut catalogue = catalogue();
         catalogue.add(Source { path: "mine.dl".into(), text: text.into() }).expect("a game");
         catalogue.load::<&str>("mine", &[]).map(|_| ()).expect_err("it is refused").to_string()
