@@ -261,6 +261,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/archbishop.dl", include_str!("modules/archbishop.dl")),
     ("rules/modules/arrows.dl", include_str!("modules/arrows.dl")),
     ("rules/modules/bare-king.dl", include_str!("modules/bare-king.dl")),
+    ("rules/modules/bare.dl", include_str!("modules/bare.dl")),
     ("rules/modules/champion.dl", include_str!("modules/champion.dl")),
     ("rules/modules/chancellor.dl", include_str!("modules/chancellor.dl")),
     ("rules/modules/chess-walls.dl", include_str!("modules/chess-walls.dl")),

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 
 use crate::derive::World;
+use crate::facts::EntityId;
 
 use super::super::action::{
     LegalityMode, Move, is_legal, is_over, is_pseudo, legal_moves, open_moves,
@@ -126,7 +127,8 @@ fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {
 }
 
 /// The moves, legal or not, that a text fits: pseudo-legal ones first; of these castling, then moves that are written
-/// exactly so, then those of the lowest rank. Castling in the other form is not among them (`written_otherwise`).
+/// exactly so, then those of the lowest rank, then those of pieces in hand. Castling in the other form is not among them
+/// (`written_otherwise`).
 ///
 /// # Errors
 /// No action's text looks like this.
@@ -159,7 +161,20 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     moves.sort_by_cached_key(|it| {
         let is_other = to_uci(world, it) != text;
         let rank = program.action(it.action).rank;
-        (!is_pseudo(world, it), !moves_two(world, contract, it), is_other, rank)
+        let in_hand = is_from_hand(world, contract, it);
+        (!is_pseudo(world, it), !moves_two(world, contract, it), is_other, rank, !in_hand)
     });
     Ok(moves)
+}
+
+/// Whether the piece of a move is in the hand of the side to move. A text that names no square of the piece fits pieces on
+/// the board and of the other side as well, but means this one.
+fn is_from_hand(world: &World, contract: &Contract, mv: &Move) -> bool {
+    let facts = world.facts();
+    let piece = mv.arg(world.program(), "piece").and_then(|it| u32::try_from(it).ok());
+    contract.pocket
+        && piece.map(EntityId).is_some_and(|it| {
+            facts.get_raw(it, contract.at.attr).is_none()
+                && facts.get_raw(it, contract.color.attr) == contract.mover(facts)
+        })
 }
