@@ -308,3 +308,36 @@ fn boards_of_other_widths_wrap_round_and_bounce() {
     let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
     game.play_text("a1g1").unwrap_or_else(|it| panic!("{it}"));
 }
+
+/// Presets that speak of squares find them on boards of every size: the middle, and from where queens castle.
+#[test]
+fn presets_about_squares_go_on_small_and_large_boards() {
+    let catalogue = catalogue();
+    for (game, fen, mv, wins) in [
+        ("losalamos", "k5/6/6/1K4/6/6 w - - 0 1", "b3b4", None),
+        ("losalamos", "k5/6/6/6/2K3/6 w - - 0 1", "c2c3", Some("white_wins")),
+        ("micro", "k3/4/4/1K2/4[] w 0 1", "b2b3", Some("white_wins")),
+        ("embassy", "k9/10/10/10/10/3K6/10/10 w - - 0 1", "d3d4", None),
+        ("embassy", "k9/10/10/10/10/4K5/10/10 w - - 0 1", "e3e4", Some("white_wins")),
+    ] {
+        let rules = catalogue.load(game, &["king-of-the-hill"]);
+        let rules = rules.unwrap_or_else(|it| panic!("{game}: {it}"));
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        if game.result().is_none() {
+            game.play_text(mv).unwrap_or_else(|it| panic!("{fen} {mv}: {it}"));
+        }
+        assert_eq!(game.result().map(|it| &*it.outcome), wins, "{fen} {mv}");
+    }
+    // Without queens, without room for a queen that castles, and with it.
+    for (game, fen, castles) in [
+        ("minishogi", "4k/5/5/5/K4[] w 0 1", false),
+        ("losalamos", "4k1/6/6/6/6/R2Q1K w - - 0 1", false),
+        ("chancellor", "4k4/9/9/9/9/9/9/9/R2Q3KR w - - 0 1", true),
+    ] {
+        let rules = catalogue.load(game, &["coregal:both:queen_castles=true"]);
+        let rules = rules.unwrap_or_else(|it| panic!("{game}: {it}"));
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));
+        let listed: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
+        assert_eq!(listed.contains(&"d1a1".to_owned()), castles, "{fen}: {listed:?}");
+    }
+}

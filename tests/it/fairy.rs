@@ -298,3 +298,13 @@ fn repetition_ends_tori_shogi_and_yari_shogi_each_in_its_way() {
         assert_eq!(game.result().map(|it| &*it.outcome), Some(outcome), "{name}");
     }
 }
+
+/// White begins without rooks, horses and cannons, so their loss is not what extinction chess is about.
+#[test]
+fn in_manchu_chess_nobody_has_lost_a_kind_at_the_start() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("manchu", &["extinction-chess:both:target=all"]);
+    let rules = rules.unwrap_or_else(|it| panic!("{it}"));
+    let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(game.result(), None);
+}

@@ -85,3 +85,29 @@ fn a_king_of_paradigm_chess_minds_whose_way_it_opens() {
     let why = game.explain_move("e4f5", Default::default()).expect("a move");
     assert!(why.summary.contains("stands in the way of"), "{}", why.summary);
 }
+
+/// Refusals of drops name the reason that a player sees, and are about the piece in hand, not about one on the board.
+#[test]
+fn drops_are_refused_in_words_of_the_game() {
+    let hand = "4k3/8/8/8/8/8/4P3/4K3[P] w - - 0 1";
+    let shogi = "lnsgkgsnl/1r5b1/pppp1pppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL[P] w 0 1";
+    let birds = "2k4/7/7/7/2S4/2S4/2K4[S] w 0 1";
+    for (game, fen, moves, text, reason) in [
+        ("placement", None, "B@b1 K@e8", "B@d1", "the other bishop stands on a square of the same"),
+        ("placement", None, "B@b1 K@e8", "N@e4", "e4 is not on the first rank of white"),
+        ("placement", None, "B@b1 K@e8", "a2a3", "all pieces are put down before one moves"),
+        ("sittuyin", None, "K@e1 K@e8", "R@a2", "a rook of white is not put on a2"),
+        ("crazyhouse", Some(hand), "", "P@d1", "pawns are not dropped on the first rank"),
+        ("crazyhouse", Some(hand), "", "P@d8", "pawns are not dropped on the last rank"),
+        ("crazyhouse", None, "", "P@e4", "the white pawn on a2 is not in hand"),
+        ("shogi", Some(shogi), "", "P@e5", "the white pawn on e3 stands on that file already"),
+        ("torishogi", Some(birds), "", "S@c4", "and the white swallow on c3 stand on that file"),
+    ] {
+        let mut game = start(game, &[], fen);
+        if !moves.is_empty() {
+            play(&mut game, moves);
+        }
+        let why = game.play_text(text).expect_err("it is not legal").to_string();
+        assert!(why.contains(reason), "{text}: {why}");
+    }
+}
