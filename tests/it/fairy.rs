@@ -299,12 +299,18 @@ fn repetition_ends_tori_shogi_and_yari_shogi_each_in_its_way() {
     }
 }
 
-/// White begins without rooks, horses and cannons, so their loss is not what extinction chess is about.
+/// Presets that are about kinds or royal pieces mind what a game begins with: White has no rooks, horses and cannons in
+/// manchu chess, and there is no prince at first in sho shogi.
 #[test]
-fn in_manchu_chess_nobody_has_lost_a_kind_at_the_start() {
+fn presets_do_not_end_games_for_pieces_that_were_never_there() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let rules = catalogue.load("manchu", &["extinction-chess:both:target=all"]);
-    let rules = rules.unwrap_or_else(|it| panic!("{it}"));
-    let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(game.result(), None);
+    for (name, preset) in [
+        ("manchu", "extinction-chess:both:target=all"),
+        ("shoshogi", "suicide-chess"),
+        ("shoshogi", "capture-all"),
+    ] {
+        let rules = catalogue.load(name, &[preset]).unwrap_or_else(|it| panic!("{it}"));
+        let game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(game.result(), None, "{name} {preset}");
+    }
 }
