@@ -263,7 +263,10 @@ fn letters_are_checked() {
     let none = "camel has no letter, so no FEN could name it: write `letter('camel, \"x\").`";
     assert_eq!(game(""), Err(none.into()));
     for (letter, why) in [
-        ("n", "knight and camel are both written \"n\", so a game cannot have both: give one of them another letter"),
+        (
+            "n",
+            "knight and camel are both written \"n\", so a game cannot have both: give one of them another letter",
+        ),
         (
             "nx",
             "knight is written \"n\", and the letter of camel, \"nx\", begins with that: a FEN \

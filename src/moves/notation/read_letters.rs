@@ -52,7 +52,9 @@ pub enum LetterFault {
          sign before the letter"
     )]
     End { kind: String, text: String, last: char },
-    #[error("{other} and {kind} are both written {text:?}, so a game cannot have both: give one of them another letter")]
+    #[error(
+        "{other} and {kind} are both written {text:?}, so a game cannot have both: give one of them another letter"
+    )]
     Same { kind: String, other: String, text: String },
     #[error(
         "{kind} is written {text:?}, and the letter of {other}, {longer:?}, begins with that: a FEN \
