@@ -144,7 +144,7 @@ impl Catalogue {
             files.retain(|it| !self.core.contains(it) || !declares_sides(it));
         }
         let files = self.with_included(&files)?;
-        self.check_modules(game, &files)?;
+        self.check_excluded(game, &files)?;
         Ok(files)
     }
 
@@ -174,17 +174,15 @@ impl Catalogue {
         }
     }
 
-    /// Checks the presets that modules exclude, for any sides: `.meta incompatible` as in presets. The
-    /// message names the game or preset that players know, not the module.
-    fn check_modules(&self, game: &GameEntry, files: &[usize]) -> Result<(), LoadError> {
-        for (module, at) in self.modules.iter().filter(|it| files.contains(&it.1)) {
-            if self.presets().iter().any(|it| it.source == *at) {
-                continue;
-            }
-            let declared = self.metas_of(*at, "incompatible");
+    /// Checks the presets that the game, its layout and modules exclude, for any sides: `.meta incompatible` as in
+    /// presets. The message names the game or preset that players know, not the module.
+    fn check_excluded(&self, game: &GameEntry, files: &[usize]) -> Result<(), LoadError> {
+        let is_preset = |at: usize| self.presets().iter().any(|it| it.source == at);
+        for &at in files.iter().filter(|it| !is_preset(**it)) {
+            let declared = self.metas_of(at, "incompatible");
             for (preset, reason) in declared.filter_map(|it| it.value.split_once(": ")) {
                 if self.find_preset(preset).is_ok_and(|it| files.contains(&it.source)) {
-                    let second = self.includer_of(*at, game, files).unwrap_or(module);
+                    let second = self.includer_of(at, game, files).unwrap_or(&game.name);
                     let (first, second) = (preset.to_owned(), second.to_owned());
                     let reason = reason.to_owned();
                     let fault = SetFault::Incompatible { first, second, reason };

@@ -314,3 +314,18 @@ fn presets_do_not_end_games_for_pieces_that_were_never_there() {
         assert_eq!(game.result(), None, "{name} {preset}");
     }
 }
+
+/// A game says with which presets it does not go, as modules and presets do, and why.
+#[test]
+fn games_refuse_presets_that_say_the_opposite() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    for (name, preset, why) in [
+        ("losers", "capture-all", "losing pieces wins in one and loses in the other"),
+        ("courier", "suicide-chess", "losing pieces wins in one and loses in the other"),
+        ("spartan", "horde", "the game itself says which kings are royal"),
+        ("petrified", "duck", "the duck and a square that is taken out have one sign on the board"),
+    ] {
+        let refused = catalogue.load(name, &[preset]).map(|_| ()).expect_err("it is refused");
+        assert_eq!(refused.to_string(), format!("{preset} and {name} are incompatible: {why}"));
+    }
+}
