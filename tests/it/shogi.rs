@@ -137,8 +137,12 @@ fn pieces_promote_in_the_far_zone() {
         let rules = catalogue().load::<&str>("shogi", &[]).expect("it loads");
         rules.start(Some(fen)).map(|_| ()).expect_err("two pawns").to_string()
     };
-    let told = error("k8/9/4P4/9/4P4/9/9/9/4K4[] w - - 0 1");
+    let doubled = "k8/9/4P4/9/4P4/9/9/9/4K4[] w - - 0 1";
+    let told = error(doubled);
     assert!(told.ends_with("white has two pawns on file 5"), "{told}");
+    // Pawns that step diagonally come to files where others stand.
+    let rules = catalogue().load("shogi", &["berolina-pawns"]).expect("it loads");
+    rules.start(Some(doubled)).unwrap_or_else(|it| panic!("{it}"));
 }
 
 /// Presets of abilities refuse positions, too: each file does so by a relation of its own.
