@@ -12,6 +12,8 @@ use crate::presets::{Catalogue, GameEntry, OptionEntry, OptionType, PresetEntry}
 struct Game<'a> {
     name: &'a str,
     title: &'a str,
+    /// What it is, in a few sentences.
+    description: &'a str,
     aliases: &'a [String],
     start: &'a str,
     /// The family of its rules.
@@ -110,6 +112,7 @@ pub(crate) fn games(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let games = chosen(args, catalogue.games(), find)?.into_iter().map(|it| Game {
         name: &it.name,
         title: &it.title,
+        description: &it.description,
         aliases: &it.aliases,
         start: &it.start,
         family: it.family.as_deref(),
@@ -157,7 +160,7 @@ fn describe_game<'a>(game: &Game<'a>) -> Description<'a> {
         ("states", game.facts.iter().map(fact).collect::<Vec<_>>().join(", ")),
         ("option", game.number.as_ref().map(number).unwrap_or_default()),
     ];
-    Description { name: game.name, title: game.title, text: "", lines }
+    Description { name: game.name, title: game.title, text: game.description, lines }
 }
 
 #[derive(Debug, Serialize)]

@@ -11,6 +11,8 @@ pub struct GameEntry {
     pub name: String,
     /// The title, for people.
     pub title: String,
+    /// What it is, in a few sentences: its `.meta description`, or else the comment that its file begins with.
+    pub description: String,
     /// Other names that mean it.
     pub aliases: Vec<String>,
     /// Programs whose deviations from the usual rules it has, for their test vectors: each by its name and that of its

@@ -193,6 +193,10 @@ impl<'a> Metadata<'a> {
         Ok(GameEntry {
             name: game.value.clone(),
             title: self.one("title")?.unwrap_or(game).value.clone(),
+            description: match self.one("description")? {
+                Some(it) => it.value.clone(),
+                None => head(&self.source.text, &game.value),
+            },
             aliases: self.texts("alias"),
             oracles: self.texts("oracle"),
             own_start: own_start.is_some(),
@@ -216,4 +220,15 @@ impl<'a> Metadata<'a> {
         let numbered = Numbered::parse(&number.value, &self.text("pattern")?, &places);
         numbered.map(Some).map_err(|it| self.fault(number, it))
     }
+}
+
+/// The comment that a file begins with, up to the first line of another kind or without text: what it says of `name`.
+/// Empty if there is none.
+fn head(text: &str, name: &str) -> String {
+    let lines = text.lines().map_while(|it| it.strip_prefix('%')).map(str::trim);
+    let lines: Vec<&str> = lines.take_while(|it| !it.is_empty()).collect();
+    let head = lines.join(" ");
+    let said = head.strip_prefix(name).map_or(head.as_str(), |it| it.trim_start_matches(':'));
+    let mut letters = said.trim().chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

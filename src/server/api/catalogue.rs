@@ -45,6 +45,7 @@ fn games(catalogue: &Catalogue) -> Vec<Value> {
         json!({
             "game": game.name,
             "title": game.title,
+            "description": game.description,
             "aliases": game.aliases,
             "start": game.start,
             "uses": game.uses,

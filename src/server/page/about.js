@@ -21,7 +21,7 @@ export async function showAbout(main, name, asked) {
   clear(main, h("article", { class: "about-page" },
     h("h1", {}, game.title, h("small", {}, presets.length ? ` with ${presets.map((it) => named(catalogue, it)).join(", ")}` : "")),
     h("p", {}, h("button", { onclick: () => play(main, { game: game.game, presets, rules }) }, "Play it with a friend")),
-    rulesInWords(catalogue, found),
+    rulesInWords(catalogue, found, game),
     h("h2", {}, "How it starts"), h("div", { class: "start" }, board.root),
     found.diagrams?.length ? [h("h2", {}, "Where the pieces go"),
       h("p", { class: "hint" }, "Dots: where a piece goes on an empty board. Crosses: where it goes to capture only. A piece that its side depends on is royal."),
@@ -38,8 +38,8 @@ function best(leaders) {
 
 const named = (catalogue, activation) => spoken(activation, (preset) => catalogue.presets.find((it) => it.preset === preset)?.name);
 
-/** What each active preset says of itself, and for whom it holds. */
-function rulesInWords(catalogue, found) {
+/** What the game says of itself, and each active preset, and for whom it holds. */
+function rulesInWords(catalogue, found, game) {
   const told = found.active.map((activation) => {
     const [preset, scope] = activation.split(":");
     const entry = catalogue.presets.find((it) => it.preset === preset);
@@ -49,8 +49,9 @@ function rulesInWords(catalogue, found) {
   }).filter(Boolean);
   const sides = found.sides.map(words);
   return [h("h2", {}, "The rules"),
+    game.description ? h("p", { class: "description" }, game.description) : null,
     h("p", {}, `${begin(sides.slice(0, -1).join(", "))} and ${sides.at(-1)} play; ${words(found.sides[found.position.turn])} begins.`),
-    told.length ? h("ul", {}, told) : h("p", {}, "The pieces go as drawn below, and nothing else is changed.")];
+    told.length ? h("ul", {}, told) : h("p", {}, "The pieces go as drawn below.")];
 }
 
 /** What a preset would change: in its words, and in the diagrams that come out otherwise. */

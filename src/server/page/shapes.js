@@ -15,7 +15,7 @@ const SHAPES = {
   archbishop: { fill: KNIGHT, line: "M25.5 20.5l1 .5M36 24v14M30.5 30h11M21.5 44H48" },
   chancellor: { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M21.5 44H48" },
   centaur: { fill: KNIGHT, line: "M25.5 20.5l1 .5M35 22v8M32 25h6M29 40c-4-8 3-11 6-6 3-5 10-2 6 6zM21.5 44H48" },
-  grasshopper: { fill: "M10 40c8-10 22-16 38-16l4 6c-10 8-24 13-40 14z", line: "M28 33l6-20 10 14M16 39l-4 11M26 37l-2 13M46 25l7-9" },
+  grasshopper: { fill: "M8 41c6-9 16-15 26-17l7-2c5-1 9 2 9 6 0 3-2 6-6 8l-3 2 5 8h-4l-5-6-6 2 2 8h-3.5l-2.5-7-11 1-3 7H9l3-8zM20 31L29 9l3 1 7 14-4 1-6-10-5 14z", line: "M44 27l1 .5M39 23c-1 4 0 8 2 11M13 40c6-1 13-5 18-10" },
   cannon: { fill: "M9 30l28-17a7 7 0 0 1 8 12l-9 5.5a10 10 0 1 1-18.5 6L14 38zM12 46h36v4H12z", line: "M27 31a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM35 15l7 12" },
   griffon: { fill: "M17 50c2-9 7-12 7-18-5 1-10-1-13-5 7-1 7-8 13-12l-1-6 6 4c12-2 20 5 20 17 0 8-4 12-3 20z", line: "M26 21l1.5.5M35 19c6 4 7 10 4 16M33 25c4 3 5 7 3 11M17.5 44h28" },
   duck: { fill: "M15 22c0-9 13-10 14-1 .3 3-1.5 5-.5 7 5 2 13 1 18-5 3 13-4 24-16 24S13 41 17 31c-2-1.5-2.7-3.5-3-6l-7-.5c1.5-3 5-3.5 8-2.5z", line: "M21 20.5h1M27 35c5 3 10 2 13-2" },
@@ -24,6 +24,16 @@ const SHAPES = {
   advisor: { fill: "M22 19c0-6 3.5-10 8-10s8 4 8 10h7l-5 9c0 6 1 10 5 14v8H15v-8c4-4 5-8 5-14l-5-9z", line: "M20 28h20M15 43.5h30M22 19h16" },
   amazon: { fill: KNIGHT, line: "M25.5 20.5l1 .5M28 44v-9l4 4 4-6 4 6 4-4v9M21.5 44H48" },
   "ai-wok": { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M36 22l5 5-5 5-5-5zM21.5 44H48" },
+  elephant: { fill: "M12 50V31c0-11 8-19 18-19 10 0 17 6 18 16 .6 6 0 12-1 17-.7 3.5-6.3 3.5-6 0 .3-4 .3-7-1-10l-4 3v12z", line: "M24 21c-6 5-5 14 2 17 7-3 8-11 5-17zM38 24l1 .5M12.5 44H36" },
+  lion: { fill: "M30.0 7.0L34.0 12.5L40.0 9.3L41.2 15.9L48.0 15.7L46.2 22.2L52.4 24.9L48.0 30.0L52.4 35.1L46.2 37.8L48.0 44.3L41.2 44.1L40.0 50.7L34.0 47.5L30.0 53.0L26.0 47.5L20.0 50.7L18.8 44.1L12.0 44.3L13.8 37.8L7.6 35.1L12.0 30.0L7.6 24.9L13.8 22.2L12.0 15.7L18.8 15.9L20.0 9.3L26.0 12.5z", line: "M30 19a11 11 0 1 1 0 22 11 11 0 0 1 0-22zM25.5 27l.5.5M34 27l.5.5M28 32h4l-2 2.5v2.5M26.5 37q3.5 2.5 7 0" },
+  wizard: { fill: "M32 7c1 9 4 18 8 26 6 1 10 3.5 10 6.5 0 5-9 8.5-20 8.5s-20-3.5-20-8.5c0-3 4-5.5 10-6.5 4-7 6-13 6-19z", line: "M20 33c6 3.5 14 3.5 20 0M30 20v8M26 24h8" },
+  champion: { fill: "M30 8l17 5v15c0 11-8 18-17 23-9-5-17-12-17-23V13z", line: "M30 14v30M18 25h24" },
+  banner: { fill: "M15 7h4.5v4H48l-6 9.5 6 9.5H19.5v14H26v6H9v-6h6z", line: "M19.5 11v19M25 20.5h10" },
+  fox: { fill: "M12 9l11 9h14l11-9v21L30 51 12 30z", line: "M20 28l5 3M40 28l-5 3M27 44h6M16 17v8M44 17v8" },
+  hound: { fill: "M20 12h20c8 0 11 7 11 15v9c-4 2-7 0-8-4l-2-3v8c0 8-4 13-11 13s-11-5-11-13v-8l-2 3c-1 4-4 6-8 4v-9c0-8 3-15 11-15z", line: "M24 25l1 .5M35 25l1 .5M26 37h8l-4 4zM30 41v5M19 29c0-6 0-10 3-13M41 29c0-6 0-10-3-13" },
+  giraffe: { fill: "M21 50c2-8 4-15 4-23l-7 2c-3.5.5-5-4-2-6l9-6V9h3v7l3-1V8h3v9c3 4 4 9 5 15l5 18z", line: "M27 20l1 .5M29 27l4 3M32 35l-5 2M36 40l-4 4M22 45h20.5" },
+  chick: { fill: "M20 25a10 10 0 1 1 18 5c5 1 9 0 13-4 1 13-6 22-18 22-11 0-17-7-16-14l-7-3 7-3c.6-1.3 1.6-2.3 3-3z", line: "M27 23l1 .5M28 37c4 4 9 3 12-1" },
+  hen: { fill: "M21 17l1-8 4 4 3-5 3 5 4-3v8c3 4 3 8 1 12 5 1 9 0 14-5 1 14-6 23-18 23-11 0-17-7-16-14l-7-3 7-3c1-5 2-8 4-11z", line: "M27 22l1 .5M28 37c4 4 9 3 12-1M21 31v6" },
   stone: { fill: DISC, line: "M17 24a16 16 0 0 1 9-9" },
   man: { fill: DISC, line: "M30 14a16 16 0 1 1 0 32 16 16 0 0 1 0-32zM30 21a9 9 0 1 1 0 18 9 9 0 0 1 0-18z" },
   crowned: { fill: DISC, line: "M30 12a18 18 0 1 1 0 36 18 18 0 0 1 0-36zM20 37V23l5 6 5-8 5 8 5-6v14z" },
@@ -68,7 +78,8 @@ SHAPES["sit-ke"] = SHAPES.met;
 SHAPES.sin = SHAPES.khon;
 SHAPES.ferz = SHAPES.met;
 SHAPES.hawk = SHAPES.archbishop;
-SHAPES.elephant = SHAPES.chancellor;
+SHAPES.alfil = SHAPES.elephant;
+SHAPES["shako-elephant"] = SHAPES.elephant;
 SHAPES["riding-elephant"] = SHAPES.amazon;
 
 // Kinds that have another's outline, with lines of their own.
@@ -76,6 +87,8 @@ SHAPES.hoplite = { ...SHAPES.pawn, line: "M17.5 44h25M30 27a7 7 0 1 1 0 14 7 7 0
 SHAPES.sergeant = { ...SHAPES.pawn, line: "M17.5 44h25M24 33l6-4 6 4M24 38l6-4 6 4" };
 SHAPES.general = { ...SHAPES.rook, line: "M20.5 27h19M16 44h28M25 29.5l10 10M35 29.5l-10 10" };
 SHAPES.captain = { ...SHAPES.met, line: "M16 43.5h28M30 27v12M24 33h12" };
+SHAPES.wazir = SHAPES.captain;
+SHAPES.bers = { ...SHAPES.queen, line: "M16 43.5h28M25 28.5l10 9M35 28.5l-10 9" };
 SHAPES.lieutenant = { ...SHAPES.met, line: "M16 43.5h28M25.5 28.5l9 9M34.5 28.5l-9 9" };
 
 /** Of a kind; none of one that is drawn as its letter. */
