@@ -294,7 +294,8 @@ impl Game {
         let world = self.world_mut();
         let view = |raw: i64| {
             let kind = domain.member_name(raw);
-            let name = texts("piece").find(|it| it.0 == kind).map_or(kind.as_str(), |it| it.1);
+            let word = program.word(Type::Domain(contract.kinds), raw).unwrap_or(&kind);
+            let name = texts("piece").find(|it| it.0 == kind).map_or(word, |it| it.1);
             let of_side = |(what, path): (&str, &str)| {
                 let side = what.strip_prefix(kind.as_str())?.strip_prefix(' ')?;
                 Some((side.to_string(), path.to_string()))

@@ -1,13 +1,13 @@
 //! Diagrams of how each kind of piece moves, found by evaluating the rules: alone on the board, or with another
 //! piece of its side if it needs one, and with an enemy near it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::ruleset::Ruleset;
 use crate::derive::Allowance;
-use crate::game::{Game, KindView};
+use crate::game::{Game, KindView, PieceView};
 
 /// The squares that a piece of one kind can move to from a square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -53,6 +53,7 @@ impl Ruleset {
             files: usize::from(view.files),
             ranks: usize::from(view.ranks),
             rest: rest_of(&view.fen),
+            signs: signs_of(&mut game, &view.pieces),
             start: own.filter_map(|it| Some((it.kind.clone(), place_of(&it.square)?))).collect(),
             is_second: view.turn == 1,
             foe: view.kinds.first().map(|it| it.letter.clone()).unwrap_or_default(),
@@ -81,12 +82,24 @@ fn rest_of(fen: &str) -> String {
     format!("{hands} {rest}")
 }
 
+/// What a FEN writes of squares on which no piece stands: that they are no part of the board.
+fn signs_of(game: &mut Game, pieces: &[PieceView]) -> BTreeMap<Place, String> {
+    let taken: BTreeSet<Place> = pieces.iter().filter_map(|it| place_of(&it.square)).collect();
+    let rows = game.cells().into_iter().rev().enumerate();
+    let cells = rows.flat_map(|(rank, row)| {
+        row.into_iter().enumerate().filter_map(move |(file, cell)| Some(((file, rank), cell?)))
+    });
+    cells.filter(|it| !taken.contains(&it.0)).collect()
+}
+
 /// The common parts of all diagrams of a game.
 struct DiagramParts<'a> {
     rules: &'a Ruleset,
     files: usize,
     ranks: usize,
     rest: String,
+    /// What is written of squares without a piece at the start.
+    signs: BTreeMap<Place, String>,
     /// The start squares of the kinds of the side to move.
     start: Vec<(String, Place)>,
     /// Whether the side to move is the second one, whose letters are small.
@@ -169,15 +182,18 @@ impl DiagramParts<'_> {
         if is_own == self.is_second { letter.to_lowercase() } else { letter.to_uppercase() }
     }
 
-    /// A position with one piece, its companion, and an enemy on `foe` if given.
+    /// A position with one piece, its companion, and an enemy on `foe` if given; `None` if a piece cannot stand there.
     fn with(&self, place: Place, letter: &str, foe: Option<Place>) -> Option<Game> {
+        if [Some(place), foe].into_iter().flatten().any(|it| self.signs.contains_key(&it)) {
+            return None;
+        }
         let cell = |file: usize, rank: usize| {
             let here = (file, rank);
             match &self.companion {
                 _ if here == place => self.written(letter, true),
                 _ if Some(here) == foe => self.written(&self.foe, false),
                 Some(companion) if here == (0, 0) => self.written(companion, true),
-                _ => "1".to_owned(),
+                _ => self.signs.get(&here).map_or("1", String::as_str).to_owned(),
             }
         };
         let rank = |rank: usize| -> String {

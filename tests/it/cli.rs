@@ -242,6 +242,11 @@ fn lists_name_what_there_is() {
     for part in ["chess960: ", "start position by its number, 0 to 959", "\n\nknightmate: "] {
         assert!(told.contains(part), "{part}\n{told}");
     }
+    // A game says what it is: by the comment at the head of its file.
+    assert!(told.contains(": Chess960\nOrthodox chess from shuffled back ranks; "), "{told}");
+    let silent = |it: &&serde_json::Value| it["description"].as_str().is_none_or(str::is_empty);
+    let silent: Vec<_> = games.as_array().into_iter().flatten().filter(silent).collect();
+    assert!(silent.is_empty(), "{silent:?}");
     let told = check(0, &["layouts", "knightmate"]);
     assert!(told.contains("  games      knightmate"), "{told}");
     let wrong = rulemate(&["layouts", "there-is-none"]);

@@ -162,7 +162,7 @@ export class Board {
   }
 
   describe(name, pieces, marks, target) {
-    const parts = [name, ...pieces.map((it) => told(it, this.look.sides))];
+    const parts = [name, ...pieces.map((it) => told(it, this.look.sides, this.position.kinds))];
     if (!pieces.length) parts.push("empty");
     parts.push(...marks.map((it) => words(it.name)));
     if (this.position.checks.includes(name)) parts.push("attacked");

@@ -5,14 +5,33 @@ import { begin, h, words } from "./dom.js";
 import { byStrength, icon } from "./pieces.js";
 import { hasSign, signIcon } from "./traits.js";
 
+/** What a side has in hand, as the FEN tells it (`[NQp]`): how many of each letter; null where the FEN has no hands. */
+export function handOf({ fen }, side) {
+  const letters = fen.match(/^[^ ]*\[([^\] ]*)\]/)?.[1];
+  if (letters === undefined || side > 1) return null;
+  const counts = new Map();
+  for (const letter of letters) {
+    const small = letter.toLowerCase();
+    if ((letter === small ? 1 : 0) === side) counts.set(small, (counts.get(small) || 0) + 1);
+  }
+  return counts;
+}
+
+/** What a text says before its square, of what is put down: `n`, or `+s` of a piece that is turned over first. */
+const letterOf = (action) => action.uci.slice(0, action.uci.length - action.to.length).replace("@", "").toLowerCase();
+
 /** Where an action starts: `square` of the piece that acts, `hand` letter of what is put down, or neither. */
 export function sourceOf(action, position) {
   if (action.from && action.piece !== undefined) return { square: action.from };
   // The text of an action may begin with a square though no piece acts: something is put down.
   if (action.from || !action.to) return {};
   if (position.pieces.some((it) => it.id === action.piece)) return {};
-  const hand = action.uci.slice(0, action.uci.length - action.to.length).replace("@", "").toLowerCase();
-  return hand ? { hand } : {};
+  const letter = letterOf(action);
+  const held = handOf(position, position.turn);
+  const hand = [letter, letter.replace("+", "")].find((it) => held?.has(it));
+  // Without a piece in hand, and none that is put down, the letter is only a way to write the action.
+  if (!hand && action.piece === undefined) return {};
+  return letter ? { hand: hand ?? letter } : {};
 }
 
 const indexed = new WeakMap();
@@ -101,10 +120,12 @@ export function pick(options, position, sides, play, isFlipped = false) {
   options = options.filter((it) => !isFacing(it));
   const signed = options.filter((it) => it.choice?.length === 1 && hasSign(it.choice[0]));
   const kindOf = (it) => position.kinds.find((kind) => it.choice?.includes(kind.kind))
-    ?? position.kinds.find((kind) => kind.letter && sourceOf(it, position).hand === kind.letter);
-  const known = options.map((it) => ({ it, kind: kindOf(it) }));
+    ?? position.kinds.find((kind) => kind.letter && sourceOf(it, position).hand && letterOf(it) === kind.letter);
+  // What a text says behind its last square is what the piece becomes.
+  const becomes = (it) => position.kinds.find((kind) => kind.letter && it.to && it.uci.slice(it.uci.lastIndexOf(it.to) + it.to.length).toLowerCase() === kind.letter);
+  const known = options.map((it) => ({ it, kind: kindOf(it) ?? becomes(it) }));
   known.sort((one, other) => byStrength(one.kind?.kind, other.kind?.kind));
-  const text = ({ it, kind }) => (kind ? words(kind.name) : it.says ?? (signed.includes(it) ? begin(it.choice[0].replaceAll("-", " ")) : words(it.uci)));
+  const text = ({ it, kind }) => (kind ? words(kind.name).toLowerCase() : it.says ?? (signed.includes(it) ? begin(it.choice[0].replaceAll("-", " ")) : words(it.uci)));
   const drawn = (kind) => icon({ ...kind, side: position.turn }, sides);
   const take = (it) => { dialog.close(); play(it); };
   const asks = facings.length ? "Facing where?" : signed.length ? "What shall it have?" : "Which move?";

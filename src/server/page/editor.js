@@ -42,7 +42,7 @@ export class Editor {
     const keep = (field, value) => { if ([...field.options].some((it) => it.value === value)) field.value = value; };
     const option = (value, text) => h("option", { value }, text);
     const pieces = sides.flatMap((side, at) => [...letters].map(([letter, kind]) =>
-      option(this.written({ side: at, letter }), `puts a ${words(side)} ${words(kind)} there`)));
+      option(this.written({ side: at, letter }), `puts a ${words(side)} ${words(kind).toLowerCase()} there`)));
     clear(this.brush, option("", "shows what the piece has"), option("-", "clears it"), pieces);
     const short = shortNames(sides);
     clear(this.turn, sides.map((side, at) => option(short[at], `${words(side)} to move`)));
@@ -83,7 +83,8 @@ export class Editor {
     const { files, ranks, pieces, fen, points } = this.position;
     const at = new Map();
     for (const it of pieces) at.set(it.square, [...(at.get(it.square) || []), it]);
-    const text = new Map([...at].map(([square, here]) => [square, this.onSquare(square, here)]));
+    // What is written of a square where no piece stands stays, too: that it is no part of the board.
+    const text = new Map([...this.signs, ...[...at].map(([square, here]) => [square, this.onSquare(square, here)])]);
     const rows = [];
     const isGrid = !points && files > 0;
     if (!isGrid) rows.push([...text].map(([square, here]) => `${square}:${here}`).join(",") || "-");

@@ -10,7 +10,7 @@ import { actionsOf, actionsOn, isWhole, membersOf, pick, sourceOf, strongest } f
 import { DAY, announce, begin, clear, h, plural, spoken, words } from "./dom.js";
 import { Moves, squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
-import { icon, usualNumbers } from "./pieces.js";
+import { icon, kindOf, usualNumbers } from "./pieces.js";
 import { Seats } from "./seats.js";
 import { openSettings, settings } from "./settings.js";
 import * as sound from "./sound.js";
@@ -278,8 +278,17 @@ class GameView extends Sync {
     const { selected, position } = this;
     if (square === null) return this.select(null);
     this.ahead = null;
+    // A piece may act where it stands: it is asked, for a second click also lets go of it.
+    const there = selected?.square === square && this.canMove() ? actionsOf(selected, position).filter((it) => it.to === square) : [];
+    if (there.length) {
+      this.select(null);
+      return this.ask(there);
+    }
     if (selected && selected.square !== square) {
       if (this.goTo(square)) return;
+      // Where the piece does not go, the click means the square itself: a stone that is put there.
+      const own = this.canMove() && !actionsOf({ square, piece: null }, position).length ? actionsOn(square, position) : [];
+      if (own.length) return this.decide(own);
       if (this.canGoAhead() && this.standsThere(selected.square, this.state.you) && !this.standsThere(square, this.state.you)) return this.goAhead(selected, square);
       if (this.whyNot(selected.square, square)) return;
     }
@@ -331,7 +340,11 @@ class GameView extends Sync {
 
   decide(options) {
     if (options.length === 1) this.play(options[0]);
-    else pick(options, this.position, this.state.sides, (it) => this.play(it), this.isFlipped());
+    else this.ask(options);
+  }
+
+  ask(options) {
+    pick(options, this.position, this.state.sides, (it) => this.play(it), this.isFlipped());
   }
 
   whyNot(from, to) {
@@ -404,7 +417,7 @@ class GameView extends Sync {
     const place = square && this.position && at?.get(square);
     if (!place || this.selected) return;
     const { root } = this.hovered;
-    await this.hovered.show(this.position.pieces.filter((it) => it.square === square), this.state.sides, this.state.rules);
+    await this.hovered.show(this.position.pieces.filter((it) => it.square === square), this.state.sides, this.state.rules, this.position.kinds);
     const { width, height } = this.board.layout;
     // Over the half of the board that the pointer is not in.
     const [across, down] = [place.x / width, place.y / height];
@@ -450,7 +463,7 @@ class GameView extends Sync {
     const ahead = this.ahead ? new Set([this.ahead.selected.square, this.ahead.to]) : new Set();
     this.board.draw(position, { flipped: this.isFlipped(), selected: this.selected?.square ?? null, targets, last, lit: this.lit, effects: this.effects, sides: state.sides, ahead, from: this.came && last.length > 1 ? last.at(-1) : null, usual: this.usual, trail });
     const here = this.selected?.square ? position.pieces.filter((it) => it.square === this.selected.square) : [];
-    this.chosen.show(here, state.sides, state.rules);
+    this.chosen.show(here, state.sides, state.rules, position.kinds);
   }
 
   drawSeats() {
@@ -467,7 +480,7 @@ class GameView extends Sync {
       "aria-label": text,
       onclick: () => this.select({ square: selected.square, piece }),
     }, content);
-    clear(this.members, members.length ? [button(null, "Whole stack", "Whole stack"), members.map((it) => button(it.id, `${words(it.kind)} alone`, icon(it, this.state.sides)))] : []);
+    clear(this.members, members.length ? [button(null, "Whole stack", "Whole stack"), members.map((it) => button(it.id, `${kindOf(it, position.kinds)} alone`, icon(it, this.state.sides)))] : []);
   }
 
   drawState() {

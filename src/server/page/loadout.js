@@ -1,6 +1,7 @@
 // What a piece has beside its kind, chosen before a game: the fields that a FEN has at its end, `KEY=VALUE,SQUARE:VALUE`.
 
 import { begin, clear, h, words } from "./dom.js";
+import { kindOf } from "./pieces.js";
 import { hasSign, signIcon } from "./traits.js";
 
 /** A field of a FEN as what all others have and what single squares have. */
@@ -53,6 +54,6 @@ export class Loadout {
       }
       return h("label", {}, label, h("input", { type: "number", "data-field": key, value: now === "-" ? "" : now, placeholder: "none", onchange: (event) => change(key, event.target.value || "-") }));
     };
-    clear(this.root, h("p", {}, `What the ${piece.side == null ? "" : `${words(sides[piece.side])} `}${words(piece.kind)} on ${square} has:`), h("div", { class: "fields" }, own.map(row)));
+    clear(this.root, h("p", {}, `What the ${piece.side == null ? "" : `${words(sides[piece.side])} `}${kindOf(piece, position.kinds)} on ${square} has:`), h("div", { class: "fields" }, own.map(row)));
   }
 }

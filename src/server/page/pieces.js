@@ -99,11 +99,17 @@ export function worn(piece, usual, isFlipped) {
   return [facing === null ? null : svg("path", { class: "facing", d: "M30 -1l9 9H21z", transform: `rotate(${turned} 30 30)` }), ...signs(piece), ...badges(piece, usual)].filter(Boolean);
 }
 
-/** A piece in words: its side, its kind, and its numbers. */
-export function told(piece, sides) {
+/** What a game calls the kind of a piece: `fox` where the rules say `archbishop`. */
+export function kindOf(piece, kinds = []) {
+  const name = kinds.find((it) => it.kind === piece.kind)?.name ?? piece.kind;
+  return words(name).toLowerCase();
+}
+
+/** A piece in words: its side, its kind as the game calls it, and its numbers. */
+export function told(piece, sides, kinds = []) {
   const numbers = numbersOf(piece).filter(([fact]) => !isTrait(piece, fact)).map(([fact, value]) => (value === "true" ? words(fact) : `${words(fact)} ${value}`));
   const side = piece.side == null ? "" : `${words(sides[piece.side])} `;
-  return [`${side}${words(piece.kind)}`, ...traitsOf(piece).map((it) => it.told), ...numbers].join(", ");
+  return [`${side}${kindOf(piece, kinds)}`, ...traitsOf(piece).map((it) => it.told), ...numbers].join(", ");
 }
 
 /** Kinds as people choose among them: the strongest of those that are known first. */

@@ -1,7 +1,8 @@
 // The players: who sits where, clocks, what each has in hand, what was captured, who is there.
 
+import { handOf } from "./choose.js";
 import { begin, clear, h, timeLeft, words } from "./dom.js";
-import { colours, icon, worth } from "./pieces.js";
+import { colours, icon, kindOf, worth } from "./pieces.js";
 
 export class Seats {
   constructor(view) {
@@ -40,15 +41,10 @@ export class Seats {
       state.clocks ? h("span", { class: "clock", "data-side": side }) : null);
   }
 
-  /** What a side has in hand, as the FEN tells it: `[NQp]`. */
+  /** What a side has in hand. */
   hand(side, position) {
-    const letters = position.fen.match(/^[^ ]*\[([^\] ]*)\]/)?.[1];
-    if (letters === undefined || side > 1) return null;
-    const counts = new Map();
-    for (const letter of letters) {
-      const owner = letter === letter.toLowerCase() ? 1 : 0;
-      if (owner === side) counts.set(letter.toLowerCase(), (counts.get(letter.toLowerCase()) || 0) + 1);
-    }
+    const counts = handOf(position, side);
+    if (!counts) return null;
     const { sides } = this.view.state;
     const selected = this.view.selected?.hand;
     return h("span", { class: "hand" }, [...counts].map(([letter, count]) => {
@@ -59,7 +55,7 @@ export class Seats {
         class: isMine && selected === letter ? "man selected" : "man",
         disabled: !isMine,
         "data-hand": letter,
-        "aria-label": `${words(kind.name)} in hand, ${count}`,
+        "aria-label": `${words(kind.name).toLowerCase()} in hand, ${count}`,
         "aria-pressed": selected === letter ? "true" : "false",
         onclick: () => this.view.chooseHand(letter),
       }, icon({ ...kind, side }, sides), count > 1 ? h("b", {}, count) : null);
@@ -107,7 +103,7 @@ export class Seats {
     const order = [...kinds].sort((one, other) => (worth(other[0]) ?? 0) - (worth(one[0]) ?? 0));
     const lead = this.lead(side, position);
     if (!gone.length && !lead) return null;
-    const text = order.map(([kind, all]) => `${all.length} ${words(kind)}`).join(", ");
+    const text = order.map(([kind, all]) => `${all.length} ${kindOf(all[0], position.kinds)}`).join(", ");
     return h("span", { class: "captured", role: "img", "aria-label": `captured: ${text || "nothing"}${lead ? `; ${lead} ahead` : ""}` },
       order.map(([, all]) => h("span", { class: "kinds" }, all.map((it) => icon(it, state.sides)))),
       lead ? h("b", {}, `+${lead}`) : null);

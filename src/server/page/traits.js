@@ -3,7 +3,7 @@
 
 import { get } from "./api.js";
 import { begin, clear, h, svg, words } from "./dom.js";
-import { icon, numbersOf } from "./pieces.js";
+import { icon, kindOf, numbersOf } from "./pieces.js";
 
 /** Signs in a square of 12. */
 const SIGNS = {
@@ -105,7 +105,7 @@ export class Card {
   }
 
   /** Shows what the pieces of a square have, if they have something that is not seen by their pictures. */
-  async show(pieces, sides, rules) {
+  async show(pieces, sides, rules, kinds) {
     const worth = pieces.filter((it) => traitsOf(it).length || numbersOf(it).length);
     if (!worth.length) return this.hide();
     const key = JSON.stringify(worth);
@@ -117,7 +117,7 @@ export class Card {
     const number = ([fact, value]) => h("li", {}, value === "true" ? begin(words(fact)) : `${begin(words(fact))}: ${value}`);
     const plain = (it) => numbersOf(it).filter(([fact]) => !isTrait(it, fact));
     clear(this.root, worth.map((it) => [
-      h("p", { class: "name" }, icon(it, sides), `${begin([it.side == null ? "" : words(sides[it.side]), words(it.kind)].filter(Boolean).join(" "))} on ${it.square}`),
+      h("p", { class: "name" }, icon(it, sides), `${begin([it.side == null ? "" : words(sides[it.side]), kindOf(it, kinds)].filter(Boolean).join(" "))} on ${it.square}`),
       h("ul", {}, traitsOf(it).map(row), plain(it).map(number)),
     ]));
     this.root.hidden = false;

@@ -125,6 +125,13 @@ fn every_kind_has_a_diagram_where_it_goes_somewhere() {
         // Ships stand on water: a square is found for them.
         let ships = kind(&of("cotulenh", json!([])).await, "navy");
         assert!(!names(&ships["goes"]).is_empty(), "{ships}");
+        // What is no part of the board stays out of it, and a kind is called what the game calls it.
+        let rook = kind(&of("omicron", json!([])).await, "rook");
+        let goes = names(&rook["goes"]);
+        assert!(goes.iter().all(|it| !it.starts_with(['a', 'l']) && !it.ends_with("10")), "{rook}");
+        assert!(goes.len() > 10, "{rook}");
+        let kyoto = of("kyotoshogi", json!([])).await;
+        assert_eq!(kind(&kyoto, "promoted-silver")["name"], "bishop");
         // Whoever begins is drawn.
         let text = ".meta game \"black-begins\"\n.meta title \"Black begins\"\n.meta family \"chess\"\n\
                     .meta start \"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1\"\n";
