@@ -107,7 +107,7 @@ fn drops_are_refused_in_words_of_the_game() {
         if !moves.is_empty() {
             play(&mut game, moves);
         }
-        let why = game.play_text(text).expect_err("it is not legal").to_string();
+        let why = game.explain_move(text, Default::default()).expect("a move").summary;
         assert!(why.contains(reason), "{text}: {why}");
     }
 }
