@@ -25,10 +25,26 @@ pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     let cells = game.cells();
     let symbols = if has_chess_names(game) { symbols } else { Symbols::Ascii };
     if game.contract().board.is_grid {
-        draw(&cells, symbols, &Look::of(game))
+        draw(&cells, symbols, &Look::of(game)) + &hands(game)
     } else {
         draw_points(&points, &cells.concat(), symbols)
     }
+}
+
+/// A line with what each side has in hand, by the letters of the FEN; nothing if no side has anything.
+fn hands(game: &mut Game) -> String {
+    let fen = game.fen();
+    let board = fen.split(' ').next().unwrap_or_default();
+    let held = board.split_once('[').map_or("", |it| it.1.trim_end_matches(']'));
+    let sides = game.sides();
+    let [first, second] = sides.as_slice() else { return String::new() };
+    let of = |side: &str, is_its: fn(&char) -> bool| {
+        let letters: String = held.chars().filter(is_its).collect();
+        (!letters.is_empty()).then(|| format!("{side} {letters}"))
+    };
+    let held = [of(first, char::is_ascii_uppercase), of(second, char::is_ascii_lowercase)];
+    let held: Vec<String> = held.into_iter().flatten().collect();
+    if held.is_empty() { String::new() } else { format!("\n in hand: {}", held.join(", ")) }
 }
 
 /// Draws points at their places, each with its name and its piece, `a1:M`.

@@ -102,6 +102,8 @@ async function gone(page) {
   await square(page, "d5").click();
   await waitFor("squares that are no part of the board stay out of it", async () => (await page.locator("#fen").inputValue()).startsWith("w**********w/*crnbqkbnrc*/*pppppppppp*/*10*/*10*/*2N7*/"));
 
+  await page.goto(`${address}/about/pocketknight`);
+  await waitFor("its page says what is in hand", async () => (await page.locator(".in-hand").allInnerTexts()).join() === "White has in hand: 1 knight.,Black has in hand: 1 knight.");
   await page.goto(`${address}/about/omicron`);
   await waitFor("its page says what it is", async () => /There wizards stand/.test(await page.locator(".description").innerText()));
   await waitFor("a rook is drawn", async () => (await page.locator('[data-kind="rook"]').count()) === 1);

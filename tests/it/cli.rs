@@ -228,6 +228,15 @@ fn what_is_typed_at_the_board_is_answered_for_what_it_is() {
 }
 
 #[test]
+fn what_is_in_hand_stands_below_the_board() {
+    let args = ["play", "crazyhouse", "--ascii", "--moves", "e2e4 d7d5 e4d5"];
+    let out = rulemate_reading(&args, "d8d5\nquit\n").out;
+    assert!(out.contains("\n    a b c d e f g h\n in hand: white P\n"), "{out}");
+    assert!(out.contains("\n in hand: white P, black p\n"), "{out}");
+    assert!(!rulemate_reading(&["play", "crazyhouse"], "quit\n").out.contains("in hand"));
+}
+
+#[test]
 fn lists_name_what_there_is() {
     let out = check(0, &["games"]);
     for name in ["chess ", "chess960", "knightmate ", "knightmate-classic", "coregal", "antichess"]

@@ -2,8 +2,9 @@
 
 import { get, makeGame, post } from "./api.js";
 import { Board } from "./board.js";
-import { begin, clear, h, spoken, words } from "./dom.js";
+import { handOf } from "./choose.js";
 import { diagram } from "./diagrams.js";
+import { begin, clear, h, spoken, words } from "./dom.js";
 
 /** @param {URLSearchParams} asked `rules`: whose; `presets`: what is active on top, with spaces between */
 export async function showAbout(main, name, asked) {
@@ -22,11 +23,21 @@ export async function showAbout(main, name, asked) {
     h("h1", {}, game.title, h("small", {}, presets.length ? ` with ${presets.map((it) => named(catalogue, it)).join(", ")}` : "")),
     h("p", {}, h("button", { onclick: () => play(main, { game: game.game, presets, rules }) }, "Play it with a friend")),
     rulesInWords(catalogue, found, game),
-    h("h2", {}, "How it starts"), h("div", { class: "start" }, board.root),
+    h("h2", {}, "How it starts"), h("div", { class: "start" }, board.root), inHand(found),
     found.diagrams?.length ? [h("h2", {}, "Where the pieces go"),
       h("p", { class: "hint" }, "Dots: where a piece goes on an empty board. Crosses: where it goes to capture only. A piece that its side depends on is royal."),
       h("div", { class: "kinds-of" }, found.diagrams.map((it) => diagram(it, found.position, found.sides)))] : null,
     best(leaders), changes(catalogue, found, wish)));
+}
+
+/** What the sides have in hand at the start, if anything. */
+function inHand({ position, sides }) {
+  const row = (side, at) => {
+    const counts = [...(handOf(position, at) ?? [])].map(([letter, count]) => [position.kinds.find((it) => it.letter === letter), count]);
+    const told = counts.filter(([kind]) => kind).map(([kind, count]) => `${count} ${words(kind.name).toLowerCase()}`);
+    return told.length ? h("p", { class: "in-hand" }, `${begin(words(side))} has in hand: ${told.join(", ")}.`) : null;
+  };
+  return sides.map(row);
 }
 
 /** Who plays it best, if ratings say something. */
