@@ -71,6 +71,13 @@ async function putDown(page) {
   await choice(page, "general").click();
   await waitFor("a pawn rises where it stands", async () => (await label(page, "d5")) === "d5, white general");
 
+  await sit(page, await make({ game: "janggi" }));
+  const general = await page.locator('[aria-label$="white king"]').getAttribute("data-square");
+  await square(page, general).click();
+  await square(page, general).click();
+  await choice(page, "pass").click();
+  await waitFor("a side passes by a second click on its general", async () => /to move/.test(await verdict(page)) && (await page.locator(".list .move").count()) === 1);
+
   await sit(page, await make({ game: "placement" }));
   await inHand(page, "k").click();
   await square(page, "e1").click();

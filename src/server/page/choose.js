@@ -125,7 +125,7 @@ export function pick(options, position, sides, play, isFlipped = false) {
   const becomes = (it) => position.kinds.find((kind) => kind.letter && it.to && it.uci.slice(it.uci.lastIndexOf(it.to) + it.to.length).toLowerCase() === kind.letter);
   const known = options.map((it) => ({ it, kind: kindOf(it) ?? becomes(it) }));
   known.sort((one, other) => byStrength(one.kind?.kind, other.kind?.kind));
-  const text = ({ it, kind }) => (kind ? words(kind.name).toLowerCase() : it.says ?? (signed.includes(it) ? begin(it.choice[0].replaceAll("-", " ")) : words(it.uci)));
+  const text = ({ it, kind }) => (kind ? words(kind.name).toLowerCase() : it.says ?? (signed.includes(it) ? begin(it.choice[0].replaceAll("-", " ")) : it.from && it.from === it.to ? actionName(it) : words(it.uci)));
   const drawn = (kind) => icon({ ...kind, side: position.turn }, sides);
   const take = (it) => { dialog.close(); play(it); };
   const asks = facings.length ? "Facing where?" : signed.length ? "What shall it have?" : "Which move?";

@@ -49,7 +49,7 @@ function quick(catalogue) {
   const popular = POPULAR.map((name) => catalogue.games.find((it) => it.game === name)).filter(Boolean);
   const shown = [...popular, ...catalogue.games.filter((it) => !popular.includes(it))].slice(0, POPULAR.length - (myAccount() ? 1 : 0));
   const about = (it) => {
-    const first = it.about[0]?.split(/[.;:,]/)[0] ?? "";
+    const first = (it.about[0] ?? it.description ?? "").split(/[.;:,]/)[0];
     return first.length < 40 ? first : "";
   };
   return h("section", { class: "quick", "aria-label": "Play now" },

@@ -112,8 +112,10 @@ export class Seats {
   /** By how much a side is ahead as chess players count; nothing where a kind is none of theirs. */
   lead(side, position) {
     let sum = 0;
+    // What a game calls something else is something else: a queen that is a ferz.
+    const isTheirs = (kind) => kindOf({ kind }, position.kinds) === kind;
     for (const it of position.pieces) {
-      const value = worth(it.kind);
+      const value = isTheirs(it.kind) ? worth(it.kind) : null;
       if (value === null) return 0;
       if (it.side != null) sum += it.side === side ? value : -value;
     }
