@@ -76,7 +76,7 @@ impl Schedule {
                 let looks_back = bodies().any(|it| program.reads_before(it));
                 let plain = effects().all(is_plain) && !looks_back;
                 let spawns = effects().any(is_spawn);
-                let read = bodies().flat_map(|it| relations_of(it));
+                let read = bodies().flat_map(relations_of);
                 let trials = read.fold(0, |all, it| all | given.trials(it));
                 it.batches.push(Batch { reactions, plain, spawns, looks_back, trials });
             }
