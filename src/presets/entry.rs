@@ -96,6 +96,7 @@ impl GameEntry {
     }
 
     /// Whether a preset is one of those that the game is made of.
+    #[cfg(feature = "bin")]
     pub(crate) fn has(&self, preset: &str) -> bool {
         self.uses.iter().any(|it| it.split(':').next() == Some(preset))
     }

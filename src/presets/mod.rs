@@ -37,6 +37,7 @@ pub use catalogue::{Catalogue, at_its_place};
 pub use definitions::{DefinitionError, DefinitionFault};
 pub use describe::Particulars;
 pub use diagram::Diagram;
+#[cfg(feature = "bin")]
 pub(crate) use diagram::merged;
 pub use entry::{GameEntry, LayoutEntry, PresetEntry};
 pub use error::{AddError, CatalogueError, LoadError, SetError, SetFault};

@@ -484,7 +484,7 @@ fn no_part_of_a_proof_stands_for_another() {
             }
             game.play(&moves[choices.below(moves.len())]).expect("it is legal");
         }
-        exchange(&entry.name, &mut game, &mut choices, if full { 200 } else { 20 }, &mut counts);
+        exchange(&entry.name, &mut game, &mut choices, if full { 200 } else { 10 }, &mut counts);
     }
     // Every kind of part was exchanged, and it was known what had to come of it.
     for sort in [

@@ -21,7 +21,7 @@ pub(super) enum EntryPoint {}
 
 /// Nothing is kept for counting leaves.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counting;
+pub(super) struct Counting {}
 
 impl Native {
     pub(super) fn compile<W: Word>(_: &Compiled<W>) -> Option<Self> {
