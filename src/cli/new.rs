@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::args::{DEFAULT_GAME, NewArgs, NewKind};
-use super::output::{Out, trouble};
+use super::output::{Out, read_text, trouble, trouble_with};
 use crate::presets::{Catalogue, Modifier};
 use crate::rules;
 
@@ -78,12 +78,11 @@ fn described(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<String> {
         let fix = "leave out --from, or write: rulemate new preset NAME --from FILE";
         return Err(trouble("only presets are made from descriptions", fix));
     }
-    let text = std::fs::read_to_string(from)
-        .with_context(|| format!("{} cannot be read", from.display()))?;
-    let at = || format!("{}", from.display());
-    let mut modifier = Modifier::from_json(&text).with_context(at)?;
+    let wrong =
+        |why| trouble_with(from, why, "docs/first-preset.md has an example of a description");
+    let mut modifier = Modifier::from_json(&read_text(from)?).map_err(wrong)?;
     name.clone_into(&mut modifier.id);
-    Ok(modifier.to_rules().with_context(at)?.text.to_string())
+    Ok(modifier.to_rules().map_err(wrong)?.text.to_string())
 }
 
 /// A name has small letters, digits and hyphens, a letter first, as names in rules have.

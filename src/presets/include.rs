@@ -100,13 +100,12 @@ impl Catalogue {
             );
         };
         let at = |path: &String| self.sources.iter().position(|it| it.path == *path);
-        let found: Vec<usize> = paths.iter().filter_map(at).collect();
         // A game, say, may have the name of a module of this package.
-        let is_module = |file: &&usize| self.modules.iter().any(|it| it.1 == **file);
-        if let Some(module) = found.iter().find(is_module) {
-            return Ok(*module);
+        let is_module = |file: &usize| self.modules.iter().any(|it| it.1 == *file);
+        if let Some(module) = paths.iter().filter_map(at).find(is_module) {
+            return Ok(module);
         }
-        let Some(first) = found.first().map(|it| &self.sources[*it]) else {
+        let Some(first) = paths.iter().find_map(at).map(|it| &self.sources[it]) else {
             let mut places: Vec<&str> = Vec::new();
             // A file below `rules` may have one of the others next to it.
             for place in paths.iter().take(if name.contains('/') { 3 } else { 2 }) {

@@ -160,40 +160,7 @@ pub(super) async fn create(
     Body(new): Body<NewStudy>,
 ) -> Result<(StatusCode, Json<Study>), Problem> {
     web.admit(&caller, Cost::Game)?;
-    let NewStudy { of, pgn, game, presets, title } = new;
-    if of.is_some() && pgn.is_some() {
-        let message = "a study begins with `of` or with `pgn`, not with both";
-        return Err(Problem::unprocessable("bad_study", message));
-    }
-    let mut title = printable(&title, TITLE, "a title")?;
-    let mut outline = None;
-    let (setup, played) = match (of, pgn) {
-        (Some(id), _) => {
-            let log = web.host.log(&id).await?;
-            // A study shows the legal moves, which would help a player in a game under way.
-            if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
-                let message = "the game is not over: study it when it is";
-                return Err(Problem::conflict("game_not_over", message));
-            }
-            of_log(&log)?
-        }
-        (None, None) => (setup(&web, None, game, presets).await?, Vec::new()),
-        (None, Some(text)) => {
-            let read = move || Outline::read(&text);
-            let mut read = web.host.pool.run(Lane::Work, read).await??;
-            if title.is_empty() {
-                title = read.title.take().unwrap_or_default().chars().take(TITLE).collect();
-                title = printable(&title, TITLE, "a title")?;
-            }
-            let of = &mut read.of;
-            let presets = if presets.is_empty() { of.presets.clone() } else { presets };
-            let game = game.or_else(|| of.game.clone());
-            let setup = setup(&web, of.rules.take(), game, presets).await?;
-            let setup = Setup { fen: of.fen.take().or(setup.fen), ..setup };
-            outline = Some(read);
-            (setup, Vec::new())
-        }
-    };
+    let Beginning { title, setup, played, outline } = beginning(&web, new).await?;
     let Setup { game, presets, rules, fen, facts, sides, .. } = setup;
     let title = if title.is_empty() { format!("A study of {game}") } else { title };
     let mut study = Study {
@@ -219,7 +186,68 @@ pub(super) async fn create(
             after = study.add(after, played)?;
         }
     }
-    let (id, owner, to) = (study.id.clone(), account.id(), Some(study.text()?));
+    add(&web, &study).await?;
+    Ok((StatusCode::CREATED, Json(study)))
+}
+
+/// What a new study begins with.
+struct Beginning {
+    /// May be empty.
+    title: String,
+    setup: Setup,
+    /// The actions of a game that was played.
+    played: Vec<String>,
+    /// What a PGN has.
+    outline: Option<Outline>,
+}
+
+/// What a request wants a study to begin with.
+async fn beginning(web: &Web, new: NewStudy) -> Result<Beginning, Problem> {
+    let NewStudy { of, pgn, game, presets, title } = new;
+    if of.is_some() && pgn.is_some() {
+        let message = "a study begins with `of` or with `pgn`, not with both";
+        return Err(Problem::unprocessable("bad_study", message));
+    }
+    let title = printable(&title, TITLE, "a title")?;
+    match (of, pgn) {
+        (Some(id), _) => {
+            let log = web.host.log(&id).await?;
+            // A study shows the legal moves, which would help a player in a game under way.
+            if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
+                let message = "the game is not over: study it when it is";
+                return Err(Problem::conflict("game_not_over", message));
+            }
+            let (setup, played) = of_log(&log)?;
+            Ok(Beginning { title, setup, played, outline: None })
+        }
+        (None, None) => {
+            let setup = setup(web, None, game, presets).await?;
+            Ok(Beginning { title, setup, played: Vec::new(), outline: None })
+        }
+        (None, Some(text)) => {
+            let read = move || Outline::read(&text);
+            let mut outline = web.host.pool.run(Lane::Work, read).await??;
+            let mut title = title;
+            if title.is_empty() {
+                title = outline.title.take().unwrap_or_default().chars().take(TITLE).collect();
+                title = printable(&title, TITLE, "a title")?;
+            }
+            let of = &mut outline.of;
+            let presets = if presets.is_empty() { of.presets.clone() } else { presets };
+            let game = game.or_else(|| of.game.clone());
+            let setup = setup(web, of.rules.take(), game, presets).await?;
+            let setup = Setup { fen: of.fen.take().or(setup.fen), ..setup };
+            Ok(Beginning { title, setup, played: Vec::new(), outline: Some(outline) })
+        }
+    }
+}
+
+/// Adds a study to those of its owner.
+///
+/// # Errors
+/// It has the maximum number of studies, or the store cannot be reached.
+async fn add(web: &Web, study: &Study) -> Result<(), Problem> {
+    let (id, owner, to) = (study.id.clone(), study.owner.clone(), Some(study.text()?));
     let listed = json!({ "title": study.title, "game": study.game }).to_string();
     let make = move |store: &mut dyn Store| {
         if store.records(&list_key(&owner, ""), "", STUDIES)?.len() >= STUDIES {
@@ -229,7 +257,7 @@ pub(super) async fn create(
         store.change(&[Change { key: key(&id), from: None, to }, list])
     };
     match web.host.reads().ask(make).await? {
-        true => Ok((StatusCode::CREATED, Json(study))),
+        true => Ok(()),
         false => Err(full(format!("an account has {STUDIES} studies at most: remove one"))),
     }
 }
