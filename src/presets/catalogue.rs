@@ -78,8 +78,9 @@ impl Catalogue {
             parts: Vec::new(),
         };
         for source in sources {
-            catalogue.add(source)?;
+            catalogue.put(source)?;
         }
+        catalogue.lay_out();
         Ok(catalogue)
     }
 
@@ -103,6 +104,13 @@ impl Catalogue {
     /// # Errors
     /// Its metadata is not valid, or its name is taken by another file.
     pub fn add(&mut self, source: Source) -> Result<(), CatalogueError> {
+        self.put(source)?;
+        self.lay_out();
+        Ok(())
+    }
+
+    /// Adds a file, but leaves games without what their layouts give them.
+    fn put(&mut self, source: Source) -> Result<(), CatalogueError> {
         let known = self.sources.iter().position(|it| it.path == source.path);
         let at = known.unwrap_or(self.sources.len());
         let metas = metas(&source);
@@ -129,13 +137,15 @@ impl Catalogue {
             return Err(CatalogueError { path: source.path, line, fault });
         }
         self.definitions = OnceLock::new();
-        self.core.retain(|&it| it != at);
-        self.families.retain(|it| it.1 != at);
-        self.modules.retain(|it| it.1 != at);
-        self.games.retain(|it| it.source != at);
-        self.layouts.retain(|it| it.source != at);
-        self.presets.retain(|it| it.source != at);
-        self.parts.retain(|it| it.source != at);
+        if known.is_some() {
+            self.core.retain(|&it| it != at);
+            self.families.retain(|it| it.1 != at);
+            self.modules.retain(|it| it.1 != at);
+            self.games.retain(|it| it.source != at);
+            self.layouts.retain(|it| it.source != at);
+            self.presets.retain(|it| it.source != at);
+            self.parts.retain(|it| it.source != at);
+        }
         match entry {
             FileIs::Layout(layout) => self.layouts.push(layout),
             FileIs::Core => self.core.push(at),
@@ -148,18 +158,19 @@ impl Catalogue {
             }
             FileIs::Part(part) => self.parts.push(part),
         }
-        self.lay_out();
-        // Effects happen in the order of the files, and lists are in the same order. A file that replaces another one
-        // takes its place.
-        self.core.sort_unstable();
-        self.families.sort_unstable_by_key(|it| it.1);
-        self.modules.sort_unstable_by_key(|it| it.1);
-        self.games.sort_unstable_by_key(|it| it.source);
-        self.layouts.sort_unstable_by_key(|it| it.source);
-        self.presets.sort_unstable_by_key(|it| it.source);
-        self.parts.sort_unstable_by_key(|it| it.source);
         match known {
-            Some(at) => (self.sources[at], self.metas[at]) = (source, metas),
+            Some(at) => {
+                // Effects happen in the order of the files, and lists are in the same order: a file that replaces
+                // another one takes its place.
+                self.core.sort_unstable();
+                self.families.sort_unstable_by_key(|it| it.1);
+                self.modules.sort_unstable_by_key(|it| it.1);
+                self.games.sort_unstable_by_key(|it| it.source);
+                self.layouts.sort_unstable_by_key(|it| it.source);
+                self.presets.sort_unstable_by_key(|it| it.source);
+                self.parts.sort_unstable_by_key(|it| it.source);
+                (self.sources[at], self.metas[at]) = (source, metas);
+            }
             None => {
                 self.sources.push(source);
                 self.metas.push(metas);

@@ -103,12 +103,13 @@ impl GameEntry {
 
     /// Whether a text is one of its names: in any case, where a space or an underscore may stand for a hyphen.
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.names().any(|it| plain_letters(it).eq(plain_letters(name)))
+        let name = name.trim();
+        self.names().any(|it| it.len() == name.len() && plain_letters(it).eq(plain_letters(name)))
     }
 }
 
 fn plain_letters(name: &str) -> impl Iterator<Item = char> {
-    name.trim().chars().map(|it| match it {
+    name.chars().map(|it| match it {
         ' ' | '_' => '-',
         other => other.to_ascii_lowercase(),
     })

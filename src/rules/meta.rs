@@ -46,6 +46,14 @@ fn opening_quote(text: &str) -> Option<usize> {
     }
 }
 
+/// The text up to the end of its last `.input` or `.export`. Lines that continue a declaration are indented.
+fn head_with_inputs(text: &str) -> &str {
+    let last = text.rfind(".input").max(text.rfind(".export")).unwrap_or(0);
+    let starts = text[last..].match_indices('\n').map(|(at, _)| last + at + 1);
+    let mut flush = starts.filter(|&at| text[at..].starts_with(|it: char| !it.is_whitespace()));
+    &text[..flush.next().unwrap_or(text.len())]
+}
+
 /// An `.input` of a file, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputHead {
@@ -68,7 +76,7 @@ pub fn inputs(source: &Source) -> Vec<InputHead> {
     if !source.text.contains(".input") || source.text.len() > limits::FILE_BYTES {
         return Vec::new();
     }
-    let items = syntax::parse(0, &source.text, &mut Vec::new()).items;
+    let items = syntax::parse(0, head_with_inputs(&source.text), &mut Vec::new()).items;
     let is_exported = |it: &Item<'_>, name: &str| matches!(it, Item::Export(all) if all.iter().any(|it| it.text == name));
     let input = |it: &Item<'_>| match it {
         Item::Relation(RelationDecl {
