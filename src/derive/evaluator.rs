@@ -11,7 +11,7 @@ use super::given::{GivenRelations, GivenRows};
 use super::leaves::Leaves;
 use super::output::Output;
 use super::rows::{Pattern, Rows, Tuple, Visit};
-use crate::facts::{Change, Ids, Session};
+use crate::facts::{Change, Ids, NextIds, Session};
 use crate::rules::{ActionId, RelId};
 
 /// The kinds of evaluators.
@@ -92,6 +92,7 @@ pub(super) trait Evaluator: Debug + Send + Sync {
         &mut self,
         _leaves: &Arc<Leaves>,
         _depth: u32,
+        _next_ids: NextIds,
         _rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
         None

@@ -16,6 +16,8 @@ pub struct Leaves {
     pub(super) odd: Vec<RelId>,
     /// By action, its batches of reactions; `None` if leaves after the action are counted only by taking it.
     pub(super) batches: Vec<Option<Range<usize>>>,
-    /// By event, whether no reaction reacts to it.
-    pub(super) unheard: Vec<bool>,
+    /// By event, whether nothing happens if it is raised.
+    pub(super) idle: Vec<bool>,
+    /// Whether reactions to these actions create entities.
+    pub(super) spawns: bool,
 }

@@ -7,8 +7,19 @@
 //! that go on from equal lists of facts assign the same ids. Within one action no id is assigned twice: what
 //! was mentioned at any moment of it stays taken.
 
+use std::ops::Range;
+
 use super::schema::{AttrId, EntityId, GAME, NEXT_ENTITY};
 use super::session::{Mark, Session};
+
+/// The ids that entities will have that are created next.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NextIds {
+    /// They are assigned in this order. After them come others, which are not next to each other.
+    pub ids: Range<u32>,
+    /// Whether they stay the next ones if other entities are removed before.
+    pub is_lasting: bool,
+}
 
 /// The free ids, in the order in which they are assigned. See the module's head. The default has none: it is for
 /// what creates no entity.
@@ -96,6 +107,18 @@ impl Ids {
         let id = self.first_free(self.counter).or_else(|| self.first_free(0))?;
         self.take(i64::from(id.0));
         Some(id)
+    }
+
+    /// The ids that will be assigned next, as many as are next to each other.
+    pub fn next(&self) -> NextIds {
+        let Some(first) = self.first_free(self.counter).or_else(|| self.first_free(0)) else {
+            return NextIds::default();
+        };
+        let mut end = first.0 + 1;
+        while !self.is_taken(EntityId(end)) {
+            end += 1;
+        }
+        NextIds { ids: first.0..end, is_lasting: first.0 as usize == self.counter }
     }
 
     /// The lowest free id from one on.

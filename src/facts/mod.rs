@@ -17,7 +17,7 @@ mod value;
 
 pub(crate) use article::{article, push_word};
 pub use delta::Delta;
-pub use ids::Ids;
+pub use ids::{Ids, NextIds};
 pub(crate) use nearest::{Suggester, meant, nearest};
 pub(crate) use printable::masked;
 pub use printable::{escaped, is_printable, printable};

@@ -166,8 +166,7 @@ pub(super) fn leaves_of(
 }
 
 /// What to count for the leaves after an action without taking it, which gives what [`leaves_of`] does where nothing has
-/// to be played out and [`none_can_fail`]. `None` if some action is played out everywhere; or if some are in places, and
-/// some may fail.
+/// to be played out and [`none_can_fail`]. `None` if some action is played out everywhere.
 pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> Option<Leaves> {
     let (mut counted, mut odd) = (Vec::new(), Vec::new());
     for action in &world.program().actions {
@@ -179,9 +178,7 @@ pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> 
         }
         counted.push((action.id, action.rel));
     }
-    let never_fail = || contract.rooms(world.program()).iter().all(|it| it.always == Some(0));
-    let is_sure = mode.is_by_rules(contract) || never_fail();
-    is_sure.then(|| world.leaves(contract.over, counted, odd))
+    Some(world.leaves(contract.over, counted, odd))
 }
 
 /// Whether there is a legal move in a position that is not over: the cheap answers first.
@@ -379,12 +376,14 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 
-/// Whether taking no legal move can fail here, nor after moves that make no entities. Asked once a position, since it
-/// takes longer than most of what is asked of each action.
-pub(super) fn none_can_fail(world: &World, contract: &Contract) -> bool {
+/// The number of entities that moves may create before taking a legal move may fail; `None` if it may fail here. Asked
+/// once a position, since it takes longer than most of what is asked of each action.
+pub(super) fn none_can_fail(world: &World, contract: &Contract) -> Option<u32> {
     let rooms = contract.rooms(world.program());
-    let most = rooms.iter().try_fold(0, |most: u32, it| Some(most.max(it.always?)));
-    most.is_some_and(|it| it == 0 || it <= world.facts().room())
+    match rooms.iter().try_fold(0, |most: u32, it| Some(most.max(it.always?)))? {
+        0 => Some(0),
+        most => world.facts().room().checked_sub(most),
+    }
 }
 
 /// Whether taking a legal move of an action may fail here.

@@ -163,12 +163,12 @@ impl Tree<'_> {
         }
         if depth == 1 && self.bulk {
             let program = world.program().clone();
-            let is_sure = none_can_fail(world, self.contract);
+            let is_sure = none_can_fail(world, self.contract).is_some();
             return program.actions.iter().map(|it| self.leaves_of(world, it, is_sure)).sum();
         }
         if let (2.., Some(leaves)) = (depth, &self.leaves)
-            && none_can_fail(world, self.contract)
-            && let Some(count) = self.leaves_below(world, leaves, depth)
+            && let Some(spare) = none_can_fail(world, self.contract)
+            && let Some(count) = self.leaves_below(world, leaves, depth, spare)
         {
             return count;
         }
@@ -179,9 +179,15 @@ impl Tree<'_> {
 
     /// The number of leaves; only those actions are taken below which they cannot be counted otherwise. `None` if
     /// that is so for all of them.
-    fn leaves_below(&self, world: &mut World, leaves: &Arc<Leaves>, depth: u32) -> Option<u64> {
+    fn leaves_below(
+        &self,
+        world: &mut World,
+        leaves: &Arc<Leaves>,
+        depth: u32,
+        spare: u32,
+    ) -> Option<u64> {
         let mut rest = Vec::new();
-        let count = world.leaves_below(leaves, depth, &mut rest)?;
+        let count = world.leaves_below(leaves, depth, spare, &mut rest)?;
         let moves = rest.into_iter().map(|(action, args)| Move { action, args });
         Some(count + moves.map(|it| self.below(world, &it, depth)).sum::<u64>())
     }

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: when that happens, which reactions of the core decide.
 
-use super::program::{Program, Type};
+use super::program::{Effect, Program, Type};
 use crate::facts::{AttrId, AttrType, DomainId, EntityId, Session};
 
 impl Program {
@@ -33,6 +33,15 @@ impl Program {
             (Type::Domain(domain), None) => self.schema.is_entity(AttrType::Member(domain)),
             _ => false,
         }
+    }
+
+    /// Whether a reaction never has an effect, since all it does is that an entity inherits, and presets state nothing
+    /// that can be inherited.
+    pub fn does_nothing(&self, reaction: usize) -> bool {
+        let inherits = |it: &Effect| matches!(it, Effect::Inherit { .. });
+        let of_entities = |it: &AttrId| self.schema.attribute(*it).of.is_none();
+        self.reactions[reaction].effects.iter().all(inherits)
+            && !self.stated.iter().map(|it| it.1).any(|it| of_entities(&it))
     }
 
     /// What `to` inherits: the facts that presets state of `from`, attributes with their values, without the

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rulemate::internals::derive::World;
+use rulemate::internals::facts::{GAME, NEXT_ENTITY};
 use rulemate::internals::moves::{Contract, legal_moves, perft};
 use rulemate::internals::rules::RelId;
 
@@ -96,6 +97,18 @@ fn on_other_boards() {
 #[test]
 fn where_there_is_no_chess() {
     walks(&["othello", "connect-four", "hex", "nim", "checkers"]);
+}
+
+/// Captured pieces come into hand as new entities. Once the counter of ids has reached its end, these have the ids of
+/// entities that are gone.
+#[test]
+fn where_ids_come_again() {
+    for game in ["minishogi", "crazyhouse"] {
+        let mut table = Table::of(game);
+        let cap = i64::from(table.world.facts().schema().entity_cap());
+        table.world.set_raw(GAME, NEXT_ENTITY, Some(cap - 1));
+        walk(game, table, 40);
+    }
 }
 
 /// A rule that reads a relation twice, both of whose tuples go at once.

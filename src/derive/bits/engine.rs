@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::facts::{Change, Ids};
+use crate::facts::{Change, Ids, NextIds};
 use crate::rules::{ActionId, Program, RelId};
 
 use super::super::budget::{Exhausted, Resource};
@@ -132,9 +132,10 @@ impl<W: Word> Evaluator for Engine<W> {
         &mut self,
         leaves: &Arc<Leaves>,
         depth: u32,
+        next_ids: NextIds,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        self.live.leaves_below(&self.c, leaves, depth, rest)
+        self.live.leaves_below(&self.c, leaves, depth, next_ids, rest)
     }
 
     fn set_counting(&mut self, on: bool) {

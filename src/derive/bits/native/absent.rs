@@ -9,6 +9,7 @@ use super::compile::Compiled;
 use super::live::Live;
 use super::run::State;
 use super::word::Word;
+use crate::facts::NextIds;
 use crate::rules::ActionId;
 
 /// Never exists: there is no machine code.
@@ -51,6 +52,7 @@ impl<W: Word> Live<W> {
         _: &Compiled<W>,
         _: &Arc<Leaves>,
         _: u32,
+        _: NextIds,
         _: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
         None

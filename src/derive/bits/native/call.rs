@@ -25,6 +25,7 @@
 
 use std::ffi::c_void;
 use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use cranelift_codegen::ir::types::{I32, I64};
@@ -116,6 +117,9 @@ pub(super) struct Context {
     frame_after: *mut c_void,
     args: [i64; GIVEN.len()],
     count: u64,
+    /// The id of the next entity that is created, and the first id beyond those that may be assigned.
+    next_id: i64,
+    end_of_ids: i64,
 }
 
 /// The arguments of an action; further elements are ignored.
@@ -135,12 +139,15 @@ pub(in super::super) struct LeafRoom {
     top: usize,
     /// The addresses of the rows and values that were overwritten.
     place: [usize; 2],
+    /// The ids of entities that are created next.
+    pub(super) next_ids: Range<u32>,
     suspects: Vec<u64>,
 }
 
 impl LeafRoom {
     pub(in super::super) fn new() -> Self {
-        Self { saved: vec![[0; 2]; SAVED], top: 0, place: [0; 2], suspects: Vec::new() }
+        let saved = vec![[0; 2]; SAVED];
+        Self { saved, top: 0, place: [0; 2], next_ids: 0..0, suspects: Vec::new() }
     }
 
     /// Makes room for that many words of tuples to be checked.
@@ -175,6 +182,8 @@ impl Context {
     pub(super) const FRAME_AFTER: i32 = offset_of!(Self, frame_after) as i32;
     pub(super) const ARGS: i32 = offset_of!(Self, args) as i32;
     pub(super) const COUNT: i32 = offset_of!(Self, count) as i32;
+    pub(super) const NEXT_ID: i32 = offset_of!(Self, next_id) as i32;
+    pub(super) const END_OF_IDS: i32 = offset_of!(Self, end_of_ids) as i32;
 }
 
 /// A function of leaves. Parameters: the context, and two numbers.
@@ -210,6 +219,8 @@ impl Context {
             frame_after: state.rows.as_mut_ptr().wrapping_add(state.frame).cast(),
             args: *args,
             count: 0,
+            next_id: room.next_ids.start.into(),
+            end_of_ids: room.next_ids.end.into(),
             state: std::ptr::from_mut(state).cast(),
             program: std::ptr::from_ref(c).cast(),
         }
@@ -267,6 +278,7 @@ impl ActionCode {
         let bytes = context.undo.addr() - room.saved.as_ptr().addr();
         room.top = bytes / size_of::<Saved>();
         room.place = place(state);
+        room.next_ids.start = context.next_id as u32;
         true
     }
 

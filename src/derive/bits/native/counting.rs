@@ -18,6 +18,7 @@ use super::call::{ActionCode, Args, LeafRoom};
 use super::leaf::{LeafCode, Ply};
 use crate::derive::leaves::Leaves;
 use crate::derive::rows::Tuple;
+use crate::facts::NextIds;
 use crate::rules::{ActionId, RelId};
 
 /// What a session keeps for counting leaves.
@@ -113,6 +114,7 @@ impl<W: Word> Live<W> {
         c: &Compiled<W>,
         leaves: &Arc<Leaves>,
         depth: u32,
+        NextIds { ids, is_lasting }: NextIds,
         rest: &mut Rest,
     ) -> Option<u64> {
         let gives_up = self.counting.last.gives_up(LEAF_TRIES, 2)
@@ -127,7 +129,8 @@ impl<W: Word> Live<W> {
         for code in [Some(last), above].into_iter().flatten() {
             room.make_room(code.shared.suspect_words);
         }
-        let mut count = Count { live: self, c, leaves, last, above, room };
+        room.next_ids = ids;
+        let mut count = Count { live: self, c, leaves, last, above, is_lasting, room };
         let found = count.below(depth, rest);
         let Count { room, .. } = count;
         self.counting.room = Some(room);
@@ -142,6 +145,8 @@ struct Count<'a, W> {
     leaves: &'a Leaves,
     last: &'a LeafCode,
     above: Option<&'a LeafCode>,
+    /// As in [`NextIds`].
+    is_lasting: bool,
     room: Box<LeafRoom>,
 }
 
@@ -256,9 +261,13 @@ impl<W: Word> Count<'_, W> {
         }
         let Live { marked, depth: depth_before, .. } = *self.live;
         let (before, top) = (self.live.s.frame, self.room.top());
+        let next_ids = self.room.next_ids.clone();
         self.live.open_frame(self.c);
         let mut count = None;
         if code.take(&mut self.live.s, self.c, &mut self.room, args, before) {
+            if !self.is_lasting {
+                self.room.next_ids = 0..0;
+            }
             let mut rest = Rest::new();
             count = match self.has_rows(self.leaves.over) {
                 true => Some(0),
@@ -266,6 +275,7 @@ impl<W: Word> Count<'_, W> {
             };
             count = count.filter(|_| rest.is_empty() && !self.live.s.fuel.is_out());
             take_back.run(&mut self.live.s, self.c, &mut self.room, top);
+            self.room.next_ids = next_ids;
         } else {
             self.live.s.dirty.fill(W::default());
         }

@@ -203,6 +203,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                     self.scan_list(scan, pc as u32 + 1, found);
                     pc += usize::from(body);
                 }
+                // Only the interpreter carries these out.
+                Inst::Fold { body, .. } | Inst::FixK { body, .. } | Inst::FixF { body, .. }
+                    if self.leaf.is_some() =>
+                {
+                    self.give_up();
+                    pc += usize::from(body);
+                }
                 Inst::Scan { body, .. } => {
                     let hit = self.step(pc);
                     self.leave_if(hit, found);

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types::I64};
 use cranelift_frontend::Variable;
 
-use super::super::super::code::{EffectCode, ExprId, ExprNode, Reg};
+use super::super::super::code::{EffectCode, ExprId, ExprNode, ReactionCode, Reg};
 use super::super::super::compile::{Compiled, ReactionPlan};
 use super::super::super::layout::{Dense, NONE, Store};
 use super::super::super::planner::GIVEN;
@@ -28,7 +28,18 @@ const SOLUTIONS: usize = 2;
 pub(in super::super) struct Solving {
     /// Its number in the code.
     code: u32,
+    /// Whether a solution does what this code does not.
+    gives_up: bool,
     writes: Vec<Write>,
+    spawning: Option<Spawning>,
+}
+
+/// The only solution of a reaction that creates entities: those of several would have to be in order.
+#[derive(Clone)]
+struct Spawning {
+    is_found: Variable,
+    /// The values of the reaction's named variables.
+    named: Vec<Variable>,
 }
 
 /// The writes of one effect of a reaction, one for each solution.
@@ -65,6 +76,14 @@ fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
 /// Whether an effect writes facts.
 pub(super) fn is_write(effect: &EffectCode) -> bool {
     write_of(effect).is_some()
+}
+
+/// The registers of the entities that a solution of a reaction creates, in their order.
+fn spawned(code: &ReactionCode) -> impl Iterator<Item = Reg> {
+    code.effects.iter().filter_map(|it| match it {
+        EffectCode::Spawn { reg } => Some(*reg),
+        _ => None,
+    })
 }
 
 /// The attributes that a reaction writes; `None` if it removes entities, which may have any.
@@ -126,7 +145,9 @@ impl<W: Word> Lower<'_, '_, W> {
     fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
         let code = &self.c.code.effects[plan.code as usize];
         let mut writes = Vec::new();
-        if !self.leaf().shared.does_more[plan.code as usize] {
+        let mut spawning = None;
+        let gives_up = self.leaf().shared.does_more[plan.code as usize];
+        if !gives_up {
             let none = self.b.ins().iconst(I64, 0);
             for (what, entity, value) in code.effects.iter().filter_map(write_of) {
                 if let What::Attribute(attr) = what
@@ -143,38 +164,101 @@ impl<W: Word> Lower<'_, '_, W> {
                 }
                 writes.push(Write { what, entity, value, found, entities, values });
             }
-            if writes.is_empty() {
+            if spawned(code).next().is_some() {
+                let mut variable = || self.b.declare_var(I64);
+                let is_found = variable();
+                let named: Vec<Variable> = code.named.iter().map(|_| variable()).collect();
+                for &it in [is_found].iter().chain(&named) {
+                    self.b.def_var(it, none);
+                }
+                spawning = Some(Spawning { is_found, named });
+            }
+            if writes.is_empty() && spawning.is_none() {
                 return writes;
             }
         }
-        self.leaf().solving = Some(Solving { code: plan.code, writes: writes.clone() });
+        let solving = Solving { code: plan.code, gives_up, writes: writes.clone(), spawning };
+        self.leaf().solving = Some(solving);
         self.run(plan.pc);
         self.leaf().solving = None;
         writes
     }
 
-    /// Adds what a solution of the body writes; gives up if the reaction does more than write. `named`: the list of
-    /// registers that have the values of its named variables.
+    /// Adds what a solution of the body writes; gives up if the reaction does more than write and create entities.
+    /// `named`: the list of registers that have the values of its named variables.
     pub(in super::super) fn add_solution(&mut self, named: u32) {
         let Some(solving) = self.leaf().solving.clone() else { return };
-        if solving.writes.is_empty() {
-            let bail = self.leaf().bail;
-            return self.leave(bail);
+        if solving.gives_up {
+            return self.give_up();
         }
         let regs = self.c.machine.list(named);
-        let names = &self.c.code.effects[solving.code as usize].named;
-        let named: Vec<(Reg, Reg)> = names.iter().copied().zip(regs.iter().copied()).collect();
+        let code = &self.c.code.effects[solving.code as usize];
+        let values: Vec<Value> = regs.iter().map(|it| self.reg(*it)).collect();
+        let mut named: Vec<(Reg, Value)> =
+            code.named.iter().copied().zip(values.iter().copied()).collect();
+        let Some(spawning) = &solving.spawning else {
+            return self.add_writes(&solving.writes, &named);
+        };
+        let known = self.b.create_block();
+        self.if_found(spawning, &values, known);
+        named.extend(self.spawn(code));
+        self.add_writes(&solving.writes, &named);
+        self.b.ins().jump(known, &[]);
+        self.b.switch_to_block(known);
+    }
+
+    /// Goes to the block if the solution of a reaction that creates entities was found before; gives up if another one
+    /// was. Notes it otherwise.
+    fn if_found(&mut self, spawning: &Spawning, values: &[Value], known: Block) {
+        let [first, again] = std::array::from_fn(|_| self.b.create_block());
+        let is_found = self.b.use_var(spawning.is_found);
+        self.b.ins().brif(is_found, again, &[], first, &[]);
+        self.b.switch_to_block(again);
+        let bail = self.leaf().bail;
+        for (&variable, &value) in spawning.named.iter().zip(values) {
+            let has = self.b.use_var(variable);
+            let is_same = self.b.ins().icmp(IntCC::Equal, has, value);
+            self.unless(is_same, bail);
+        }
+        self.b.ins().jump(known, &[]);
+        self.b.switch_to_block(first);
+        let one = self.b.ins().iconst(I64, 1);
+        self.b.def_var(spawning.is_found, one);
+        for (&variable, &value) in spawning.named.iter().zip(values) {
+            self.b.def_var(variable, value);
+        }
+    }
+
+    /// Assigns ids to the entities that a solution creates; gives up if there are too few. Returns the registers of the
+    /// entities with the ids.
+    fn spawn(&mut self, code: &ReactionCode) -> Vec<(Reg, Value)> {
+        let first = self.shared(Context::NEXT_ID);
+        let mut assigned = Vec::new();
+        for (at, reg) in (0..).zip(spawned(code)) {
+            assigned.push((reg, self.b.ins().iadd_imm_s(first, at)));
+        }
+        let next = self.b.ins().iadd_imm_s(first, assigned.len() as i64);
+        let end = self.shared(Context::END_OF_IDS);
+        let are_enough = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, end);
+        let bail = self.leaf().bail;
+        self.unless(are_enough, bail);
+        self.share(Context::NEXT_ID, next);
+        assigned
+    }
+
+    /// Adds what a solution writes.
+    fn add_writes(&mut self, writes: &[Write], named: &[(Reg, Value)]) {
         // If effects of different solutions might write the same facts, their order would matter: one solution is all
         // that is taken then.
-        let is_any_order = solving.writes.len() == 1 || {
-            let attrs: Vec<What> = solving.writes.iter().map(|it| it.what).collect();
+        let is_any_order = writes.len() == 1 || {
+            let attrs: Vec<What> = writes.iter().map(|it| it.what).collect();
             let is_new = |(at, it): (usize, &What)| !attrs[..at].contains(it);
             !attrs.contains(&What::Everything) && attrs.iter().enumerate().all(is_new)
         };
-        for write in &solving.writes {
-            let entity = self.value_of(write.entity, &named);
+        for write in writes {
+            let entity = self.value_of(write.entity, named);
             let value = match write.value {
-                Some(it) => self.value_of(it, &named),
+                Some(it) => self.value_of(it, named),
                 None => self.b.ins().iconst(I64, NONE),
             };
             self.add_write(write, [entity, value], if is_any_order { SOLUTIONS } else { 1 });
@@ -218,11 +302,11 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// The value of an effect's expression; gives up if it has none.
-    fn value_of(&mut self, expr: ExprId, named: &[(Reg, Reg)]) -> Value {
+    fn value_of(&mut self, expr: ExprId, named: &[(Reg, Value)]) -> Value {
         match self.c.code.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => {
-                let from = named.iter().find(|it| it.0 == reg).map_or(reg, |it| it.1);
-                self.reg(from)
+                let known = named.iter().find(|it| it.0 == reg).map(|it| it.1);
+                known.unwrap_or_else(|| self.reg(reg))
             }
             ExprNode::Binary(op, lhs, rhs) => {
                 let (lhs, rhs) = (self.value_of(lhs, named), self.value_of(rhs, named));

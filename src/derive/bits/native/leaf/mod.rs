@@ -7,9 +7,9 @@
 //! at all. In a ply above the last ([`Ply::Above`]) more relations are updated, nothing is counted, and the
 //! writes stay until they are taken back.
 //!
-//! Deliberately absent: programs that need fixpoints, aggregates or rows supplied by the engine for the count, whose
-//! actions the caller takes; and single actions whose reactions do more than write facts, that would add a tuple to a
-//! list, or that exceed a limit, which bail out.
+//! Deliberately absent: programs that need fixpoints or rows supplied by the engine for the count, or aggregates after
+//! each action, whose actions the caller takes; and single actions whose reactions do more than write facts and create an entity each, that come to
+//! an aggregate or would add a tuple to a list, or that exceed a limit, which bail out.
 
 mod after;
 mod catch_up;
@@ -403,14 +403,20 @@ impl<W: Word> Lower<'_, '_, W> {
                 let fails = self.target(pc + usize::from(skip));
                 self.test_list(scan, negated, fails);
             }
-            // A list of the session has a tuple, which this code does not support.
-            Inst::EmitTuple { .. } => {
-                let bail = self.leaf().bail;
-                self.leave(bail);
-            }
+            // What only the interpreter carries out; a list of the session would have a tuple.
+            Inst::EmitTuple { .. }
+            | Inst::Value { .. }
+            | Inst::Collect { .. }
+            | Inst::Args { .. } => self.give_up(),
             _ => return false,
         }
         true
+    }
+
+    /// Goes to the block that gives up.
+    pub(super) fn give_up(&mut self) {
+        let bail = self.leaf().bail;
+        self.leave(bail);
     }
 
     /// Records that blocks of a maintained relation may have changed.

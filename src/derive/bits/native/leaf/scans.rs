@@ -1,6 +1,7 @@
 //! Scans of the lists of statics, whose tuples are known when code is made: a table finds them by prefix.
 //!
-//! Lists of the session are empty here: code that would add a tuple to one gives up instead.
+//! Lists of the session that are derived after an action are empty here: code that would add a tuple to one gives up
+//! instead, as it does where it comes to any other list.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types::I64};
@@ -80,7 +81,10 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Runs the body for each tuple of a list; a solution goes on at `found`.
     pub(in super::super) fn scan_list(&mut self, scan: u32, body: u32, found: Block) {
         if !self.tables().knows(scan) {
-            return; // a list of the session: it is empty
+            if !self.is_empty_list(scan) {
+                self.give_up();
+            }
+            return;
         }
         let part = self.c.machine.scans[scan as usize];
         let end = self.b.create_block();
@@ -109,10 +113,19 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
     }
 
+    /// Whether the list of a scan, which has no table, is known to be empty: it is derived after the action. What
+    /// reactions read may have been derived before.
+    fn is_empty_list(&mut self, scan: u32) -> bool {
+        let store = self.c.machine.scans[scan as usize].store as usize;
+        !self.c.list_is_static[store] && self.leaf().solving.is_none()
+    }
+
     /// Goes on at `fails` if no tuple of a list has the prefix, or, negated, if one has.
     pub(in super::super) fn test_list(&mut self, scan: u32, negated: bool, fails: Block) {
         if !self.tables().knows(scan) {
-            if !negated {
+            if !self.is_empty_list(scan) {
+                self.give_up();
+            } else if !negated {
                 self.leave(fails);
             }
             return;

@@ -11,7 +11,7 @@ use super::scans::Tables;
 use super::{Ply, UNROLLED};
 use crate::derive::budget::owner_span;
 use crate::derive::leaves::Leaves;
-use crate::facts::AttrId;
+use crate::facts::{AttrId, NEXT_ENTITY};
 use crate::rules::{Input, RelId, Role, relations_of};
 
 /// What the functions of one ply have to do.
@@ -20,8 +20,8 @@ pub(super) struct Wanted {
     pub(super) attrs: Vec<AttrId>,
     /// The relations that are kept up to date, in their order.
     pub(super) kept_ids: Vec<KeptId>,
-    /// By reaction, by its number in the code: whether a solution of it does more than write facts. Actions
-    /// with such a solution are taken.
+    /// By reaction, by its number in the code: whether a solution of it does more than write facts and create
+    /// entities. Actions with such a solution are taken.
     pub(super) does_more: Vec<bool>,
 }
 
@@ -33,9 +33,7 @@ impl Wanted {
         ply: Ply,
         tables: &Tables,
     ) -> Result<Self, String> {
-        let straight = |start: u32| check_straight(c, tables, false, start);
-        // Lists of the session are empty here: code that would add a tuple to one gives up instead.
-        let straight_but_for_lists = |start: u32| check_straight(c, tables, true, start);
+        let straight = |start: u32| check_straight(c, tables, start);
         let reads = reads(c, leaves, ply);
         let is_read = |rel: RelId| reads[usize::from(rel.0)];
         let name = |rel: RelId| &c.program.relation(rel).name;
@@ -58,18 +56,25 @@ impl Wanted {
             }
             match (mode, &c.stores[at]) {
                 (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
-                (Mode::Scratch { .. }, Store::Dense(_) | Store::Sparse(_)) => {
-                    straight_but_for_lists(c.derive[at])?;
-                }
+                // Lists of the session are empty here: code that would add a tuple to one gives up instead, as it does
+                // where it comes to an instruction that only the interpreter carries out.
+                (Mode::Scratch { .. }, Store::Dense(_) | Store::Sparse(_)) => {}
                 _ => return Err(format!("{} is derived by a fixpoint", name(rel))),
             }
             if let Role::Given(_) = c.program.relation(rel).role {
                 return Err(format!("{} is supplied by the engine", name(rel)));
             }
         }
-        let of = |it: &ReactionCode| it.effects.iter().any(|it| does_more(leaves, it));
+        // No entity that code creates is noted in the counter of ids.
+        let reads_ids = !c.inputs[usize::from(NEXT_ENTITY.0)].is_empty();
+        let is_more = |it: &EffectCode| match it {
+            EffectCode::Spawn { .. } => reads_ids,
+            EffectCode::Raise { event, .. } => !leaves.idle[usize::from(event.0)],
+            effect => !is_write(effect),
+        };
+        let of = |it: &ReactionCode| it.effects.iter().any(is_more);
         let does_more: Vec<bool> = c.code.effects.iter().map(of).collect();
-        let attrs = attrs(c, leaves, &reads, &does_more, &straight)?;
+        let attrs = attrs(c, leaves, &reads, &does_more)?;
         for &attr in &attrs {
             for &(rel, _) in &c.inputs[usize::from(attr.0)] {
                 readers(c, rel).try_for_each(straight)?;
@@ -128,13 +133,11 @@ fn attrs<W: Word>(
     leaves: &Leaves,
     reads: &[bool],
     does_more: &[bool],
-    straight: &dyn Fn(u32) -> Result<(), String>,
 ) -> Result<Vec<AttrId>, String> {
     let mut found: Vec<AttrId> = Vec::new();
     let all = || (0..c.inputs.len() as u16).map(AttrId).collect::<Vec<_>>();
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
-            straight(plan.pc)?;
             if !does_more[plan.code as usize] {
                 found.extend(written(c, plan).unwrap_or_else(all));
             }
@@ -153,28 +156,15 @@ fn attrs<W: Word>(
     Ok(found)
 }
 
-/// Whether an effect is more than a write. Raising an event to which nothing reacts is not.
-fn does_more(leaves: &Leaves, effect: &EffectCode) -> bool {
-    match effect {
-        EffectCode::Raise { event, .. } => !leaves.unheard[usize::from(event.0)],
-        effect => !is_write(effect),
-    }
-}
-
 /// The stretches that notify the readers of a relation.
 fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
     let readers = &c.readers[usize::from(rel.0)];
     readers.once.into_iter().chain(readers.each)
 }
 
-/// Checks that code can be made for a stretch: it has no instruction that only the interpreter
-/// carries out. With `allows_lists` it may read and add to lists of the session.
-fn check_straight<W: Word>(
-    c: &Compiled<W>,
-    tables: &Tables,
-    allows_lists: bool,
-    start: u32,
-) -> Result<(), String> {
+/// Checks that code can be made for a stretch that runs for most actions: it has no instruction that only the
+/// interpreter carries out.
+fn check_straight<W: Word>(c: &Compiled<W>, tables: &Tables, start: u32) -> Result<(), String> {
     let (start, end) = (start as usize, flow::end(&c.machine, start));
     let is_interpreted = |inst: &Inst| match inst {
         Inst::Fold { .. }
@@ -182,12 +172,9 @@ fn check_straight<W: Word>(
         | Inst::FixF { .. }
         | Inst::Value { .. }
         | Inst::Collect { .. }
-        | Inst::Args { .. } => true,
-        Inst::EmitTuple { .. } => !allows_lists,
-        Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => {
-            let store = c.machine.scans[*scan as usize].store as usize;
-            !tables.knows(*scan) && (c.list_is_static[store] || !allows_lists)
-        }
+        | Inst::Args { .. }
+        | Inst::EmitTuple { .. } => true,
+        Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => !tables.knows(*scan),
         _ => false,
     };
     let Some(at) = (start..end).find(|it| is_interpreted(&c.machine.insts[*it])) else {
