@@ -327,7 +327,7 @@ impl Web {
     ) -> Result<T, Problem> {
         let id = id.to_owned();
         let busy = || {
-            let message = "others are changing this account at the moment: try again";
+            let message = "this account is being changed by another request: try again";
             Problem::conflict("account_busy", message)
         };
         let change = move |store: &mut dyn Store| {

@@ -301,7 +301,7 @@ run("accounts", async () => {
   await shot(ann, "rated-over");
   await study(ann, guest);
   await ann.locator("#me").click();
-  await waitFor("her page leads to her studies", async () => /A study of chess/.test(await ann.locator('[aria-label="My studies"]').innerText()));
+  await waitFor("her page leads to her studies", async () => /A study of Chess/.test(await ann.locator('[aria-label="My studies"]').innerText()));
   await waitFor("her page has her rating", async () => /1662|1338/.test(await ann.locator('[aria-label="Ratings"]').innerText()));
   await waitFor("and her devices", async () => (await ann.locator(".devices li").count()) === 2);
   await shot(ann, "account");

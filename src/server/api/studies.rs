@@ -1,7 +1,7 @@
 //! Studies over HTTP: games with variations and comments, which an account keeps and shares by a link.
 //!
-//! A study is one record (`study_tree`). Everyone with the link reads it; its owner changes it, from any device, one
-//! change at a time. Deliberately absent: several owners, chapters, evaluation.
+//! A study is one record (`study_tree`). Anyone with the link can read it; its owner can change it, from any device,
+//! one change at a time. Deliberately absent: several owners, chapters, evaluation.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ use crate::server::core::{Event, LogEntry, Played, Refusal, Rules, Setup, create
 use crate::server::host::Host;
 use crate::server::ids::new_id;
 use crate::server::limit::Cost;
-use crate::server::pool::Lane;
+use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
 use crate::server::store::{Change, Store, StoreError, edited};
 use crate::server::study_pgn::{self, Outline};
-use crate::server::study_tree::{DEPTH, Study, full, no_node, printable};
+use crate::server::study_tree::{DEPTH, Study, full, printable};
 use crate::server::web::Web;
 
 /// Maximum number of studies of an account.
@@ -65,16 +65,16 @@ fn read(store: &mut dyn Store, id: &str) -> Result<Option<(String, Study)>, Stor
     }))
 }
 
-/// The start of a study of a game: its setup, and the actions played in it.
-fn of_log(log: &[LogEntry]) -> Result<(Setup, Vec<String>), Problem> {
-    let setup = created(log).ok_or_else(no_node)?.clone();
+/// The setup of a game that was played, and its first actions, up to [`DEPTH`] of them.
+fn setup_and_actions(id: &str, log: &[LogEntry]) -> Result<(Setup, Vec<String>), Problem> {
+    let setup = created(log).ok_or_else(|| Problem::no_game(id))?.clone();
     let mut played: Vec<String> = Vec::new();
     for entry in log {
         match &entry.event {
             Event::Played { uci, .. } => played.push(uci.clone()),
             Event::TakenBack { to, .. } => played.truncate(*to),
             Event::PresetsChanged { .. } => {
-                let message = "other presets came into this game: a study has one set of rules";
+                let message = "the presets of this game were changed while it was played: a study needs the same rules throughout";
                 return Err(Problem::unprocessable("rules_changed", message));
             }
             _ => {}
@@ -85,7 +85,8 @@ fn of_log(log: &[LogEntry]) -> Result<(Setup, Vec<String>), Problem> {
 }
 
 impl Host {
-    /// Plays actions from the start position of a study. Returns the board, and each action as it was played.
+    /// Plays the actions of a path from the start position of a study. Returns the board after them, and each action
+    /// with its side and its texts.
     async fn replayed(
         self: &Arc<Self>,
         study: &Study,
@@ -115,43 +116,44 @@ impl Host {
         let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
         let catalogue = self.catalogue_of(&study.rules)?;
         let lane = self.slow_lane(&study.rules);
-        // Moves before a variation are played again for it.
+        // The moves that lead to a variation are played again for it.
         let requests = 1 + 2 * outline.turns();
         let add_to = move || {
             let mut board = start(&ruleset, catalogue, study.fen.as_deref(), None)?;
             outline.add_to(&mut study, &mut board)?;
             Ok(study)
         };
-        let (planted, ran_out) = self.pool.run_all(lane, requests, add_to).await?;
-        ran_out.map_or(planted, Err)
+        let (filled, ran_out) = self.pool.run_all(lane, requests, add_to).await?;
+        ran_out.map_or(filled, Err)
     }
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewStudy {
-    /// The id of a game that is over, to begin with what was played in it.
+    /// The id of a hosted game that is over: the study begins with its first 400 actions. Not together with `pgn`.
     of: Option<String>,
-    /// Else a PGN, whose first game it begins with: its variations, comments and glyphs.
+    /// A PGN: the study begins with its first game, with variations, comments and glyphs.
     pgn: Option<String>,
-    /// Else the name of a game in the catalogue (chess if absent), to begin at its start. With a PGN, the
-    /// game that its moves belong to, instead of what its tag `Variant` says.
+    /// Without `of` and `pgn`, the name of a game in the catalogue (chess if absent), for a study without actions. With
+    /// `pgn`, the game to read its moves by, in place of its tag `Variant`.
     game: Option<String>,
     /// Presets on top of the game's own.
     #[serde(default)]
     presets: Vec<String>,
-    /// If empty, the PGN's tag `Event`, or one that names the game.
+    /// At most 80 characters. If empty, the PGN's tag `Event`, or else `A study of` and the title of the game.
     #[serde(default)]
     title: String,
 }
 
-/// Makes a study.
+/// Creates a study.
 #[utoipa::path(post, path = "/api/v1/studies", operation_id = "create_study", security(("account" = [])), request_body = NewStudy, responses(
     (status = 201, description = "The study; `/study/ID` shows it", body = Study),
+    (status = 400, description = "The title is too long", body = ProblemBody),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "The game is not over, or the account has 50 studies already, the maximum", body = ProblemBody),
-    (status = 422, description = "The game and its presets do not work, or the PGN cannot be read: the message names the line", body = ProblemBody),
+    (status = 409, description = "The game is not over, or the account has 50 studies, the maximum", body = ProblemBody),
+    (status = 422, description = "The game or its presets cannot be loaded, the presets were changed during the game, or the PGN cannot be read: the message names the line", body = ProblemBody),
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
@@ -162,7 +164,6 @@ pub(super) async fn create(
     web.admit(&caller, Cost::Game)?;
     let Beginning { title, setup, played, outline } = beginning(&web, new).await?;
     let Setup { game, presets, rules, fen, facts, sides, .. } = setup;
-    let title = if title.is_empty() { format!("A study of {game}") } else { title };
     let mut study = Study {
         id: new_id()?,
         title,
@@ -186,6 +187,10 @@ pub(super) async fn create(
             after = study.add(after, played)?;
         }
     }
+    if study.title.is_empty() {
+        let ruleset = web.host.ruleset(&study.rules, &study.game, &study.presets).await?;
+        study.title = format!("A study of {}", ruleset.game().title);
+    }
     add(&web, &study).await?;
     Ok((StatusCode::CREATED, Json(study)))
 }
@@ -205,19 +210,19 @@ struct Beginning {
 async fn beginning(web: &Web, new: NewStudy) -> Result<Beginning, Problem> {
     let NewStudy { of, pgn, game, presets, title } = new;
     if of.is_some() && pgn.is_some() {
-        let message = "a study begins with `of` or with `pgn`, not with both";
+        let message = "a study begins with `of` or with `pgn`: leave one of them out";
         return Err(Problem::unprocessable("bad_study", message));
     }
     let title = printable(&title, TITLE, "a title")?;
     match (of, pgn) {
         (Some(id), _) => {
             let log = web.host.log(&id).await?;
-            // A study shows the legal moves, which would help a player in a game under way.
+            // A study lists the legal moves, which would help a player while the game is under way.
             if !log.iter().any(|it| matches!(it.event, Event::Ended { .. })) {
-                let message = "the game is not over: study it when it is";
+                let message = "a game can be studied only when it is over";
                 return Err(Problem::conflict("game_not_over", message));
             }
-            let (setup, played) = of_log(&log)?;
+            let (setup, played) = setup_and_actions(&id, &log)?;
             Ok(Beginning { title, setup, played, outline: None })
         }
         (None, None) => {
@@ -245,21 +250,19 @@ async fn beginning(web: &Web, new: NewStudy) -> Result<Beginning, Problem> {
 /// Adds a study to those of its owner.
 ///
 /// # Errors
-/// It has the maximum number of studies, or the store cannot be reached.
+/// The owner has the maximum number of studies, or the store cannot be reached.
 async fn add(web: &Web, study: &Study) -> Result<(), Problem> {
     let (id, owner, to) = (study.id.clone(), study.owner.clone(), Some(study.text()?));
     let listed = json!({ "title": study.title, "game": study.game }).to_string();
     let make = move |store: &mut dyn Store| {
         if store.records(&list_key(&owner, ""), "", STUDIES)?.len() >= STUDIES {
-            return Ok(false);
+            return Err(full(format!("you have {STUDIES} studies, the maximum: remove one")));
         }
         let list = Change { key: list_key(&owner, &id), from: None, to: Some(listed) };
-        store.change(&[Change { key: key(&id), from: None, to }, list])
+        let made = store.change(&[Change { key: key(&id), from: None, to }, list])?;
+        if made { Ok(()) } else { Err(busy()) }
     };
-    match web.host.reads().ask(make).await? {
-        true => Ok(()),
-        false => Err(full(format!("an account has {STUDIES} studies at most: remove one"))),
-    }
+    web.host.reads().request(make).await
 }
 
 /// Your studies.
@@ -283,7 +286,7 @@ pub(super) async fn list(
     Ok(Json(web.host.reads().ask(list).await?))
 }
 
-/// A study, for everyone with its link.
+/// A study, for anyone with its link.
 #[utoipa::path(get, path = "/api/v1/studies/{study}", operation_id = "study", params(("study" = String, Path, description = "The study")), responses(
     (status = 200, description = "The whole study", body = Study),
     (status = 404, description = "There is no such study", body = ProblemBody),
@@ -323,7 +326,7 @@ pub(super) async fn remove(
 ) -> Result<Json<Value>, Problem> {
     let remove = move |store: &mut dyn Store| {
         let (text, study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
-        own(&study, &account)?;
+        check_owner(&study, &account)?;
         let list = list_key(&study.owner, &id);
         let listed = store.record(&list)?;
         let gone = [
@@ -335,9 +338,10 @@ pub(super) async fn remove(
     web.host.reads().request(remove).await
 }
 
-/// The position after an action of a study; 0 is that of its start.
+/// The position after an action of a study, or its start position for 0.
 #[utoipa::path(get, path = "/api/v1/studies/{study}/nodes/{node}", operation_id = "study_position", params(("study" = String, Path, description = "The study"), ("node" = u32, Path, description = "The number of an action")), responses(
     (status = 200, description = "`position`, as in the state of a game, and `result` in words, if the game is over there", body = Value),
+    (status = 400, description = "`node` is not a number", body = ProblemBody),
     (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
 ))]
 pub(super) async fn position(
@@ -358,14 +362,16 @@ pub(super) async fn position(
     Ok(Json(json!({ "node": node, "title": title, "position": position, "result": result })))
 }
 
+/// Parses the number of an action.
 fn number(text: &str) -> Result<u32, Problem> {
     let bad = || Problem::bad("bad_node", format!("{text:.20} is not the number of an action"));
     text.parse().map_err(|_| bad())
 }
 
-/// Removes an action, with all that follows it.
+/// Removes an action and all that follow it.
 #[utoipa::path(delete, path = "/api/v1/studies/{study}/nodes/{node}", operation_id = "remove_from_study", security(("account" = [])), params(("study" = String, Path, description = "The study"), ("node" = u32, Path, description = "The number of an action")), responses(
     (status = 200, description = "The study without the removed actions", body = Study),
+    (status = 400, description = "`node` is not a number", body = ProblemBody),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 403, description = "Another account owns it", body = ProblemBody),
     (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
@@ -385,7 +391,7 @@ pub(super) async fn cut(
 pub(super) struct StudyMove {
     /// The number of the action that it follows; 0 for the start.
     after: u32,
-    /// In UCI or SAN.
+    /// The action, in UCI or SAN.
     uci: String,
 }
 
@@ -393,11 +399,11 @@ pub(super) struct StudyMove {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Added {
     study: Study,
-    /// The number of the action, whether it is new or was there already.
+    /// The number of the action, be it new or in the study already.
     node: u32,
 }
 
-/// Plays an action after another one: a new variation, if something else was played there.
+/// Adds an action after another one, as a new variation if a different action follows there already.
 #[utoipa::path(post, path = "/api/v1/studies/{study}/moves", operation_id = "study_move", security(("account" = [])), params(("study" = String, Path, description = "The study")), request_body = StudyMove, responses(
     (status = 200, description = "The study with the added action", body = Added),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
@@ -416,9 +422,9 @@ pub(super) async fn play(
     let mut path = study.path(after)?;
     Study::has_room_after(path.len())?;
     path.push(uci);
-    own(&study, &account)?;
+    check_owner(&study, &account)?;
     let (_, mut all) = web.host.replayed(&study, path).await?;
-    let played = all.pop().ok_or_else(no_node)?;
+    let played = all.pop().ok_or_else(failed)?;
     let add = move |study: &mut Study| {
         // The action before it may have been removed meanwhile.
         study.path(after)?;
@@ -431,7 +437,7 @@ pub(super) async fn play(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StudyComment {
-    /// The number of the action that it is about; 0 for the start.
+    /// The number of the action; 0 for the comment on the start position.
     node: u32,
     /// The comment, of at most 1,000 characters; an empty one removes it.
     text: String,
@@ -440,7 +446,7 @@ pub(super) struct StudyComment {
 /// Sets the comment on the position after an action.
 #[utoipa::path(post, path = "/api/v1/studies/{study}/comments", operation_id = "study_comment", security(("account" = [])), params(("study" = String, Path, description = "The study")), request_body = StudyComment, responses(
     (status = 200, description = "The study with the comment", body = Study),
-    (status = 400, description = "It is too long", body = ProblemBody),
+    (status = 400, description = "The comment is too long", body = ProblemBody),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 403, description = "Another account owns it", body = ProblemBody),
     (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
@@ -456,7 +462,8 @@ pub(super) async fn comment(
     Ok(Json(study))
 }
 
-/// The setup of a new game, by the rules of that hash if this server knows them, else by its own.
+/// The setup of a study of a game in the catalogue, by the rules with that hash if the server knows them, else by its
+/// own rules.
 async fn setup(
     web: &Web,
     hash: Option<String>,
@@ -486,7 +493,7 @@ async fn study(web: &Web, id: &str) -> Result<Study, Problem> {
     found.map(|it| it.1).ok_or_else(|| no_study(id))
 }
 
-/// Changes a study, if it is the account's. Returns it with the result of the edit.
+/// Changes a study, if the account owns it. Returns the study and the result of the edit.
 async fn change<T: Send + 'static>(
     web: &Web,
     account: Account,
@@ -496,7 +503,7 @@ async fn change<T: Send + 'static>(
     let change = move |store: &mut dyn Store| {
         edited(store, busy, |store| {
             let (before, mut study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
-            own(&study, &account)?;
+            check_owner(&study, &account)?;
             let done = edit(&mut study)?;
             let to = Some(study.text()?);
             Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
@@ -505,15 +512,15 @@ async fn change<T: Send + 'static>(
     web.host.reads().request(change).await
 }
 
-fn own(study: &Study, account: &Account) -> Result<(), Problem> {
+fn check_owner(study: &Study, account: &Account) -> Result<(), Problem> {
     if study.owner == account.id() {
         return Ok(());
     }
-    let message = "only its owner changes a study";
+    let message = "only its owner may change a study";
     Err(Problem::forbidden("not_yours", message))
 }
 
 fn busy() -> Problem {
-    let message = "others are changing this study at the moment: try again";
+    let message = "this study is being changed by another request: try again";
     Problem::conflict("study_busy", message)
 }

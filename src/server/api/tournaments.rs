@@ -1,4 +1,4 @@
-//! Tournaments over HTTP: making, viewing, joining, leaving and ending one.
+//! Tournaments over HTTP: creating, viewing, joining, withdrawing, starting and ending.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -27,31 +27,34 @@ use crate::server::tournament::table::{Counted, Kind, Phase, Table, Terms};
 use crate::server::tournament::{Listed, Tournament, advance};
 use crate::server::web::Web;
 
-/// Number of games in an answer unless another is asked for, and the maximum.
+/// Default number of games in an answer.
 const PAGE: usize = 100;
-const LONGEST: usize = 500;
+/// Maximum number of games in an answer.
+const MAX_PAGE: usize = 500;
 /// Maximum number of tournaments of one account that are not over.
-const OWN: usize = 3;
-/// Maximum number of tournaments that are over in a list.
-const LISTED: usize = 20;
-/// Milliseconds within which the games of a round are created.
-const MAKING: u64 = 10_000;
+const LIVE_OF_ACCOUNT: usize = 3;
+/// Maximum number of tournaments in a list that are over.
+const LISTED_OVER: usize = 20;
+/// Time in which a game must be created after its players were paired, in milliseconds: until then it is not shown.
+const CREATION_GRACE: u64 = 10_000;
 /// Maximum number of characters of a title.
 const TITLE: usize = 60;
-/// Maximum length of an arena in minutes and of a Swiss in rounds, and how far ahead a tournament may be
-/// made.
+/// Maximum length of an arena, in minutes.
 const MINUTES: u32 = 360;
+/// Maximum number of rounds of a Swiss.
 const ROUNDS: u32 = 20;
-const AHEAD: u64 = 30 * DAY;
-/// The shortest and the longest clocks, in milliseconds.
-const INITIAL: std::ops::RangeInclusive<u64> = 5_000..=3 * 60 * 60 * 1_000;
-const ADDED: u64 = 3 * 60 * 1_000;
+/// How far ahead the start of a tournament may be set, in milliseconds.
+const MAX_START_DELAY: u64 = 30 * DAY;
+/// The initial times that a clock may have, in milliseconds.
+const INITIAL_TIMES: std::ops::RangeInclusive<u64> = 5_000..=3 * 60 * 60 * 1_000;
+/// Maximum increment or delay of a clock, in milliseconds.
+const MAX_INCREMENT: u64 = 3 * 60 * 1_000;
 
 /// A new tournament: an arena with its `minutes`, or a Swiss with its `rounds`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewTournament {
-    /// At most 60 characters; one is made up if it is absent.
+    /// At most 60 characters; if absent, the kind of tournament and the title of its game.
     #[serde(default)]
     title: String,
     /// The name of a game in the catalogue (chess if absent).
@@ -59,26 +62,27 @@ pub(super) struct NewTournament {
     /// Presets on top of the game's own.
     #[serde(default)]
     presets: Vec<String>,
-    /// 5 seconds to 3 hours, with 3 minutes a turn at most.
+    /// Initial time 5 seconds to 3 hours; increment or delay up to 3 minutes.
     clock: Control,
     /// Whether its games change the ratings of their players.
     #[serde(default)]
     rated: bool,
     /// The length of an arena in minutes, 360 at most: players who are free are paired again and again.
     minutes: Option<u32>,
-    /// The number of rounds of a Swiss, 20 at most; the next is drawn when all games of a round are over.
+    /// The number of rounds of a Swiss, 20 at most: the next round is paired when all games of a round are over.
     rounds: Option<u32>,
-    /// When it begins, in milliseconds since 1970, within 30 days; if absent, when its maker starts it, within a day.
+    /// When it begins, in milliseconds since 1970, at most 30 days from now. If absent, its maker must start it within
+    /// a day.
     starts: Option<u64>,
 }
 
-/// Makes a tournament. Its maker does not play unless they join.
+/// Creates a tournament. Its maker does not play unless they join.
 #[utoipa::path(post, path = "/api/v1/tournaments", operation_id = "create_tournament", security(("account" = [])), request_body = NewTournament, responses(
     (status = 201, description = "The tournament; `/tournament/ID` shows it", body = Tournament),
     (status = 400, description = "Its title is too long", body = ProblemBody),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 409, description = "Too many tournaments are not over: the maximum is 3 per account and 50 in total", body = ProblemBody),
-    (status = 422, description = "The game, its presets, the clock, the length or the start do not work", body = ProblemBody),
+    (status = 409, description = "The account has 3 tournaments that are not over, or the server has 50: the maximum", body = ProblemBody),
+    (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock, the length or `starts` is out of range", body = ProblemBody),
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
@@ -95,23 +99,25 @@ pub(super) async fn create(
         (None, Some(it)) if (1..=ROUNDS).contains(&it) => Kind::Swiss(it),
         _ => {
             let message = format!(
-                "say how long it is: 1 to {MINUTES} `minutes` of an arena, or 1 to {ROUNDS} `rounds` of a Swiss"
+                "give either `minutes` (1 to {MINUTES}, an arena) or `rounds` (1 to {ROUNDS}, a Swiss)"
             );
             return Err(Problem::unprocessable("bad_length", message));
         }
     };
-    if !INITIAL.contains(&clock.initial) || clock.increment.max(clock.delay) > ADDED {
-        let message = "a tournament has a clock: 5 seconds to 3 hours, and up to 3 minutes a turn";
+    if !INITIAL_TIMES.contains(&clock.initial)
+        || clock.increment.max(clock.delay) > MAX_INCREMENT
+    {
+        let message = "a tournament's clock has an initial time of 5 seconds to 3 hours, and an increment or delay of up to 3 minutes";
         return Err(Problem::unprocessable("bad_clock", message));
     }
-    if starts.is_some_and(|it| it < now || it > now + AHEAD) {
-        let message = "it begins within 30 days from now, or whenever you start it";
+    if starts.is_some_and(|it| it < now || it > now + MAX_START_DELAY) {
+        let message = "`starts` must be within 30 days from now; leave it out to start the tournament yourself";
         return Err(Problem::unprocessable("bad_start", message));
     }
     let rules = web.host.library.own_hash();
     let ruleset = web.host.ruleset(&rules, &game, &presets).await?;
     if ruleset.sides().len() != 2 {
-        let message = "tournaments are of games with two sides";
+        let message = "a tournament needs a game with two sides";
         return Err(Problem::unprocessable("bad_game", message));
     }
     let (game, fen) = (ruleset.game().name.clone(), ruleset.chosen_start().map(str::to_owned));
@@ -126,21 +132,27 @@ pub(super) async fn create(
     let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
     let view = table.view(&id, now);
     let make = move |store: &mut dyn Store| {
-        let of = own_key(&table.terms.by, "");
-        let full = store.records(&of, "", OWN)?.len() >= OWN
-            || store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE;
+        let too_many = |message| Err(Problem::conflict("too_many_tournaments", message));
+        let of_account = own_key(&table.terms.by, "");
+        if store.records(&of_account, "", LIVE_OF_ACCOUNT)?.len() >= LIVE_OF_ACCOUNT {
+            return too_many(format!(
+                "you have {LIVE_OF_ACCOUNT} tournaments that are not over: end or remove one"
+            ));
+        }
+        if store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE {
+            return too_many(format!(
+                "this server has {LIVE} tournaments that are not over: try again when one is"
+            ));
+        }
         let all = [
             Change { key: key(&id), from: None, to: text(&table) },
             Change { key: live_key(&id), from: None, to: text(&table.listed(&id)) },
             Change { key: own_key(&table.terms.by, &id), from: None, to: Some(String::new()) },
         ];
-        if full || !store.change(&all)? {
-            let message = format!(
-                "there are too many tournaments that are not over: {OWN} of an account and {LIVE} of all at most"
-            );
-            return Err(Problem::conflict("too_many_tournaments", message));
+        match store.change(&all)? {
+            true => Ok((StatusCode::CREATED, Json(view))),
+            false => Err(busy()),
         }
-        Ok((StatusCode::CREATED, Json(view)))
     };
     web.host.reads().request(make).await
 }
@@ -152,7 +164,7 @@ pub(super) async fn create(
 pub(super) async fn list(State(web): State<Web>) -> Result<Json<Vec<Listed>>, Problem> {
     let list = |store: &mut dyn Store| {
         let mut found = store.records(LIVE_PREFIX, "", LIVE)?;
-        found.extend(store.records(OVER_PREFIX, "", LISTED)?);
+        found.extend(store.records(OVER_PREFIX, "", LISTED_OVER)?);
         Ok(found)
     };
     let found = web.host.reads().ask(list).await?;
@@ -182,7 +194,7 @@ pub(super) async fn show(
         // A game that was just paired may not be created yet: players are not sent to it.
         let mut playing = Vec::new();
         for it in std::mem::take(&mut table.playing) {
-            if it.at + MAKING < now || !matches!(store.summary(&it.game), Ok(None)) {
+            if it.at + CREATION_GRACE < now || !matches!(store.summary(&it.game), Ok(None)) {
                 playing.push(it);
             }
         }
@@ -195,10 +207,10 @@ pub(super) async fn show(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FromNumber {
-    /// The number of the first game that is wanted.
+    /// The lowest number of a game to list.
     #[serde(default)]
     from: u32,
-    /// The maximum number of games in the answer: 100 if absent, 500 at most.
+    /// The maximum number of games in the answer: 100 if absent, 1 to 500.
     limit: Option<usize>,
 }
 
@@ -214,7 +226,7 @@ pub(super) async fn games(
     Path(id): Path<String>,
     Query(FromNumber { from, limit }): Query<FromNumber>,
 ) -> Result<Json<Vec<Counted>>, Problem> {
-    let limit = limit.unwrap_or(PAGE).min(LONGEST);
+    let limit = limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let list = move |store: &mut dyn Store| {
         let after = from.checked_sub(1).map(|it| game_key(&id, it)).unwrap_or_default();
         let found = store.records(&games_of(&id), &after, limit)?;
@@ -231,7 +243,7 @@ pub(super) async fn games(
     (status = 200, description = "The tournament with its new player", body = Tournament),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It is over, or has 128 players, or the account is of an earlier version", body = ProblemBody),
+    (status = 409, description = "It is over, it has 128 players, or the account was made by an earlier version of the server", body = ProblemBody),
 ))]
 pub(super) async fn join(
     State(web): State<Web>,
@@ -269,7 +281,7 @@ pub(super) async fn withdraw(
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 403, description = "Another account made it", body = ProblemBody),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It has begun, or fewer than two have joined", body = ProblemBody),
+    (status = 409, description = "It has already begun, or fewer than two players have joined", body = ProblemBody),
 ))]
 pub(super) async fn start(
     State(web): State<Web>,
@@ -280,13 +292,13 @@ pub(super) async fn start(
     web.admit(&caller, Cost::Game)?;
     let maker = account.id();
     let start = move |_: &mut dyn Store, table: &mut Table, now: u64| {
-        own(table, &maker)?;
+        check_owner(table, &maker)?;
         table.start(now)
     };
     let begun = change(&web, &id, start).await?;
     match advance(&web.host, &id, |_| false).await {
         Ok(Some(it)) => Ok(Json(it.table.view(&id, web.host.now()))),
-        // It has begun: the first round is drawn at the next check.
+        // It has begun: the background task will pair the first round the next time it runs.
         _ => Ok(begun),
     }
 }
@@ -310,7 +322,7 @@ pub(super) async fn end(
             let message = "the tournament has not begun: remove it instead";
             return Err(Problem::conflict("tournament_open", message));
         }
-        own(table, &maker)?;
+        check_owner(table, &maker)?;
         table.stop(now)
     };
     change(&web, &id, stop).await
@@ -322,7 +334,7 @@ pub(super) async fn end(
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 403, description = "Another account made it", body = ProblemBody),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It has begun", body = ProblemBody),
+    (status = 409, description = "It has begun and cannot be removed", body = ProblemBody),
 ))]
 pub(super) async fn remove(
     State(web): State<Web>,
@@ -333,9 +345,9 @@ pub(super) async fn remove(
     let remove = move |store: &mut dyn Store| {
         edited(store, busy, |store| {
             let (before, table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
-            own(&table, &maker)?;
+            check_owner(&table, &maker)?;
             if table.phase != Phase::Open {
-                let message = "the tournament has begun: it stays";
+                let message = "the tournament has begun and cannot be removed: end it instead";
                 return Err(Problem::conflict("tournament_began", message));
             }
             let mut gone = vec![Change { key: key(&id), from: Some(before), to: None }];
@@ -371,10 +383,10 @@ async fn change(
     web.host.reads().request(change).await
 }
 
-fn own(table: &Table, maker: &str) -> Result<(), Problem> {
+fn check_owner(table: &Table, maker: &str) -> Result<(), Problem> {
     if table.terms.by == maker {
         return Ok(());
     }
-    let message = "only the account that made a tournament starts, ends or removes it";
+    let message = "only the account that made a tournament may start, end or remove it";
     Err(Problem::forbidden("not_yours", message))
 }

@@ -132,7 +132,7 @@ pub(in crate::server) fn no_tournament(id: &str) -> Problem {
 }
 
 pub(in crate::server) fn busy() -> Problem {
-    let message = "others are changing this tournament at the moment: try again";
+    let message = "this tournament is being changed by another request: try again";
     Problem::conflict("tournament_busy", message)
 }
 
@@ -141,7 +141,7 @@ pub(in crate::server) fn busy() -> Problem {
 /// # Errors
 /// The store cannot be reached.
 pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool, StoreError> {
-    let busy = || StoreError::Unavailable("others are changing the tournament".to_owned());
+    let busy = || StoreError::Unavailable("another request is changing the tournament: try again".to_owned());
     edited(store, busy, |store| {
         let Some((before, mut table)) = read(store, id)? else { return Ok((false, Vec::new())) };
         let ends = table.stop(now).is_ok();

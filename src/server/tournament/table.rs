@@ -208,7 +208,7 @@ impl Table {
             return Err(over());
         }
         if self.stopped.is_some() {
-            let message = "the tournament was ended: nobody is paired any more";
+            let message = "the tournament is being ended: no more players can join";
             return Err(Problem::conflict("tournament_over", message));
         }
         if let Some(who) = self.index_of(id) {
@@ -238,7 +238,7 @@ impl Table {
         let who = self.index_of(id).ok_or_else(|| {
             Problem::conflict(
                 "not_joined",
-                "you are not in this tournament: there is nothing to leave",
+                "you have not joined this tournament, so you cannot withdraw",
             )
         })?;
         match self.phase {
@@ -256,14 +256,14 @@ impl Table {
         match self.phase {
             Phase::Open if self.players.len() < 2 => Err(Problem::conflict(
                 "too_few_players",
-                "a tournament begins with two players at least",
+                "a tournament needs at least two players to begin",
             )),
             Phase::Open => {
                 self.begin(now);
                 Ok(())
             }
             Phase::Running => {
-                Err(Problem::conflict("tournament_began", "the tournament has begun"))
+                Err(Problem::conflict("tournament_began", "the tournament has already begun"))
             }
             Phase::Over => Err(over()),
         }
