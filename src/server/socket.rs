@@ -15,7 +15,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 use utoipa::{IntoParams, ToSchema};
 
 use super::accept::Connected;
@@ -30,25 +30,26 @@ use crate::presets::plain_json_error;
 
 /// Maximum size of a message, in bytes.
 const MESSAGE: usize = 4096;
-/// Maximum number of messages that a client may send in a second.
+/// Maximum number of messages that a client may send in a second, pings and pongs included.
 const RATE: u32 = 20;
-/// How often the server pings the client, and how long it waits for an answer.
+/// Interval at which the server pings the client.
 const PING: Duration = Duration::from_secs(15);
-const SILENCE: Duration = Duration::from_secs(40);
+/// Time without a message or a pong from the client, after which the server closes.
+const MAX_SILENCE: Duration = Duration::from_secs(40);
 /// Maximum time to write one message to the network.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// Time for a client to authenticate as a player, where the game has too many watchers.
+/// Time for a client to authenticate as a player, if the game has too many watchers.
 const AUTH: Duration = Duration::from_secs(10);
-/// The code for a game with too many watchers.
-pub(super) const FULL: &str = "too_many_watchers";
+/// The code of the problem that a game has too many watchers.
+pub(super) const TOO_MANY_WATCHERS: &str = "too_many_watchers";
 
-/// The last event that a client knows.
+/// The last event that a client has.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Have {
-    /// The number of the last event that the client has. It is sent the events after it; or `resync` with the
-    /// whole state, if there are too many, or if no number is given.
+pub(super) struct LastEvent {
+    /// The number of that event. The client is sent all events after it, or `resync` with the whole state if they are
+    /// too many or no number is given.
     v: Option<u64>,
 }
 
@@ -60,7 +61,7 @@ pub(super) struct Have {
     reason = "for the API description; `Incoming` is parsed instead, for precise errors"
 )]
 pub(super) enum FromClient {
-    /// Authenticates the messages that follow. The token of a seat is sent here, never in the address.
+    /// Authenticates the messages that follow. The token of a seat or an account is sent here, never in the address.
     Auth {
         /// Any value that the client chooses: the answer repeats it.
         a: Option<Value>,
@@ -78,8 +79,8 @@ pub(super) enum FromClient {
 #[serde(tag = "t", rename_all = "snake_case")]
 #[allow(dead_code, reason = "for the API description; messages are built with `json!` instead")]
 pub(super) enum FromServer {
-    /// The whole state, as `GET /api/v1/games/{id}?lines=100` has it: the client's earlier state is to be
-    /// dropped. Without `d`, if it is longer than a message may be (256 KiB): then ask for it there.
+    /// The whole state, as `GET /api/v1/games/{id}?lines=100` has it: the client must drop its earlier state.
+    /// Without `d`, if it is longer than a message may be (256 KiB): then it must be fetched from there.
     Resync { v: u64, d: Option<Value> },
     /// The request was carried out, and is durable.
     Ack { a: Value, d: Answer },
@@ -107,7 +108,7 @@ struct Incoming {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct MoveSaid {
-    /// In UCI or SAN.
+    /// The action in UCI; SAN is accepted, too.
     uci: String,
     /// Number of actions that the client has seen; the request is refused if it is not the current number.
     expected_ply: Option<usize>,
@@ -116,13 +117,13 @@ pub(super) struct MoveSaid {
 }
 
 /// A WebSocket: the events of the game as they happen, and the client's moves. Messages are
-/// `FromClient` and `FromServer`. The server closes with 4000 (come back with `?v=N`: it stops, or too
-/// many messages wait to be read), 4001 (silent for 40 seconds: answer pings), 4002 (more than 20
-/// messages in a second), 4003 (too many watch this game: players are let in if their first message is
-/// `auth`) or 1003 (something else than text). A message of more than 4 KiB ends the connection without a
-/// code.
+/// `FromClient` and `FromServer`. The server closes with 4000 (it is stopping, or too many messages wait
+/// for the client: reconnect with `?v=N`), 4001 (the client was silent for 40 seconds: answer pings), 4002
+/// (more than 20 messages in a second, pings included), 4003 (too many watch this game: players are let in
+/// if their first message is `auth`) or 1003 (a binary message). A message of more than 4 KiB ends the
+/// connection without a code.
 #[utoipa::path(get, path = "/ws/v1/games/{id}",
-    params(("id" = String, Path, description = "The game"), Have),
+    params(("id" = String, Path, description = "The game"), LastEvent),
     responses(
         (status = 101, description = "The connection is a WebSocket from here on"),
         (status = 400, description = "The request is not a WebSocket handshake", body = ProblemBody),
@@ -138,14 +139,14 @@ pub(super) struct MoveSaid {
 pub(super) async fn open(
     State(web): State<Web>,
     Path(id): Path<String>,
-    Query(have): Query<Have>,
+    Query(last): Query<LastEvent>,
     caller: Caller,
     connected: Option<Extension<Connected>>,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, Problem> {
-    let place = web.hold_open(&caller)?;
-    let feed = match web.host.watch(&id, have.v, None).await {
-        Err(problem) if problem.code == FULL => None,
+    let held = web.hold_open(&caller)?;
+    let feed = match web.host.watch(&id, last.v, None).await {
+        Err(problem) if problem.code == TOO_MANY_WATCHERS => None,
         watched => Some(watched?),
     };
     // Small buffers: thousands of sockets are mostly silent.
@@ -158,15 +159,15 @@ pub(super) async fn open(
         .max_write_buffer_size(FRAME + MESSAGE);
     Ok(upgrade.on_upgrade(move |socket| async move {
         web.host.metrics.socket_opened();
-        let present = web.host.presence.enter(&id);
+        let presence = web.host.presence.enter(&id);
         let window = Instant::now();
-        let mut client = Client { web, id, socket, token: None, present, window, received: 0 };
-        if let Some(feed) = client.admitted(feed, have.v).await {
+        let mut client = Client { web, id, socket, token: None, presence, window, received: 0 };
+        if let Some(feed) = client.admitted(feed, last.v).await {
             client.run(feed).await;
         }
         client.web.host.metrics.socket_closed();
-        // Until here this connection was counted.
-        drop((place, connected));
+        // From here on the connection no longer counts against the limits of the address.
+        drop((held, connected));
     }))
 }
 
@@ -177,9 +178,10 @@ struct Client {
     /// The token that was sent. It is looked up for each move: its device may have been logged out since, or its account
     /// closed.
     token: Option<String>,
-    present: Place,
-    /// The second in which messages are counted.
+    presence: Place,
+    /// The start of the second in which messages are counted.
     window: Instant,
+    /// The number of messages received in that second.
     received: u32,
 }
 
@@ -187,19 +189,25 @@ struct Client {
 struct Gone;
 
 impl Client {
-    /// The feed of the game; if it has too many watchers, only for players, whose first message must
-    /// authenticate them.
-    async fn admitted(&mut self, feed: Option<Feed>, have: Option<u64>) -> Option<Feed> {
+    /// The feed of the game. If the game has too many watchers, only players get one: the first message must
+    /// authenticate the client as one of them.
+    async fn admitted(&mut self, feed: Option<Feed>, last: Option<u64>) -> Option<Feed> {
         if feed.is_some() {
             return feed;
         }
-        let message = timeout(AUTH, self.socket.recv()).await.ok().flatten();
-        if let Some(Ok(message)) = message
-            && self.receive(message).await.is_ok()
-            && let Ok(token @ Some(_)) = self.web.credential(self.token.as_deref()).await
-            && let Ok(feed) = self.web.host.watch(&self.id, have, token).await
-        {
-            return Some(feed);
+        let deadline = Instant::now() + AUTH;
+        while let Ok(Some(Ok(message))) = timeout_at(deadline, self.socket.recv()).await {
+            let is_text = matches!(message, Message::Text(_));
+            self.receive(message).await.ok()?;
+            if !is_text {
+                continue;
+            }
+            if let Ok(credential @ Some(_)) = self.web.credential(self.token.as_deref()).await
+                && let Ok(feed) = self.web.host.watch(&self.id, last, credential).await
+            {
+                return Some(feed);
+            }
+            break;
         }
         self.close(4003, "too many watch this game").await;
         None
@@ -215,7 +223,7 @@ impl Client {
         let mut last_received = Instant::now();
         let mut ping = tokio::time::interval(PING);
         loop {
-            let goes_on = tokio::select! {
+            let done = tokio::select! {
                 frame = coming.recv() => match frame {
                     Some(frame) => self.send(frame).await,
                     None => return self.close(4000, "come back with ?v=N").await,
@@ -227,27 +235,18 @@ impl Client {
                         _ => return,
                     }
                 }
-                _ = ping.tick() => match last_received.elapsed() > SILENCE {
+                _ = ping.tick() => match last_received.elapsed() > MAX_SILENCE {
                     true => return self.close(4001, "silent for too long").await,
                     false => self.put(Message::Ping(Vec::new().into())).await,
                 },
             };
-            if goes_on.is_err() {
+            if done.is_err() {
                 return;
             }
         }
     }
 
     async fn receive(&mut self, message: Message) -> Result<(), Gone> {
-        let text = match message {
-            Message::Text(text) => text,
-            Message::Close(_) => return Err(Gone),
-            Message::Binary(_) => {
-                self.close(1003, "text only").await;
-                return Err(Gone);
-            }
-            Message::Ping(_) | Message::Pong(_) => return Ok(()),
-        };
         if self.window.elapsed() >= Duration::from_secs(1) {
             self.window = Instant::now();
             self.received = 0;
@@ -257,6 +256,15 @@ impl Client {
             self.close(4002, "too many messages").await;
             return Err(Gone);
         }
+        let text = match message {
+            Message::Text(text) => text,
+            Message::Close(_) => return Err(Gone),
+            Message::Binary(_) => {
+                self.close(1003, "text only").await;
+                return Err(Gone);
+            }
+            Message::Ping(_) | Message::Pong(_) => return Ok(()),
+        };
         let answer = match serde_json::from_str::<Incoming>(&text) {
             Err(error) => failure(&Value::Null, &malformed(&error)),
             Ok(message) => self.answer(message).await,
@@ -266,7 +274,7 @@ impl Client {
 
     async fn answer(&mut self, message: Incoming) -> Value {
         let done = match message.t.as_str() {
-            "ping" => return json!({ "t": "pong", "a": message.a, "d": self.present.view() }),
+            "ping" => return json!({ "t": "pong", "a": message.a, "d": self.presence.view() }),
             "auth" => match message.d["token"].as_str() {
                 Some(token) => self.authenticate(token).await.map(|()| json!({})),
                 None => Err(Problem::bad("missing_field", "auth needs `token`")),
@@ -280,14 +288,14 @@ impl Client {
         }
     }
 
-    /// Accepts a token, and counts the client as present from now on if it is that of a seat.
+    /// Accepts a token. If it plays seats of the game, the client counts as their player from now on.
     async fn authenticate(&mut self, token: &str) -> Result<(), Problem> {
-        let hash = self.web.credential(Some(token)).await?;
+        let credential = self.web.credential(Some(token)).await?;
         self.token = Some(token.to_owned());
-        let state = self.web.host.state(&self.id, hash, None, Lines::Last(0)).await;
-        // If the state cannot be read now, that is no error: the token is accepted all the same.
+        let state = self.web.host.state(&self.id, credential, None, Lines::Last(0)).await;
+        // If the state cannot be read now, the token is accepted all the same, and the client counts as a watcher.
         let sides = state.ok().and_then(|mut it| serde_json::from_value(it["you"].take()).ok());
-        self.present.plays(sides.unwrap_or_default());
+        self.presence.plays(sides.unwrap_or_default());
         Ok(())
     }
 
@@ -295,8 +303,8 @@ impl Client {
         let parsed = serde_json::from_value(data).map_err(|it| malformed(&it));
         let MoveSaid { uci, expected_ply, client_move_id } = parsed?;
         let act = Act::Move { uci, expected_ply };
-        let token = self.web.credential(self.token.as_deref()).await?;
-        let input = Input::Act { token, id: client_move_id, act };
+        let credential = self.web.credential(self.token.as_deref()).await?;
+        let input = Input::Act { token: credential, id: client_move_id, act };
         Ok(json!(self.web.host.step(&self.id, input).await?))
     }
 

@@ -29,18 +29,20 @@ use crate::server::web::Web;
 
 /// The name of players who give none.
 const NOBODY: &str = "Anonymous";
-/// Maximum number of games in a list, and the default number.
-const LISTED: usize = 200;
-const SOME: usize = 50;
-/// The same for events and for actions that were played.
-const PAGE: usize = 1_000;
-const PART: usize = 500;
+/// Default number of games in a list.
+const LIST: usize = 50;
+/// Maximum number of games in a list.
+const MAX_LIST: usize = 200;
+/// Default number of events, or of actions that were played, in an answer.
+const PAGE: usize = 500;
+/// Maximum number of events, or of actions that were played, in an answer.
+const MAX_PAGE: usize = 1_000;
 
-/// Makes a game.
+/// Creates a game.
 #[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
     (status = 201, description = "The state of the game, with the `token` of your seat if you have one and no account", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 422, description = "The game, its presets or the position do not work", body = ProblemBody),
+    (status = 422, description = "The game, its presets or the position cannot be loaded, or the clock leaves no time", body = ProblemBody),
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
@@ -107,7 +109,7 @@ pub(super) async fn create(
     let id = web.host.create(options).await?;
     // The seat of an account has no token of its own.
     token = token.filter(|_| own.as_ref().is_some_and(|it| it.account().is_none()));
-    let mut state = web.host.state(&id, own, None, Lines::Last(PART)).await?;
+    let mut state = web.host.state(&id, own, None, Lines::Last(PAGE)).await?;
     let warnings = |game: &mut crate::game::Game| {
         Ok(game.warnings().iter().map(ToString::to_string).collect::<Vec<String>>())
     };
@@ -196,7 +198,7 @@ pub(super) async fn list(
     State(web): State<Web>,
     Query(query): Query<Listing>,
 ) -> Result<Json<Vec<Summary>>, Problem> {
-    let limit = query.limit.unwrap_or(SOME).min(LISTED);
+    let limit = query.limit.unwrap_or(LIST).clamp(1, MAX_LIST);
     let stale = web.host.now().saturating_sub(web.host.config.abandoned);
     let list =
         move |store: &mut dyn Store| store.list(query.state, query.before.as_deref(), limit, stale);
@@ -216,7 +218,7 @@ pub(super) async fn state(
     Token(token): Token,
 ) -> Result<Json<Value>, Problem> {
     web.host.know_version(&id, at.v).await?;
-    let lines = Lines::Last(at.lines.unwrap_or(PART).min(PAGE));
+    let lines = Lines::Last(at.lines.unwrap_or(PAGE).min(MAX_PAGE));
     Ok(Json(web.host.state(&id, token, at.ply, lines).await?))
 }
 
@@ -233,7 +235,7 @@ pub(super) async fn lines(
     Query(query): Query<From>,
 ) -> Result<Json<Value>, Problem> {
     web.host.know_version(&id, query.v).await?;
-    let limit = query.limit.unwrap_or(PART).min(PAGE);
+    let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     Ok(Json(web.host.lines(&id, query.from, limit).await?))
 }
 
@@ -367,7 +369,7 @@ pub(super) async fn events(
     Path(id): Path<String>,
     Query(After { after, limit }): Query<After>,
 ) -> Result<Json<Vec<Value>>, Problem> {
-    let limit = limit.unwrap_or(PART).min(PAGE);
+    let limit = limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let log = web.host.log_page(&id, after, limit).await?;
     Ok(Json(log.iter().map(LogEntry::public).collect()))
 }
@@ -465,10 +467,10 @@ pub(super) fn pgn(id: &str, text: String) -> Response {
 /// The whole log, one event per line, read from the store as it is sent.
 async fn log(web: Web, id: String) -> Result<Response, Problem> {
     let page = async |web: &Web, id: &str, after: u64| {
-        let log = web.host.log_page(id, after, PART).await?;
+        let log = web.host.log_page(id, after, PAGE).await?;
         let text: String = log.iter().map(|it| format!("{}\n", it.public())).collect();
         // A page that is not full is the last one.
-        let next = log.last().map(|it| it.v).filter(|_| log.len() == PART);
+        let next = log.last().map(|it| it.v).filter(|_| log.len() == PAGE);
         Ok::<_, Problem>((text, next))
     };
     let (first, next) = page(&web, &id, 0).await?;

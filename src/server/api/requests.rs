@@ -59,7 +59,7 @@ pub(super) struct Joining {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Moving {
-    /// In UCI or SAN.
+    /// The action in UCI; SAN is accepted, too.
     #[serde(alias = "move")]
     pub(super) uci: String,
     /// Number of actions that the client has seen; the request is refused if it is not the current number.
@@ -88,7 +88,7 @@ pub(super) struct Acting {
 pub(super) struct Listing {
     /// Only games in this state.
     pub(super) state: Option<GameState>,
-    /// The maximum number of games in the answer: 50 if absent, 200 at most.
+    /// The maximum number of games in the answer: 50 if absent, 1 to 200.
     pub(super) limit: Option<usize>,
     /// Only games that come after this one in the list: the id of the last one of the page before.
     pub(super) before: Option<String>,
@@ -119,7 +119,7 @@ pub(super) struct After {
     /// Only events after this one.
     #[serde(default)]
     pub(super) after: u64,
-    /// The maximum number of events in the answer: 500 if absent, 1000 at most. Where there are so
+    /// The maximum number of events in the answer: 500 if absent, 1 to 1000. Where there are so
     /// many, there may be more: ask again with the last one's `v` as `after`.
     pub(super) limit: Option<usize>,
 }
@@ -130,7 +130,7 @@ pub(super) struct From {
     /// The number of the first action wanted, counted from 0.
     #[serde(default)]
     pub(super) from: usize,
-    /// The maximum number of actions in the answer: 500 if absent, 1000 at most.
+    /// The maximum number of actions in the answer: 500 if absent, 1 to 1000.
     pub(super) limit: Option<usize>,
     /// An event that the answer must not be older than: the `v` of an answer or of a socket's message.
     pub(super) v: Option<u64>,

@@ -391,7 +391,7 @@ pub(super) async fn cut(
 pub(super) struct StudyMove {
     /// The number of the action that it follows; 0 for the start.
     after: u32,
-    /// The action, in UCI or SAN.
+    /// The action in UCI; SAN is accepted, too.
     uci: String,
 }
 

@@ -10,18 +10,19 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::super::core::TokenHash;
 use super::super::problem::Problem;
-use super::super::socket::FULL;
+use super::super::socket::TOO_MANY_WATCHERS;
 use super::{Lines, Live, RECENT, frame};
 
-/// Maximum number of events that a client which reconnects is sent one by one; if it missed more, it gets the whole
+/// Maximum number of events that a client is sent one by one when it reconnects; if it missed more, it gets the whole
 /// state.
 const MISSED: u64 = 256;
-/// Number of the last actions that are sent with the whole state.
+/// Maximum number of actions that are sent with the whole state: the last ones.
 const RESYNC: usize = 100;
 /// Maximum number of messages that wait for one watcher; a slower one is dropped.
 const BACKLOG: usize = 64;
-/// Maximum number of watchers of one game, and of feeds of its players besides.
+/// Maximum number of watchers of one game.
 const WATCHERS: usize = 2_000;
+/// Maximum number of feeds of the players of one game.
 const PLAYERS: usize = 32;
 /// Maximum length of a message, in bytes, and of everything that is sent to a client that reconnects; a
 /// longer state must be fetched over HTTP.
@@ -88,7 +89,7 @@ impl Live {
         let plays = token.is_some_and(|it| !self.room.sides_of(&it).is_empty());
         if !plays && self.watchers.len() >= WATCHERS {
             let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
-            return Err(Problem::new(status, FULL, "too many watch this game"));
+            return Err(Problem::new(status, TOO_MANY_WATCHERS, "too many watch this game"));
         }
         let (sender, coming) = mpsc::channel(BACKLOG);
         let missed = match have {

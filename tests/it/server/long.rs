@@ -105,6 +105,9 @@ fn a_game_of_1500_half_moves_is_told() {
         }
         let (_, page) = server.get(&format!("{path}/lines?from=4000")).await;
         assert_eq!((&page["from"], &page["lines"]), (&json!(1_500), &json!([])));
+        // An empty page would be the last one.
+        let (_, page) = server.get(&format!("{path}/lines?limit=0")).await;
+        assert_eq!(ucis(&page["lines"]), moves[..1]);
 
         // Events come in pages, too, without gaps; the log as a text is whole.
         for (limit, size) in [("", 500), ("&limit=9", 9), ("&limit=100000", 1_000)] {

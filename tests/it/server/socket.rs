@@ -270,6 +270,33 @@ fn who_never_reads_delays_nobody() {
     });
 }
 
+/// Pings and pongs of the protocol count as messages do.
+#[test]
+fn who_pings_too_often_is_cut_off() {
+    hosted("pings", Config::default(), async |server| {
+        let address = listen(server).await;
+        let (id, _) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        for frame in [Message::Ping(Default::default()), Message::Pong(Default::default())] {
+            let mut client = Client::to(address, &id, "?v=3").await;
+            // Not all may fall into the same second.
+            for _ in 0..100 {
+                let _ = client.0.feed(frame.clone()).await;
+            }
+            let _ = client.0.flush().await;
+            let closed = timeout(Duration::from_secs(10), async {
+                loop {
+                    match client.0.next().await {
+                        Some(Ok(Message::Close(frame))) => return frame.map(|it| u16::from(it.code)),
+                        Some(Ok(_)) => {}
+                        _ => return None,
+                    }
+                }
+            });
+            assert_eq!(closed.await.expect("the server closes"), Some(4002));
+        }
+    });
+}
+
 /// As many watch as may: players come in all the same, and no stranger does.
 #[test]
 fn watchers_do_not_shut_players_out() {
@@ -291,6 +318,8 @@ fn watchers_do_not_shut_players_out() {
             assert_eq!(stranger.hear().await, None, "closed");
         }
         let mut player = Client::to(address, &id, "?v=2").await;
+        // A ping is no message: the first one may still authenticate.
+        player.0.send(Message::Ping(Default::default())).await.unwrap();
         player.say(auth(&token)).await;
         assert_eq!(player.hear().await.unwrap()["t"], "ack");
         assert_eq!(player.hear().await.unwrap()["v"], 3, "what was missed");

@@ -405,7 +405,7 @@ pub(super) fn places(tournament: &Value) -> Vec<(String, f64, f64)> {
     all.map(|it| (text(&it["id"]), number(&it["points"]), number(&it["tie_break"]))).collect()
 }
 
-/// A Swiss of five, on a server that stops after the first round was drawn and comes back.
+/// A Swiss of five, on a server that stops after the first round was paired and comes back.
 #[test]
 fn a_swiss_is_played_by_requests() {
     let folder = Folder::new("swiss");
@@ -469,6 +469,9 @@ fn a_swiss_is_played_by_requests() {
         assert_eq!((of(1), of(2)), (3, 3));
         let (_, last) = server.get(&format!("{path}/games?from=4&limit=1")).await;
         assert_eq!(last, json!([played[4]]));
+        // An empty page would be the last one.
+        let (_, first) = server.get(&format!("{path}/games?limit=0")).await;
+        assert_eq!(first, json!([played[0]]));
         for it in played.iter().filter(|it| it["game"].is_string()) {
             let winner = it["winner"].as_u64().unwrap() as usize;
             let best = it["players"].as_array().unwrap().iter().map(text).min();
@@ -585,7 +588,7 @@ fn what_is_wrong_with_a_tournament_is_said() {
     });
 }
 
-/// Two nodes look after the same tournaments, and one is killed as a round is drawn: every round is drawn once, and
+/// Two nodes look after the same tournaments, and one is killed as a round is paired: every round is paired once, and
 /// every result counts once.
 #[test]
 #[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
