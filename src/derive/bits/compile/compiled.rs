@@ -61,12 +61,17 @@ pub(in super::super) struct OnDemand {
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Maintained {
     pub(in super::super) rel: RelId,
+    /// Whether whole blocks are derived anew; else single tuples are checked.
     pub(in super::super) by_block: bool,
+    /// Its first row.
     pub(in super::super) base: u32,
     /// Number of rows of a block.
     pub(in super::super) stride: u32,
+    /// The row of the blocks that have any member.
     pub(in super::super) support: u32,
+    /// The first row of its index, if there is one: for each value of the last column, the blocks that have it.
     pub(in super::super) index: Option<u32>,
+    /// The stretch that derives a block, or checks a tuple.
     pub(in super::super) derive: u32,
     /// The stretch of all its recursive rules, if a block has several: each may give the others new rows, so
     /// they run until nothing is new.
@@ -137,6 +142,7 @@ pub(in super::super) struct Compiled<W> {
     /// By batch of the schedule.
     pub(in super::super) batches: Vec<Vec<ReactionPlan>>,
     pub(in super::super) general: Vec<Fixpoint>,
+    /// By relation, the first row of its index, if it has one.
     pub(in super::super) indexes: Vec<Option<u32>>,
     /// What the planner expected, by relation.
     pub(in super::super) estimates: Vec<f64>,

@@ -142,7 +142,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         writer.key
     }
 
-    /// The rows of a stratum that has only ground facts.
+    /// The tuples of a stratum whose rules are all ground: without a body, and with constants only.
     pub(super) fn ground(&self, relations: &[RelId]) -> Option<Vec<Vec<Tuple>>> {
         let fact = |live: &LiveRule<'_>| -> Option<Tuple> {
             let constant = |it: &Term| if let Term::Const(raw) = it { Some(*raw) } else { None };

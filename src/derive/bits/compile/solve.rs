@@ -1,9 +1,9 @@
-//! Finds the rows of a stratum of statics: in the memo; in the rules, if all of them are facts; by bit rows; or by the
-//! general fixpoint on lists.
+//! Solves a stratum of statics: its tuples come from the memo; or from its rules, if all of these are ground; or from
+//! naive evaluation on bit rows; or from the general fixpoint, semi-naive evaluation on lists.
 //!
-//! With bit rows all recursive rules run again, on whole rows, until nothing is new. That repeats work, but boards take
-//! few rounds, and a round consists of ANDs of rows where lists would have to be built and sorted. Longer recursion, and
-//! integers, are left to that fixpoint. Deliberately absent: which statics there are (`settle`), and the keys of the
+//! Naive evaluation runs all recursive rules in each round, on all tuples found so far. That repeats work, but boards
+//! take few rounds, and a round consists of ANDs of bit rows where lists would have to be built and sorted. Longer
+//! recursion, and integers, are left to the general fixpoint. Deliberately absent: which statics there are (`settle`), and the keys of the
 //! memo (`memo`).
 
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use super::{Compiled, Compiler, is_row_local};
 
 /// Maximum number of rounds with bit rows.
 const ROUNDS: usize = 32;
-/// Another round begins only if all rounds so far took no more steps than this.
+/// Number of steps of all rounds so far beyond which no further round with bit rows begins.
 const STEPS: i64 = 1 << 19;
 /// Maximum number of bit rows of one relation.
-const LARGEST: u32 = 1 << 13;
+const MAX_BIT_ROWS: u32 = 1 << 13;
 /// Maximum number of columns: four in the address of a bit row, and the one that its bits stand for.
 const COLUMNS: usize = 5;
 
-/// A rule of a stratum that is solved by bit rows.
+/// A rule of a stratum that is solved with bit rows.
 struct RowPlan {
     /// The instruction where it begins.
     start: u32,
@@ -44,21 +44,21 @@ struct RowPlan {
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// The rows of a stratum that depends only on statics.
+    /// The tuples of a stratum that depends only on statics.
     pub(super) fn solve_static(&mut self, relations: &[RelId]) -> Result<Arc<Solved>, PlanError> {
         let key = self.key_of(relations);
         let rules = || relations.iter().flat_map(|it| &self.live[usize::from(it.0)]);
         let owners: Vec<u32> = rules().map(|it| u32::from(it.rule.id.0)).collect();
         if let Some(solved) = self.memo.find(&key) {
-            for &(rule, steps) in &solved.spent {
-                self.fuel.spend(steps, owners[rule]);
+            for &(nth, steps) in &solved.spent {
+                self.fuel.spend(steps, owners[nth]);
             }
             self.check_fuel()?;
             return Ok(solved);
         }
         let mut spent = Spent::new();
         let rows = match self.ground(relations) {
-            Some(facts) => facts.into_iter().map(Fixed::new).collect(),
+            Some(tuples) => tuples.into_iter().map(Fixed::new).collect(),
             None => match self.solve_by_rows(relations, &mut spent)? {
                 Some(rows) => rows,
                 None => self.solve_by_lists(relations, &mut spent)?,
@@ -91,14 +91,15 @@ impl<'p, W: Word> Compiler<'p, W> {
         found
     }
 
-    /// Places bit rows for each relation; `None` if one has integers, or too many columns, bit rows or bits.
+    /// Places bit rows for each relation. `None` if one of them has a column of integers, or too many columns, bit rows or
+    /// bits.
     fn place_rows(&mut self, relations: &[RelId]) -> Option<Vec<Dense>> {
         let mut places = Vec::new();
         for &rel in relations {
             let dense = self.planner.layout.dense(self.program, rel, Space::Maintained)?;
-            let last = dense.sizes.last().map_or(1, |it| *it as usize);
-            let fits = dense.rows <= LARGEST
-                && dense.rows as usize * last <= ROWS
+            let bits = dense.sizes.last().map_or(1, |it| *it as usize);
+            let fits = dense.rows <= MAX_BIT_ROWS
+                && dense.rows as usize * bits <= ROWS
                 && dense.sizes.len() <= COLUMNS;
             if !fits {
                 return None;
@@ -137,10 +138,10 @@ impl<'p, W: Word> Compiler<'p, W> {
         // Rules that read relations of the stratum come last. If there is but one, and a run of it completes each bit
         // row, no further round is needed.
         plans.sort_by_key(|it| it.again);
-        if let [first @ .., last] = plans.as_mut_slice()
-            && !first.iter().any(|it| it.again)
+        if let [others @ .., only] = plans.as_mut_slice()
+            && !others.iter().any(|it| it.again)
         {
-            last.again &= !last.in_row;
+            only.again &= !only.in_row;
         }
         let mut assembler = Assembler::new(self.program, &self.planner.code, &[]);
         for plan in &mut plans {
@@ -176,28 +177,28 @@ impl<'p, W: Word> Compiler<'p, W> {
         let layout = &mut self.planner.layout;
         layout.check_orders()?;
         layout.fill_tables(self.program, self.planner.code.static_rows());
-        let mut probe = Compiled::bare(self.program);
-        probe.machine = machine;
-        probe.kept_rows = layout.kept_rows as usize;
-        probe.code = std::mem::take(&mut self.planner.code);
-        probe.statics = std::mem::take(&mut layout.statics);
-        probe.orders = std::mem::take(&mut layout.orders);
-        probe.list_is_static = std::mem::take(&mut layout.sparse_static);
-        let mut state = State::new(&probe);
+        let mut lent = Compiled::bare(self.program);
+        lent.machine = machine;
+        lent.kept_rows = layout.kept_rows as usize;
+        lent.code = std::mem::take(&mut self.planner.code);
+        lent.statics = std::mem::take(&mut layout.statics);
+        lent.orders = std::mem::take(&mut layout.orders);
+        lent.list_is_static = std::mem::take(&mut layout.sparse_static);
+        let mut state = State::new(&lent);
         std::mem::swap(&mut state.fuel, &mut self.fuel);
-        let result = run(&probe, &mut state);
+        let result = run(&lent, &mut state);
         std::mem::swap(&mut state.fuel, &mut self.fuel);
-        layout.statics = probe.statics;
-        layout.orders = probe.orders;
-        layout.sparse_static = probe.list_is_static;
-        self.planner.code = probe.code;
+        layout.statics = lent.statics;
+        layout.orders = lent.orders;
+        layout.sparse_static = lent.list_is_static;
+        self.planner.code = lent.code;
         self.check_fuel()?;
         Ok(result)
     }
 }
 
-/// Runs the plans until nothing is new: all in the first round, then those that run again. False if that takes too
-/// long.
+/// Runs the plans until nothing is new: all in the first round, then those that run again. False if that takes too many
+/// rounds or steps. True as well if the fuel runs out, which the caller must check.
 fn rounds<W: Word>(
     c: &Compiled<W>,
     state: &mut State<W>,
@@ -226,7 +227,7 @@ fn rounds<W: Word>(
     false
 }
 
-/// The rows of a relation.
+/// The tuples of a relation, from its bit rows.
 fn fixed<W: Word>(state: &State<W>, dense: &Dense) -> Fixed {
     Fixed::of_rows(state.rows[dense.range()].to_vec(), &dense.sizes)
 }

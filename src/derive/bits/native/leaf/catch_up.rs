@@ -1,4 +1,7 @@
-//! The function that updates the maintained relations, one by one, in the order of their numbers.
+//! Emits the function that updates the maintained relations, one by one, in the order of their numbers.
+//!
+//! Nothing here derives, compares or reports: the methods emit the code that will, and their values are those that it
+//! computes.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
@@ -26,6 +29,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.end(Self::share_top);
     }
 
+    /// Emits the loop over the blocks of a relation that may have changed since it was last updated.
     fn catch_up_blocks(&mut self, kept: &Maintained, kept_id: KeptId) {
         let address = self.dirty(kept_id);
         let blocks = self.load_row(address);
@@ -36,14 +40,15 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
+    /// Emits code that derives a block anew. If its rows have changed, it stores and reports them.
     fn derive_block(&mut self, kept: &Maintained, block: Value) {
         let index_rows = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
-        self.room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
+        self.ensure_room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
         let first = self.block_row(Space::Maintained, kept.base, kept.stride, block);
         let support = self.row_at(Space::Maintained, alone(kept.support));
-        let had = self.load_row(support);
+        let old_support = self.load_row(support);
         let one = self.one_of(block);
-        let without = self.without(&had, &one);
+        let without = self.without(&old_support, &one);
         let is_held = self.hold(kept);
         let [old, new] = if is_held {
             let old = self.rows_in_block(first, kept.stride);
@@ -56,7 +61,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.give(&[block]);
             self.run(kept.derive);
             if let Some(again) = kept.again {
-                self.until_nothing_is_new(kept, first, block, again);
+                self.fixpoint(kept, first, block, again);
             }
             [old, self.rows_in_block(first, kept.stride)]
         };
@@ -71,23 +76,23 @@ impl<W: Word> Lower<'_, '_, W> {
                 let all = it.union(&new);
                 let some = it.any(&all);
                 let with = it.either(&without, &one);
-                let has: Row = (without.iter().zip(&with))
+                let new_support: Row = (without.iter().zip(&with))
                     .map(|(without, with)| it.b.ins().select(some, *with, *without))
                     .collect();
-                it.store_row(support, &has);
+                it.store_row(support, &new_support);
             }
-            let has = it.load_row(support);
-            let differ = it.differ(&had, &has);
-            it.save_row(support, &had, &differ);
+            let new_support = it.load_row(support);
+            let differ = it.differ(&old_support, &new_support);
+            it.save_row(support, &old_support, &differ);
             let is_by_block = it.c.readers[usize::from(kept.rel.0)].is_by_block();
             if !is_by_block {
                 // As in the interpreter: removed tuples are reported while all that is stored of the relation is as it
                 // was, the index included.
                 (0..).zip(&old).for_each(|(at, row)| it.put_row(first, at, row));
-                it.store_row(support, &had);
+                it.store_row(support, &old_support);
                 it.notify_of_rows(kept, block, [&old, &new]);
                 (0..).zip(&new).for_each(|(at, row)| it.put_row(first, at, row));
-                it.store_row(support, &has);
+                it.store_row(support, &new_support);
             }
             if let Some(index) = kept.index {
                 let (old, new) = (it.union(&old), it.union(&new));
@@ -101,8 +106,8 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Runs the recursive rules of a block until none adds anything.
-    fn until_nothing_is_new(&mut self, kept: &Maintained, first: Value, block: Value, again: u32) {
+    /// Emits the loop that runs the recursive rules of a block until none of them adds anything.
+    fn fixpoint(&mut self, kept: &Maintained, first: Value, block: Value, again: u32) {
         let [head, next] = std::array::from_fn(|_| self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
@@ -115,7 +120,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Reports the tuples that the first rows of a block have and the second have not.
+    /// Emits code that reports the tuples of a block that are in `rows[0]` and not in `rows[1]`.
     fn notify_of_rows(&mut self, kept: &Maintained, block: Value, rows: [&[Row]; 2]) {
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
         for (at, (row, other)) in rows[0].iter().zip(rows[1]).enumerate() {
@@ -132,6 +137,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
+    /// Emits the loop over the tuples of a relation that may have changed since it was last updated.
     fn catch_up_tuples(&mut self, kept: &Maintained, kept_id: KeptId) {
         let Some(&(start, arity)) = self.leaf().shared.suspects.get(&kept_id) else { return };
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
@@ -160,16 +166,16 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Derives whether a tuple holds. If that has changed, stores and reports it.
+    /// Emits code that derives whether a tuple holds. If that has changed, it stores and reports it.
     fn check_tuple(&mut self, kept: &Maintained, dense: &Dense, tuple: &[Value]) {
-        // One word each of the tuple's row, the support and the index.
-        self.room(3);
+        // One word each for the tuple's row, the support and the index.
+        self.ensure_room(3);
         self.give(tuple);
         let holds: Variable = self.b.declare_var(I64);
         let [halted, found, next] = std::array::from_fn(|_| self.b.create_block());
         self.inline(kept.derive, [halted, found]);
-        for (block, value) in [(halted, 0), (found, 1)] {
-            self.b.switch_to_block(block);
+        for (exit, value) in [(halted, 0), (found, 1)] {
+            self.b.switch_to_block(exit);
             let value = self.b.ins().iconst(I64, value);
             self.b.def_var(holds, value);
             self.b.ins().jump(next, &[]);
@@ -181,21 +187,21 @@ impl<W: Word> Lower<'_, '_, W> {
             Some((last, keys)) => (keys, *last),
             None => (&[][..], zero),
         };
-        let mut index = self.b.ins().iconst(I64, i64::from(dense.base));
+        let mut number = self.b.ins().iconst(I64, i64::from(dense.base));
         for (&key, &stride) in keys.iter().zip(&dense.strides) {
             let part = self.b.ins().imul_imm_s(key, i64::from(stride));
-            index = self.b.ins().iadd(index, part);
+            number = self.b.ins().iadd(number, part);
         }
-        let row = self.row_of(Space::Maintained, index);
-        let (address, within) = self.word_with(row, last);
+        let row = self.row_of(Space::Maintained, number);
+        let (address, bit) = self.word_with(row, last);
         let old = self.load_word(address, 0);
-        let has = self.b.ins().band(old, within);
-        let had = self.b.ins().icmp_imm_s(IntCC::NotEqual, has, 0);
-        let had = self.b.ins().uextend(I64, had);
-        let differs = self.b.ins().icmp(IntCC::NotEqual, had, holds);
-        let new = self.b.ins().bxor(old, within);
+        let held_before = self.b.ins().band(old, bit);
+        let held_before = self.b.ins().icmp_imm_s(IntCC::NotEqual, held_before, 0);
+        let held_before = self.b.ins().uextend(I64, held_before);
+        let differs = self.b.ins().icmp(IntCC::NotEqual, held_before, holds);
+        let new = self.b.ins().bxor(old, bit);
         self.when(differs, |it| {
-            it.when(had, |it| it.notify(kept.rel, tuple, Notified::All));
+            it.when(held_before, |it| it.notify(kept.rel, tuple, Notified::All));
             it.save(address, old);
             it.store_word(address, 0, new);
             if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
@@ -210,21 +216,23 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Sets the bit of a block, the value of the first column, in the support: whether its rows have members.
+    /// Emits code that sets the bit of a block (a value of the first column) in the support: whether any of its rows has
+    /// a member.
     fn update_support(&mut self, dense: &Dense, support: u32, first: Value) {
         let any = self.any_in_block(dense, first, None);
         let address = self.row_at(Space::Maintained, alone(support));
         self.put_bit(address, first, any);
     }
 
-    /// Sets the bit of a block in the index's row of a last column's value: whether a row of the block has that value.
+    /// Emits code that sets the bit of a block in a row of the index, that of a value of the last column: whether any row
+    /// of the block has that value.
     fn update_index(&mut self, dense: &Dense, row: Value, first: Value, last: Value) {
         let any = self.any_in_block(dense, first, Some(last));
         let address = self.row_of(Space::Maintained, row);
         self.put_bit(address, first, any);
     }
 
-    /// A value that is not 0 if a block has members; if a member is given, if the block has that one.
+    /// A value that is not 0 if the rows of a block have a member, or have the given one.
     fn any_in_block(&mut self, dense: &Dense, first: Value, member: Option<Value>) -> Value {
         let stride = dense.stride();
         let start = self.block_row(Space::Maintained, dense.base, stride, first);
@@ -249,7 +257,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     // --- rows of a block ------------------------------------------------------------------------
 
-    /// The address of the first row of a block, all of whose rows are in range.
+    /// The address of the first row of a block. The code checks that all its rows are in range.
     pub(super) fn block_row(
         &mut self,
         space: Space,
@@ -257,13 +265,13 @@ impl<W: Word> Lower<'_, '_, W> {
         stride: u32,
         block: Value,
     ) -> Value {
-        let index = self.b.ins().imul_imm_s(block, i64::from(stride));
-        let index = self.b.ins().iadd_imm_s(index, i64::from(base));
+        let first = self.b.ins().imul_imm_s(block, i64::from(stride));
+        let first = self.b.ins().iadd_imm_s(first, i64::from(base));
         if stride > 1 {
-            let last = self.b.ins().iadd_imm_s(index, i64::from(stride) - 1);
+            let last = self.b.ins().iadd_imm_s(first, i64::from(stride) - 1);
             self.row_of(space, last);
         }
-        self.row_of(space, index)
+        self.row_of(space, first)
     }
 
     fn rows_in_block(&mut self, first: Value, stride: u32) -> Vec<Row> {
@@ -274,7 +282,7 @@ impl<W: Word> Lower<'_, '_, W> {
         (0..i64::from(stride)).map(row).collect()
     }
 
-    /// How the rows of a block differ, and a value that is not 0 if they do.
+    /// The bits in which the rows of a block differ, and a value that is not 0 if there are any.
     fn changes(&mut self, old: &[Row], new: &[Row]) -> (Vec<Row>, Value) {
         let differ: Vec<Row> = old.iter().zip(new).map(|(a, b)| self.differ(a, b)).collect();
         let all = self.union(&differ);
@@ -282,7 +290,7 @@ impl<W: Word> Lower<'_, '_, W> {
         (differ, changed)
     }
 
-    /// Takes a row, leaving it empty.
+    /// Loads a row of a block and leaves it empty.
     fn take_row(&mut self, first: Value, at: u32) -> Row {
         let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
         let row = self.load_row(address);
@@ -303,7 +311,7 @@ impl<W: Word> Lower<'_, '_, W> {
         all
     }
 
-    /// Empties blocks of a relation of the frame.
+    /// Emits code that empties blocks of a relation of the frame.
     pub(in super::super) fn empty_blocks(&mut self, entry: &Demanded, used: &Row) {
         self.members(used, |it, member| {
             let first = it.block_row(Space::Frame, entry.base, entry.stride, member);

@@ -32,7 +32,7 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn change(&mut self, attr: AttrId) {
         let [_, entity, new] = self.params();
         let inputs = &self.c.inputs[usize::from(attr.0)];
-        self.room(SAVES * inputs.len() as u32);
+        self.ensure_room(SAVES * inputs.len() as u32);
         for &(rel, member) in inputs {
             debug_assert_eq!(member, 0, "lists are not written here");
             let Role::Input(input) = self.c.program.relation(rel).role else { continue };

@@ -48,7 +48,8 @@ use wanted::Wanted;
 /// action has then taken all writes back; the functions that it calls leave that to it.
 pub(super) const BAILED: i64 = 3;
 
-/// Maximum number of tuples of one relation that are checked after a batch of reactions.
+/// Maximum number of suspects of one relation after a batch of reactions: tuples that may have changed, so that it must
+/// be derived anew whether they hold.
 const SUSPECTS: u64 = 48;
 
 /// Maximum number of rows of a block for which code is unrolled. A program that maintains a relation with larger blocks
@@ -113,10 +114,10 @@ pub(super) struct Shared {
     kept: Vec<bool>,
     /// By reaction, see [`Wanted::does_more`].
     does_more: Vec<bool>,
-    /// Where the tuples of a relation that must be checked are stored: the first word, and their number of
-    /// values.
+    /// Where the suspects of a relation are stored, see [`SUSPECTS`]: the first word, which has their number, and the
+    /// number of values of each.
     suspects: HashMap<KeptId, (i32, usize)>,
-    /// Number of words for these tuples.
+    /// Number of words for the suspects of all relations.
     pub(super) suspect_words: usize,
     tables: Tables,
 }

@@ -26,8 +26,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.share(Context::UNDO, now);
     }
 
-    /// Gives up unless there is room to save that many words.
-    pub(super) fn room(&mut self, words: u32) {
+    /// Emits code that bails out unless there is room to save that many words.
+    pub(super) fn ensure_room(&mut self, words: u32) {
         let top = self.leaf().top;
         let (top, end) = (self.b.use_var(top), self.shared(Context::UNDO_END));
         let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED);
