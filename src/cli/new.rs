@@ -1,4 +1,4 @@
-//! `rulemate new`: writes a small rule file that can be played at once, as a starting point.
+//! `rulemate new`: writes a small rule file (for a family, two) that can be played at once, as a starting point.
 //!
 //! The files come from the templates of `rules/templates`, with the name filled in. Existing files are not
 //! overwritten. Deliberately absent: what rules mean (`docs/rules.md`).
@@ -22,7 +22,7 @@ struct Answer {
 
 pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let name = &args.name;
-    check(name)?;
+    check_name(name)?;
     if let Some(what) = name_in_use(args.kind, name)? {
         let fix = "choose another name";
         return Err(trouble(format!("there is a {what} already"), fix));
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 fn files(args: &NewArgs) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let name = &args.name;
     if let Some(from) = &args.from {
-        return Ok(vec![(args.into.join(format!("{name}.dl")), described(args.kind, name, from)?)]);
+        return Ok(vec![(args.into.join(format!("{name}.dl")), from_description(args.kind, name, from)?)]);
     }
     let (folder, templates) = match args.kind {
         NewKind::Game => (args.into.clone(), vec![("game", "")]),
@@ -67,16 +67,16 @@ fn files(args: &NewArgs) -> anyhow::Result<Vec<(PathBuf, String)>> {
         NewKind::Family => (args.into.join(name), vec![("family", ""), ("family-game", "-race")]),
     };
     let file = |(template, suffix): (&str, &str)| {
-        (folder.join(format!("{name}{suffix}.dl")), filled(rules::template(template), name))
+        (folder.join(format!("{name}{suffix}.dl")), fill_in(rules::template(template), name))
     };
     Ok(templates.into_iter().map(file).collect())
 }
 
-/// The rules of the preset that a descriptor describes.
-fn described(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<String> {
+/// The rules of the preset that a file describes in JSON, as a [`Modifier`].
+fn from_description(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<String> {
     if kind != NewKind::Preset {
         let fix = "leave out --from, or write: rulemate new preset NAME --from FILE";
-        return Err(trouble("only presets are made from descriptions", fix));
+        return Err(trouble("only a preset can be written from a description", fix));
     }
     let wrong =
         |why| trouble_with(from, why, "docs/first-preset.md has an example of a description");
@@ -85,19 +85,20 @@ fn described(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<String> {
     Ok(modifier.to_rules().map_err(wrong)?.text.to_string())
 }
 
-/// A name has small letters, digits and hyphens, a letter first, as names in rules have.
-fn check(name: &str) -> anyhow::Result<()> {
+/// Checks that files and names in rules can have the name.
+fn check_name(name: &str) -> anyhow::Result<()> {
     let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let starts = name.starts_with(|it: char| it.is_ascii_lowercase());
     if starts && name.len() <= 48 && name.chars().all(fits) && !name.ends_with('-') {
         return Ok(());
     }
-    let fix =
-        "write a name of small letters, digits and hyphens that begins with a letter: royal-duck";
-    Err(trouble(format!("{name:?} is no name for rules"), fix))
+    let fix = "use up to 48 lower-case letters, digits and hyphens; begin with a letter, and do not end with a \
+               hyphen: royal-duck";
+    Err(trouble(format!("rules cannot have the name {name:?}"), fix))
 }
 
-/// The thing in this package that has the name already: files that declare the same name do not load together.
+/// What in this package has the name already, such as `preset coregal`: it could not be loaded together with a file of
+/// the same name.
 fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
     let is_kind = || -> anyhow::Result<bool> {
@@ -121,9 +122,9 @@ fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(format!("{what} {name}")))
 }
 
-/// The template with the name, the title and the letter of the piece. A letter that a chess piece has is
-/// replaced by a free one.
-fn filled(text: &str, name: &str) -> String {
+/// A template with the name, the title and the letter of the piece filled in. The letter is the first of the name, or
+/// `x` if a piece of chess has that one.
+fn fill_in(text: &str, name: &str) -> String {
     let first = name.chars().next().unwrap_or('x');
     let letter = if "pnbrqk".contains(first) { 'x' } else { first };
     let mut title = name.replace('-', " ");
@@ -141,9 +142,9 @@ fn filled(text: &str, name: &str) -> String {
 
 /// The commands to try next.
 fn next(args: &NewArgs, file: &Path) -> Vec<String> {
-    let (name, path) = (&args.name, file.display());
+    let (name, path) = (&args.name, quoted(file));
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = folder.display();
+    let folder = quoted(folder);
     let play = match args.kind {
         NewKind::Game => format!("rulemate play {name} --rules {path} --random black"),
         NewKind::Preset => {
@@ -152,6 +153,16 @@ fn next(args: &NewArgs, file: &Path) -> Vec<String> {
         NewKind::Piece => format!("rulemate play {name}-chess --rules {path} --random black"),
         NewKind::Family => format!("rulemate play {name}-race --rules {folder} --random black"),
     };
-    let tested = if args.kind == NewKind::Family { folder.to_string() } else { path.to_string() };
+    let tested = if args.kind == NewKind::Family { folder } else { path };
     vec![format!("rulemate check {tested}"), play, format!("rulemate test {tested}")]
+}
+
+/// A path as a word of a command, in quotes if a shell would read it as something else.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+,:@".contains(it);
+    match path.chars().all(|it| is_plain(it) || it == std::path::MAIN_SEPARATOR) {
+        true => path,
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
 }

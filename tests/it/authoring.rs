@@ -48,9 +48,22 @@ fn what_new_writes_plays_at_once() {
             "{name}"
         );
     }
-    let odd = run(&["new", "game", "My Game"]);
-    assert_eq!(odd.code, 2);
-    assert!(odd.err.contains("\"My Game\" is no name for rules"), "{}", odd.err);
+    let long = "x".repeat(49);
+    for name in ["My Game", "2-kings", "half-", &long] {
+        let odd = run(&["new", "game", name]);
+        assert_eq!(odd.code, 2);
+        assert!(odd.err.contains(&format!("rules cannot have the name {name:?}")), "{}", odd.err);
+        let rules = ["up to 48 lower-case letters", "begin with a letter", "do not end with a hyphen"];
+        assert!(rules.iter().all(|it| odd.err.contains(it)), "{}", odd.err);
+    }
+    // The commands can be copied whatever the folder is called.
+    let spaced = format!("{into}/my rules (Ann's)");
+    for (kind, name) in [("preset", "shy-kings"), ("family", "walkabouts")] {
+        let made = run(&["new", kind, name, "--into", &spaced]);
+        let word = format!("'{into}/my rules (Ann'\\''s)/{name}");
+        assert!(made.out.contains(&format!("  rulemate check {word}")), "{}", made.out);
+        assert!(made.out.contains(&format!(" --rules {word}")), "{}", made.out);
+    }
 }
 
 /// A preset is written from a description of what happens to pieces; a description that makes no sense writes nothing.
@@ -79,7 +92,7 @@ fn a_preset_is_written_from_a_description() {
     );
     let game = new("game");
     assert_eq!(game.code, 2);
-    assert!(game.err.contains("only presets are made from descriptions"), "{}", game.err);
+    assert!(game.err.contains("only a preset can be written from a description"), "{}", game.err);
     let made = new("preset");
     assert_eq!(made.code, 0, "{}{}", made.out, made.err);
     let file = format!("{into}/thorny.dl");

@@ -1,10 +1,11 @@
-//! Helpers of the evaluator tests: programs from text, and chess positions as facts by hand.
+//! Helpers of many tests: programs from text, chess positions as facts by hand, and games by name.
 
 use std::sync::Arc;
 
 use rulemate::internals::derive::{Backend, Plan, World};
 use rulemate::internals::facts::{EntityId, GAME, Value};
 use rulemate::internals::game::Game;
+use rulemate::internals::presets::Catalogue;
 use rulemate::internals::rules::{
     Program, RelId, Source, compile, embedded_folder, embedded_sources, included,
 };
@@ -113,6 +114,20 @@ pub(crate) fn position(world: &mut World, fen: &str) {
 pub(crate) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 pub(crate) const KIWIPETE: &str =
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -";
+
+/// A game of the package, at its own start or that of a FEN.
+pub(crate) fn start(name: &str, fen: Option<&str>) -> Game {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{name}: {it}"));
+    rules.start(fen).unwrap_or_else(|it| panic!("{name}: {it}"))
+}
+
+/// Plays moves with spaces between them.
+pub(crate) fn play(game: &mut Game, moves: &str) {
+    for text in moves.split(' ') {
+        game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+    }
+}
 
 /// The moves of a position as texts. Which entities they are about may differ in a game that was read from a FEN.
 pub(crate) fn texts(game: &mut Game) -> Vec<String> {

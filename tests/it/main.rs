@@ -64,6 +64,7 @@ mod relations;
 mod referee;
 mod rules;
 mod saves;
+mod seirawan;
 #[cfg(feature = "server")]
 mod server;
 mod setup;

@@ -343,7 +343,7 @@ impl<'t> Checker<'t> {
             return None;
         }
         let doc = decl.sentence.map_or("", |it| it.text);
-        let list = self.domains.list(input.attr, members, &values, doc);
+        let list = self.domains.add_list(input.attr, members, &values, doc);
         self.found(list).map(|(first, count)| Input::List(first, count))
     }
 

@@ -15,13 +15,13 @@ use super::names::{NameTable, Scopes};
 use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape, Suggester};
 
 /// A domain with the place of its declaration.
-struct Known<'t> {
+struct DomainEntry<'t> {
     name: String,
     span: Option<Span>,
     shape: Shape,
-    /// Listed members: index, and the place of each.
-    members: HashMap<&'t str, (i64, Span)>,
-    /// The names of members in sentences, by index.
+    /// Listed members: the index of each, and its place in each file that lists it.
+    members: HashMap<&'t str, (i64, Vec<Span>)>,
+    /// The words for members in sentences, by index.
     words: HashMap<i64, &'t str>,
 }
 
@@ -31,7 +31,7 @@ struct Attr {
     declared: Type,
     /// Whether a shared file, of no preset or game, declares it.
     shared: bool,
-    /// Whether it has the facts from before an action.
+    /// Whether it is a hidden one, which has the facts of another one from before an action, for `was R(...)`.
     before: bool,
     span: Span,
     default_span: Option<Span>,
@@ -42,9 +42,9 @@ const SQUARES: &str = "Square";
 /// The domain that presets add their names to.
 const PRESETS: &str = "Preset";
 
-/// The sizes that `.meta board "FILESxRANKS"` (or `"SHAPE SIDE"`, with SIDE files and SIDE ranks) and
-/// `.meta entities "N"` give. They replace the numbers in the declarations, so that a layout or game can have its
-/// own board with rules for any board. The last one counts.
+/// The sizes that `.meta board` gives (`"FILESxRANKS"`, or `"SHAPE SIDE"` for SIDE files and SIDE ranks), and
+/// `.meta entities "N"`. They replace the numbers in the declarations, so that a layout or game can have a board of its
+/// own under rules that are written for any board. The last line of each counts.
 #[derive(Default)]
 struct Sizes {
     board: Option<((i64, i64), Span)>,
@@ -84,15 +84,15 @@ impl Sizes {
     }
 }
 
-/// What `.meta board` takes.
+/// What `.meta board` takes, for a mistake.
 const BOARD_SIZES: &str = "FILESxRANKS, as in \"10x8\", or \"SHAPE SIDE\", \"graph\" or \"none\"";
 
-/// The prefix of the names of attributes for facts from before an action.
+/// The prefix of the names of hidden attributes, which have the facts from before an action.
 const BEFORE: &str = "was ";
 
 pub(super) struct Domains<'t> {
     scopes: Rc<Scopes<'t>>,
-    known: Vec<Known<'t>>,
+    known: Vec<DomainEntry<'t>>,
     ids: NameTable<'t, DomainId>,
     attrs: Vec<Attr>,
     attr_ids: HashMap<String, usize>,
@@ -102,11 +102,11 @@ pub(super) struct Domains<'t> {
 impl<'t> Domains<'t> {
     pub(super) fn new(scopes: Rc<Scopes<'t>>) -> Self {
         let span = Span::default();
-        let truth = Known {
+        let truth = DomainEntry {
             name: "Bool".into(),
             span: None,
             shape: Shape::Members(vec!["false".into(), "true".into()]),
-            members: HashMap::from_iter([("false", (0, span)), ("true", (1, span))]),
+            members: HashMap::from_iter([("false", (0, vec![span])), ("true", (1, vec![span]))]),
             words: HashMap::new(),
         };
         Self {
@@ -146,7 +146,7 @@ impl<'t> Domains<'t> {
         id != BOOL && matches!(self.known[usize::from(id.0)].shape, Shape::Members(_))
     }
 
-    /// Whether options may choose its members: they are listed, or squares.
+    /// Whether an option may have its members as values: they are listed, or squares.
     pub(super) fn is_choosable(&self, id: DomainId) -> bool {
         id != BOOL && !matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. })
     }
@@ -158,13 +158,13 @@ impl<'t> Domains<'t> {
             .find(|&it| self.is_entities(it))
     }
 
-    /// Whether a name is that of a square that the board is too small for, or that is not one of its points.
+    /// Whether a name is that of a square on some board, but not on this one.
     pub(super) fn is_off_board(&self, id: DomainId, name: &str) -> bool {
-        let shape = self.shape_of(id);
+        let domain = self.schema_domain(id);
         let (files, ranks) = (limits::BOARD_SIDE as u8, limits::BOARD_SIDE as u8);
         let largest = Domain { name: String::new(), shape: Shape::Grid { files, ranks } };
-        let is_board = matches!(shape.shape, Shape::Grid { .. }) || shape.name == SQUARES;
-        is_board && shape.member(name).is_none() && largest.member(name).is_some()
+        let is_board = matches!(domain.shape, Shape::Grid { .. }) || domain.name == SQUARES;
+        is_board && domain.member(name).is_none() && largest.member(name).is_some()
     }
 
     /// The domain that presets add their names to, if it is declared.
@@ -227,7 +227,7 @@ impl<'t> Domains<'t> {
                 _ => None,
             };
             let elsewhere = self.domain_with(name).filter(|&it| it != id).map(|it| self.name(it));
-            let board = match &known.shape {
+            let last_square = match &known.shape {
                 Shape::Grid { files, ranks } => {
                     let last = i64::from(*files) * i64::from(*ranks) - 1;
                     let shape = known.shape.clone();
@@ -235,8 +235,9 @@ impl<'t> Domains<'t> {
                 }
                 _ => None,
             };
-            let board = board.as_deref();
-            mistake::unknown_member(name, &known.name, span, near, elsewhere, board, known.span)
+            let last_square = last_square.as_deref();
+            let declared = known.span;
+            mistake::unknown_member(name, &known.name, span, near, elsewhere, last_square, declared)
         })
     }
 
@@ -315,12 +316,13 @@ impl<'t> Domains<'t> {
         if matches!(decl.name.text, "Bool" | "Int" | "Text") {
             return found.push(mistake::domain_twice(decl.name, None));
         }
-        if self.known.len() == limits::DOMAINS {
+        // `Bool` does not count.
+        if self.known.len() > limits::DOMAINS {
             let count = LimitError::Domains(limits::DOMAINS + 1);
             return found.push(mistake::limit(count, decl.name.span));
         }
         let id = DomainId(self.known.len() as u16);
-        // A preset has no domain of its own by the name of a shared one, which it can add members to instead.
+        // Every shared domain is open: a preset extends it, and may not declare one of its own with the same name.
         let span = |it: DomainId| self.known[usize::from(it.0)].span;
         let full = match self.ids.declare(&self.scopes, decl.name, id, |_| true) {
             Ok(declared) => {
@@ -337,7 +339,7 @@ impl<'t> Domains<'t> {
         let name = full.unwrap_or_else(|| decl.name.text.to_owned());
         let span = Some(decl.name.span);
         let (members, words) = (HashMap::new(), HashMap::new());
-        self.known.push(Known { name, span, shape, members, words });
+        self.known.push(DomainEntry { name, span, shape, members, words });
         if let ShapeDecl::Members(members) = &decl.shape {
             self.extend(id, decl.name, members, found);
         }
@@ -358,16 +360,14 @@ impl<'t> Domains<'t> {
             return found.push(mistake::not_extensible(place, None));
         }
         for Member { name: member, words } in members {
-            match known.members.get(member.text) {
-                // Two files may both need a member; one file lists it once.
-                Some((_, old)) if old.source == member.span.source => {
-                    found.push(mistake::member_twice(*member, *old));
-                }
-                Some(_) => {}
-                None => {
-                    known.members.insert(member.text, (names.len() as i64, member.span));
-                    names.push(member.text.to_string());
-                }
+            let (_, places) = known.members.entry(member.text).or_insert_with(|| {
+                names.push(member.text.to_string());
+                (names.len() as i64 - 1, Vec::new())
+            });
+            // Several files may list a member that they need; one file lists it once.
+            match places.iter().find(|it| it.source == member.span.source) {
+                Some(old) => found.push(mistake::member_twice(*member, *old)),
+                None => places.push(member.span),
             }
             // If two files have words for it, the first counts.
             if let (Some(words), Some((at, _))) = (words, known.members.get(member.text)) {
@@ -379,7 +379,8 @@ impl<'t> Domains<'t> {
         }
     }
 
-    /// Adds an attribute. It may be declared again with the same type and owners, and without another default.
+    /// Adds an attribute of entities and the game, or of the members of the domain `of`. It may be declared again with
+    /// the same type and for the same things, and without another default.
     pub(super) fn attribute(
         &mut self,
         name: Name<'t>,
@@ -443,7 +444,7 @@ impl<'t> Domains<'t> {
 
     /// Adds consecutive attributes, one for each member of a domain, with the names `NAME.MEMBER`. Returns the
     /// first and their number.
-    pub(super) fn list(
+    pub(super) fn add_list(
         &mut self,
         name: Name<'t>,
         members: DomainId,
@@ -452,10 +453,10 @@ impl<'t> Domains<'t> {
     ) -> Result<(AttrId, u16), Diagnostic> {
         let truth = AttrType::Member(BOOL);
         let base = self.attribute_name(name, truth, None);
-        let shape = self.shape_of(members);
+        let domain = self.schema_domain(members);
         let first = self.attrs.len();
-        for at in 0..shape.size() {
-            let full = format!("{base}.{}", shape.member_name(at as i64));
+        for at in 0..domain.size() {
+            let full = format!("{base}.{}", domain.member_name(at as i64));
             if let Some(&old) = self.attr_ids.get(&full) {
                 return Err(mistake::list_clash(name, &full, self.attrs[old].span));
             }
@@ -467,18 +468,17 @@ impl<'t> Domains<'t> {
             let (span, before, default_span) = (name.span, false, None);
             self.push(Attr { attribute, declared, shared, before, span, default_span });
         }
-        Ok((attr_id(first), shape.size() as u16))
+        Ok((attr_id(first), domain.size() as u16))
     }
 
-    /// A domain for the schema.
-    fn shape_of(&self, id: DomainId) -> Domain {
+    /// A domain as the schema has it.
+    fn schema_domain(&self, id: DomainId) -> Domain {
         let known = &self.known[usize::from(id.0)];
         Domain { name: known.name.clone(), shape: known.shape.clone() }
     }
 
-    /// The name of an attribute in saves. A preset's input may read an attribute of the core or the family if
-    /// it declares the same type; otherwise the attribute of an input that is not exported belongs to the
-    /// preset.
+    /// The name of an attribute in saves. A preset's attribute that is not exported is its own, and has the preset's name
+    /// before it; but if a shared file declares one with that name, type and `of`, the preset reads that one.
     fn attribute_name(&self, name: Name<'t>, ty: AttrType, of: Option<DomainId>) -> String {
         let is_same = |it: &Attr| it.shared && it.attribute.ty == ty && it.attribute.of == of;
         let known = self.attr_ids.get(name.text).is_some_and(|&it| is_same(&self.attrs[it]));
@@ -486,9 +486,10 @@ impl<'t> Domains<'t> {
         own.unwrap_or_else(|| name.text.to_owned())
     }
 
-    /// The attribute for the facts of another one before an action. If the other one's facts are about
-    /// entities, its facts are about members of the domain of entities: they stay when an entity is removed.
-    pub(super) fn before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
+    /// Adds the hidden attribute that has the facts of another one from before an action, which `was R(...)` reads, unless
+    /// it is there. If the facts are about entities, `owners` is the domain of entities: facts of its members stay when
+    /// the action removes an entity.
+    pub(super) fn add_before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
         // The schema's own entity counter comes first.
         let old = &self.attrs[usize::from(of.0) - 1];
         let name = format!("{BEFORE}{}", old.attribute.name);
@@ -505,7 +506,7 @@ impl<'t> Domains<'t> {
         self.push(Attr { attribute, before: true, default_span: None, ..*old })
     }
 
-    /// The names of members of domains in sentences.
+    /// The words for members of domains in sentences.
     pub(super) fn words(&self) -> std::collections::HashMap<(DomainId, i64), String> {
         let known = (0..).map(DomainId).zip(&self.known);
         let words = known.flat_map(|(id, it)| {

@@ -117,7 +117,7 @@ impl<'t> Checker<'t> {
             _ => None,
         };
         let of = input.attr();
-        let before = self.domains.before(of, domain);
+        let before = self.domains.add_before(of, domain);
         let role = Role::Input(match input {
             Input::Key(_) => Input::Key(before),
             Input::Flag(_) => Input::Flag(before),
