@@ -9,9 +9,10 @@ pub use crate::facts::json::JsonError;
 pub use crate::facts::{AttrId, FactError, SaveError, SavedOwner, SavedValue};
 pub use crate::game::drawing::SvgElement;
 pub use crate::game::{
-    ActionReport, ActionView, Because, EndError, Exhausted, FieldView, GivenView, HeldFact,
-    KindView, Mark, Objection, PieceView, PointView, QuestionError, ReportEffect, ReportEvent,
-    ReportFact, ReportStep, Resource, RowChange, SwitchError, Trait, View, Watch, Zone,
+    ActionReport, ActionView, ArgumentView, Because, EndError, Exhausted, FieldView, HeldFact,
+    KindView, MarkedSquares, Objection, PieceView, PointView, QuestionError, ReportEffect,
+    ReportEvent, ReportFact, ReportStep, Resource, RowChange, SwitchError, Trait, View, Watch,
+    Zone,
 };
 pub use crate::moves::ContractError;
 pub use crate::moves::notation::{FenError, LetterFault, MoveError, MoveFault, Oddity, Warning};

@@ -58,7 +58,10 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 fn files(args: &NewArgs) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let name = &args.name;
     if let Some(from) = &args.from {
-        return Ok(vec![(args.into.join(format!("{name}.dl")), from_description(args.kind, name, from)?)]);
+        return Ok(vec![(
+            args.into.join(format!("{name}.dl")),
+            from_description(args.kind, name, from)?,
+        )]);
     }
     let (folder, templates) = match args.kind {
         NewKind::Game => (args.into.clone(), vec![("game", "")]),

@@ -14,7 +14,7 @@ use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
 use crate::moves::{BETWEEN, Contract, Move, deciding, is_over, refused_argument, value_name};
 use crate::rules::{RelId, Role, Type, plural};
 
-use super::fact::{Asked, QuestionError};
+use super::fact_text::{Asked, QuestionError};
 use super::finding::{Describer, decide, prove, trial, turn_after};
 use super::play::Game;
 use super::refusal::Objection;

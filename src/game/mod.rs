@@ -6,18 +6,18 @@
 #![warn(missing_docs)]
 
 mod ask;
-mod codes;
 pub mod drawing;
 mod end;
-mod fact;
+mod fact_text;
 mod finding;
-mod snapshot;
-mod key;
 mod memory;
 mod play;
 mod record;
 mod refusal;
+mod refusal_codes;
+mod repetition;
 mod report;
+mod snapshot;
 mod terms;
 mod turn;
 mod view;
@@ -26,17 +26,18 @@ mod watching;
 pub use crate::derive::explain::Finding;
 pub use crate::derive::{Allowance, Exhausted, Resource, Stop, Watch};
 pub use ask::{Answer, Because, Explanation, HeldFact};
-pub use fact::QuestionError;
+pub use fact_text::QuestionError;
 pub use finding::decide;
-pub use key::key as position_key;
 pub use memory::Memory;
 pub use play::{Game, go_back};
 pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, Objection, PlayError, RULE_SETS, SWITCHES, SwitchError};
+pub use repetition::position_key;
 pub use report::{ActionReport, ReportEffect, ReportEvent, ReportFact, ReportStep};
 pub use snapshot::GameSnapshot;
 pub use terms::Terms;
 pub use view::{
-    ActionView, FieldView, GivenView, KindView, Mark, PieceView, PointView, Trait, View, Zone,
+    ActionView, ArgumentView, FieldView, KindView, MarkedSquares, PieceView, PointView, Trait,
+    View, Zone,
 };
 pub use watching::RowChange;

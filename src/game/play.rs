@@ -15,9 +15,9 @@ use crate::moves::{
 };
 use crate::rules::{Program, Type};
 
-use super::key::key;
 use super::record::{Extra, GameResult, Record, Switch};
 use super::refusal::{IllegalMove, PlayError, RULE_SETS, SWITCHES, SwitchError};
+use super::repetition::position_key;
 use super::terms::Terms;
 
 /// One game.
@@ -106,7 +106,7 @@ impl Game {
     pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
         let _allowance = Allowance::open();
         world.commit();
-        let start = (Snapshot::new(world.facts()), key(&mut world));
+        let start = (Snapshot::new(world.facts()), position_key(&mut world));
         Self { warnings, ..Self::from_parts(world, terms, start, Vec::new()) }
     }
 
@@ -525,7 +525,7 @@ impl Game {
         let san = san.after(&mut self.world, &self.terms.moves);
         let notes = self.notes(&trace, since);
         let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
-        let key = key(&mut self.world);
+        let key = position_key(&mut self.world);
         let turn_goes_on = rewound_to.is_none() && side == self.side();
         self.state_recurrence(key, turn_goes_on);
         let delta = Delta::since(self.world.facts(), since);

@@ -40,7 +40,7 @@ pub struct View {
     /// All kinds of piece of the game.
     pub kinds: Vec<KindView>,
     /// Squares that the rules mark (`.meta mark "relation"`): terrain, zones.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<MarkedSquares>,
     /// Squares that belong to a piece (`.meta zone "relation"`), such as those that it defends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
@@ -52,7 +52,7 @@ pub struct View {
     /// promotion that is chosen in advance. They are those of the first action that has such an argument; if it
     /// has several, there are none here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub given: Vec<GivenView>,
+    pub given: Vec<ArgumentView>,
     /// The reasons for which a draw can be claimed.
     pub claims: Vec<String>,
     /// Facts of the game itself, in words.
@@ -127,7 +127,7 @@ pub struct KindView {
 
 /// Squares that one relation marks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Mark {
+pub struct MarkedSquares {
     /// The relation that marks them.
     pub name: String,
     /// By name.
@@ -160,9 +160,9 @@ fn is_false(it: &bool) -> bool {
     !it
 }
 
-/// A value of an unlisted argument of an action.
+/// A value that an unlisted argument of an action may have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct GivenView {
+pub struct ArgumentView {
     /// The argument's name in the rules.
     pub name: String,
     /// The value, by name.
@@ -461,7 +461,7 @@ impl Game {
         Some(self.program().schema.domain(contract.board.domain).member_name(raw))
     }
 
-    fn marks(&mut self) -> Vec<Mark> {
+    fn marks(&mut self) -> Vec<MarkedSquares> {
         let program = self.program().clone();
         let square = Type::Domain(self.contract().board.domain);
         let mut marks = Vec::new();
@@ -474,7 +474,7 @@ impl Game {
             let squares: BTreeSet<String> =
                 rows.iter().filter_map(|it| it.get(at).map(named)).collect();
             let squares = squares.into_iter().collect();
-            marks.push(Mark { name: meta.value.clone(), squares });
+            marks.push(MarkedSquares { name: meta.value.clone(), squares });
         }
         marks
     }
@@ -515,7 +515,7 @@ impl Game {
     }
 
     /// The values of the unlisted argument of the first action that has any; empty if that has several.
-    fn given(&mut self) -> Vec<GivenView> {
+    fn given(&mut self) -> Vec<ArgumentView> {
         let (program, contract) = (self.program().clone(), self.contract().clone());
         let takes = |it: &crate::rules::Action| !it.unlisted.is_empty();
         if self.result().is_some() || !program.actions.iter().any(takes) {
@@ -531,7 +531,7 @@ impl Game {
             let raw = way.args.get(action.listed()).copied()?;
             let suffix = to_uci(self.world_mut(), &way).strip_prefix(&text)?.to_owned();
             let value = program.value_name(it.column.ty, raw);
-            Some(GivenView { name: it.column.name.clone(), value, suffix })
+            Some(ArgumentView { name: it.column.name.clone(), value, suffix })
         });
         given.collect()
     }

@@ -1,6 +1,6 @@
 //! Watches of relations: the rows that are added and removed as a game is played, in the words of its rules.
 
-use super::fact::{QuestionError, relation_meant};
+use super::fact_text::{QuestionError, relation_meant};
 use super::play::Game;
 use crate::derive::Watch;
 

@@ -23,7 +23,7 @@ use super::web::Web;
 const PREFIX: &str = "rma_";
 /// Maximum number of devices of one account.
 pub(super) const DEVICES: usize = 20;
-/// The number of recovery codes that an account is given.
+/// Number of recovery codes of a new account.
 const CODES: usize = 8;
 /// Maximum number of characters of the name of a device.
 const LABEL: usize = 40;
@@ -54,16 +54,16 @@ impl Account {
         Seat { name: self.name.clone(), token: self.token.clone(), computer: None }
     }
 
-    /// Checks that its games can count for it: its seats are known as those of an account.
+    /// Checks that rated games and tournaments can count for the account, which needs its id in its seats.
     ///
     /// # Errors
-    /// It is of an earlier version.
+    /// It was made by an earlier version: its seats have the hash of its token.
     pub(super) fn can_count(&self) -> Result<(), Problem> {
         if self.token.account().is_some() {
             return Ok(());
         }
-        let message = "this account was made by an earlier version: it plays no rated games and no tournaments, \
-                       so make another one for them";
+        let message = "this account was made by an earlier version: it cannot play rated games or tournaments; \
+                       create another account for them";
         Err(Problem::conflict("account_too_old", message))
     }
 }
@@ -252,7 +252,7 @@ pub(super) fn wrong_code() -> Problem {
 }
 
 pub(super) fn too_old() -> Problem {
-    let message = "this account was made by an earlier version: it has its one token, and no codes";
+    let message = "this account was made by an earlier version: it has one token only, which cannot be changed, and no recovery codes";
     Problem::conflict("account_too_old", message)
 }
 

@@ -18,11 +18,13 @@ use crate::game::{Game, PieceView, Stop, View};
 use crate::moves::action_texts;
 use crate::opponent::{Budget, Knowledge, Level, Opponent, Score};
 
-/// Budgets of the search: for a position, and for the likely answer to each action that is shown.
+/// Budget of the search of a position.
 const BUDGET: Budget = Budget { nodes: 12_000, depth: 6, time: Some(Duration::from_millis(2_500)) };
+/// Budget of the search for the likely answer to each action that is shown.
 const ANSWER: Budget = Budget { nodes: 600, depth: 2, time: Some(Duration::from_millis(300)) };
-/// Maximum number of actions that are shown, and of reasons for each.
+/// Maximum number of actions that are shown.
 const ACTIONS: usize = 3;
+/// Maximum number of reasons for each.
 const REASONS: usize = 3;
 
 /// An action that the computer recommends.

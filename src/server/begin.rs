@@ -18,7 +18,7 @@ pub(super) fn begin(
     rules: String,
     options: GameOptions,
 ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
-    // The game's name alone leads back to its usual start, so another one of its own is written down.
+    // The name of the game stands for its usual start: if it was made with another one, that is stored as a FEN.
     let chosen = || ruleset.chosen_start().filter(|_| options.facts.is_none()).map(str::to_owned);
     let fen = options.fen.clone().or_else(chosen);
     let board = start(ruleset, catalogue, fen.as_deref(), options.facts.as_deref())?;

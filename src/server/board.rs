@@ -46,7 +46,7 @@ impl Board {
         }
     }
 
-    /// The rules of a position of the game, if they are others than those of the board.
+    /// The rules of a position of the game, if they differ from those of the board.
     fn other_rules(&self, game: &Game) -> Option<Ruleset> {
         match self.rules.governs(game) {
             true => None,

@@ -137,7 +137,7 @@ impl Cluster {
                 }
                 // All of it is sent again after a while, and the other nodes forget what is not.
                 Err(problem) => {
-                    tracing::debug!(problem.message, "the others are not told who is connected")
+                    tracing::debug!(problem.message, "other nodes are not told who is connected")
                 }
             }
         }

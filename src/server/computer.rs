@@ -21,8 +21,9 @@ use crate::game::Game;
 use crate::moves::action_texts;
 use crate::opponent::Level;
 
-/// Maximum number of times that the search for an action is repeated where there was no room, and the time between.
+/// Maximum number of times that the search for an action is repeated if there was no room for it.
 const TRIES: usize = 5;
+/// Pause before such a repetition.
 const PAUSE: Duration = Duration::from_secs(3);
 
 /// A seat that the computer has. Its token is sent to no client.

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
-/// Maximum size of the caches of compiled rule sets and of catalogues, in bytes. The rules of games in play stay
-/// in memory beyond that.
+/// Maximum size of the cache of compiled rule sets, in bytes. The rules of games in play stay in memory beyond that.
 const COMPILED: usize = 96 << 20;
+/// Maximum size of the cache of catalogues, in bytes.
 const CATALOGUES: usize = 32 << 20;
 /// An estimate of the bytes of a catalogue besides its own texts. It is a copy of the one that it builds on, and
 /// shares only the texts with it.

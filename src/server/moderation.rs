@@ -12,10 +12,11 @@ use super::problem::Problem;
 use super::store::{Change, Store, StoreError};
 use super::web::Web;
 
-/// Maximum number of unread reports, and of characters of one.
+/// Maximum number of unread reports.
 pub(super) const REPORTS: usize = 1_000;
+/// Maximum number of characters of a report.
 pub(super) const REPORT: usize = 500;
-/// Maximum number of accounts that one account blocks.
+/// Maximum number of accounts that one account can block.
 const BLOCKS: usize = 200;
 
 /// A report about a game.

@@ -172,8 +172,8 @@ impl Web {
     /// Finds an opponent for a rated game, or waits for one.
     ///
     /// # Errors
-    /// The clock, or the game and its presets do not work, or have other than two sides; or the account is of an
-    /// earlier version.
+    /// The clock is not valid, the game or its presets cannot be loaded, the game does not have two sides, or the
+    /// account was made by an earlier version.
     pub(super) async fn pair(&self, account: &Account, wanted: Pairing) -> Result<Paired, Problem> {
         let Pairing { game, presets, clock } = wanted;
         if let Some(fault) = clock.and_then(|it| it.fault()) {
@@ -184,7 +184,7 @@ impl Web {
         let own_rules = self.host.library.own_hash();
         let ruleset = self.host.ruleset(&own_rules, &game, &presets).await?;
         if ruleset.sides().len() != 2 {
-            return Err(Problem::not_rated("of games with two sides"));
+            return Err(Problem::not_rated("have two sides"));
         }
         let rules = rating::rules_of(&game, &presets, None);
         let clock_text = serde_json::to_string(&clock).unwrap_or_default();
@@ -202,7 +202,7 @@ impl Web {
             ..GameOptions::default()
         };
         let (web, account) = (self.clone(), account.clone());
-        // The store names a pair before the seat is taken: who is named must not be left alone.
+        // The store names a pair before the seat is taken: the player who waits must not be left without an opponent.
         to_the_end(async move { web.meet_or_wait(&account, asking, options).await }).await
     }
 

@@ -83,9 +83,9 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
     }
 
-    /// The problem of a game that cannot be rated; `what` says which ones can.
+    /// The problem of a game that cannot be rated; `what` completes "rated games must".
     pub(super) fn not_rated(what: &str) -> Self {
-        Self::unprocessable("cannot_be_rated", format!("rated games are {what}"))
+        Self::unprocessable("cannot_be_rated", format!("rated games must {what}"))
     }
 
     pub fn body(&self) -> ProblemBody {

@@ -53,7 +53,8 @@ fn what_new_writes_plays_at_once() {
         let odd = run(&["new", "game", name]);
         assert_eq!(odd.code, 2);
         assert!(odd.err.contains(&format!("rules cannot have the name {name:?}")), "{}", odd.err);
-        let rules = ["up to 48 lower-case letters", "begin with a letter", "do not end with a hyphen"];
+        let rules =
+            ["up to 48 lower-case letters", "begin with a letter", "do not end with a hyphen"];
         assert!(rules.iter().all(|it| odd.err.contains(it)), "{}", odd.err);
     }
     // The commands can be copied whatever the folder is called.

@@ -31,10 +31,10 @@ const MODULES: &[(&str, &str, &str)] = &[
     (
         "types",
         "types.rs",
-        "ActionReport ActionView Activation ActivationError AddError AttrId Because CatalogueError \
+        "ActionReport ActionView Activation ActivationError AddError ArgumentView AttrId Because CatalogueError \
          ContractError DefinitionError DefinitionFault Diagnostic Diagnostics Diagram Difference Doubt \
-         EndError Ended Exhausted FactError FenError FieldView Finding GameEntry GivenView HeldFact JsonError \
-         KindView Label LayoutEntry LetterFault LoadError MakeError Mark MoveError MoveFault Numbered \
+         EndError Ended Exhausted FactError FenError FieldView Finding GameEntry HeldFact JsonError \
+         KindView Label LayoutEntry LetterFault LoadError MakeError MarkedSquares MoveError MoveFault Numbered \
          Objection Oddity OptionEntry OptionType Particulars PieceView Place PlaceError PlanError PointView \
          PresetEntry QuestionError Refusal ReportEffect ReportEvent ReportFact ReportStep Resource \
          RestoreError Restored RowChange RuleFile SaveError SavedMove SavedOwner SavedSwitch SavedValue \

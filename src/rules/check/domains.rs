@@ -487,8 +487,8 @@ impl<'t> Domains<'t> {
     }
 
     /// Adds the hidden attribute that has the facts of another one from before an action, which `was R(...)` reads, unless
-    /// it is there. If the facts are about entities, `owners` is the domain of entities: facts of its members stay when
-    /// the action removes an entity.
+    /// it is there. `owners` is the domain of what they are about. Where that is an entity, they are about a member of the
+    /// domain of entities: so they stay when the action removes the entity.
     pub(super) fn add_before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
         // The schema's own entity counter comes first.
         let old = &self.attrs[usize::from(of.0) - 1];

@@ -53,7 +53,7 @@ pub(super) struct NewAccount {
     device: Option<String>,
 }
 
-/// Makes an account. Its token and its recovery codes are returned only this once.
+/// Creates an account. Its token and its recovery codes are returned only this once.
 #[utoipa::path(post, path = "/api/v1/accounts", operation_id = "create_account", request_body = NewAccount, responses(
     (status = 201, description = "The token of this device, and recovery `codes` for others", body = Entrance),
     (status = 409, description = "The name is taken", body = ProblemBody),
@@ -69,11 +69,11 @@ pub(super) async fn create(
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
     let id = name.to_ascii_lowercase();
     if !name.chars().all(is_plain) || !(2..=20).contains(&name.len()) {
-        let message = "a name has 2 to 20 letters, digits, - or _";
+        let message = "a name must have 2 to 20 letters, digits, - or _";
         return Err(Problem::unprocessable("bad_name", message));
     }
     if RESERVED.contains(&id.as_str()) || id.starts_with(COMPUTER) {
-        let message = format!("the name {name} is not given away: choose another one");
+        let message = format!("the name {name} is reserved: choose another one");
         return Err(Problem::unprocessable("bad_name", message));
     }
     let salt = new_token()?;
@@ -346,10 +346,10 @@ pub(super) async fn report(
 ) -> Result<Json<Reported>, Problem> {
     web.admit(&caller, Cost::Sensitive)?;
     let from = caller.0.map_or_else(String::new, |it| it.to_string());
-    // Lines become one, without their words becoming one.
+    // A report is one line: its line ends become spaces.
     let text = text.trim().replace(char::is_control, " ");
     if text.is_empty() || text.chars().count() > REPORT {
-        let message = format!("a report says what is wrong, in {REPORT} characters at most");
+        let message = format!("a report must say what is wrong, in {REPORT} characters at most");
         return Err(Problem::bad("bad_report", message));
     }
     // Guests are distinguished by a hash of the game and their address; the address itself is not stored.

@@ -72,10 +72,10 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
     catalogue.presets().iter().map(entry).collect()
 }
 
-/// Whether a game and presets work together, before a game is made of them.
+/// Checks whether a game can be played with presets, before it is created.
 #[utoipa::path(post, path = "/api/v1/presets/check", request_body = Combination, responses(
-    (status = 200, description = "They do: what is `active`, in full, and the names of the `sides`; the `position` that it starts from, and its `facts` as text; `fields` are what a FEN of it may say at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
-    (status = 422, description = "They do not, and why", body = ProblemBody),
+    (status = 200, description = "It can: the presets that are `active`, in full, and the names of the `sides`; the `position` that it starts from, and its `facts` as text; `fields` are those that a FEN of it may have at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
+    (status = 422, description = "It cannot; the message says why", body = ProblemBody),
 ))]
 pub(super) async fn check_presets(
     State(web): State<Web>,

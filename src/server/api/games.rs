@@ -27,8 +27,8 @@ use crate::server::store::{Store, Summary};
 use crate::server::transcript;
 use crate::server::web::Web;
 
-/// The name of players who give none.
-const NOBODY: &str = "Anonymous";
+/// The name of a player who gives none.
+const ANONYMOUS: &str = "Anonymous";
 /// Default number of games in a list.
 const LIST: usize = 50;
 /// Maximum number of games in a list.
@@ -42,7 +42,7 @@ const MAX_PAGE: usize = 1_000;
 #[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
     (status = 201, description = "The state of the game, with the `token` of your seat if you have one and no account", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 422, description = "The game, its presets or the position cannot be loaded, or the clock leaves no time", body = ProblemBody),
+    (status = 422, description = "The game, its presets or the position cannot be loaded, or the clock is not valid", body = ProblemBody),
 ))]
 pub(super) async fn create(
     State(web): State<Web>,
@@ -80,12 +80,12 @@ pub(super) async fn create(
     if let (Some(seat), Some(token)) = (&new.seat, &token) {
         let names = sides(&web, &rules, &options).await?;
         if is_rated && names.len() != 2 {
-            return Err(Problem::not_rated("of games with two sides"));
+            return Err(Problem::not_rated("have two sides"));
         }
         let sides = chosen(&names, seat, token)?;
         let (name, hash) = match account {
             Some(it) => (it.name, it.token),
-            None => (new.name.unwrap_or_else(|| NOBODY.to_owned()), TokenHash::of(token)),
+            None => (new.name.unwrap_or_else(|| ANONYMOUS.to_owned()), TokenHash::of(token)),
         };
         own = Some(hash.clone());
         let seat_of =
@@ -130,14 +130,14 @@ fn rated(new: &NewGame, account: Option<&Account>) -> Result<bool, Problem> {
     }
     let is_own = new.fen.is_none() && new.facts.is_none() && new.pgn.is_none();
     match new.seat.as_deref() {
-        _ if account.is_none() => Err(Problem::not_rated("of accounts: log in first")),
+        _ if account.is_none() => Err(Problem::not_rated("be between accounts: log in first")),
         None | Some("both" | "all") => {
-            Err(Problem::not_rated("between two players: give one `seat`"))
+            Err(Problem::not_rated("be between two players: give one `seat`"))
         }
         _ if new.computer.is_some() => {
-            Err(Problem::not_rated("between two players, not the computer"))
+            Err(Problem::not_rated("be between two people, without the computer"))
         }
-        _ if !is_own => Err(Problem::not_rated("from the game's own position")),
+        _ if !is_own => Err(Problem::not_rated("start from the game's own position")),
         _ => Ok(true),
     }
 }
@@ -268,7 +268,7 @@ pub(super) async fn join(
         Some(it) => (it.name, it.token, None),
         None => {
             let token = new_token()?;
-            let name = joining.name.unwrap_or_else(|| NOBODY.to_owned());
+            let name = joining.name.unwrap_or_else(|| ANONYMOUS.to_owned());
             (name, TokenHash::of(&token), Some(token))
         }
     };
@@ -348,7 +348,7 @@ pub(super) async fn act(
         web.admit(&caller, Cost::Game)?;
     }
     if matches!(wanted, Act::Presets(_)) {
-        // What is agreed on is compiled.
+        // If they are agreed on, they are compiled.
         web.admit(&caller, Cost::Compiling)?;
     }
     let input = Input::Act { token, id: acting.id, act: wanted };
@@ -378,6 +378,7 @@ pub(super) async fn events(
 #[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path, description = "The game"), Asking), responses(
     (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
     (status = 400, description = "The question is not valid; `message` states why", body = ProblemBody),
+    (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn explain(
@@ -429,7 +430,8 @@ const PGN: &str = "application/x-chess-pgn; charset=utf-8";
 /// The game as a text: PGN, the FEN or the facts of the position, or its log.
 #[utoipa::path(get, path = "/api/v1/games/{id}/export", params(("id" = String, Path, description = "The game"), Exporting), responses(
     (status = 200, description = "The text", body = String),
-    (status = 400, description = "The question is not valid; `message` states why", body = ProblemBody),
+    (status = 400, description = "There is no such format", body = ProblemBody),
+    (status = 404, description = "There is no such game", body = ProblemBody),
 ))]
 pub(super) async fn export(
     State(web): State<Web>,
@@ -450,7 +452,7 @@ pub(super) async fn export(
         "facts" => text("application/json", position(|game| game.to_json()).await?),
         "log" => return log(web, id).await,
         other => {
-            let message = format!("{other} is no format: pgn, fen, facts or log");
+            let message = format!("there is no format {other}: use pgn, fen, facts or log");
             return Err(Problem::bad("no_such_format", message));
         }
     };

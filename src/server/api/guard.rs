@@ -103,7 +103,7 @@ fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem>
     let mut hosts = request.headers().get_all(HOST).iter();
     let (named, more) = (hosts.next(), hosts.next());
     let unreadable =
-        || Problem::bad("bad_host", "a request has at most one `Host` header, in ASCII");
+        || Problem::bad("bad_host", "a request may have only one `Host` header, in ASCII");
     let named = named.map(|it| it.to_str().map_err(|_| unreadable())).transpose()?;
     if more.is_some() {
         return Err(unreadable());
@@ -161,7 +161,7 @@ impl Web {
         caller.0.map_or(Ok(()), |net| self.charge(&Payer::Net(net), cost))
     }
 
-    /// The same for an account, wherever it asks from.
+    /// Counts a request of this cost for an account, from whatever network it comes.
     ///
     /// # Errors
     /// As [`Web::admit`].

@@ -21,8 +21,8 @@ use crate::server::web::Web;
 #[utoipa::path(post, path = "/api/v1/pairings", operation_id = "pair", security(("account" = [])), request_body = Pairing, responses(
     (status = 200, description = "The game, and whether an opponent is there", body = Paired),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 409, description = "The account is of an earlier version", body = ProblemBody),
-    (status = 422, description = "The game, its presets or the clock do not work, or the game does not have two sides", body = ProblemBody),
+    (status = 409, description = "The account was made by an earlier version", body = ProblemBody),
+    (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock is not valid", body = ProblemBody),
 ))]
 pub(super) async fn pair(
     State(web): State<Web>,

@@ -85,8 +85,7 @@ fn setup_and_actions(id: &str, log: &[LogEntry]) -> Result<(Setup, Vec<String>),
 }
 
 impl Host {
-    /// Plays the actions of a path from the start position of a study. Returns the board after them, and each action
-    /// with its side and its texts.
+    /// Plays actions from the start position of a study. Returns the board after them, and each action with its texts.
     async fn replayed(
         self: &Arc<Self>,
         study: &Study,
@@ -362,7 +361,6 @@ pub(super) async fn position(
     Ok(Json(json!({ "node": node, "title": title, "position": position, "result": result })))
 }
 
-/// Parses the number of an action.
 fn number(text: &str) -> Result<u32, Problem> {
     let bad = || Problem::bad("bad_node", format!("{text:.20} is not the number of an action"));
     text.parse().map_err(|_| bad())
@@ -462,8 +460,7 @@ pub(super) async fn comment(
     Ok(Json(study))
 }
 
-/// The setup of a study of a game in the catalogue, by the rules with that hash if the server knows them, else by its
-/// own rules.
+/// The setup of a study of a catalogue's game, by the rules of that hash if the server knows them, else by its own.
 async fn setup(
     web: &Web,
     hash: Option<String>,

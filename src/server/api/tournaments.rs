@@ -71,8 +71,7 @@ pub(super) struct NewTournament {
     minutes: Option<u32>,
     /// The number of rounds of a Swiss, 20 at most: the next round is paired when all games of a round are over.
     rounds: Option<u32>,
-    /// When it begins, in milliseconds since 1970, at most 30 days from now. If absent, its maker must start it within
-    /// a day.
+    /// When it begins, in milliseconds since 1970, within 30 days; if absent, its maker must start it within a day.
     starts: Option<u64>,
 }
 
@@ -104,9 +103,7 @@ pub(super) async fn create(
             return Err(Problem::unprocessable("bad_length", message));
         }
     };
-    if !INITIAL_TIMES.contains(&clock.initial)
-        || clock.increment.max(clock.delay) > MAX_INCREMENT
-    {
+    if !INITIAL_TIMES.contains(&clock.initial) || clock.increment.max(clock.delay) > MAX_INCREMENT {
         let message = "a tournament's clock has an initial time of 5 seconds to 3 hours, and an increment or delay of up to 3 minutes";
         return Err(Problem::unprocessable("bad_clock", message));
     }
@@ -132,17 +129,15 @@ pub(super) async fn create(
     let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
     let view = table.view(&id, now);
     let make = move |store: &mut dyn Store| {
-        let too_many = |message| Err(Problem::conflict("too_many_tournaments", message));
+        let too_many = |which: String| {
+            Err(Problem::conflict("too_many_tournaments", format!("too many tournaments: {which}")))
+        };
         let of_account = own_key(&table.terms.by, "");
         if store.records(&of_account, "", LIVE_OF_ACCOUNT)?.len() >= LIVE_OF_ACCOUNT {
-            return too_many(format!(
-                "you have {LIVE_OF_ACCOUNT} tournaments that are not over: end or remove one"
-            ));
+            return too_many(format!("{LIVE_OF_ACCOUNT} of yours are not over: end or remove one"));
         }
         if store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE {
-            return too_many(format!(
-                "this server has {LIVE} tournaments that are not over: try again when one is"
-            ));
+            return too_many(format!("{LIVE} on this server are not over: try again later"));
         }
         let all = [
             Change { key: key(&id), from: None, to: text(&table) },
@@ -243,7 +238,7 @@ pub(super) async fn games(
     (status = 200, description = "The tournament with its new player", body = Tournament),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
     (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It is over, it has 128 players, or the account was made by an earlier version of the server", body = ProblemBody),
+    (status = 409, description = "It is over, it has 128 players, or the account was made by an earlier version", body = ProblemBody),
 ))]
 pub(super) async fn join(
     State(web): State<Web>,

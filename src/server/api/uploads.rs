@@ -90,8 +90,7 @@ pub(super) async fn remove(
 /// The problem that there is no room for another rule set.
 pub(super) fn too_many() -> Problem {
     let message = format!(
-        "you keep {RULE_SETS} rule sets, which is as many as one may: \
-         make room with DELETE /api/v1/rules/ID"
+        "you keep {RULE_SETS} rule sets, the maximum: make room with DELETE /api/v1/rules/ID"
     );
     Problem::conflict("too_many_rules", message)
 }

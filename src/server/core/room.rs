@@ -18,9 +18,11 @@ use crate::presets::is_printable;
 pub(in crate::server) const EVENTS: u64 = 20_000;
 /// Number of events that are reserved for the end of a game and for chat after it.
 const RESERVE: u64 = 400;
-/// Maximum number of characters of names and messages.
+/// Maximum number of characters of a player's name.
 pub(super) const NAME: usize = 40;
+/// Maximum number of characters of a request's id.
 const ID: usize = 64;
+/// Maximum number of characters of a chat message.
 const CHAT: usize = 300;
 /// Maximum size of the presets in one request, in bytes of JSON.
 const PRESETS: usize = 1024;

@@ -6,8 +6,9 @@
 
 use super::refusal::{Refusal, Talk};
 
-/// Maximum number of offers by one side until the game reaches a new ply, and the same for chat messages.
+/// Maximum number of offers by one side until the game reaches a new ply.
 const OFFERS: u32 = 20;
+/// Maximum number of chat messages by one side until the game reaches a new ply.
 const MESSAGES: u32 = 300;
 /// Maximum number of events of all sides that are neither moves on the board nor an end.
 const ALL: u64 = 6_000;

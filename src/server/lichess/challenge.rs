@@ -42,7 +42,7 @@ pub(super) async fn create(
     web.may_play_with(&from, vec![to.id()]).await?;
     let are_two = from.id() != to.id();
     if terms.rated && !(are_two && [&from, &to].iter().all(|it| it.can_count().is_ok())) {
-        let what = "between two accounts, neither of them of an earlier version";
+        let what = "be between two accounts, neither of them made by an earlier version";
         return Err(Problem::not_rated(what).into());
     }
     let id = new_id()?;
@@ -66,7 +66,7 @@ pub(super) async fn open(
     web.admit(&caller, Cost::Game)?;
     let terms = Terms::read(&web, &fields(&headers, &body)?).await?;
     if terms.rated {
-        return Err(Problem::not_rated("between two accounts: challenge one").into());
+        return Err(Problem::not_rated("be between two accounts: challenge one").into());
     }
     let id = web.host.create(terms.options(Vec::new())).await?;
     let mut body = terms.body(&id);

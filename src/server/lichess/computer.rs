@@ -77,7 +77,7 @@ async fn begin(
 ) -> Result<Value, LichessProblem> {
     let terms = Terms::read(web, fields).await?;
     if terms.rated {
-        return Err(Problem::not_rated("between two players, not the computer").into());
+        return Err(Problem::not_rated("be between two people, without the computer").into());
     }
     let id = new_id()?;
     let color = color(fields, &id);

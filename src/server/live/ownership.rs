@@ -156,6 +156,6 @@ impl Live {
             self.lease = None;
             self.reload().await?;
         }
-        Err(Problem::conflict("game_moved", "others were faster, again and again: ask again"))
+        Err(Problem::conflict("game_moved", "other servers keep changing this game: ask again"))
     }
 }

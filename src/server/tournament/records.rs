@@ -18,8 +18,9 @@ pub(in crate::server) fn live_key(id: &str) -> String {
     format!("{LIVE_PREFIX}{id}")
 }
 
-/// Prefixes of the keys of tournaments that are not over, and of those that are.
+/// Prefix of the keys of tournaments that are not over.
 pub(in crate::server) const LIVE_PREFIX: &str = "tournaments live ";
+/// Prefix of the keys of tournaments that are over.
 pub(in crate::server) const OVER_PREFIX: &str = "tournaments over ";
 
 /// Keys of tournaments that ended later sort first.
@@ -141,7 +142,9 @@ pub(in crate::server) fn busy() -> Problem {
 /// # Errors
 /// The store cannot be reached.
 pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool, StoreError> {
-    let busy = || StoreError::Unavailable("another request is changing the tournament: try again".to_owned());
+    let busy = || {
+        StoreError::Unavailable("another request is changing it: try again".to_owned())
+    };
     edited(store, busy, |store| {
         let Some((before, mut table)) = read(store, id)? else { return Ok((false, Vec::new())) };
         let ends = table.stop(now).is_ok();

@@ -409,7 +409,7 @@ impl Table {
     }
 
     /// Whether a player has another bye, though others have had fewer, and blocks one of them. Such a bye is worth
-    /// nothing: otherwise who blocks all others would win without a game.
+    /// nothing: otherwise a player who blocks all others would win without a game.
     fn blocks_for_a_bye(&self, who: usize, blocks: &Blocks) -> bool {
         let here = || self.players.iter().filter(|it| !it.away);
         let player = &self.players[who];

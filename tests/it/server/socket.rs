@@ -286,7 +286,9 @@ fn who_pings_too_often_is_cut_off() {
             let closed = timeout(Duration::from_secs(10), async {
                 loop {
                     match client.0.next().await {
-                        Some(Ok(Message::Close(frame))) => return frame.map(|it| u16::from(it.code)),
+                        Some(Ok(Message::Close(frame))) => {
+                            return frame.map(|it| u16::from(it.code));
+                        }
                         Some(Ok(_)) => {}
                         _ => return None,
                     }

@@ -1,7 +1,5 @@
-//! Emits the function that updates the maintained relations, one by one, in the order of their numbers.
-//!
-//! Nothing here derives, compares or reports: the methods emit the code that will, and their values are those that it
-//! computes.
+//! Emits the function that updates the maintained relations, one by one, in the order of their numbers. Nothing here
+//! derives, stores or reports: the methods emit the code that will.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
@@ -29,7 +27,6 @@ impl<W: Word> Lower<'_, '_, W> {
         self.end(Self::share_top);
     }
 
-    /// Emits the loop over the blocks of a relation that may have changed since it was last updated.
     fn catch_up_blocks(&mut self, kept: &Maintained, kept_id: KeptId) {
         let address = self.dirty(kept_id);
         let blocks = self.load_row(address);
@@ -137,7 +134,6 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Emits the loop over the tuples of a relation that may have changed since it was last updated.
     fn catch_up_tuples(&mut self, kept: &Maintained, kept_id: KeptId) {
         let Some(&(start, arity)) = self.leaf().shared.suspects.get(&kept_id) else { return };
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
@@ -216,16 +212,14 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Emits code that sets the bit of a block (a value of the first column) in the support: whether any of its rows has
-    /// a member.
+    /// Emits code that sets the bit of a block, a value of the first column, in the support: whether it has members.
     fn update_support(&mut self, dense: &Dense, support: u32, first: Value) {
         let any = self.any_in_block(dense, first, None);
         let address = self.row_at(Space::Maintained, alone(support));
         self.put_bit(address, first, any);
     }
 
-    /// Emits code that sets the bit of a block in a row of the index, that of a value of the last column: whether any row
-    /// of the block has that value.
+    /// Emits code that sets the bit of a block in the index's row of a last column's value: whether it has that value.
     fn update_index(&mut self, dense: &Dense, row: Value, first: Value, last: Value) {
         let any = self.any_in_block(dense, first, Some(last));
         let address = self.row_of(Space::Maintained, row);

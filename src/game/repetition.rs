@@ -7,8 +7,8 @@
 
 use crate::derive::World;
 
-/// The key of the position on the board.
-pub fn key(world: &mut World) -> u64 {
+/// The repetition key of the position on the board.
+pub fn position_key(world: &mut World) -> u64 {
     let program = world.program().clone();
     let mut key = 0u64;
     for (place, &rel) in program.repetition.iter().enumerate() {
