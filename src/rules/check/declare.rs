@@ -400,8 +400,8 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// The domain whose members own the facts of an input: that of its first column, which must have named
-    /// members.
+    /// The domain whose members the facts of an input are about: that of its first column, which must not be a domain of
+    /// entities, nor `Bool`.
     fn owners(
         &mut self,
         decl: &RelationDecl<'t>,
@@ -689,7 +689,7 @@ impl<'t> Checker<'t> {
                 self.report(mistake::static_repetition(name, span));
             } else if self.repetition.iter().any(|it| it.0 == id && it.1.source == name.span.source)
             {
-                // Only within one file: independent files may both need it.
+                // Several files may list a relation that they need; one file lists it once.
                 self.report(mistake::repetition_twice(name));
             } else {
                 self.repetition.push((id, name.span));

@@ -146,16 +146,16 @@ struct Checker<'t> {
     reactions: Vec<Reaction>,
     events: Vec<Info<'t>>,
     event_ids: NameTable<'t, EventId>,
-    /// In their order.
+    /// In the order in which they run.
     stages: Vec<Stage>,
-    /// By order of declaration, which `stage_at` translates to the order of stages.
+    /// The number of each stage in the order of declarations, which `stage_at` translates to its id.
     stage_ids: NameTable<'t, usize>,
     stage_at: Vec<StageId>,
     default_stage: StageId,
     trials: Vec<TrialRelation>,
     /// See [`owners`].
     owners: Vec<Option<u16>>,
-    /// As declared: several files may name the same relation.
+    /// As the files list them: several may list the same relation.
     repetition: Vec<(RelId, Span)>,
     lasting: Vec<AttrId>,
     expiry: Expiry,
@@ -251,7 +251,7 @@ impl<'t> Checker<'t> {
                         names.into_iter().chain(self.broken.iter().copied()).collect()
                     });
                     let span = |it| self.known(Name { text: it, ..name });
-                    // What a preset is wrongly said to have may be everybody's.
+                    // For `preset::name`, which the preset does not have: a shared relation may be called `name`.
                     let short = name.text.rsplit_once("::").map(|it| it.1);
                     let near = short.filter(|it| span(*it).is_some()).or(near);
                     let near = near.map(|it| (it, span(it).map(|it| self.relation(it).span)));

@@ -25,7 +25,7 @@ pub(super) struct Scopes<'t> {
     exported: HashSet<(u16, &'t str)>,
     /// The attributes of exported inputs.
     attributes: HashSet<(u16, &'t str)>,
-    /// As written, with the scope.
+    /// The names after `.export` as they are written, each with its scope.
     exports: Vec<(u16, Name<'t>)>,
     /// Earlier names of relations.
     aliases: Vec<Alias<'t>>,
@@ -233,7 +233,7 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
             let exported = || self.exported.get(name.text).map(|it| (*it, Found::Exported));
             return own.map(|it| (*it, Found::Own)).or_else(shared).or_else(exported);
         };
-        // Then all names are shared.
+        // No file has private names: all are shared.
         if scopes.names.is_empty() {
             return self.shared.get(text).map(|it| (*it, Found::Shared));
         }

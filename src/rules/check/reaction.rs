@@ -15,7 +15,7 @@ use super::super::variables::term_vars;
 use super::rule::{Body, OUTER, Subject, Use};
 use super::{Checker, Info};
 
-/// What a reaction reacts to; `None` for `on any`, and for what there is not.
+/// What a reaction reacts to; `None` for `on any`, and for a name that is not declared.
 type Trigger = Option<(Event, Subject)>;
 
 impl<'t> Checker<'t> {
@@ -109,7 +109,7 @@ impl<'t> Checker<'t> {
             return self.add_before(rel, Role::Given(Given::Before(rel)));
         };
         if matches!(input, Input::List(..)) {
-            // It is an option of an activation, which no effect writes: it was what it is.
+            // A list is an option of an activation, which no effect writes: it was the same before the action.
             return Some(rel);
         }
         let domain = match (input, self.info(rel).types.first()) {
