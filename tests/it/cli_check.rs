@@ -137,7 +137,7 @@ fn a_file_for_a_whole_family_is_told_which_game_it_does_not_go_with() {
 
 /// As `test` does, which plays it.
 #[test]
-fn a_game_in_which_nobody_can_do_anything_is_a_mistake() {
+fn a_game_without_any_action_is_a_mistake() {
     let text = "% idle\n.meta game \"idle\"\n.meta board \"none\"\n.meta start \"- w 1\"\n";
     let path = scratch("idle.dl", text);
     let out = check(1, &["check", &path]);

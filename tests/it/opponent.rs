@@ -605,7 +605,7 @@ fn samples_keep_to_their_budget_in_any_game() {
 }
 
 #[test]
-fn who_is_stopped_at_once_still_has_an_action() {
+fn a_search_that_is_stopped_at_once_still_has_an_action() {
     let stop = Stop::default();
     stop.stop();
     for game in ["chess", "hex", "othello", "cotulenh"] {

@@ -22,7 +22,7 @@ fn legal(game: &mut Game) -> Vec<String> {
 
 /// Kings and rooks that are put where they stand in chess may castle, in whichever order they come.
 #[test]
-fn who_is_placed_at_home_may_castle() {
+fn kings_and_rooks_placed_at_home_may_castle() {
     for (moves, rights) in [
         ("K@e1 K@d8 R@h1 R@h8 R@a1 R@a8", "KQ"),
         ("R@h1 K@e8 R@a1 R@a8 K@e1", "KQq"),

@@ -112,7 +112,7 @@ fn games_of_unknown_variants_are_named() {
 
 /// What lichess exports, and results in other words; captures that are written as pushes; a pass.
 #[test]
-fn exports_of_others_are_judged_by_what_they_mean() {
+fn exports_of_other_programs_are_judged_by_what_they_mean() {
     let file = "tests/data/referee/lichess.pgn";
     let ran = rulemate(&["referee", file]);
     let lines = verdicts(&ran.out);

@@ -187,7 +187,7 @@ fn the_command_line_calls_sides_by_their_names() {
 
 /// Of more than two sides, rules say who wins when one gives up; else no side does.
 #[test]
-fn who_gives_up_leaves_no_winner_unless_rules_say_so() {
+fn resigning_leaves_no_winner_unless_rules_say_so() {
     let result = |game: &mut Game, side: i64| game.resign(side).map(ToString::to_string).ok();
     let mut game = start("three-in-a-row", None);
     assert_eq!(result(&mut game, 1).as_deref(), Some("draw by resignation"));

@@ -622,7 +622,7 @@ fn programs_are_kept_up_to_a_number_of_bytes_and_in_use_up_to_another() {
 }
 
 #[test]
-fn programs_that_nobody_plays_by_make_room() {
+fn programs_that_no_game_uses_make_room() {
     let catalogue = catalogue();
     let mut most = 0;
     for set in sets() {

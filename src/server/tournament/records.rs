@@ -142,9 +142,7 @@ pub(in crate::server) fn busy() -> Problem {
 /// # Errors
 /// The store cannot be reached.
 pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool, StoreError> {
-    let busy = || {
-        StoreError::Unavailable("another request is changing it: try again".to_owned())
-    };
+    let busy = || StoreError::Unavailable("another request is changing it: try again".to_owned());
     edited(store, busy, |store| {
         let Some((before, mut table)) = read(store, id)? else { return Ok((false, Vec::new())) };
         let ends = table.stop(now).is_ok();

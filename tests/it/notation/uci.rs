@@ -106,7 +106,7 @@ fn an_illegal_move_comes_with_what_was_meant() {
 }
 
 #[test]
-fn nobody_moves_from_an_empty_square() {
+fn no_move_starts_on_an_empty_square() {
     let error = parsed("chess", "4k3/8/8/8/8/8/8/4K3 w - - 0 1", "d4d5").expect_err("empty");
     assert_eq!(error.reason, MoveFault::NoSuchPiece);
 }

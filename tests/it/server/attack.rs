@@ -188,7 +188,7 @@ fn others(address: String, over: Arc<AtomicBool>, plies: Arc<AtomicUsize>) -> Ve
 }
 
 #[test]
-fn others_play_on_while_the_server_is_attacked() {
+fn other_games_go_on_while_the_server_is_attacked() {
     let folder = Folder::new("attack");
     let mut server = Process::start(&folder.url(), &["--uploads"]);
     let (address, id) = (server.address.clone(), server.id());

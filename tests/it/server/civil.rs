@@ -52,7 +52,7 @@ fn a_chat_that_is_switched_off_stays_off() {
 }
 
 #[test]
-fn who_is_blocked_plays_with_others() {
+fn a_blocked_player_can_play_with_others() {
     hosted("blocked", Config::default(), async |server| {
         let ((ann, _), (ben, _)) = (account(server, "ann").await, account(server, "Ben").await);
         let block = async |name: &str| {

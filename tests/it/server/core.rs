@@ -559,7 +559,7 @@ fn rules_that_know_nothing_of_time_have_its_owner_lose() {
 }
 
 #[test]
-fn time_in_which_the_server_was_away_is_nobodys() {
+fn time_without_the_server_is_charged_to_no_side() {
     let control = Control { initial: 10_000, increment: 0, delay: 0 };
     let (mut room, mut log) =
         Room::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();

@@ -104,7 +104,7 @@ fn a_proxy_says_whose_request_it_is_and_what_clients_forge_before_it_counts_for_
 }
 
 #[test]
-fn without_a_proxy_nobody_says_whose_request_it_is() {
+fn without_a_proxy_no_header_says_whose_request_it_is() {
     let folder = Folder::new("noproxy");
     let server = Process::start(&folder.url(), &["--rate", "0.01"]);
     let mut wire = Wire::to(&server.address).unwrap();
@@ -292,7 +292,7 @@ fn pages_of_listed_origins_may_use_the_api_and_no_others() {
 }
 
 #[test]
-fn who_has_to_wait_is_told_how_long() {
+fn clients_that_have_to_wait_are_told_how_long() {
     let folder = Folder::new("retry");
     let server = Process::start(&folder.url(), &["--behind-proxy", "--rate", "0.01"]);
     let headers = "host: localhost\r\nx-forwarded-for: 203.0.113.7\r\n";

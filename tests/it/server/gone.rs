@@ -106,7 +106,7 @@ fn a_rematch_is_made_though_the_client_that_agreed_is_gone() {
 
 /// Who asks for a game at the moment when it is made follows the task that goes on, not one that is replaced.
 #[test]
-fn who_follows_a_game_while_it_is_made_is_not_cut_off() {
+fn a_client_that_follows_a_game_while_it_is_made_is_not_cut_off() {
     hosted("made", Config::default(), async |server| {
         let host = &server.web.host;
         for _ in 0..30 {

@@ -89,7 +89,7 @@ fn games_go_on_at_another_node_and_nothing_is_lost() {
 
 #[test]
 #[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
-fn who_has_lost_a_game_cannot_append_to_it() {
+fn a_node_that_has_lost_a_game_cannot_append_to_it() {
     let url = test_database("leases");
     let (mut one, mut two) = (Postgres::open(&url).unwrap(), Postgres::open(&url).unwrap());
     let (a, b): (Arc<str>, Arc<str>) = ("aa".into(), "bb".into());
@@ -100,7 +100,11 @@ fn who_has_lost_a_game_cannot_append_to_it() {
     two.renew(&b).unwrap();
     assert_eq!(two.claim("g", &b).unwrap(), None, "there is no such game yet");
     let first = lease(&a, 1);
-    assert_eq!(one.append(&[under(&first, 0)]).unwrap(), [Ok(())], "who makes a game owns it");
+    assert_eq!(
+        one.append(&[under(&first, 0)]).unwrap(),
+        [Ok(())],
+        "a node that makes a game owns it"
+    );
     assert_eq!(two.claim("g", &b).unwrap(), Some(Claim::Theirs(Arc::clone(&a))));
     let lost = || [Err(Conflict::Lost { game: "g".into() })];
     assert_eq!(two.append(&[under(&lease(&b, 1), 1)]).unwrap(), lost(), "not without a claim");

@@ -31,7 +31,7 @@ async fn seats(server: &Server, id: &str) -> Vec<String> {
 }
 
 #[test]
-fn who_wants_the_same_is_paired() {
+fn players_who_want_the_same_game_are_paired() {
     hosted("pairing", Config::default(), async |server| {
         let (ann, _) = account(server, "ann").await;
         let (ben, _) = account(server, "ben").await;

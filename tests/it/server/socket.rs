@@ -69,7 +69,7 @@ fn versions(events: &[Value]) -> Vec<u64> {
 }
 
 #[test]
-fn who_has_missed_too_much_gets_the_whole_state() {
+fn a_client_that_missed_too_much_gets_the_whole_state() {
     let folder = Folder::new("missed");
     run(async {
         let server = Server::start(&folder, Config::default());
@@ -236,7 +236,7 @@ fn a_socket_of_another_origin_is_refused() {
 }
 
 #[test]
-fn who_never_reads_delays_nobody() {
+fn a_client_that_never_reads_delays_no_other() {
     hosted("slow", Config::default(), async |server| {
         let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
         let mut silent = server.web.host.watch(&id, Some(3), None).await.unwrap();
@@ -272,7 +272,7 @@ fn who_never_reads_delays_nobody() {
 
 /// Pings and pongs of the protocol count as messages do.
 #[test]
-fn who_pings_too_often_is_cut_off() {
+fn a_client_that_pings_too_often_is_cut_off() {
     hosted("pings", Config::default(), async |server| {
         let address = listen(server).await;
         let (id, _) = server.make(json!({ "game": "chess", "seat": "both" })).await;

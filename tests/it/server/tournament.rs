@@ -94,7 +94,7 @@ proptest! {
 
     /// As few meet again as can be, by trying all pairings; the one who is left has had the fewest byes.
     #[test]
-    fn nobody_meets_again_while_another_pairing_exists(all in contenders(7)) {
+    fn no_two_players_meet_again_while_another_pairing_exists(all in contenders(7)) {
         let drawn = swiss(all.clone());
         is_whole(&drawn, all.len());
         prop_assert_eq!(drawn.left.len(), all.len() % 2);
@@ -108,7 +108,7 @@ proptest! {
 
     /// In an arena nobody meets the last opponent at once while others play; and of those who can be paired, none wait.
     #[test]
-    fn an_arena_pairs_whoever_it_can(all in contenders(20), others: bool) {
+    fn an_arena_pairs_all_players_that_it_can(all in contenders(20), others: bool) {
         let drawn = arena(all.clone(), others);
         is_whole(&drawn, all.len());
         let allowed = |one: usize, other: usize| {
@@ -147,7 +147,7 @@ fn the_upper_half_meets_the_lower_and_points_meet_points() {
 }
 
 #[test]
-fn who_has_waited_is_paired_first() {
+fn players_who_have_waited_are_paired_first() {
     let free = |who: usize, waited: u64| Contender { waited, ..contender(who) };
     assert_eq!(arena(vec![free(0, 0), free(1, 9_000), free(2, 6_000)], true).left, [0]);
     // Minutes count as seconds do, whatever the points.
@@ -292,7 +292,7 @@ fn a_tournament_begins_when_it_should() {
 }
 
 #[test]
-fn who_does_not_come_or_withdraws_is_not_paired() {
+fn players_who_do_not_come_or_withdraw_are_not_paired() {
     let mut table = with_players(Kind::Swiss(3), 5);
     table.start(PAUSE).unwrap();
     let bye = table.advance(PAUSE, &none_blocked());
@@ -453,8 +453,8 @@ fn a_swiss_is_played_by_requests() {
             let resign = format!("/api/v1/games/{game}/resign");
             assert_eq!(server.post(&resign, &tokens[loser], json!({})).await.0.as_u16(), 200);
         }
-        let is_drawn = |it: &Value| it["round"] == 2 && boards(it).len() == 2;
-        let second = wait(&server, &path, "a second round", is_drawn).await;
+        let is_paired = |it: &Value| it["round"] == 2 && boards(it).len() == 2;
+        let second = wait(&server, &path, "a second round", is_paired).await;
         let games = |it: &Value| boards(it).into_iter().map(|it| it.0).collect::<BTreeSet<_>>();
         assert!(games(&first).is_disjoint(&games(&second)));
         play_round(&server, &tokens, &second).await;

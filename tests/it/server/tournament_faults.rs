@@ -38,7 +38,7 @@ proptest! {
 
     /// In a Swiss those who block each other meet only if there is no other pairing; in an arena never.
     #[test]
-    fn who_blocks_whom_is_heeded(
+    fn pairings_respect_blocks(
         mut all in contenders(7),
         blocks in prop::collection::btree_set((0_usize..7, 0_usize..7), 0..12),
         others: bool,
@@ -62,7 +62,7 @@ proptest! {
 
 /// Three rounds of four, of whom two block each other: the others meet them again instead.
 #[test]
-fn who_blocks_another_does_not_meet_him() {
+fn players_are_not_paired_with_those_they_block() {
     hosted("tournament-blocks", Config::default(), async |server| {
         tokio::spawn(run_tournaments(Arc::downgrade(&server.web.host)));
         let tokens = accounts(server, &["ann", "ben", "cyd", "dee"]).await;
@@ -72,8 +72,8 @@ fn who_blocks_another_does_not_meet_him() {
         assert_eq!(status.as_u16(), 200, "{it}");
         let path = running(server, &tokens, json!({ "clock": clock(), "rounds": 3 })).await;
         for round in 1..=3 {
-            let is_drawn = |it: &Value| it["round"] == round && boards(it).len() == 2;
-            let now = wait(server, &path, "a round", is_drawn).await;
+            let is_paired = |it: &Value| it["round"] == round && boards(it).len() == 2;
+            let now = wait(server, &path, "a round", is_paired).await;
             for (_, mut players) in boards(&now) {
                 players.sort();
                 assert_ne!(players, ["ann", "cyd"], "round {round}");
@@ -87,7 +87,7 @@ fn who_blocks_another_does_not_meet_him() {
 
 /// Without this, a player who blocks all others would have a point for each round, and win without a game.
 #[test]
-fn nobody_wins_by_blocking_all_others() {
+fn blocking_all_others_does_not_win_a_tournament() {
     let others = || (1..5).map(|it| format!("p{it}"));
     let mine: Blocks = others().map(|it| ("p0".to_owned(), it)).collect();
     let theirs: Blocks = others().map(|it| (it, "p0".to_owned())).collect();
@@ -310,7 +310,7 @@ fn seated(tournament: &Value) -> BTreeSet<String> {
 
 /// Who does not come loses the game and is left out, of a Swiss and of an arena, until he says that he is back.
 #[test]
-fn who_does_not_come_is_left_out_until_he_is_back() {
+fn players_who_do_not_come_are_left_out_until_they_are_back() {
     let config = Config { first_turn: Duration::from_secs(5), ..Config::default() };
     let folder = Folder::new("no-show");
     run(async {
@@ -327,9 +327,9 @@ fn who_does_not_come_is_left_out_until_he_is_back() {
         let mut rest = first.clone();
         rest["playing"].as_array_mut().unwrap().remove(0);
         play_round(&server, &tokens, &rest).await;
-        let is_drawn =
+        let is_paired =
             |round: u32| move |it: &Value| it["round"] == round && !boards(it).is_empty();
-        let second = wait(&server, &path, "a second round", is_drawn(2)).await;
+        let second = wait(&server, &path, "a second round", is_paired(2)).await;
         assert!(is_away(&second, &absent) && !seated(&second).contains(&absent), "{second}");
         assert_eq!(boards(&second).len(), 1, "of three, one has no opponent");
         let (_, game) = server.get(&format!("/api/v1/games/{missed}")).await;
@@ -352,7 +352,7 @@ fn who_does_not_come_is_left_out_until_he_is_back() {
         assert!(!is_away(&it, &absent));
         let (late, [here, gone]) = boards(&second).remove(0);
         assert_eq!(server.play(&late, &tokens[&here], "e2e4").await.0.as_u16(), 200);
-        let third = wait(&server, &path, "a third round", is_drawn(3)).await;
+        let third = wait(&server, &path, "a third round", is_paired(3)).await;
         assert!(is_away(&third, &gone) && !seated(&third).contains(&gone), "{third}");
         assert!(seated(&third).contains(&absent) || points(&third, &absent) == 1.0, "{third}");
         play_round(&server, &tokens, &third).await;
