@@ -100,8 +100,7 @@ fn check_name(name: &str) -> anyhow::Result<()> {
     Err(trouble(format!("rules cannot have the name {name:?}"), fix))
 }
 
-/// What in this package has the name already, such as `preset coregal`: it could not be loaded together with a file of
-/// the same name.
+/// What in this package has the name already, such as `preset coregal`: two of one name do not load together.
 fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
     let is_kind = || -> anyhow::Result<bool> {

@@ -252,7 +252,7 @@ pub(super) fn wrong_code() -> Problem {
 }
 
 pub(super) fn too_old() -> Problem {
-    let message = "this account was made by an earlier version: it has one token only, which cannot be changed, and no recovery codes";
+    let message = "this account was made by an earlier version: it has one token for good, and no recovery codes";
     Problem::conflict("account_too_old", message)
 }
 

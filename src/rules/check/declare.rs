@@ -400,8 +400,8 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// The domain whose members the facts of an input are about: that of its first column, which must not be a domain of
-    /// entities, nor `Bool`.
+    /// The domain whose members the facts of an input are about: that of its first column, which must not be `Bool` or
+    /// a domain of entities.
     fn owners(
         &mut self,
         decl: &RelationDecl<'t>,

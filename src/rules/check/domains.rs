@@ -477,8 +477,8 @@ impl<'t> Domains<'t> {
         Domain { name: known.name.clone(), shape: known.shape.clone() }
     }
 
-    /// The name of an attribute in saves. A preset's attribute that is not exported is its own, and has the preset's name
-    /// before it; but if a shared file declares one with that name, type and `of`, the preset reads that one.
+    /// The name of an attribute in saves. A preset's attribute that is not exported is its own, and has the preset's
+    /// name before it; but if a shared file declares one with that name, type and `of`, the preset reads that one.
     fn attribute_name(&self, name: Name<'t>, ty: AttrType, of: Option<DomainId>) -> String {
         let is_same = |it: &Attr| it.shared && it.attribute.ty == ty && it.attribute.of == of;
         let known = self.attr_ids.get(name.text).is_some_and(|&it| is_same(&self.attrs[it]));
@@ -486,9 +486,9 @@ impl<'t> Domains<'t> {
         own.unwrap_or_else(|| name.text.to_owned())
     }
 
-    /// Adds the hidden attribute that has the facts of another one from before an action, which `was R(...)` reads, unless
-    /// it is there. `owners` is the domain of what they are about. Where that is an entity, they are about a member of the
-    /// domain of entities: so they stay when the action removes the entity.
+    /// Adds the hidden attribute that has the facts of another one from before an action, which `was R(...)` reads.
+    /// `owners` is the domain of what they are about. Where that is an entity, they are about a member of the domain of
+    /// entities: so they stay when the action removes the entity.
     pub(super) fn add_before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
         // The schema's own entity counter comes first.
         let old = &self.attrs[usize::from(of.0) - 1];

@@ -74,7 +74,7 @@ fn setup_and_actions(id: &str, log: &[LogEntry]) -> Result<(Setup, Vec<String>),
             Event::Played { uci, .. } => played.push(uci.clone()),
             Event::TakenBack { to, .. } => played.truncate(*to),
             Event::PresetsChanged { .. } => {
-                let message = "the presets of this game were changed while it was played: a study needs the same rules throughout";
+                let message = "the presets of this game were changed during play: a study has one set of rules";
                 return Err(Problem::unprocessable("rules_changed", message));
             }
             _ => {}

@@ -104,7 +104,7 @@ pub(super) async fn create(
         }
     };
     if !INITIAL_TIMES.contains(&clock.initial) || clock.increment.max(clock.delay) > MAX_INCREMENT {
-        let message = "a tournament's clock has an initial time of 5 seconds to 3 hours, and an increment or delay of up to 3 minutes";
+        let message = "the clock needs 5 seconds to 3 hours at first, and an increment or delay of up to 3 minutes";
         return Err(Problem::unprocessable("bad_clock", message));
     }
     if starts.is_some_and(|it| it < now || it > now + MAX_START_DELAY) {

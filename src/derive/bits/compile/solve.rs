@@ -3,8 +3,8 @@
 //!
 //! Naive evaluation runs all recursive rules in each round, on all tuples found so far. That repeats work, but boards
 //! take few rounds, and a round consists of ANDs of bit rows where lists would have to be built and sorted. Longer
-//! recursion, and integers, are left to the general fixpoint. Deliberately absent: which statics there are (`settle`), and the keys of the
-//! memo (`memo`).
+//! recursion, and integers, are left to the general fixpoint. Deliberately absent: which statics there are (`settle`),
+//! and the keys of the memo (`memo`).
 
 use std::sync::Arc;
 
@@ -91,8 +91,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         found
     }
 
-    /// Places bit rows for each relation. `None` if one of them has a column of integers, or too many columns, bit rows or
-    /// bits.
+    /// Places bit rows for each relation. `None` if one of them has a column of integers, or too many columns, bit rows
+    /// or bits.
     fn place_rows(&mut self, relations: &[RelId]) -> Option<Vec<Dense>> {
         let mut places = Vec::new();
         for &rel in relations {
