@@ -105,7 +105,7 @@ impl Outline {
         let bad = |it: String| Problem::unprocessable("bad_import", it);
         let game = first_game(text).map_err(bad)?;
         if count(&game.moves) > NODES {
-            return Err(full(format!("a study has {NODES} actions at most")));
+            return Err(full(format!("a study may have {NODES} actions, and the PGN has more")));
         }
         let title = game.tag("Event").filter(|it| !it.is_empty() && *it != "?").map(str::to_owned);
         Ok(Self {

@@ -82,7 +82,7 @@ impl Study {
             return Ok(known.id);
         }
         if self.nodes.len() >= NODES {
-            return Err(full(format!("a study has {NODES} actions at most")));
+            return Err(full(format!("a study may have {NODES} actions: remove some")));
         }
         let id = self.next;
         self.next += 1;
@@ -156,7 +156,7 @@ impl Study {
     pub(super) fn has_room_after(before: usize) -> Result<(), Problem> {
         match before < DEPTH {
             true => Ok(()),
-            false => Err(full(format!("a variation has {DEPTH} actions at most"))),
+            false => Err(full(format!("a variation may have {DEPTH} actions at most"))),
         }
     }
 
@@ -164,7 +164,7 @@ impl Study {
         let text = serde_json::to_string(self).unwrap_or_default();
         match text.len() <= BYTES {
             true => Ok(text),
-            false => Err(full(format!("a study has {BYTES} bytes at most"))),
+            false => Err(full(format!("a study may have {BYTES} bytes: shorten comments"))),
         }
     }
 }
