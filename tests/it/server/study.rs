@@ -38,6 +38,7 @@ fn a_study_has_variations_and_comments_and_one_owner() {
             .map(|it| it["san"].as_str().unwrap())
             .collect();
         assert_eq!(sans, ["f3", "e5", "g4", "Qh4#"]);
+        assert_eq!(made["title"], "A study of Chess");
         path = format!("/api/v1/studies/{}", made["id"].as_str().unwrap());
         let moves = format!("{path}/moves");
         // What is there already is no new variation, however it is written.

@@ -581,6 +581,8 @@ fn what_is_wrong_with_a_tournament_is_said() {
         }
         let more = server.post("/api/v1/tournaments", ann, right.clone()).await;
         refused(&more, 409, "too_many_tournaments");
+        let told = more.1["message"].as_str().unwrap_or_default();
+        assert!(told.contains("3 of yours are not over"), "{told}");
         assert_eq!(ask(server, "DELETE", &path, ann).await.0.as_u16(), 200);
         refused(&server.get(&path).await, 404, "no_such_tournament");
         refused(&server.get(&format!("{path}/games")).await, 404, "no_such_tournament");
