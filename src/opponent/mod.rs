@@ -68,7 +68,7 @@ impl Level {
     pub fn budget(self) -> Budget {
         let (nodes, depth, millis) = match self.0 {
             1 => (200, 1, 500),
-            2 => (400, 1, 500),
+            2 => (400, 2, 500),
             3 => (1_000, 2, 1_000),
             4 => (3_000, 3, 1_000),
             5 => (8_000, 4, 1_500),

@@ -152,6 +152,14 @@ impl<'g> Search<'g> {
             };
             let judged: Vec<_> = scores.iter().enumerate().map(misjudged).collect();
             let Some(first) = (0..judged.len()).max_by_key(|it| judged[*it]) else { break };
+            // What was not searched is better than what loses.
+            let mut unsearched = moves.iter().skip(scores.len());
+            if scores[first] < -DECIDED
+                && let Some(next) = unsearched.find(|it| self.after(it, |_| ()).is_some())
+            {
+                best = Choice { action: next.clone(), line: vec![next.clone()], ..best };
+                break;
+            }
             best = Choice {
                 action: moves[first].clone(),
                 score: score_for_callers(scores[first]),

@@ -1,16 +1,16 @@
 //! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
 //!
 //! One game at a time. When it is our turn we think within `sd` and within `st`, or within our clock (`time`)
-//! where `st` is not set, or until the reader of the lines ends it ([`Xboard::ending`]). Games that xboard does not know
-//! are described to it by `setup`. Turns of several actions do not fit this protocol: each of our actions is sent as a
-//! `move`, but clients expect one a turn.
+//! where `st` is not set, or until the reader of the lines ends it ([`Xboard::ending`]), and after `post` tell what we
+//! find. Games that xboard does not know are described to it by `setup`. Turns of several actions do not fit this
+//! protocol: each of our actions is sent as a `move`, but clients expect one a turn.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::table::LONGEST_LESSONS;
 use super::uci::think_for;
-use super::{Ending, EngineGame, Flow, Interrupt, TableError};
-use crate::opponent::{Budget, Level};
+use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought};
+use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
 
 /// xboard's names for games, where they differ: theirs, ours.
@@ -22,9 +22,9 @@ const NATIVE: &[&str] =
 
 /// Commands that are passed over, without the error that unknown ones get.
 const IGNORED: &[&str] = &[
-    "xboard", "accepted", "rejected", "random", "otim", "post", "nopost", "hard", "easy", "cores",
-    "memory", "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint", "hover",
-    "lift", "put", "egtpath", "exit", "white", "black", "nps", "pause", "resume",
+    "xboard", "accepted", "rejected", "random", "otim", "hard", "easy", "cores", "memory",
+    "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint", "hover", "lift",
+    "put", "egtpath", "exit", "white", "black", "nps", "pause", "resume",
 ];
 
 /// An xboard session.
@@ -43,6 +43,8 @@ pub struct Xboard {
     depth: Option<u32>,
     /// The time left on our clock, in hundredths of a second.
     left: Option<u64>,
+    /// Whether the client wants to see what a search finds (`post`).
+    posts: bool,
     /// Ends the search for the answer to the next line.
     interrupt: Interrupt,
 }
@@ -56,8 +58,8 @@ impl Xboard {
         let table = EngineGame::new(catalogue, default)?;
         let default = default.to_owned();
         let (own, claimed, each, depth, left) = (None, false, None, None, None);
-        let interrupt = Interrupt::default();
-        Ok(Self { table, default, own, claimed, each, depth, left, interrupt })
+        let (posts, interrupt) = (false, Interrupt::default());
+        Ok(Self { table, default, own, claimed, each, depth, left, posts, interrupt })
     }
 
     /// How a line ends a search that is under way when it comes, if it does.
@@ -105,6 +107,7 @@ impl Xboard {
                 let left = rest.parse::<i64>().ok();
                 self.left = left.map(|it| u64::try_from(it).unwrap_or(0));
             }
+            "post" | "nopost" => self.posts = command == "post",
             "usermove" => self.user_move(rest, out),
             "option" if rest == "Letters=client" => self.table.write_plainly(false),
             "option" if rest == "Letters=plain" => self.table.write_plainly(true),
@@ -217,7 +220,12 @@ impl Xboard {
     fn answer(&mut self, out: &mut dyn FnMut(&str)) {
         while self.own == Some(self.table.side()) {
             let (level, budget) = (Level::HIGHEST, self.budget());
-            let thought = self.table.think_of(&[], level, budget, &self.interrupt, &mut |_| ());
+            let (posts, began) = (self.posts, Instant::now());
+            let thought = self.table.think_of(&[], level, budget, &self.interrupt, &mut |it| {
+                if posts {
+                    out(&thinking(&it, began.elapsed()));
+                }
+            });
             let text = match thought {
                 _ if self.interrupt.is_abandoned() => return,
                 Ok(Some(thought)) => thought.text,
@@ -250,6 +258,17 @@ impl Xboard {
         out(&format!("{score} {{{}}}", result.reason.replace('_', " ")));
         self.claimed = true;
     }
+}
+
+/// What a search has found: ply, score, hundredths of a second, nodes and principal variation. A mate in N moves is
+/// 100000 + N, as the protocol has it.
+fn thinking(it: &Thought, time: Duration) -> String {
+    let score = match it.score {
+        Score::Hundredths(it) => i64::from(it),
+        Score::Wins(actions) => 100_000 + i64::from(actions.div_ceil(2)),
+        Score::Loses(actions) => -100_000 - i64::from(actions.div_ceil(2)),
+    };
+    format!("{} {score} {} {} {}", it.depth, time.as_millis() / 10, it.nodes, it.line.join(" "))
 }
 
 fn theirs(ours: &str) -> &str {

@@ -518,13 +518,15 @@ fn a_fen_tells_what_files_declare() {
         ("mood=calm", Ok("mood=calm")),
         ("gate=d5 wet=false", Ok("wet=false gate=d5")),
         ("mood=calm,e4:-,e8:angry", Ok("mood=-,e1:calm,e8:angry")),
-        ("mood=sad", Err("found \"sad\", expected a Mood, or -")),
-        ("mood=calm,e4", Err("found \"\", expected a Mood, or -")),
+        ("mood=sad", Err("found \"sad\", expected calm, angry, or -")),
+        ("mood=calm,e4", Err("found \"\", expected calm, angry, or -")),
         (
             "mood=calm,x9:calm",
             Err("found \"x9\", expected a square, each once, and `:VALUE` after it"),
         ),
         ("mood=calm,e4:calm,e4:-", Err("found \"e4\", expected a square, each once")),
+        ("wet=2", Err("found \"2\", expected false, true, or -")),
+        ("gate=j9", Err("found \"j9\", expected a square, or -")),
         ("gate=e4", Err("the position is none of this game: the gate e4 is taken")),
         ("gates=d5", Err("expected wet=VALUE or mood=VALUE or gate=VALUE or the end")),
     ] {

@@ -239,6 +239,37 @@ fn a_mate_in_one_is_seen_at_every_level() {
     }
 }
 
+/// From level 2 on, the answer to an action is seen: here a knight on h2 has no square left to go to.
+#[test]
+fn a_loss_in_one_is_seen_from_level_two_on() {
+    let rules = rules("joust");
+    let knowledge = Knowledge::learn(&rules.start(None).expect("joust"), lessons(), 1);
+    let fen = "8/5*2/3*4/1n2*1*1/2**2*1/2*1**1*/1*3*2/3*1N2 w 8";
+    let game = rules.start(Some(fen)).expect("a position");
+    for (level, seed) in (2..=4).flat_map(|it| (0..10).map(move |seed| (it, seed))) {
+        let level = Level::new(level).expect("a level");
+        let mut opponent = Opponent::new(knowledge.clone(), level, seed);
+        let most = Budget { time: None, ..level.budget() };
+        let choice = opponent.choose(&game, most, &Stop::default()).expect("an action");
+        let mut after = game.clone();
+        let played = after.play(&choice.action).map(|it| it.uci.clone());
+        assert_ne!(played.as_deref(), Ok("f1h2"), "{level:?}, seed {seed}");
+    }
+}
+
+/// The rook that takes the knight is mated on d1. A budget that ends before another action is looked at as deep lets no one
+/// take it all the same.
+#[test]
+fn what_loses_is_not_taken_for_lack_of_time() {
+    let (rules, knowledge) = short_lesson_of_chess();
+    let game = rules.start(Some("n7/5pkp/6p1/8/3r4/8/5PPP/R5K1 w - - 0 1")).expect("a position");
+    for nodes in (20..300).step_by(5) {
+        let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1);
+        let choice = opponent.choose(&game, budget(nodes, 2), &Stop::default()).expect("an action");
+        assert!(!matches!(choice.score, Score::Loses(_)), "{nodes}: {choice:?}");
+    }
+}
+
 /// Likely actions are looked at first, also where the budget is too small for all.
 #[test]
 fn a_piece_that_hangs_is_taken_by_who_may_look_at_little() {

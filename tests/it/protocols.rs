@@ -197,6 +197,25 @@ fn xboard_hears_of_illegal_moves_and_results() {
     assert_eq!(said[1..], ["0-1 {checkmate}", "0-1 {checkmate}", "Error (unknown command): foo"]);
 }
 
+/// Ply, score in hundredths of a pawn, time in hundredths of a second, nodes and principal variation, from `post` to
+/// `nopost`.
+#[test]
+fn xboard_sees_what_a_search_finds() {
+    let said = xboard(&["new", "sd 2", "post", "usermove e2e4", "nopost", "go"]);
+    let [first, second, answer, last] = said.as_slice() else { panic!("{said:?}") };
+    for (line, ply) in [(first, "1"), (second, "2")] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(words[0], ply, "{said:?}");
+        assert!(words[1..4].iter().all(|it| it.parse::<i64>().is_ok()), "{said:?}");
+    }
+    let best = answer.strip_prefix("move ").expect("a move");
+    assert_eq!(second.split(' ').nth(4), Some(best), "{said:?}");
+    assert!(last.starts_with("move "), "{said:?}");
+    let mate = "setboard 6k1/5ppp/8/8/8/8/8/4R1K1 w - - 0 1";
+    let said = xboard(&["force", mate, "sd 2", "post", "go"]);
+    assert!(said[0].starts_with("1 100001 ") && said[0].ends_with(" e1e8"), "{said:?}");
+}
+
 #[test]
 fn xboard_is_told_of_boards_that_it_does_not_know() {
     let said = xboard(&["variant coregal", "variant knightmate", "variant nonsense"]);

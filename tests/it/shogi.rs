@@ -114,6 +114,20 @@ fn no_pawn_that_is_dropped_mates() {
     assert_eq!(played(&mut game, "P@i8"), (1, "black wins by pawn drop mate".into()));
 }
 
+/// The sign of a promotion is the same for all kinds; a refusal is about the one that the piece becomes.
+#[test]
+fn a_promotion_that_is_refused_is_that_of_the_piece() {
+    let mut game = start("shogi", Some("8k/4P4/1N7/L8/4S4/9/9/9/4K4[PLN] w - - 0 1"));
+    for (text, why) in [
+        ("e5d6+", "silver on e5 does not promote on d6: it neither enters nor leaves the zone"),
+        ("e5e7+", "silver on e5 does not promote on e7: it does not go there"),
+        ("e1e2+", "king on e1 does not promote on e2: its kind does not"),
+    ] {
+        let answer = game.why_move(text).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(answer.summary, format!("{text} is not legal: the white {why}"));
+    }
+}
+
 /// Pieces promote where they enter or leave the last three ranks, must where they could never move again, and are not
 /// dropped there.
 #[test]

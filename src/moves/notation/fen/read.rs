@@ -1,5 +1,6 @@
 //! Parses a FEN; nothing here touches facts.
 
+use crate::facts::{Domain, Shape, article};
 use crate::rules::{Type, plural};
 
 use super::super::super::finder::{About, Field};
@@ -7,6 +8,9 @@ use super::super::chess::Fields;
 use super::super::letters::{LeadingPiece, side_signs};
 use super::parts::{By, FenError, FenField, Part, Parts, Placed, number, piece};
 use super::{counters, points, stack};
+
+/// Maximum number of members of a domain that an error lists.
+const FEW: usize = 8;
 
 /// The contents of a FEN as read: whether they can be facts is checked later.
 #[derive(Debug)]
@@ -172,7 +176,16 @@ fn value_of(field: &Field, part: Part<'_>, text: &str, at: usize) -> Result<Opti
         }
     };
     let member = domain.member(text).map(Some);
-    member.ok_or_else(|| part.error(at, format!("{text:?}"), format!("a {}, or -", domain.name)))
+    member.ok_or_else(|| part.error(at, format!("{text:?}"), values(domain)))
+}
+
+/// What a value of a domain may be: its members by name, if they are few.
+fn values(domain: &Domain) -> String {
+    let name = domain.name.to_lowercase();
+    match &domain.shape {
+        Shape::Members(names) if names.len() <= FEW => format!("{}, or -", names.join(", ")),
+        _ => format!("{} {name}, or -", article(&name)),
+    }
 }
 
 /// The words of a text with their offsets.
