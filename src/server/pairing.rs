@@ -186,9 +186,10 @@ impl Web {
         if ruleset.sides().len() != 2 {
             return Err(Problem::not_rated("have two sides"));
         }
-        let rules = rating::rules_of(&game, &presets, None);
+        let rules = rating::rules_of(&ruleset.game().name, &presets, None);
+        let start = ruleset.chosen_start().unwrap_or_default();
         let clock_text = serde_json::to_string(&clock).unwrap_or_default();
-        let prefix = format!("pair {} ", short_hash(&format!("{rules} {clock_text}")));
+        let prefix = format!("pair {} ", short_hash(&format!("{rules} {start} {clock_text}")));
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
         let side = drawn_by(&new_token()?, 2);
         let options = GameOptions {

@@ -398,7 +398,7 @@ fn kinds_of_other_files_are_dropped_by_their_letters() {
     let fen = "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR[AC] w KQkq - 0 1";
     let mut game = rules.start(Some(fen)).expect("it starts");
     let texts: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
-    for text in ["a@e4", "c@e4"] {
+    for text in ["A@e4", "C@e4"] {
         assert!(texts.iter().any(|it| it == text), "{text}");
         assert!(game.find_move(text).is_ok(), "{text}");
     }

@@ -151,6 +151,32 @@ fn all_who_ask_at_once_are_paired_once() {
     assert_eq!(store.check().unwrap().faults, Vec::<String>::new());
 }
 
+/// An alias is the game itself, and a numbered start position has the ratings of its game: a win sets two accounts that are
+/// new further apart than are paired at once.
+#[test]
+fn a_game_is_the_same_by_each_of_its_names() {
+    hosted("pairing-names", Config::default(), async |server| {
+        tokio::spawn(settle_games(Arc::downgrade(&server.web.host)));
+        let (ann, _) = account(server, "ann").await;
+        let (ben, _) = account(server, "ben").await;
+        let (waits, _) = pair(server, &ann, &json!({ "game": "3check" })).await;
+        assert_eq!(pair(server, &ben, &json!({ "game": "three-check" })).await, (waits, true));
+        let numbered = json!({ "game": "chess960:position=518", "seat": "white", "rated": true });
+        let (_, made) = server.post("/api/v1/games", &ann, numbered).await;
+        let id = made["id"].as_str().unwrap().to_owned();
+        server.post(&format!("/api/v1/games/{id}/join"), &ben, json!({ "rated": true })).await;
+        for (at, uci) in ["f2f3", "e7e5", "g2g4", "d8h4"].iter().enumerate() {
+            server.play(&id, if at % 2 == 0 { &ann } else { &ben }, uci).await;
+        }
+        while server.get(&format!("/api/v1/games/{id}/rating")).await.0.as_u16() != 200 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let numbered = json!({ "game": "chess960:position=518" });
+        assert!(!pair(server, &ann, &numbered).await.1);
+        assert!(!pair(server, &ben, &numbered).await.1, "ben is far better");
+    });
+}
+
 /// The best players of a rule set are told, each once; a rating that says little yet is none.
 #[test]
 fn leaders_are_in_order() {
