@@ -547,12 +547,15 @@ replaces the embedded file of that path. A file that does not build on these rul
 Examples:
   rulemate check rules/chess/attack.dl
   rulemate check my-preset.dl
+  rulemate check my-preset.dl --rules modules-of-others/
   rulemate check my-rules/ --watch"
 )]
 pub(crate) struct CheckArgs {
     /// Rule files, or folders of them
     #[arg(value_name = "FILE.dl", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Check again whenever the files change, until stopped
     #[arg(long)]
     pub(crate) watch: bool,
@@ -612,6 +615,8 @@ pub(crate) struct TestArgs {
     /// Rule files, or folders of them
     #[arg(value_name = "FILE.dl", required_unless_present = "game")]
     pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Play this game, with the presets of the files, instead of the files' games
     #[arg(long, short, value_name = "NAME")]
     pub(crate) game: Option<String>,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{CheckArgs, DEFAULT_GAME, RulesArgs};
+use super::args::{CheckArgs, DEFAULT_GAME};
 use super::output::{Out, report, trouble_with};
 use super::setup;
 use super::watch::run_on_changes;
@@ -85,7 +85,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             }
         }
     }
-    let mut catalogue = setup::catalogue(&RulesArgs::default())?;
+    let mut catalogue = setup::catalogue(&args.rules)?;
     for source in included {
         // A file that cannot be added is reported as missing by the check of those that include it.
         let _ = catalogue.add(source);

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let rules = RulesArgs { rules: args.files.clone() };
+    let rules = RulesArgs { rules: [&args.rules.rules[..], &args.files].concat() };
     let catalogue = setup::catalogue(&rules)?;
     let mut verdict = Verdict::Fine;
     for (game, presets) in subjects(&catalogue, args)? {

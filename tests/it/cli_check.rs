@@ -33,6 +33,11 @@ fn a_game_may_use_a_preset_that_is_checked_beside_it() {
     );
     assert!(check(0, &["check", &game, &preset]).lines().all(|it| it.contains(": ok (")));
     assert!(check(1, &["check", &game]).contains("there is no preset stone-walls"));
+    // Or one that is somewhere else, which is not checked itself.
+    let out = check(0, &["check", &game, "--rules", &preset]);
+    assert!(out.lines().count() == 1 && out.contains("besieged.dl: ok ("), "{out}");
+    let played = ["test", "--rules", &preset, "--game", "chess", "--preset", "stone-walls"];
+    check(0, &[&played[..], &["--games", "1", "--plies", "4"]].concat());
 }
 
 #[test]

@@ -20,6 +20,10 @@ use super::{
     StoredEvent, Summary, Upload, Whole, after_all, chain, int, number, prune, read_summary,
 };
 
+/// Raised when there are new tables. A store of an earlier format gets them when it is opened; one of a later format is
+/// refused.
+const FORMAT: i64 = 1;
+
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
     id TEXT PRIMARY KEY,
@@ -62,10 +66,8 @@ CREATE TABLE IF NOT EXISTS tallies (
     digest TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS records (key TEXT COLLATE \"C\" PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS store_format (number BIGINT NOT NULL);
 ";
-
-/// The newest table: where it exists, all do.
-const NEWEST: &str = "records";
 
 /// Maximum number of bytes of a message between nodes, a little less than NOTIFY takes.
 const MESSAGE: usize = 7_900;
@@ -118,17 +120,23 @@ impl Postgres {
     /// Connects, and creates the tables if they do not exist.
     ///
     /// # Errors
-    /// The database cannot be reached, or refuses to create the tables.
+    /// The database cannot be reached, has a later format, or refuses to create the tables.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let mut store = Self { url: url.to_owned(), quick: false, client: None };
         store.with(|it| {
             let mut transaction = it.client.transaction()?;
             transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&TABLES_LOCK])?;
-            // Other nodes may be at work, so existing tables are not even locked.
-            let sql = "SELECT to_regclass($1) IS NOT NULL";
-            if !transaction.query_one(sql, &[&NEWEST])?.get::<_, bool>(0) {
+            let found = format_of(&mut transaction)?;
+            if found > FORMAT {
+                let url = "the database".to_owned();
+                return Err(StoreError::Newer { url, found, known: FORMAT });
+            }
+            // Other nodes may be at work, so the tables of this format are not even locked.
+            if found < FORMAT {
                 transaction.batch_execute(TABLES)?;
                 make_tallies(&mut transaction)?;
+                transaction.batch_execute("DELETE FROM store_format")?;
+                transaction.execute("INSERT INTO store_format VALUES ($1)", &[&FORMAT])?;
             }
             Ok(transaction.commit()?)
         })?;
@@ -547,6 +555,16 @@ fn tally(transaction: &mut Transaction<'_>, table: &str, change: &Tally) -> Resu
     let sql = "UPDATE tallies SET rows = $2, digest = $3 WHERE name = $1";
     transaction.execute(sql, &[&table, &now.rows(), &now.digest()])?;
     Ok(())
+}
+
+/// The format of a store; 0 before it has one.
+fn format_of(transaction: &mut Transaction<'_>) -> Result<i64, StoreError> {
+    let sql = "SELECT to_regclass('store_format') IS NOT NULL";
+    if !transaction.query_one(sql, &[])?.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    let row = transaction.query_opt("SELECT number FROM store_format", &[])?;
+    Ok(row.map_or(0, |it| it.get(0)))
 }
 
 /// Counts all tallies anew, since tables that were made before there were tallies have none.

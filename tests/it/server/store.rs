@@ -297,6 +297,20 @@ fn postgres_conforms() {
     assert!(matches!(store.read("a", 0), Err(StoreError::Damaged { seq: 2, .. })));
 }
 
+/// One from before there were formats gets one.
+#[test]
+#[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
+fn postgres_refuses_a_later_format() {
+    let url = test_database("format");
+    let mut store = open(&url).unwrap();
+    assert_eq!(store.append(&[append("a", 0, &["one"])]).unwrap(), [Ok(())]);
+    let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    client.batch_execute("DROP TABLE store_format").unwrap();
+    assert_eq!(open(&url).unwrap().check().unwrap().faults, Vec::<String>::new());
+    client.batch_execute("UPDATE store_format SET number = 99").unwrap();
+    assert!(matches!(open(&url), Err(StoreError::Newer { found: 99, .. })));
+}
+
 /// Passes on what a client and a database say to each other, but no more than so many bytes of the
 /// client's: then both are cut off.
 struct Cutter {
