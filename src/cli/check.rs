@@ -259,6 +259,7 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
                 }));
             }
             Err(LoadError::Plan(why)) => return Err(Fault::Other(why.to_string())),
+            Err(LoadError::TooMuch { why, .. }) => return Err(Fault::Other(why.to_string())),
             Err(other) => return Err(Fault::Other(format!("{}: {other}", asked.path))),
             Ok(loaded) => loaded,
         };

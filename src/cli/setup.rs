@@ -325,7 +325,7 @@ impl Library {
                 "leave it out, or name a game of that family: `rulemate games --json` tells families".into()
             }
             LoadError::Letter(_) => "letters are rows of the relation `letter`, in the game or its family".into(),
-            LoadError::Rules(_) | LoadError::Plan(_) => {
+            LoadError::Rules(_) | LoadError::Plan(_) | LoadError::TooMuch { .. } => {
                 "`rulemate check FILE` checks a rule file with those that it builds on".to_owned()
             }
             _ => "see `rulemate games --json` for what a game takes".to_owned(),

@@ -163,9 +163,15 @@ impl Game {
         self.start_key
     }
 
-    /// Parts of the position that the setup had to leave out.
+    /// Parts of the position that the setup had to leave out, and what is odd about the start.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// Adds a warning about the start.
+    #[doc(hidden)]
+    pub fn warn(&mut self, warning: Warning) {
+        self.warnings.push(warning);
     }
 
     /// The checked rules.

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::derive::{Backend, Plan, World};
+use crate::derive::{Backend, Plan, PlanError, World};
 use crate::facts::nearest;
 use crate::game::Terms;
 use crate::moves::notation::check_letters;
@@ -52,7 +52,8 @@ impl Catalogue {
         let program = Arc::new(program);
         self.externals.check(&program)?;
         let terms = Arc::new(Terms::resolve(&program)?);
-        let plan = Plan::compile_sharing(Arc::clone(&program), &self.composers.memo)?;
+        let plan = Plan::compile_sharing(Arc::clone(&program), &self.composers.memo)
+            .map_err(|it| told_to_players(game, requests, it))?;
         let plan = Arc::new(plan.with_calls(self.externals.clone()));
         let mut world = World::new(Arc::clone(&plan), Backend::Bits);
         check_letters(&mut world, &terms.moves)?;
@@ -317,4 +318,15 @@ enum Shape {
 /// Whether a file declares the board of files and ranks.
 fn has_squares(source: &Source) -> bool {
     source.text.contains(".domain Square grid ")
+}
+
+/// Who combines a game with presets did not write the rules that take too much then.
+fn told_to_players(game: &GameEntry, requests: &[&Request], fault: PlanError) -> LoadError {
+    match fault {
+        PlanError::Exhausted(why) if !requests.is_empty() => {
+            let presets: Vec<&str> = requests.iter().map(|it| it.preset.as_str()).collect();
+            LoadError::TooMuch { game: game.name.clone(), presets: presets.join(" and "), why }
+        }
+        other => other.into(),
+    }
 }

@@ -3,7 +3,7 @@
 
 #![warn(missing_docs)]
 
-use crate::derive::{PlanError, Refusal};
+use crate::derive::{Exhausted, PlanError, Refusal};
 use crate::facts::{FactError, meant};
 use crate::game::SwitchError;
 use crate::moves::ContractError;
@@ -83,6 +83,11 @@ pub enum LoadError {
     Rules(Box<Diagnostics>),
     #[error(transparent)]
     Plan(#[from] PlanError),
+    #[error(
+        "{game} with {presets} takes more computing than is allowed: leave a preset out, or choose a game with a smaller \
+         board ({why})"
+    )]
+    TooMuch { game: String, presets: String, why: Exhausted },
     #[error(transparent)]
     Contract(#[from] ContractError),
     #[error(transparent)]

@@ -10,7 +10,7 @@ use crate::facts::{
 };
 use crate::game::{Game, GameSnapshot, Terms};
 use crate::moves::Contract;
-use crate::moves::notation::{FenError, misplaced, read_fen, read_turn, split_turn};
+use crate::moves::notation::{FenError, Warning, misplaced, read_fen, read_turn, split_turn};
 use crate::rules::Program;
 
 use super::activation::{Activation, state_new_options, state_of_game};
@@ -152,7 +152,7 @@ impl Ruleset {
         for (activation, number) in self.activations.iter().zip(1..) {
             active.push(activation.state(&mut world, number)?);
         }
-        let fen = fen.unwrap_or(&self.start);
+        let (fen, is_usual) = (fen.unwrap_or(&self.start), fen.is_none());
         let contract = &self.terms.moves;
         let (position, turn) = split_turn(contract, fen);
         let setup = read_fen(&mut world, contract, position)?;
@@ -169,7 +169,15 @@ impl Ruleset {
             }
         }
         let game = Game::from_world(world, Arc::clone(&self.terms), setup.warnings);
-        checked(game.with_turn_start(before).with_rule_names(self.names()))
+        let mut game = checked(game.with_turn_start(before).with_rule_names(self.names()))?;
+        let over = game.result().filter(|_| is_usual && !self.activations.is_empty());
+        if let Some(result) = over.cloned() {
+            let presets: Vec<&str> = self.activations.iter().map(|it| &*it.preset).collect();
+            let (name, presets) = (&self.game.name, presets.join(" and "));
+            let why = format!("{name} with {presets} is over as it begins: {result}");
+            game.warn(Warning::Over(why));
+        }
+        Ok(game)
     }
 
     /// A game that goes on from facts, activations included. Its history is unknown, so repetitions are

@@ -166,7 +166,12 @@ impl Rules for Board {
     fn check_presets(&self, presets: &[String]) -> Result<(), Refused> {
         let mut copy = self.game.clone();
         let set = self.catalogue.set_active(&self.rules, &mut copy, presets);
-        set.map(|_| ()).map_err(|it| Refused::plain(it.to_string()))
+        set.map_err(|it| Refused::plain(it.to_string()))?;
+        let over = copy.result().filter(|_| self.outcome().is_none() && copy.history().is_empty());
+        over.map_or(Ok(()), |result| {
+            let presets = presets.join(" and ");
+            Err(Refused::plain(format!("with {presets} the game would be over now: {result}")))
+        })
     }
 
     fn activate(&mut self, presets: &[String]) -> Result<(), Refused> {

@@ -326,6 +326,28 @@ fn a_game_is_listed_as_it_is_named_and_played() {
     assert_eq!(rules.start_fen(), start);
 }
 
+/// Black's king stands on the last rank of the race where it does on other layouts. A position that is given may be over.
+#[test]
+fn a_game_that_is_over_as_it_begins_is_warned_of() {
+    let rules = catalogue().load("chess", &["racing-kings"]).expect("they go together");
+    let game = rules.start(None).expect("it starts");
+    let why = "chess with racing-kings is over as it begins: black wins by race won";
+    assert_eq!(game.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(), [why]);
+    let given = rules.start(Some("4k3/8/8/8/8/8/8/4K3 w - - 0 1")).expect("it starts");
+    assert!(given.result().is_some() && given.warnings().is_empty());
+    let rules = catalogue().load("racingkings", &["piece-hp"]).expect("they go together");
+    assert_eq!(rules.start(None).expect("it starts").warnings(), []);
+}
+
+/// It is told to who combined them, not to the author of the rule that took most.
+#[test]
+fn presets_that_take_too_much_on_a_large_board_are_refused() {
+    let told = refusal("omicron", &["block-piece"]);
+    let expected =
+        "omicron with block-piece takes more computing than is allowed: leave a preset out";
+    assert!(told.contains(expected) && told.contains("block-piece.dl:"), "{told}");
+}
+
 /// More start positions than can be counted are an error, not a panic.
 #[test]
 fn too_many_numbered_starts_are_refused() {

@@ -23,6 +23,8 @@ pub enum Warning {
     Family(Oddity),
     /// Move numbers start from 1; 0 is read as 1.
     MoveNumberZero,
+    /// The game is over before its first action. The text says by what.
+    Over(String),
 }
 
 impl fmt::Display for Warning {
@@ -30,6 +32,7 @@ impl fmt::Display for Warning {
         match self {
             Self::Family(it) => it.fmt(f),
             Self::MoveNumberZero => f.write_str("move number 0 read as 1"),
+            Self::Over(why) => f.write_str(why),
         }
     }
 }
