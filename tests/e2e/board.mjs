@@ -165,6 +165,26 @@ async function dragOverAMove(page, from, to, move) {
   await page.mouse.up();
 }
 
+/** Pieces in hand are dropped ahead of one's turn, by clicks and by drags. */
+async function dropsAhead() {
+  const [ann, ben] = [await person("cat"), await person("dan")];
+  await pair(ann, ben, { game: "crazyhouse", fen: "4k3/8/8/8/8/8/8/4K3[pp] w - - 0 1" });
+  const hand = ben.locator('[data-hand="p"]');
+  await hand.click();
+  await square(ben, "d5").click();
+  await waitFor("a drop ahead is shown", async () => (await ben.locator(".square.ahead").count()) === 1 && (await moves(ben)) === 0);
+  await drag(ann, "e1", "e2");
+  await waitFor("and made when its time has come", async () => (await moves(ann)) === 2);
+  const [x, y] = await middle(ben, "c5");
+  await hand.hover();
+  await ben.mouse.down();
+  await ben.mouse.move(x, y, { steps: 5 });
+  await ben.mouse.up();
+  await waitFor("one that is dragged, too", async () => (await ben.locator(".square.ahead").count()) === 1);
+  await drag(ann, "e2", "e3");
+  await waitFor("is made", async () => (await moves(ann)) === 4);
+}
+
 /** Moves ahead of one's turn, drags that lead nowhere, what is drawn by hand, what is kept. */
 async function boardManners() {
   const [ann, ben] = [await person("ann"), await person("ben")];
@@ -180,6 +200,7 @@ async function boardManners() {
   await drag(ann, "g1", "f3");
   await waitFor("one that is not legal by then is told", async () => /not legal any more/.test(await ben.locator(".state").innerText()));
   await waitFor("and the game goes on", async () => (await moves(ben)) === 3 && /Black to move/.test(await verdict(ben)));
+  await dropsAhead();
   await ben.getByRole("button", { name: "Settings" }).click();
   await ben.locator("#set-premove").uncheck();
   await ben.locator("#set-board").selectOption("green");
@@ -327,6 +348,14 @@ async function otherBoards() {
   await waitFor("where the duck may go is shown at once", async () => (await page.locator(".dot").count()) === 32);
   await square(page, "e5").click();
   await waitFor("and a click puts it there", async () => /Black to move/.test(await verdict(page)));
+  await drag(page, "d7", "d6");
+  await waitFor("Black moves", async () => (await moves(page)) === 3);
+  await drag(page, "e5", "a6");
+  await waitFor("it is dragged from where it stands", async () => (await moves(page)) === 4 && /duck/.test(await square(page, "a6").getAttribute("aria-label")));
+  await drag(page, "b1", "c3");
+  await waitFor("White moves", async () => (await moves(page)) === 5);
+  await drag(page, "c3", "a5");
+  await waitFor("or from whoever has moved, which stays", async () => (await moves(page)) === 6 && /knight/.test(await square(page, "c3").getAttribute("aria-label")));
 
   // Three sides, by rules of one's own, each a person of its own.
   const text = readFileSync(new URL("../data/sides/three-in-a-row.dl", import.meta.url), "utf8");

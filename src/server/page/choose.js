@@ -34,6 +34,14 @@ export function sourceOf(action, position) {
   return letter ? { hand: hand ?? letter } : {};
 }
 
+/** Where what is put down may be dragged from: the square that its text begins with (of whoever shoots an arrow), and those
+ * of pieces of neither side, whose letters have no capitals (a duck). */
+function putFrom({ from, to }, position) {
+  if (!from || !to || from === to) return [];
+  const isFree = (it) => it.square && it.letter && it.letter.toLowerCase() === it.letter.toUpperCase();
+  return [from, ...position.pieces.filter(isFree).map((it) => it.square)];
+}
+
 const indexed = new WeakMap();
 
 /** The legal actions of a position by where they start: read for every square, so made once. */
@@ -45,6 +53,7 @@ function index(position) {
       const { square, hand } = sourceOf(it, position);
       if (square) add(found.squares, square, it);
       else if (hand) add(found.hands, hand, it);
+      else for (const at of putFrom(it, position)) add(found.squares, at, it);
     }
     indexed.set(position, found);
   }
@@ -85,7 +94,7 @@ export function membersOf(square, position) {
 
 /** Whether an action takes along all that stands on its first square. */
 export function isWhole(action, position) {
-  return actionsOf({ square: action.from, piece: null }, position).includes(action);
+  return action.piece !== undefined && actionsOf({ square: action.from, piece: null }, position).includes(action);
 }
 
 /** Of several, the one that a move ahead means: the strongest promotion. */

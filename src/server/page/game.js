@@ -289,7 +289,7 @@ class GameView extends Sync {
       // Where the piece does not go, the click means the square itself: a stone that is put there.
       const own = this.canMove() && !actionsOf({ square, piece: null }, position).length ? actionsOn(square, position) : [];
       if (own.length) return this.decide(own);
-      if (this.canGoAhead() && this.standsThere(selected.square, this.state.you) && !this.standsThere(square, this.state.you)) return this.goAhead(selected, square);
+      if (this.canGoAhead() && (selected.hand || this.standsThere(selected.square, this.state.you)) && !this.standsThere(square, this.state.you)) return this.goAhead(selected, square);
       if (this.whyNot(selected.square, square)) return;
     }
     if (this.canMove() && !actionsOf({ square, piece: null }, position).length) {
@@ -317,7 +317,9 @@ class GameView extends Sync {
 
   /** A piece in hand was dragged to a square, or beside the board. */
   putDown(square) {
-    if (square === null || !this.goTo(square)) this.select(null);
+    if (square !== null && this.goTo(square)) return;
+    if (square !== null && this.selected && this.canGoAhead()) this.goAhead(this.selected, square);
+    else this.select(null);
   }
 
   /** A piece on the board was dragged to a square, or beside the board. */
@@ -376,7 +378,7 @@ class GameView extends Sync {
     const options = actionsOf(ahead.selected, this.position).filter((it) => it.to === ahead.to);
     if (options.length) this.play(strongest(options));
     else {
-      this.tell(`Your move from ${ahead.selected.square} to ${ahead.to} is not legal any more.`);
+      this.tell(`Your move from ${ahead.selected.square ?? "the hand"} to ${ahead.to} is not legal any more.`);
       this.draw();
     }
   }

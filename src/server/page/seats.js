@@ -50,7 +50,7 @@ export class Seats {
     return h("span", { class: "hand" }, [...counts].map(([letter, count]) => {
       const kind = position.kinds.find((it) => it.letter === letter);
       if (!kind) return null;
-      const isMine = this.view.canMove() && position.turn === side;
+      const isMine = this.view.canMove() ? position.turn === side : this.view.canGoAhead() && this.view.state.you.includes(side);
       const button = h("button", {
         class: isMine && selected === letter ? "man selected" : "man",
         disabled: !isMine,
