@@ -41,7 +41,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
     for id in &args.end {
         if !end_tournament(store.as_mut(), id, wall_clock()).or_fix(AGAIN)? {
             return Err(trouble(
-                format!("there is no tournament {id} that is not over"),
+                format!("there is no tournament {id} that is not over or ending"),
                 "its id is the end of its address, /tournament/ID",
             ));
         }

@@ -137,7 +137,7 @@ pub(in crate::server) fn busy() -> Problem {
     Problem::conflict("tournament_busy", message)
 }
 
-/// Ends a tournament of any account. False if there is none, or it is over already.
+/// Ends a tournament of any account. False if there is none, or it is over or was ended already.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -145,7 +145,7 @@ pub fn end_tournament(store: &mut dyn Store, id: &str, now: u64) -> Result<bool,
     let busy = || StoreError::Unavailable("another request is changing it: try again".to_owned());
     edited(store, busy, |store| {
         let Some((before, mut table)) = read(store, id)? else { return Ok((false, Vec::new())) };
-        let ends = table.stop(now).is_ok();
+        let ends = table.stopped.is_none() && table.stop(now).is_ok();
         let all = if ends { changes(store, id, before, &table, &[])? } else { Vec::new() };
         Ok((ends, all))
     })

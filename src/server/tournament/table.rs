@@ -77,7 +77,7 @@ pub struct Table {
     pub began: Option<u64>,
     /// When it was ended early: no players are paired after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    stopped: Option<u64>,
+    pub(super) stopped: Option<u64>,
     pub ended: Option<u64>,
     /// The number of rounds of a Swiss that were paired.
     pub round: u32,

@@ -226,8 +226,10 @@ fn a_tournament_is_ended_early() {
             let told: Value = serde_json::from_str(&told.out).unwrap();
             assert_eq!(told["ended"][0], *path.rsplit('/').next().unwrap());
         }
-        let told = moderate(&path);
-        assert!(told.code != 0 && told.err.contains("that is not over"), "{}", told.err);
+        for over in [&path, &arena] {
+            let told = moderate(over);
+            assert!(told.code != 0 && told.err.contains("that is not over or ending"), "{}", told.err);
+        }
         assert_eq!(server.get(&open).await.1["state"], "over");
         let now = wait(&server, &arena, "its games", |it| boards(it).len() == 2).await;
         assert_eq!(now["state"], "running");
