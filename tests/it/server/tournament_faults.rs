@@ -228,7 +228,11 @@ fn a_tournament_is_ended_early() {
         }
         for over in [&path, &arena] {
             let told = moderate(over);
-            assert!(told.code != 0 && told.err.contains("that is not over or ending"), "{}", told.err);
+            assert!(
+                told.code != 0 && told.err.contains("that is not over or ending"),
+                "{}",
+                told.err
+            );
         }
         assert_eq!(server.get(&open).await.1["state"], "over");
         let now = wait(&server, &arena, "its games", |it| boards(it).len() == 2).await;
