@@ -170,12 +170,12 @@ impl Ruleset {
         }
         let game = Game::from_world(world, Arc::clone(&self.terms), setup.warnings);
         let mut game = checked(game.with_turn_start(before).with_rule_names(self.names()))?;
-        let over = game.result().filter(|_| is_usual && !self.activations.is_empty());
+        let added = self.activations.iter().skip(self.game.uses.len());
+        let added: Vec<&str> = added.map(|it| &*it.preset).collect();
+        let over = game.result().filter(|_| is_usual && !added.is_empty());
         if let Some(result) = over.cloned() {
-            let presets: Vec<&str> = self.activations.iter().map(|it| &*it.preset).collect();
-            let (name, presets) = (&self.game.name, presets.join(" and "));
-            let why = format!("{name} with {presets} is over as it begins: {result}");
-            game.warn(Warning::Over(why));
+            let (name, added) = (&self.game.name, added.join(" and "));
+            game.warn(Warning::Over(format!("{name} with {added} is over as it begins: {result}")));
         }
         Ok(game)
     }
