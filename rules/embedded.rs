@@ -214,6 +214,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/shatar.dl", include_str!("games/shatar.dl")),
     ("rules/games/shatranj.dl", include_str!("games/shatranj.dl")),
     ("rules/games/shinobi.dl", include_str!("games/shinobi.dl")),
+    ("rules/games/shinobimirror.dl", include_str!("games/shinobimirror.dl")),
     ("rules/games/shogi-fairy.dl", include_str!("games/shogi-fairy.dl")),
     ("rules/games/shogi.dl", include_str!("games/shogi.dl")),
     ("rules/games/shoshogi.dl", include_str!("games/shoshogi.dl")),
