@@ -92,6 +92,20 @@ SHAPES.captain = { ...SHAPES.met, line: "M16 43.5h28M30 27v12M24 33h12" };
 SHAPES.wazir = SHAPES.captain;
 SHAPES.bers = { ...SHAPES.queen, line: "M16 43.5h28M25 28.5l10 9M35 28.5l-10 9" };
 SHAPES.lieutenant = { ...SHAPES.met, line: "M16 43.5h28M25.5 28.5l9 9M34.5 28.5l-9 9" };
+SHAPES.soldier = { ...SHAPES.pawn, line: "M17.5 44h25M30 27v10M25 32h10" };
+SHAPES.tower = { ...SHAPES.rook, line: "M20.5 27h19M16 44h28M25 31h10v5H25z" };
+SHAPES.cardinal = { ...SHAPES.bishop, line: "M21.5 42h17M30 19v14M25 24h10M25 29h10" };
+SHAPES.duke = { ...SHAPES.queen, line: "M16 43.5h28M30 28v10M25 33h10" };
+SHAPES.biskni = { ...SHAPES.bishop, line: "M21.5 42h17M27 20v12h7" };
+SHAPES.monk = SHAPES.met;
+SHAPES.kheshig = SHAPES.centaur;
+SHAPES.lancer = { fill: KNIGHT, line: "M25.5 20.5l1 .5M36 42V25M32 30l4-6 4 6M21.5 44H48" };
+SHAPES.archer = { fill: KNIGHT, line: "M25.5 20.5l1 .5M32 24c9 3 9 14 0 17zM28 32.5h14M21.5 44H48" };
+SHAPES.knibis = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 27l9 10M40 27l-9 10M21.5 44H48" };
+SHAPES.horseman = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 31l5-5 5 5M31 37l5-5 5 5M21.5 44H48" };
+SHAPES["wooden-horse"] = { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 31h13M29 37h15M21.5 44H48" };
+SHAPES.nightrider = { fill: KNIGHT, line: "M25.5 20.5l1 .5M30 41v-7h5v-7h5M21.5 44H48" };
+SHAPES.yurt = { fill: "M12 50V35c0-12 8-22 18-22s18 10 18 22v15z", line: "M12 35h36M25.5 50V40h9v10M30 13V9" };
 
 /** Of a kind; none of one that is drawn as its letter. */
 export function shapeOf(kind) {
