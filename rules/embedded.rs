@@ -168,6 +168,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/loop.dl", include_str!("games/loop.dl")),
     ("rules/games/losalamos.dl", include_str!("games/losalamos.dl")),
     ("rules/games/losers.dl", include_str!("games/losers.dl")),
+    ("rules/games/makhouse.dl", include_str!("games/makhouse.dl")),
     ("rules/games/makpong.dl", include_str!("games/makpong.dl")),
     ("rules/games/makruk.dl", include_str!("games/makruk.dl")),
     ("rules/games/manchu.dl", include_str!("games/manchu.dl")),
