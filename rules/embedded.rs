@@ -193,6 +193,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/opulent.dl", include_str!("games/opulent.dl")),
     ("rules/games/orda.dl", include_str!("games/orda.dl")),
     ("rules/games/ordamirror.dl", include_str!("games/ordamirror.dl")),
+    ("rules/games/ordavsempire.dl", include_str!("games/ordavsempire.dl")),
     ("rules/games/othello.dl", include_str!("games/othello.dl")),
     ("rules/games/othello10.dl", include_str!("games/othello10.dl")),
     ("rules/games/paradigm.dl", include_str!("games/paradigm.dl")),
