@@ -102,6 +102,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/chess.dl", include_str!("games/chess.dl")),
     ("rules/games/chess960.dl", include_str!("games/chess960.dl")),
     ("rules/games/chessgi.dl", include_str!("games/chessgi.dl")),
+    ("rules/games/chessvshp.dl", include_str!("games/chessvshp.dl")),
     ("rules/games/chigorin.dl", include_str!("games/chigorin.dl")),
     ("rules/games/clobber.dl", include_str!("games/clobber.dl")),
     ("rules/games/clobber10.dl", include_str!("games/clobber10.dl")),
