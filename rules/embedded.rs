@@ -132,6 +132,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/first-promotion.dl", include_str!("games/first-promotion.dl")),
     ("rules/games/flipersi.dl", include_str!("games/flipersi.dl")),
     ("rules/games/fox-and-hounds.dl", include_str!("games/fox-and-hounds.dl")),
+    ("rules/games/fullmoon.dl", include_str!("games/fullmoon.dl")),
     ("rules/games/gardner.dl", include_str!("games/gardner.dl")),
     ("rules/games/georgian.dl", include_str!("games/georgian.dl")),
     ("rules/games/giveaway.dl", include_str!("games/giveaway.dl")),
