@@ -117,6 +117,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/double-move-rc.dl", include_str!("games/double-move-rc.dl")),
     ("rules/games/double-move.dl", include_str!("games/double-move.dl")),
     ("rules/games/dragon.dl", include_str!("games/dragon.dl")),
+    ("rules/games/dragonfly.dl", include_str!("games/dragonfly.dl")),
     ("rules/games/dual-king-castle.dl", include_str!("games/dual-king-castle.dl")),
     ("rules/games/dual-king.dl", include_str!("games/dual-king.dl")),
     ("rules/games/duck-fairy.dl", include_str!("games/duck-fairy.dl")),
