@@ -146,6 +146,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/hex.dl", include_str!("games/hex.dl")),
     ("rules/games/hoppelpoppel.dl", include_str!("games/hoppelpoppel.dl")),
     ("rules/games/horde.dl", include_str!("games/horde.dl")),
+    ("rules/games/indiangreat.dl", include_str!("games/indiangreat.dl")),
     ("rules/games/isolation.dl", include_str!("games/isolation.dl")),
     ("rules/games/isolation7x7.dl", include_str!("games/isolation7x7.dl")),
     ("rules/games/janggi-casual.dl", include_str!("games/janggi-casual.dl")),
