@@ -135,6 +135,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/fox-and-hounds.dl", include_str!("games/fox-and-hounds.dl")),
     ("rules/games/fullmoon.dl", include_str!("games/fullmoon.dl")),
     ("rules/games/gardner.dl", include_str!("games/gardner.dl")),
+    ("rules/games/gemini.dl", include_str!("games/gemini.dl")),
     ("rules/games/georgian.dl", include_str!("games/georgian.dl")),
     ("rules/games/giveaway.dl", include_str!("games/giveaway.dl")),
     ("rules/games/gorogoro.dl", include_str!("games/gorogoro.dl")),
