@@ -4,6 +4,7 @@ mod abilities;
 mod abilities_proofs;
 mod agreement;
 mod any_text;
+mod armies;
 mod authoring;
 mod boards;
 mod budgets;
