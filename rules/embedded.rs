@@ -248,6 +248,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/weak-dual-king.dl", include_str!("games/weak-dual-king.dl")),
     ("rules/games/wolf.dl", include_str!("games/wolf.dl")),
     ("rules/games/wrap-board.dl", include_str!("games/wrap-board.dl")),
+    ("rules/games/xhess.dl", include_str!("games/xhess.dl")),
     ("rules/games/xiangqi.dl", include_str!("games/xiangqi.dl")),
     ("rules/games/yarishogi.dl", include_str!("games/yarishogi.dl")),
     ("rules/layouts/amazon.dl", include_str!("layouts/amazon.dl")),
