@@ -25,7 +25,14 @@ fn repetitions_end_games_each_in_its_way() {
         ("synochess", rook, "a1a8 e8e7 a8a7 e7e8 a7a8", 9, "black_wins", "perpetual_check"),
         ("synochess", rook, "a1a2 e8e7 a2a1 e7e8", 8, "draw", "threefold_repetition"),
         ("shinobi", rook, "a1a8 e8e7 a8a7 e7e8 a7a8", 9, "black_wins", "perpetual_check"),
-        ("empire", "4k3/8/8/8/8/8/8/T4K2 w - - 0 1", "a1a2 e8e7 a2a1 e7e8", 8, "black_wins", "threefold_repetition"),
+        (
+            "empire",
+            "4k3/8/8/8/8/8/8/T4K2 w - - 0 1",
+            "a1a2 e8e7 a2a1 e7e8",
+            8,
+            "black_wins",
+            "threefold_repetition",
+        ),
     ] {
         let mut game = start(name, Some(fen));
         let moves: Vec<&str> = moves.split(' ').collect();
@@ -44,13 +51,28 @@ fn repetitions_end_games_each_in_its_way() {
 #[test]
 fn refusals_are_in_words_of_the_game() {
     for (name, fen, text, reason) in [
-        ("empire", "8/8/6K1/5pP1/8/2E3k1/8/8 w - f6 0 1", "g5f6", "nothing stands between the kings"),
+        (
+            "empire",
+            "8/8/6K1/5pP1/8/2E3k1/8/8 w - f6 0 1",
+            "g5f6",
+            "nothing stands between the kings",
+        ),
         ("empire", "4k3/8/8/8/8/8/4S3/4K3 w - - 0 1", "e2d2", "all that stands between the kings"),
         ("synochess", "8/8/8/5k2/8/8/6P1/4K2R[] w K - 0 1", "e1f1", "would face"),
         ("synochess", "8/8/8/5k2/8/8/6P1/4K2R[] w K - 0 1", "e1g1", "faces the enemy king"),
-        ("orda", "4k3/8/8/8/8/8/8/L3K3 w - - 0 1", "a1a4", "could capture on a4, but does not go there otherwise"),
+        (
+            "orda",
+            "4k3/8/8/8/8/8/8/L3K3 w - - 0 1",
+            "a1a4",
+            "could capture on a4, but does not go there otherwise",
+        ),
         ("dragonfly", "3k3/7/7/7/7/7/3K3[P] w - - 0 1", "P@a3", "pawns are not dropped"),
-        ("grandhouse", "4k5/10/10/10/10/10/10/10/10/4K5[P] w - - 0 1", "P@a8", "not dropped where they may be promoted"),
+        (
+            "grandhouse",
+            "4k5/10/10/10/10/10/10/10/10/4K5[P] w - - 0 1",
+            "P@a8",
+            "not dropped where they may be promoted",
+        ),
     ] {
         let mut game = start(name, Some(fen));
         let listed: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
