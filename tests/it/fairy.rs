@@ -336,7 +336,7 @@ fn games_refuse_presets_that_say_the_opposite() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     for (name, preset, why) in [
         ("losers", "capture-all", "losing pieces wins in one and loses in the other"),
-        ("courier", "suicide-chess", "losing pieces wins in one and loses in the other"),
+        ("courier", "suicide-chess", "having no move wins in one and loses in the other"),
         ("spartan", "horde", "the game itself says which kings are royal"),
         ("petrified", "duck", "the duck and a square that is taken out have one sign on the board"),
     ] {
