@@ -141,7 +141,7 @@ fn is_code(game: &str, depth: u32) -> bool {
     let counted = actions.iter().map(|it| (it.id, it.rel)).collect();
     let leaves = Arc::new(table.world.leaves(table.contract.over, counted, Vec::new()));
     let mut rest = Vec::new();
-    table.world.leaves_below(&leaves, depth, &mut rest).is_some() && rest.is_empty()
+    table.world.leaves_below(&leaves, depth, 8, &mut rest).is_some() && rest.is_empty()
 }
 
 /// Nothing that is counted says whether code counted it.
@@ -153,5 +153,8 @@ fn code_is_made_for_games_that_rules_decide() {
     }
     for game in ["chess", "knightmate", "3check", "kingofthehill"] {
         assert!(is_code(game, 3), "{game}, with a ply above the last");
+    }
+    for game in ["minishogi", "gorogoro", "crazyhouse"] {
+        assert!(is_code(game, 4), "{game}, with captures that come into hand");
     }
 }
