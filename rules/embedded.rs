@@ -78,6 +78,8 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/asean.dl", include_str!("games/asean.dl")),
     ("rules/games/ataxx.dl", include_str!("games/ataxx.dl")),
     ("rules/games/atomar.dl", include_str!("games/atomar.dl")),
+    ("rules/games/atomic-giveaway-hill.dl", include_str!("games/atomic-giveaway-hill.dl")),
+    ("rules/games/atomic-giveaway.dl", include_str!("games/atomic-giveaway.dl")),
     ("rules/games/atomic.dl", include_str!("games/atomic.dl")),
     ("rules/games/barrel.dl", include_str!("games/barrel.dl")),
     ("rules/games/berolina-2-white.dl", include_str!("games/berolina-2-white.dl")),

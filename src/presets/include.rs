@@ -113,7 +113,10 @@ impl Catalogue {
                     places.push(place);
                 }
             }
-            return Err(format!("there is no {}", places.join(", and no ")));
+            return Err(format!(
+                "there is no {} among the files that are read: name the file, or its folder, too",
+                places.join(", and no ")
+            ));
         };
         match first.path == from.path {
             true => {

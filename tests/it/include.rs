@@ -115,7 +115,12 @@ fn a_file_that_is_no_module_does_not_hide_one() {
 fn what_cannot_be_included_is_refused_in_words() {
     let one = reader("one");
     let why = refused(&[("mine/one.dl", &one)], &["one"]);
-    for part in ["mine/one.dl:2", "shared/count.dl", "there is no mine/shared/count.dl"] {
+    for part in [
+        "mine/one.dl:2",
+        "shared/count.dl",
+        "there is no mine/shared/count.dl",
+        "among the files that are read: name the file",
+    ] {
         assert!(why.contains(part), "{part}: {why}");
     }
     let plain = ".decl busy(side: Side) open \"{side} is busy\"\n.meta family \"chess\"\n";
