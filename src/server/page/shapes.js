@@ -79,6 +79,7 @@ SHAPES["janggi-cannon"] = SHAPES.cannon;
 SHAPES["sit-ke"] = SHAPES.met;
 SHAPES.sin = SHAPES.khon;
 SHAPES.ferz = SHAPES.met;
+SHAPES.commoner = SHAPES.met;
 SHAPES.hawk = SHAPES.archbishop;
 SHAPES.alfil = SHAPES.elephant;
 SHAPES["shako-elephant"] = SHAPES.elephant;
