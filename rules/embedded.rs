@@ -247,6 +247,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/river.dl", include_str!("games/river.dl")),
     ("rules/games/rooksquare.dl", include_str!("games/rooksquare.dl")),
     ("rules/games/seirawan.dl", include_str!("games/seirawan.dl")),
+    ("rules/games/semitorpedo.dl", include_str!("games/semitorpedo.dl")),
     ("rules/games/shako.dl", include_str!("games/shako.dl")),
     ("rules/games/shatar.dl", include_str!("games/shatar.dl")),
     ("rules/games/shatranj.dl", include_str!("games/shatranj.dl")),
