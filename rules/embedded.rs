@@ -133,6 +133,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/double-move-rc.dl", include_str!("games/double-move-rc.dl")),
     ("rules/games/double-move.dl", include_str!("games/double-move.dl")),
     ("rules/games/doublearmy.dl", include_str!("games/doublearmy.dl")),
+    ("rules/games/dragon-chess.dl", include_str!("games/dragon-chess.dl")),
     ("rules/games/dragon.dl", include_str!("games/dragon.dl")),
     ("rules/games/dragonfly.dl", include_str!("games/dragonfly.dl")),
     ("rules/games/dual-king-castle.dl", include_str!("games/dual-king-castle.dl")),
