@@ -70,6 +70,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/ability-chess.dl", include_str!("games/ability-chess.dl")),
     ("rules/games/advancedpawn.dl", include_str!("games/advancedpawn.dl")),
     ("rules/games/ai-wok.dl", include_str!("games/ai-wok.dl")),
+    ("rules/games/allwayspawns.dl", include_str!("games/allwayspawns.dl")),
     ("rules/games/almost.dl", include_str!("games/almost.dl")),
     ("rules/games/amazon.dl", include_str!("games/amazon.dl")),
     ("rules/games/amazons.dl", include_str!("games/amazons.dl")),
