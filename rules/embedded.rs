@@ -68,6 +68,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/5check.dl", include_str!("games/5check.dl")),
     ("rules/games/ability-chess-audit.dl", include_str!("games/ability-chess-audit.dl")),
     ("rules/games/ability-chess.dl", include_str!("games/ability-chess.dl")),
+    ("rules/games/active.dl", include_str!("games/active.dl")),
     ("rules/games/advancedpawn.dl", include_str!("games/advancedpawn.dl")),
     ("rules/games/ai-wok.dl", include_str!("games/ai-wok.dl")),
     ("rules/games/allwayspawns.dl", include_str!("games/allwayspawns.dl")),

@@ -266,9 +266,10 @@ fn names_of_games_and_presets() -> BTreeSet<String> {
         }
     }
     res.remove("chess");
-    // Games whose names are a word of Rust and a part of FEN, too.
-    res.remove("loop");
-    res.remove("placement");
+    // Games whose names are words of Rust, of FEN and of every game, too.
+    for name in ["loop", "placement", "capture", "weak"] {
+        res.remove(name);
+    }
     res
 }
 
