@@ -67,6 +67,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/3check.dl", include_str!("games/3check.dl")),
     ("rules/games/4x5chess.dl", include_str!("games/4x5chess.dl")),
     ("rules/games/5check.dl", include_str!("games/5check.dl")),
+    ("rules/games/5x6chess.dl", include_str!("games/5x6chess.dl")),
     ("rules/games/ability-chess-audit.dl", include_str!("games/ability-chess-audit.dl")),
     ("rules/games/ability-chess.dl", include_str!("games/ability-chess.dl")),
     ("rules/games/active.dl", include_str!("games/active.dl")),
