@@ -270,7 +270,7 @@ fn the_oracle_counts_lists_writes_and_ends_alike_in_the_other_games() {
 
 /// All variants that pyffish 0.0.90 has are games here, by their names, aliases or `.meta oracle`.
 #[test]
-fn all_variants_of_the_oracle_are_played_but_those_of_two_boards() {
+fn all_variants_of_the_oracle_are_played() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let plain = |name: &str| name.replace('-', "");
     let names: BTreeSet<String> = (catalogue.games().iter())
@@ -279,8 +279,8 @@ fn all_variants_of_the_oracle_are_played_but_those_of_two_boards() {
         .collect();
     let all = include_str!("../data/vectors/fairy/variants.txt").lines();
     let missing: Vec<&str> = all.filter(|it| !names.contains(&plain(it))).collect();
-    // Two boards: bughouse, koedem, supply. Its own test of all pieces: fairy. Othello with the colours exchanged: flipello.
-    assert_eq!(missing, ["bughouse", "fairy", "flipello", "koedem", "supply"]);
+    // Its own test of all pieces: fairy. Othello with the colours exchanged: flipello.
+    assert_eq!(missing, ["fairy", "flipello"]);
 }
 
 /// What a mate is worth in shatar depends on the checks that led to it, which no FEN tells. Outcomes are those of pyffish.

@@ -111,3 +111,38 @@ fn drops_are_refused_in_words_of_the_game() {
         assert!(why.contains(reason), "{text}: {why}");
     }
 }
+
+/// A host with two boards plays two games of bughouse: what is captured on one goes to the hand of the partner on the other,
+/// in whose FEN the host writes it.
+#[test]
+fn what_is_captured_on_one_board_of_bughouse_is_dropped_on_the_other() {
+    let count = |fen: &str, letter: char| fen.chars().filter(|it| *it == letter).count();
+    let mut one = start("bughouse", &[], None);
+    play(&mut one, "e2e4 d7d5");
+    let before = one.fen();
+    play(&mut one, "e4d5");
+    let after = one.fen();
+    assert!(after.contains("[]"), "{after}");
+    let is_captured = |it: &char| count(&before, *it) > count(&after, *it);
+    let captured: String = "pnbrqPNBRQ".chars().filter(is_captured).collect();
+    assert_eq!(captured, "p");
+    let mut two = start("bughouse", &[], None);
+    play(&mut two, "g1f3");
+    let given = two.fen().replace("[]", &format!("[{captured}]"));
+    let mut two = start("bughouse", &[], Some(&given));
+    play(&mut two, "P@e4");
+    assert!(two.fen().starts_with("rnbqkbnr/pppppppp/8/8/4p3/5N2/PPPPPPPP/RNBQKB1R[]"));
+}
+
+/// In koedem a king in hand is dropped before anything else is done.
+#[test]
+fn a_king_in_hand_is_dropped_first_in_koedem() {
+    let fen = "r3k2r/8/8/3pP3/8/8/8/R3K2R[KNkn] w KQkq d6 0 1";
+    let mut game = start("koedem", &[], Some(fen));
+    let listed = legal(&mut game);
+    assert!(listed.iter().all(|it| it.starts_with("K@")), "{listed:?}");
+    let why = game.explain_move("N@c3", Default::default()).expect("a move");
+    assert!(why.summary.contains("has to be dropped first"), "{}", why.summary);
+    play(&mut game, "K@e2 K@e7");
+    assert!(legal(&mut game).contains(&"N@c3".into()));
+}
