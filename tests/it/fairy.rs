@@ -25,6 +25,8 @@ const WITHOUT_TEXTS: [&str; 8] = [
     "pawnsideways",
     "petrified",
 ];
+const WITHOUT_TEXTS: [&str; 7] =
+    ["amazons", "cowboys", "dobutsu", "legan", "pawnback", "pawnsideways", "petrified"];
 
 /// Nodes of a row that is counted without `RULEMATE_FULL=1`.
 const FEW: u64 = 25_000;
