@@ -305,14 +305,16 @@ fn a_mate_of_shatar_is_worth_what_led_to_it() {
     }
 }
 
-/// In tori shogi whoever brings about a position for the fourth time has lost; in yari shogi the third time draws.
+/// In tori shogi whoever brings about a position for the fourth time has lost, and so for the third time in mansindam, where
+/// perpetual check makes no difference; in yari shogi the third time draws.
 #[test]
-fn repetition_ends_tori_shogi_and_yari_shogi_each_in_its_way() {
+fn repetition_ends_kin_of_shogi_each_in_its_way() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     for (name, moves, plies, outcome) in [
         ("torishogi", "d2e2 d6c6 e2d2 c6d6", 12, "white_wins"),
         ("yarishogi", "d1e2 d9c8 e2d1 c8d9", 8, "draw"),
         ("kyotoshogi", "c1c2 c5c4 c2c1 c4c5", 12, "draw"),
+        ("mansindam", "e1e2 e9e8 e2e1 e8e9", 8, "white_wins"),
     ] {
         let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
         let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));

@@ -108,6 +108,14 @@ SHAPES["wooden-horse"] = { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 31h13M29 37h1
 SHAPES.nightrider = { fill: KNIGHT, line: "M25.5 20.5l1 .5M30 41v-7h5v-7h5M21.5 44H48" };
 SHAPES.yurt = { fill: "M12 50V35c0-12 8-22 18-22s18 10 18 22v15z", line: "M12 35h36M25.5 50V40h9v10M30 13V9" };
 
+// What pieces of chess become in games of drops: they go as kings, too.
+const crossed = (kind, line) => ({ ...SHAPES[kind], line });
+SHAPES.guard = crossed("pawn", "M17.5 44h25M30 29v11M25 34h10");
+SHAPES.archer = crossed("bishop", "M30 18v13M24.5 24h11M22 42h16M25 36.5h10");
+SHAPES.tiger = crossed("rook", "M20.5 27h19M16 44h28M30 30v11M25 35h10");
+SHAPES.rhino = crossed("archbishop", "M25.5 20.5l1 .5M36 24v14M30.5 30h11M29 41h14M21.5 44H48");
+SHAPES.ship = crossed("chancellor", "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M37 19v9M33 23h8M21.5 44H48");
+
 /** Of a kind; none of one that is drawn as its letter. */
 export function shapeOf(kind) {
   return Object.hasOwn(SHAPES, kind) ? SHAPES[kind] : null;
