@@ -306,7 +306,7 @@ fn a_mate_of_shatar_is_worth_what_led_to_it() {
 }
 
 /// In tori shogi whoever brings about a position for the fourth time has lost, and so for the third time in mansindam, where
-/// perpetual check makes no difference; in yari shogi the third time draws.
+/// perpetual check makes no difference, and in pandemonium; in yari shogi the third time draws.
 #[test]
 fn repetition_ends_kin_of_shogi_each_in_its_way() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
@@ -315,10 +315,28 @@ fn repetition_ends_kin_of_shogi_each_in_its_way() {
         ("yarishogi", "d1e2 d9c8 e2d1 c8d9", 8, "draw"),
         ("kyotoshogi", "c1c2 c5c4 c2c1 c4c5", 12, "draw"),
         ("mansindam", "e1e2 e9e8 e2e1 e8e9", 8, "white_wins"),
+        ("pandemonium", "e1e2 e9e8 e2e1 e8e9", 8, "white_wins"),
     ] {
         let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
         let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
         for mv in moves.split(' ').cycle().take(plies) {
+            assert_eq!(game.result(), None, "{name}");
+            game.play_text(mv).unwrap_or_else(|it| panic!("{name} {mv}: {it}"));
+        }
+        assert_eq!(game.result().map(|it| &*it.outcome), Some(outcome), "{name}");
+    }
+}
+
+/// White gives check with each move, and Black brings about the position for the third time: who of them has lost, mansindam
+/// and pandemonium judge each in its way.
+#[test]
+fn perpetual_check_loses_in_pandemonium_and_not_in_mansindam() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let fen = "4k4/+R8/9/9/9/9/9/9/4K4[] w - - 0 1";
+    for (name, outcome) in [("mansindam", "white_wins"), ("pandemonium", "black_wins")] {
+        let rules = catalogue.load::<&str>(name, &[]).unwrap_or_else(|it| panic!("{it}"));
+        let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        for mv in ["a8a9", "e9e8", "a9a8", "e8e9"].into_iter().cycle().take(8) {
             assert_eq!(game.result(), None, "{name}");
             game.play_text(mv).unwrap_or_else(|it| panic!("{name} {mv}: {it}"));
         }

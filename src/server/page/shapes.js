@@ -116,6 +116,24 @@ SHAPES.tiger = crossed("rook", "M20.5 27h19M16 44h28M30 30v11M25 35h10");
 SHAPES.rhino = crossed("archbishop", "M25.5 20.5l1 .5M36 24v14M30.5 30h11M29 41h14M21.5 44H48");
 SHAPES.ship = crossed("chancellor", "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M37 19v9M33 23h8M21.5 44H48");
 
+SHAPES.kangaroo = crossed("knight", "M25.5 20.5l1 .5M35 22v12M29 28h12M21.5 44H48");
+SHAPES.hwacha = crossed("advisor", "M20 28h20M15 43.5h30M24 35h12M30 31v9");
+SHAPES.soldier = crossed("pawn", "M17.5 44h25M24 36l6-6 6 6");
+SHAPES.warrior = crossed("pawn", "M17.5 44h25M25 29l10 10M35 29l-10 10");
+SHAPES.shaman = crossed("met", "M16 43.5h28M30 24v14M25 29l5-5 5 5");
+SHAPES["divine-king"] = crossed("king", "M17 40c8.5-3 17.5-3 26 0M17 45c8.5-2 17.5-2 26 0M30 20v15M24 30l12-5M24 25l12 5");
+SHAPES.offering = { fill: DISC, sign: "M19 26h22l-4 16H23zM28 12h4v10h-4zM20 16l4-2 3 8h-3z" };
+SHAPES.mayor = SHAPES.advisor;
+SHAPES.sage = SHAPES.advisor;
+SHAPES.van = SHAPES.captain;
+SHAPES.bull = SHAPES.lion;
+SHAPES.jaguar = SHAPES.lion;
+SHAPES.quetzal = SHAPES.griffon;
+for (const [kind, letter] of [["gold", "U"], ["silver", "A"], ["copper", "C"], ["iron", "I"]]) {
+  SHAPES[`${kind}-cannon`] = tile(letter);
+  SHAPES[`flying-${kind}`] = tile(`+${letter}`);
+}
+
 /** Of a kind; none of one that is drawn as its letter. */
 export function shapeOf(kind) {
   return Object.hasOwn(SHAPES, kind) ? SHAPES[kind] : null;
