@@ -181,6 +181,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/giveaway.dl", include_str!("games/giveaway.dl")),
     ("rules/games/gorogoro.dl", include_str!("games/gorogoro.dl")),
     ("rules/games/gothhouse.dl", include_str!("games/gothhouse.dl")),
+    ("rules/games/gorogoroplus.dl", include_str!("games/gorogoroplus.dl")),
     ("rules/games/gothic.dl", include_str!("games/gothic.dl")),
     ("rules/games/grand.dl", include_str!("games/grand.dl")),
     ("rules/games/grandhouse.dl", include_str!("games/grandhouse.dl")),
