@@ -150,6 +150,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/crossderby.dl", include_str!("games/crossderby.dl")),
     ("rules/games/crossing.dl", include_str!("games/crossing.dl")),
     ("rules/games/diana.dl", include_str!("games/diana.dl")),
+    ("rules/games/crowdedxiangqi.dl", include_str!("games/crowdedxiangqi.dl")),
     ("rules/games/dobutsu.dl", include_str!("games/dobutsu.dl")),
     ("rules/games/double-move-rc.dl", include_str!("games/double-move-rc.dl")),
     ("rules/games/double-move.dl", include_str!("games/double-move.dl")),
