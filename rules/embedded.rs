@@ -114,6 +114,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/bughouse.dl", include_str!("games/bughouse.dl")),
     ("rules/games/cambodian.dl", include_str!("games/cambodian.dl")),
     ("rules/games/cannon.dl", include_str!("games/cannon.dl")),
+    ("rules/games/cannonshogi.dl", include_str!("games/cannonshogi.dl")),
     ("rules/games/capablanca.dl", include_str!("games/capablanca.dl")),
     ("rules/games/capahouse.dl", include_str!("games/capahouse.dl")),
     ("rules/games/caparandom.dl", include_str!("games/caparandom.dl")),
