@@ -384,6 +384,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/orda-pieces.dl", include_str!("modules/orda-pieces.dl")),
     ("rules/modules/no-checks.dl", include_str!("modules/no-checks.dl")),
     ("rules/modules/othello-rules.dl", include_str!("modules/othello-rules.dl")),
+    ("rules/modules/palace-drops.dl", include_str!("modules/palace-drops.dl")),
     ("rules/modules/palace.dl", include_str!("modules/palace.dl")),
     ("rules/modules/placing.dl", include_str!("modules/placing.dl")),
     ("rules/modules/plain-kings.dl", include_str!("modules/plain-kings.dl")),
