@@ -86,6 +86,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/antichess.dl", include_str!("games/antichess.dl")),
     ("rules/games/antihouse.dl", include_str!("games/antihouse.dl")),
     ("rules/games/aralzaa.dl", include_str!("games/aralzaa.dl")),
+    ("rules/games/antiminishogi.dl", include_str!("games/antiminishogi.dl")),
     ("rules/games/armageddon.dl", include_str!("games/armageddon.dl")),
     ("rules/games/asean.dl", include_str!("games/asean.dl")),
     ("rules/games/asimplegame.dl", include_str!("games/asimplegame.dl")),
