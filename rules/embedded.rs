@@ -245,6 +245,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/monster-kingcapture.dl", include_str!("games/monster-kingcapture.dl")),
     ("rules/games/monster-rc.dl", include_str!("games/monster-rc.dl")),
     ("rules/games/monster.dl", include_str!("games/monster.dl")),
+    ("rules/games/mounted.dl", include_str!("games/mounted.dl")),
     ("rules/games/newzealand.dl", include_str!("games/newzealand.dl")),
     ("rules/games/nightrider.dl", include_str!("games/nightrider.dl")),
     ("rules/games/nim.dl", include_str!("games/nim.dl")),
