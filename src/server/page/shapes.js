@@ -108,20 +108,18 @@ SHAPES["wooden-horse"] = { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 31h13M29 37h1
 SHAPES.nightrider = { fill: KNIGHT, line: "M25.5 20.5l1 .5M30 41v-7h5v-7h5M21.5 44H48" };
 SHAPES.yurt = { fill: "M12 50V35c0-12 8-22 18-22s18 10 18 22v15z", line: "M12 35h36M25.5 50V40h9v10M30 13V9" };
 
-// What pieces of chess become in games of drops: they go as kings, too.
-const crossed = (kind, line) => ({ ...SHAPES[kind], line });
-SHAPES.guard = crossed("pawn", "M17.5 44h25M30 29v11M25 34h10");
-SHAPES.archer = crossed("bishop", "M30 18v13M24.5 24h11M22 42h16M25 36.5h10");
-SHAPES.tiger = crossed("rook", "M20.5 27h19M16 44h28M30 30v11M25 35h10");
-SHAPES.rhino = crossed("archbishop", "M25.5 20.5l1 .5M36 24v14M30.5 30h11M29 41h14M21.5 44H48");
-SHAPES.ship = crossed("chancellor", "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M37 19v9M33 23h8M21.5 44H48");
-
-SHAPES.kangaroo = crossed("knight", "M25.5 20.5l1 .5M35 22v12M29 28h12M21.5 44H48");
-SHAPES.hwacha = crossed("advisor", "M20 28h20M15 43.5h30M24 35h12M30 31v9");
-SHAPES.soldier = crossed("pawn", "M17.5 44h25M24 36l6-6 6 6");
-SHAPES.warrior = crossed("pawn", "M17.5 44h25M25 29l10 10M35 29l-10 10");
-SHAPES.shaman = crossed("met", "M16 43.5h28M30 24v14M25 29l5-5 5 5");
-SHAPES["divine-king"] = crossed("king", "M17 40c8.5-3 17.5-3 26 0M17 45c8.5-2 17.5-2 26 0M30 20v15M24 30l12-5M24 25l12 5");
+const lined = (kind, line) => ({ ...SHAPES[kind], line });
+SHAPES.guard = lined("pawn", "M17.5 44h25M30 29v11M25 34h10");
+SHAPES.archer = lined("bishop", "M30 18v13M24.5 24h11M22 42h16M25 36.5h10");
+SHAPES.tiger = lined("rook", "M20.5 27h19M16 44h28M30 30v11M25 35h10");
+SHAPES.rhino = lined("archbishop", "M25.5 20.5l1 .5M36 24v14M30.5 30h11M29 41h14M21.5 44H48");
+SHAPES.ship = lined("chancellor", "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M37 19v9M33 23h8M21.5 44H48");
+SHAPES.kangaroo = lined("knight", "M25.5 20.5l1 .5M35 22v12M29 28h12M21.5 44H48");
+SHAPES.hwacha = lined("advisor", "M20 28h20M15 43.5h30M24 35h12M30 31v9");
+SHAPES.soldier = lined("pawn", "M17.5 44h25M24 36l6-6 6 6");
+SHAPES.warrior = lined("pawn", "M17.5 44h25M25 29l10 10M35 29l-10 10");
+SHAPES.shaman = lined("met", "M16 43.5h28M30 24v14M25 29l5-5 5 5");
+SHAPES["divine-king"] = lined("king", "M17 40c8.5-3 17.5-3 26 0M17 45c8.5-2 17.5-2 26 0M30 20v15M24 30l12-5M24 25l12 5");
 SHAPES.offering = { fill: DISC, sign: "M19 26h22l-4 16H23zM28 12h4v10h-4zM20 16l4-2 3 8h-3z" };
 SHAPES.mayor = SHAPES.advisor;
 SHAPES.sage = SHAPES.advisor;
