@@ -458,3 +458,17 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/stones/stones.dl", include_str!("stones/stones.dl")),
     ("rules/walkers/walkers.dl", include_str!("walkers/walkers.dl")),
 ];
+
+/// Rule text with places to be filled in, by what it is for: what `rulemate new` writes, the sides of games
+/// that have others, and what is written for single presets.
+pub(super) const TEMPLATES: &[(&str, &str)] = &[
+    ("added", include_str!("templates/added.dl.in")),
+    ("external", include_str!("templates/external.dl.in")),
+    ("family", include_str!("templates/family.dl.in")),
+    ("family-game", include_str!("templates/family-game.dl.in")),
+    ("game", include_str!("templates/game.dl.in")),
+    ("modifier", include_str!("templates/modifier.dl.in")),
+    ("piece", include_str!("templates/piece.dl.in")),
+    ("preset", include_str!("templates/preset.dl.in")),
+    ("sides", include_str!("templates/sides.dl.in")),
+];

@@ -285,6 +285,18 @@ fn all_variants_of_the_oracle_are_played() {
     assert_eq!(missing, ["fairy", "flipello"]);
 }
 
+/// So are those of its configuration that are listed: the name there, and the name of the game.
+#[test]
+fn variants_of_the_configuration_are_played() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    for line in include_str!("../data/vectors/fairy/variants-ini.txt").lines() {
+        let (variant, game) = line.split_once(' ').unwrap_or_else(|| panic!("{line}"));
+        let names = [variant, game].map(|it| catalogue.find_game(it).map(|it| &it.name));
+        let names = names.map(|it| it.unwrap_or_else(|it| panic!("{line}: {it}")));
+        assert_eq!(names[0], names[1], "{line}");
+    }
+}
+
 /// What a mate is worth in shatar depends on the checks that led to it, which no FEN tells. Outcomes are those of pyffish.
 #[test]
 fn a_mate_of_shatar_is_worth_what_led_to_it() {
