@@ -382,7 +382,10 @@ pub(super) fn none_can_fail(world: &World, contract: &Contract) -> Option<u32> {
     let rooms = contract.rooms(world.program());
     match rooms.iter().try_fold(0, |most: u32, it| Some(most.max(it.always?)))? {
         0 => Some(0),
-        most => world.facts().room().checked_sub(most),
+        most => {
+            let room = world.facts().room();
+            (most <= room).then(|| room - most)
+        }
     }
 }
 
