@@ -96,7 +96,6 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/atomic-giveaway.dl", include_str!("games/atomic-giveaway.dl")),
     ("rules/games/atomic.dl", include_str!("games/atomic.dl")),
     ("rules/games/atomiczh.dl", include_str!("games/atomiczh.dl")),
-    ("rules/games/backrank.dl", include_str!("games/backrank.dl")),
     ("rules/games/bajr.dl", include_str!("games/bajr.dl")),
     ("rules/games/barrel.dl", include_str!("games/barrel.dl")),
     ("rules/games/berolina-2-white.dl", include_str!("games/berolina-2-white.dl")),

@@ -62,11 +62,17 @@ struct Search {
 
 /// A legal position with such pieces, to begin with: everything is placed again later.
 fn any_fen(material: &str, board: Board) -> String {
-    let mut ranks: Vec<String> = vec![board.files.to_string(); usize::from(board.ranks)];
+    let mut ranks: Vec<String> = vec![String::new(); usize::from(board.ranks)];
     let first = usize::from(material.len() < ranks.len());
     for (at, letter) in material.chars().enumerate() {
-        ranks[at + first] = format!("{letter}{}", board.files - 1);
+        let rank = (at + first) % ranks.len();
+        ranks[rank].insert(0, letter);
     }
+    let with_empty = |it: &String| match usize::from(board.files) - it.len() {
+        0 => it.clone(),
+        empty => format!("{it}{empty}"),
+    };
+    let ranks: Vec<String> = ranks.iter().map(with_empty).collect();
     format!("{} w - - 0 1", ranks.join("/"))
 }
 

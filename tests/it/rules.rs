@@ -62,7 +62,8 @@ fn family_of(text: &str) -> &str {
     named.map_or("chess", |it| it.trim_end_matches('"'))
 }
 
-/// All files that go together: those of other families, and of games with a board of their own, do not.
+/// All files that go together: those of other families, and of games with a board of their own, do not. Games that
+/// declare nothing are left out, since a program has room for so many files only.
 pub(crate) fn package() -> Vec<Source> {
     let has_board = |text: &str| text.contains("\n.meta board \"");
     let on_own_layout = |text: &str| {
@@ -70,8 +71,13 @@ pub(crate) fn package() -> Vec<Source> {
         let path = layout.map(|it| format!("rules/layouts/{}.dl", it.trim_end_matches('"')));
         EMBEDDED.iter().any(|it| path.as_deref() == Some(it.0) && has_board(it.1))
     };
-    let fits = |(_, text): &&(&str, &str)| {
+    let declares = |text: &str| {
+        let starts = [".decl ", ".static ", ".input ", ".domain ", ".action ", ".event "];
+        text.lines().any(|line| starts.iter().any(|it| line.starts_with(it)))
+    };
+    let fits = |(path, text): &&(&str, &str)| {
         family_of(text) == "chess"
+            && (!path.starts_with("rules/games/") || declares(text))
             && !has_board(text)
             && !is_of_points(text)
             && !on_own_layout(text)
