@@ -305,7 +305,8 @@ fn search(
         let at = |why: String| format!("{game} {}: {why}", presets.join(" "));
         let mut search = Search::new(catalogue, game, presets, &material).map_err(at)?;
         claimed += search.at_random(effort, &mut choices).map_err(at)?;
-        if material.len() == 3 && material.contains(['N', 'B', 'n', 'b']) {
+        let has_corners = search.contract.board.ranks > 2;
+        if has_corners && material.len() == 3 && material.contains(['N', 'B', 'n', 'b']) {
             claimed += search.in_the_corner(effort, &mut choices).map_err(at)?;
         }
     }

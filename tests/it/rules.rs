@@ -62,6 +62,9 @@ fn family_of(text: &str) -> &str {
     named.map_or("chess", |it| it.trim_end_matches('"'))
 }
 
+/// It writes drops otherwise than shogi does, which is part of the package.
+pub(crate) const APART: &str = "rules/modules/palace-drops.dl";
+
 /// All files that go together: those of other families, and of games with a board of their own, do not. Games that
 /// declare nothing are left out, since a program has room for so many files only.
 pub(crate) fn package() -> Vec<Source> {
@@ -77,6 +80,7 @@ pub(crate) fn package() -> Vec<Source> {
     };
     let fits = |(path, text): &&(&str, &str)| {
         family_of(text) == "chess"
+            && *path != APART
             && (!path.starts_with("rules/games/") || declares(text))
             && !has_board(text)
             && !is_of_points(text)
