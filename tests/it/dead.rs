@@ -62,17 +62,11 @@ struct Search {
 
 /// A legal position with such pieces, to begin with: everything is placed again later.
 fn any_fen(material: &str, board: Board) -> String {
-    let mut ranks: Vec<String> = vec![String::new(); usize::from(board.ranks)];
+    let mut ranks: Vec<String> = vec![board.files.to_string(); usize::from(board.ranks)];
     let first = usize::from(material.len() < ranks.len());
     for (at, letter) in material.chars().enumerate() {
-        let rank = (at + first) % ranks.len();
-        ranks[rank].insert(0, letter);
+        ranks[at + first] = format!("{letter}{}", board.files - 1);
     }
-    let with_empty = |it: &String| match usize::from(board.files) - it.len() {
-        0 => it.clone(),
-        empty => format!("{it}{empty}"),
-    };
-    let ranks: Vec<String> = ranks.iter().map(with_empty).collect();
     format!("{} w - - 0 1", ranks.join("/"))
 }
 
@@ -301,12 +295,15 @@ fn search(
 ) -> Result<usize, String> {
     let mut choices = Choices(7);
     let mut claimed = 0;
+    let rules = catalogue.load(game, presets).map_err(|it| it.to_string())?;
+    if rules.contract().board.ranks < 3 {
+        return Ok(0); // there is no room for the materials
+    }
     for material in MATERIAL.iter().flat_map(|it| both_ways(it)) {
         let at = |why: String| format!("{game} {}: {why}", presets.join(" "));
         let mut search = Search::new(catalogue, game, presets, &material).map_err(at)?;
         claimed += search.at_random(effort, &mut choices).map_err(at)?;
-        let has_corners = search.contract.board.ranks > 2;
-        if has_corners && material.len() == 3 && material.contains(['N', 'B', 'n', 'b']) {
+        if material.len() == 3 && material.contains(['N', 'B', 'n', 'b']) {
             claimed += search.in_the_corner(effort, &mut choices).map_err(at)?;
         }
     }
