@@ -301,6 +301,11 @@ fn search(
     }
     for material in MATERIAL.iter().flat_map(|it| both_ways(it)) {
         let at = |why: String| format!("{game} {}: {why}", presets.join(" "));
+        // Some games have no piece with such a letter.
+        let fen = any_fen(&material, rules.contract().board);
+        if rules.start(Some(&fen)).is_err_and(|it| it.to_string().contains("expected a piece")) {
+            continue;
+        }
         let mut search = Search::new(catalogue, game, presets, &material).map_err(at)?;
         claimed += search.at_random(effort, &mut choices).map_err(at)?;
         if material.len() == 3 && material.contains(['N', 'B', 'n', 'b']) {
