@@ -15,6 +15,8 @@
 //!   changed, a row for each maintained relation, whose number is asserted. What they write back they have
 //!   written over themselves, or, where plies above the last are taken back, functions before them: rows and values have
 //!   not moved since, which is asserted;
+//! - the ids of entities that functions of leaves create are below [`Context::END_OF_IDS`], which is at most the number of
+//!   entities;
 //! - an index is not compared where it is base plus registers times strides, the registers hold members of rows
 //!   or constants, and the highest such index is within; the way of a chase is looked up by member, and
 //!   its table has a row for each;

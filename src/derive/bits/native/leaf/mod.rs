@@ -8,8 +8,9 @@
 //! writes stay until they are taken back.
 //!
 //! Deliberately absent: programs that need fixpoints or rows supplied by the engine for the count, or aggregates after
-//! each action, whose actions the caller takes; and single actions whose reactions do more than write facts and create an entity each, that come to
-//! an aggregate or would add a tuple to a list, or that exceed a limit, which bail out.
+//! each action, whose actions the caller takes; and single actions whose reactions do more than write facts and create
+//! the entities of one solution, that come to an aggregate or would add a tuple to a list, or that exceed a limit,
+//! which bail out.
 
 mod after;
 mod catch_up;
