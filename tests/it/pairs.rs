@@ -143,50 +143,27 @@ fn drops_leave_no_royal_piece_attacked() {
 /// by the side that caused it, unless the game says otherwise.
 #[test]
 fn suicide_chess_goes_with_hills_and_explosions() {
-    const LAST: &str = "8/8/8/8/8/8/8/Rr6";
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let rows: [(&str, &[&str], String, &str, &str, &str); 6] = [
-        (
-            "giveaway",
-            &["king-of-the-hill"],
-            "7n/8/8/8/8/4K3/8/8 w - - 0 1".into(),
-            "e3e4",
-            "white_wins",
-            "king_of_the_hill",
-        ),
-        (
+    for [game, fen, text, outcome, reason] in [
+        ["giveaway", "7n/8/8/8/8/4K3/8/8 w - - 0 1", "e3e4", "white_wins", "king_of_the_hill"],
+        [
             "atomic-giveaway-hill",
-            &[],
-            "7n/8/8/8/8/4K3/8/8 w - - 0 1".into(),
+            "7n/8/8/8/8/4K3/8/8 w - - 0 1",
             "e3e4",
             "white_wins",
             "king_of_the_hill",
-        ),
-        (
-            "atomic-giveaway",
-            &[],
-            format!("{LAST} w - - 0 1"),
-            "a1b1",
-            "white_wins",
-            "no_piece_left",
-        ),
-        (
-            "atomic-giveaway",
-            &[],
-            format!("{LAST} b - - 0 1"),
-            "b1a1",
-            "black_wins",
-            "no_piece_left",
-        ),
-        ("antiatomic", &[], format!("{LAST} w - - 0 1"), "a1b1", "black_wins", "no_piece_left"),
-        ("antiatomic", &[], format!("{LAST} b - - 0 1"), "b1a1", "white_wins", "no_piece_left"),
-    ];
-    for (name, presets, fen, text, outcome, reason) in rows {
-        let rules = catalogue.load(name, presets).unwrap_or_else(|it| panic!("{it}"));
-        let mut game = rules.start(Some(&fen)).unwrap_or_else(|it| panic!("{it}"));
-        game.play_text(text).unwrap_or_else(|it| panic!("{name} {text}: {it}"));
-        let result = game.result().map(|it| (&*it.outcome, &*it.reason));
-        assert_eq!(result, Some((outcome, reason)), "{name} {fen} {text}");
+        ],
+        ["atomic-giveaway", "8/8/8/8/8/8/8/Rr6 w - - 0 1", "a1b1", "white_wins", "no_piece_left"],
+        ["atomic-giveaway", "8/8/8/8/8/8/8/Rr6 b - - 0 1", "b1a1", "black_wins", "no_piece_left"],
+        ["antiatomic", "8/8/8/8/8/8/8/Rr6 w - - 0 1", "a1b1", "black_wins", "no_piece_left"],
+        ["antiatomic", "8/8/8/8/8/8/8/Rr6 b - - 0 1", "b1a1", "white_wins", "no_piece_left"],
+    ] {
+        let hill: &[&str] = if game == "giveaway" { &["king-of-the-hill"] } else { &[] };
+        let rules = catalogue.load(game, hill).unwrap_or_else(|it| panic!("{it}"));
+        let mut played = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+        played.play_text(text).unwrap_or_else(|it| panic!("{game} {text}: {it}"));
+        let result = played.result().map(|it| (&*it.outcome, &*it.reason));
+        assert_eq!(result, Some((outcome, reason)), "{game} {fen} {text}");
     }
 }
 
