@@ -18,6 +18,4 @@ pub struct Leaves {
     pub(super) batches: Vec<Option<Range<usize>>>,
     /// By event, whether nothing happens if it is raised.
     pub(super) idle: Vec<bool>,
-    /// Whether reactions to these actions create entities.
-    pub(super) spawns: bool,
 }

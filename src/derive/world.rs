@@ -4,7 +4,7 @@
 //! the facts: after any write, rollback or commit, the rows read next are those of the current facts.
 //! [`Backend`] selects the evaluator; both must give the same rows.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -518,35 +518,27 @@ impl World {
             let looks_back = schedule.batches[batches.clone()].iter().any(|it| it.looks_back);
             (!looks_back && lasts && program.trials.is_empty()).then_some(batches)
         };
-        let batches: Vec<_> = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
-        let mut all = batches.iter().flatten().flat_map(|it| &schedule.batches[it.clone()]);
-        let spawns = all.any(|it| it.spawns);
+        let batches = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
         let events = program.events.iter();
         let is_idle = |it: Event| {
             let batches = &schedule.batches[schedule.of(it)];
             batches.iter().flat_map(|it| &it.reactions).all(|&it| program.does_nothing(it))
         };
         let idle = events.map(|it| is_idle(Event::Raised(it.id))).collect();
-        Leaves { over, counted, odd, batches, idle, spawns }
+        Leaves { over, counted, odd, batches, idle }
     }
 
     /// The number of leaves `depth` plies (two or more) below a position that is not over, without taking an action.
     /// Actions that have to be taken to count below them are added to `rest`, and their leaves are not counted; so are
-    /// those that make more than `spare` entities on the way. `None` if every action has to be taken: under the reference
+    /// those that create more entities on the way than there are `next_ids`. `None` if every action has to be taken: under the reference
     /// evaluator, before a program has machine code, and in positions with rows of `odd`.
     pub fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,
         depth: u32,
-        spare: u32,
+        next_ids: NextIds,
         rest: &mut Vec<(ActionId, Tuple)>,
     ) -> Option<u64> {
-        let mut next_ids = NextIds::default();
-        if leaves.spawns {
-            next_ids = self.facts.ids().next();
-            let Range { start, end } = next_ids.ids;
-            next_ids.ids.end = end.min(start.saturating_add(spare));
-        }
         self.evaluator.leaves_below(leaves, depth, next_ids, rest)
     }
 }

@@ -109,13 +109,13 @@ impl Ids {
         Some(id)
     }
 
-    /// The ids that will be assigned next, as many as are next to each other.
-    pub fn next(&self) -> NextIds {
+    /// The ids that will be assigned next: those that are next to each other, and no more than `most`.
+    pub fn next(&self, most: u32) -> NextIds {
         let Some(first) = self.first_free(self.counter).or_else(|| self.first_free(0)) else {
             return NextIds::default();
         };
-        let mut end = first.0 + 1;
-        while !self.is_taken(EntityId(end)) {
+        let mut end = first.0;
+        while end - first.0 < most && !self.is_taken(EntityId(end)) {
             end += 1;
         }
         NextIds { ids: first.0..end, is_lasting: first.0 as usize == self.counter }

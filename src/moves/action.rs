@@ -8,6 +8,7 @@
 use foldhash::{HashSet, HashSetExt};
 
 use crate::derive::{Leaves, Refusal, Tuple, World};
+use crate::facts::NextIds;
 use crate::rules::{Action, ActionId, Legality, Program, RelId, Type, Unlisted};
 
 use super::contract::Contract;
@@ -376,15 +377,16 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 
-/// The number of entities that moves may create before taking a legal move may fail; `None` if it may fail here. Asked
-/// once a position, since it takes longer than most of what is asked of each action.
-pub(super) fn none_can_fail(world: &World, contract: &Contract) -> Option<u32> {
+/// The ids of entities that moves may create before taking a legal move may fail; `None` if it may fail here. Asked once
+/// a position, since it takes longer than most of what is asked of each action.
+pub(super) fn none_can_fail(world: &World, contract: &Contract) -> Option<NextIds> {
     let rooms = contract.rooms(world.program());
     match rooms.iter().try_fold(0, |most: u32, it| Some(most.max(it.always?)))? {
-        0 => Some(0),
+        0 => Some(NextIds::default()),
         most => {
-            let room = world.facts().room();
-            (most <= room).then(|| room - most)
+            let ids = world.facts().ids();
+            let room = ids.left();
+            (most <= room).then(|| ids.next(room - most))
         }
     }
 }

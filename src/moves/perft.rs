@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use crate::derive::{Leaves, World};
+use crate::facts::NextIds;
 use crate::rules::Action;
 
 use super::action::{
@@ -167,8 +168,8 @@ impl Tree<'_> {
             return program.actions.iter().map(|it| self.leaves_of(world, it, is_sure)).sum();
         }
         if let (2.., Some(leaves)) = (depth, &self.leaves)
-            && let Some(spare) = none_can_fail(world, self.contract)
-            && let Some(count) = self.leaves_below(world, leaves, depth, spare)
+            && let Some(next_ids) = none_can_fail(world, self.contract)
+            && let Some(count) = self.leaves_below(world, leaves, depth, next_ids)
         {
             return count;
         }
@@ -184,10 +185,10 @@ impl Tree<'_> {
         world: &mut World,
         leaves: &Arc<Leaves>,
         depth: u32,
-        spare: u32,
+        next_ids: NextIds,
     ) -> Option<u64> {
         let mut rest = Vec::new();
-        let count = world.leaves_below(leaves, depth, spare, &mut rest)?;
+        let count = world.leaves_below(leaves, depth, next_ids, &mut rest)?;
         let moves = rest.into_iter().map(|(action, args)| Move { action, args });
         Some(count + moves.map(|it| self.below(world, &it, depth)).sum::<u64>())
     }

@@ -39,17 +39,20 @@ impl Program {
     /// that can be inherited.
     pub fn does_nothing(&self, reaction: usize) -> bool {
         let inherits = |it: &Effect| matches!(it, Effect::Inherit { .. });
+        self.reactions[reaction].effects.iter().all(inherits) && self.inheritable().next().is_none()
+    }
+
+    /// The attributes of entities that presets state.
+    fn inheritable(&self) -> impl Iterator<Item = AttrId> {
         let of_entities = |it: &AttrId| self.schema.attribute(*it).of.is_none();
-        self.reactions[reaction].effects.iter().all(inherits)
-            && !self.stated.iter().map(|it| it.1).any(|it| of_entities(&it))
+        self.stated.iter().map(|it| it.1).filter(of_entities)
     }
 
     /// What `to` inherits: the facts that presets state of `from`, attributes with their values, without the
     /// attributes of which `to` has a value itself.
     pub fn inherited(&self, to: EntityId, from: EntityId, facts: &Session) -> Vec<(AttrId, i64)> {
-        let of_entities = |it: &AttrId| self.schema.attribute(*it).of.is_none();
-        let own = self.stated.iter().map(|it| it.1).filter(of_entities);
-        own.filter(|it| !facts.contains(to, *it))
+        self.inheritable()
+            .filter(|it| !facts.contains(to, *it))
             .filter_map(|it| Some((it, facts.get_raw(from, it)?)))
             .collect()
     }

@@ -105,7 +105,7 @@ fn create(session: &mut Session, model: &mut Model) {
     let free: Vec<u32> =
         (counter..u32::from(CAP)).chain(1..counter).filter(|it| !mentioned(*it)).collect();
     assert_eq!(session.room() as usize, free.len());
-    let next = session.ids().next();
+    let next = session.ids().next(u32::MAX);
     let in_a_row = free.iter().zip(free.first().copied().unwrap_or(0)..).filter(|it| *it.0 == it.1);
     assert_eq!(next.ids.len(), in_a_row.count());
     assert!(next.ids.zip(&free).all(|(id, free)| id == *free));

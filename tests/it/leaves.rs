@@ -141,7 +141,8 @@ fn is_code(game: &str, depth: u32) -> bool {
     let counted = actions.iter().map(|it| (it.id, it.rel)).collect();
     let leaves = Arc::new(table.world.leaves(table.contract.over, counted, Vec::new()));
     let mut rest = Vec::new();
-    table.world.leaves_below(&leaves, depth, 8, &mut rest).is_some() && rest.is_empty()
+    let next_ids = table.world.facts().ids().next(8);
+    table.world.leaves_below(&leaves, depth, next_ids, &mut rest).is_some() && rest.is_empty()
 }
 
 /// Nothing that is counted says whether code counted it.

@@ -74,6 +74,9 @@ const SHAPES = {
   headquarter: { fill: DISC, sign: "M13 29l17-10 17 10v3H13zM16 33.5h28V46H34v-7h-8v7H16zM28.7 8.5h2.6V18h-2.6zM31.3 9l8.7 3-8.7 3z" },
 };
 
+/** A kind that has the outline of another, with lines of its own. */
+const lined = (kind, line) => ({ ...SHAPES[kind], line });
+
 // Kinds that are as others are, under another name.
 SHAPES["janggi-cannon"] = SHAPES.cannon;
 SHAPES["sit-ke"] = SHAPES.met;
@@ -86,29 +89,26 @@ SHAPES["shako-elephant"] = SHAPES.elephant;
 SHAPES["riding-elephant"] = SHAPES.amazon;
 
 // Kinds that have another's outline, with lines of their own.
-SHAPES.hoplite = { ...SHAPES.pawn, line: "M17.5 44h25M30 27a7 7 0 1 1 0 14 7 7 0 0 1 0-14z" };
-SHAPES.sergeant = { ...SHAPES.pawn, line: "M17.5 44h25M24 33l6-4 6 4M24 38l6-4 6 4" };
-SHAPES.general = { ...SHAPES.rook, line: "M20.5 27h19M16 44h28M25 29.5l10 10M35 29.5l-10 10" };
-SHAPES.captain = { ...SHAPES.met, line: "M16 43.5h28M30 27v12M24 33h12" };
+SHAPES.hoplite = lined("pawn", "M17.5 44h25M30 27a7 7 0 1 1 0 14 7 7 0 0 1 0-14z");
+SHAPES.sergeant = lined("pawn", "M17.5 44h25M24 33l6-4 6 4M24 38l6-4 6 4");
+SHAPES.general = lined("rook", "M20.5 27h19M16 44h28M25 29.5l10 10M35 29.5l-10 10");
+SHAPES.captain = lined("met", "M16 43.5h28M30 27v12M24 33h12");
 SHAPES.wazir = SHAPES.captain;
-SHAPES.bers = { ...SHAPES.queen, line: "M16 43.5h28M25 28.5l10 9M35 28.5l-10 9" };
-SHAPES.lieutenant = { ...SHAPES.met, line: "M16 43.5h28M25.5 28.5l9 9M34.5 28.5l-9 9" };
-SHAPES.soldier = { ...SHAPES.pawn, line: "M17.5 44h25M30 27v10M25 32h10" };
-SHAPES.tower = { ...SHAPES.rook, line: "M20.5 27h19M16 44h28M25 31h10v5H25z" };
-SHAPES.cardinal = { ...SHAPES.bishop, line: "M21.5 42h17M30 19v14M25 24h10M25 29h10" };
-SHAPES.duke = { ...SHAPES.queen, line: "M16 43.5h28M30 28v10M25 33h10" };
-SHAPES.biskni = { ...SHAPES.bishop, line: "M21.5 42h17M27 20v12h7" };
+SHAPES.bers = lined("queen", "M16 43.5h28M25 28.5l10 9M35 28.5l-10 9");
+SHAPES.lieutenant = lined("met", "M16 43.5h28M25.5 28.5l9 9M34.5 28.5l-9 9");
+SHAPES.tower = lined("rook", "M20.5 27h19M16 44h28M25 31h10v5H25z");
+SHAPES.cardinal = lined("bishop", "M21.5 42h17M30 19v14M25 24h10M25 29h10");
+SHAPES.duke = lined("queen", "M16 43.5h28M30 28v10M25 33h10");
+SHAPES.biskni = lined("bishop", "M21.5 42h17M27 20v12h7");
 SHAPES.monk = SHAPES.met;
 SHAPES.kheshig = SHAPES.centaur;
 SHAPES.lancer = { fill: KNIGHT, line: "M25.5 20.5l1 .5M36 42V25M32 30l4-6 4 6M21.5 44H48" };
-SHAPES.archer = { fill: KNIGHT, line: "M25.5 20.5l1 .5M32 24c9 3 9 14 0 17zM28 32.5h14M21.5 44H48" };
 SHAPES.knibis = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 27l9 10M40 27l-9 10M21.5 44H48" };
 SHAPES.horseman = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 31l5-5 5 5M31 37l5-5 5 5M21.5 44H48" };
 SHAPES["wooden-horse"] = { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 31h13M29 37h15M21.5 44H48" };
 SHAPES.nightrider = { fill: KNIGHT, line: "M25.5 20.5l1 .5M30 41v-7h5v-7h5M21.5 44H48" };
 SHAPES.yurt = { fill: "M12 50V35c0-12 8-22 18-22s18 10 18 22v15z", line: "M12 35h36M25.5 50V40h9v10M30 13V9" };
 
-const lined = (kind, line) => ({ ...SHAPES[kind], line });
 SHAPES.guard = lined("pawn", "M17.5 44h25M30 29v11M25 34h10");
 SHAPES.archer = lined("bishop", "M30 18v13M24.5 24h11M22 42h16M25 36.5h10");
 SHAPES.tiger = lined("rook", "M20.5 27h19M16 44h28M30 30v11M25 35h10");
