@@ -462,7 +462,7 @@ fn wider_rows() {
             let rules = load(game);
             let name = format!("{game} in rows of {width}");
             let world = widened(&rules, width);
-            Walk::new(&name, seed, world, rules.contract().clone()).run(plies(300));
+            Walk::new(&name, seed, world, rules.contract().clone()).run(plies(150));
         }
     }
 }

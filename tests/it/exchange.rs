@@ -3,7 +3,7 @@
 //! part against the place where it stands can refuse it.
 //!
 //! What may stand in a place is decided here by names alone: a premise may be another row only where
-//! the rule says `_`. `RULEMATE_FULL=1` tries ten times as many exchanges.
+//! the rule says `_`. `RULEMATE_FULL=1` tries forty times as many exchanges.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ use rulemate::internals::presets::Catalogue;
 use rulemate::internals::proof::Checker;
 use rulemate::internals::rules::tree::Quote;
 use rulemate::internals::rules::{Literal, Program, RelId, Role, Rule, Term};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::random_rules::Choices;
@@ -351,8 +352,7 @@ fn agree(args: &[Term], old: &Value, new: &Value) -> bool {
 }
 
 fn is_accepted(said: &Value, checker: &mut Checker) -> bool {
-    let finding: Result<Finding, _> = serde_json::from_value(said.clone());
-    finding.is_ok_and(|it| checker.finding(&it).is_ok())
+    Finding::deserialize(said).is_ok_and(|it| checker.finding(&it).is_ok())
 }
 
 /// All that explain says of a position: its moves, legal or not, and rows of all relations.
@@ -411,18 +411,18 @@ fn exchange(
     let mut checker = Checker::new(game.program(), game.facts());
     let program = game.program().clone();
     // What a trial says may be so of other facts only: those after the action.
-    let mut donors: BTreeMap<Sort, Vec<(Value, bool)>> = BTreeMap::new();
+    let mut donors: BTreeMap<Sort, Vec<(&Value, bool)>> = BTreeMap::new();
     let all: Vec<Vec<Part>> = said.iter().map(parts_of).collect();
     for (said, parts) in said.iter().zip(&all) {
         for part in parts {
-            let value = said.pointer(&part.pointer).expect("a place").clone();
+            let value = said.pointer(&part.pointer).expect("a place");
             donors.entry(part.sort).or_default().push((value, said.get("tried").is_some()));
         }
     }
-    for (at, rule) in program.rules.iter().enumerate() {
-        let quote = json!(Quote::of(&program, at, rule.span));
-        donors.entry(Sort::Quote).or_default().push((quote, false));
-    }
+    let numbered = program.rules.iter().enumerate();
+    let quotes: Vec<Value> =
+        numbered.map(|(at, rule)| json!(Quote::of(&program, at, rule.span))).collect();
+    donors.entry(Sort::Quote).or_default().extend(quotes.iter().map(|it| (it, false)));
     let mut by_sort: BTreeMap<Sort, Vec<(usize, usize)>> = BTreeMap::new();
     for (which, parts) in all.iter().enumerate() {
         for (at, part) in parts.iter().enumerate() {
@@ -434,20 +434,20 @@ fn exchange(
             let (which, at) = places[choices.below(places.len())];
             let (said, part) = (&said[which], &all[which][at]);
             let old = said.pointer(&part.pointer).expect("a place");
-            let mut of_sort: Vec<_> = donors[sort].iter().filter(|it| it.0 != *old).collect();
+            let mut of_sort: Vec<_> = donors[sort].iter().filter(|it| it.0 != old).collect();
             // What looks most alike is most easily taken for the other.
-            if choices.one_in(2) && of_sort.iter().any(|it| are_alike(&it.0, old)) {
-                of_sort.retain(|it| are_alike(&it.0, old));
+            if choices.one_in(2) && of_sort.iter().any(|it| are_alike(it.0, old)) {
+                of_sort.retain(|it| are_alike(it.0, old));
             }
             if of_sort.is_empty() {
                 continue;
             }
-            let (new, of_trial) = of_sort[choices.below(of_sort.len())];
+            let &(new, of_trial) = of_sort[choices.below(of_sort.len())];
             let mut wrong = said.clone();
             let place = wrong.pointer_mut(&part.pointer).expect("a place");
             *place = new.clone();
             let expected = match (Exchange { program: &program, said }).expected(part, new) {
-                Expected::Accepted if *of_trial => Expected::Either,
+                Expected::Accepted if of_trial => Expected::Either,
                 it => it,
             };
             let accepted = is_accepted(&wrong, &mut checker);
@@ -484,7 +484,7 @@ fn no_part_of_a_proof_stands_for_another() {
             }
             game.play(&moves[choices.below(moves.len())]).expect("it is legal");
         }
-        exchange(&entry.name, &mut game, &mut choices, if full { 200 } else { 10 }, &mut counts);
+        exchange(&entry.name, &mut game, &mut choices, if full { 200 } else { 5 }, &mut counts);
     }
     // Every kind of part was exchanged, and it was known what had to come of it.
     for sort in [

@@ -88,7 +88,7 @@ fn walk(
 
 #[test]
 fn both_ways_agree_in_random_games() {
-    let plies = if crate::fixture::is_full() { 20_000 } else { 500 };
+    let plies = if crate::fixture::is_full() { 20_000 } else { 300 };
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let mut games: Vec<&str> = catalogue.games().iter().map(|it| it.name.as_str()).collect();
     games.extend(["chess960:position=0", "chess960:position=959"]);

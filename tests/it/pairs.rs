@@ -37,9 +37,9 @@ fn pairs_of_presets_are_playable() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     let mut sample = pairs(&catalogue, full);
     if !full {
-        // The other half is played by `rulemate verify --pairs`.
-        let every_second = sample.combinations.into_iter().step_by(2);
-        sample.combinations = every_second.collect();
+        // The others are played by `rulemate verify --pairs`.
+        let every_third = sample.combinations.into_iter().step_by(3);
+        sample.combinations = every_third.collect();
     }
     let (played, refused) = play(&catalogue, &sample.combinations);
     let drawn = sample.combinations.len();
