@@ -76,6 +76,19 @@ fn listed(catalogue: &Catalogue, game: &str, presets: &[&str], fen: &str) -> Vec
     game.listing().into_iter().map(|it| it.0).collect()
 }
 
+/// A pawn that promotes on the way between an enemy and the king may capture what stops a piece that slides through enemies.
+#[test]
+fn a_capture_that_promotes_uncovers_no_king() {
+    const BOARD: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 slow=0";
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    for (lift, is_legal) in [("gale-lift=-,e7:true", false), ("gale-lift=-", true)] {
+        let fen = format!("{BOARD} {lift}");
+        let moves = listed(&catalogue, "chess", &["gale-lift:black", "makruk"], &fen);
+        assert!(moves.contains(&"e5g6".to_owned()), "{moves:?}");
+        assert_eq!(moves.contains(&"d5e6m".to_owned()), is_legal, "{lift}: {moves:?}");
+    }
+}
+
 /// Beside presets that it does not foresee, `atomic` plays actions out, and sees where the king ends only.
 #[test]
 fn a_king_in_check_does_not_castle_where_castling_is_played_out() {
