@@ -79,7 +79,8 @@ fn listed(catalogue: &Catalogue, game: &str, presets: &[&str], fen: &str) -> Vec
 /// A pawn that promotes on the way between an enemy and the king may capture what stops a piece that slides through enemies.
 #[test]
 fn a_capture_that_promotes_uncovers_no_king() {
-    const BOARD: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 slow=0";
+    const BOARD: &str =
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 slow=0";
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
     for (lift, is_legal) in [("gale-lift=-,e7:true", false), ("gale-lift=-", true)] {
         let fen = format!("{BOARD} {lift}");
