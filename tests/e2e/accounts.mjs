@@ -124,6 +124,8 @@ async function pasted(owner, guest) {
     await owner.keyboard.press("ArrowRight");
     await waitFor(`the next is ${san}`, async () => (await owner.locator(".tree .current").count()) === 1 && (await current()) === san);
   }
+  const alt = { key: "ArrowLeft", altKey: true, bubbles: true, cancelable: true };
+  await waitFor("Alt and an arrow are the browser's", () => owner.evaluate((it) => document.body.dispatchEvent(new KeyboardEvent("keydown", it)), alt));
   await owner.keyboard.press("End");
   await waitFor("the last of the main line", async () => (await current()) === "Nf3#" && /checkmate/i.test(await verdict(owner)));
   await owner.locator(".tree .variation .variation .move").first().click();

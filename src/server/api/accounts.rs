@@ -1,4 +1,4 @@
-//! Accounts over HTTP: making one, logging devices in and out, the games of one.
+//! Accounts over HTTP: creating them, logging devices in and out, their games, profiles, blocks and reports.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -18,7 +18,7 @@ use crate::server::accounts::{
 use crate::server::core::{TokenHash, same};
 use crate::server::ids::{ID_LETTERS, new_token};
 use crate::server::limit::Cost;
-use crate::server::moderation::{KEY, REPORT, REPORTS, Report};
+use crate::server::moderation::{self, REPORT, REPORTS, Report};
 use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Rating, Settled};
@@ -38,6 +38,7 @@ impl FromRequestParts<Web> for Account {
         if let Some(account) = web.account_of(token).await? {
             return Ok(account);
         }
+        // The tokens of earlier versions do not have the form of an account's.
         let hash = TokenHash::of(token);
         let found = web.host.reads().ask(move |store| by_token(store, &hash)).await?;
         found.ok_or_else(|| Problem::unauthorized("token_wrong", "no account has this token"))
@@ -90,6 +91,7 @@ pub(super) async fn create(
         devices: vec![device],
     };
     let make = move |store: &mut dyn Store| {
+        // Accounts of earlier versions are texts, not records.
         let is_taken = store.text(&format!("user-{id}"))?.is_some();
         let all = [
             Change { key: user_key(&id), from: None, to: Some(text(&record)) },
@@ -132,8 +134,8 @@ pub(super) async fn log_in(
     let user = id.clone();
     let found = web.host.reads().ask(move |store| stored(store, &user)).await?;
     let (_, known) = found.ok_or_else(wrong_code)?;
-    let code: String =
-        code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    let code = code.chars().filter(char::is_ascii_alphanumeric);
+    let code: String = code.map(|it| it.to_ascii_lowercase()).collect();
     if code.len() != ID_LETTERS {
         return Err(wrong_code());
     }
@@ -345,20 +347,20 @@ pub(super) async fn report(
     Body(Reporting { text }): Body<Reporting>,
 ) -> Result<Json<Reported>, Problem> {
     web.admit(&caller, Cost::Sensitive)?;
-    let from = caller.0.map_or_else(String::new, |it| it.to_string());
+    let network = caller.0.map_or_else(String::new, |it| it.to_string());
     // A report is one line: its line ends become spaces.
     let text = text.trim().replace(char::is_control, " ");
     if text.is_empty() || text.chars().count() > REPORT {
         let message = format!("a report must say what is wrong, in {REPORT} characters at most");
         return Err(Problem::bad("bad_report", message));
     }
-    // Guests are distinguished by a hash of the game and their address; the address itself is not stored.
+    // Guests are told apart by a hash of the game and their network, so that no address is stored.
     let by = account.map(|it| it.id());
     let who = by.clone().unwrap_or_else(|| {
-        let hash = blake3::hash(format!("{id} {from}").as_bytes()).to_hex();
+        let hash = blake3::hash(format!("{id} {network}").as_bytes()).to_hex();
         format!("~{}", &hash.as_str()[..12])
     });
-    let key = format!("{KEY}{id} {who}");
+    let key = format!("{}{id} {who}", moderation::KEY);
     let report = Report { game: String::new(), at: web.host.now(), by, text };
     let to = serde_json::to_string(&report).ok();
     let keep = move |store: &mut dyn Store| {
@@ -366,12 +368,12 @@ pub(super) async fn report(
             return Err(Problem::no_game(&id));
         }
         let from = store.record(&key)?;
-        if from.is_none() && store.records(KEY, "", REPORTS)?.len() >= REPORTS {
+        if from.is_none() && store.records(moderation::KEY, "", REPORTS)?.len() >= REPORTS {
             let message = "too many reports wait to be read: write to those who run the server";
             let status = StatusCode::SERVICE_UNAVAILABLE;
             return Err(Problem::new(status, "too_many_reports", message));
         }
-        // Of two reports at once, one is enough.
+        // If another report of the same client was faster, that one stays.
         store.change(&[Change { key, from, to }])?;
         Ok(Json(Reported { ok: true }))
     };

@@ -5,6 +5,7 @@ use axum::extract::State;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::USUAL_GAME;
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use super::requests::{CatalogueQuery, Combination, Upload};
@@ -96,16 +97,14 @@ pub(super) async fn check_presets(
         let diagrams = wanted.diagrams.then(|| ruleset.diagrams());
         game.map(|mut game| {
             let fields = game.fen_fields();
-            (Catalogue::conflicts(&mut game), game.to_json(), game.view(), diagrams, fields)
+            json!({
+                "active": active, "sides": sides, "conflicts": Catalogue::conflicts(&mut game),
+                "position": game.view(), "facts": game.to_json(), "diagrams": diagrams, "fields": fields,
+            })
         })
     };
-    let view = web.host.pool.run(web.host.slow_lane(&hash), look).await?;
-    let view = view.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
-    let (conflicts, facts, view, diagrams, fields) = view;
-    Ok(Json(json!({
-        "active": active, "sides": sides, "conflicts": conflicts, "position": view, "facts": facts,
-        "diagrams": diagrams, "fields": fields,
-    })))
+    let found = web.host.pool.run(web.host.slow_lane(&hash), look).await?;
+    Ok(Json(found.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?))
 }
 
 /// The result of an upload.
@@ -177,36 +176,33 @@ fn findings(problem: Problem) -> Result<Value, Problem> {
     Ok(found.unwrap_or_else(|| json!([{ "code": problem.code, "message": problem.message }])))
 }
 
-/// Maximum number of parts of the path of an uploaded file: its folders, and its name. Further ones are left out.
+/// Maximum number of parts of the path of an uploaded file: its folders and its name. Further parts are left out.
 const PARTS: usize = 4;
+/// Maximum number of characters of one part. Further characters are left out.
+const PART: usize = 64;
 
-/// The path that an upload is given, so that none replaces a file of this package.
+/// The path of an uploaded file: in a folder of its own, so that it replaces no file of this package.
 fn path(name: &str) -> String {
     let plain = |it: &char| it.is_ascii_alphanumeric() || "-_.".contains(*it);
-    let part = |it: &str| it.chars().filter(plain).take(64).collect::<String>();
+    let part = |it: &str| it.chars().filter(plain).take(PART).collect::<String>();
     // Included files may be in folders, but not above the upload's.
     let parts = name.split('/').map(part).filter(|it| !it.is_empty() && it != "." && it != "..");
     let parts: Vec<String> = parts.take(PARTS).collect();
     format!("upload/{}", parts.join("/"))
 }
 
-/// The game that presets are checked with if it fits them.
-const USUAL_GAME: &str = "chess";
-
-/// Compiles the uploaded game; or a game that fits the uploaded preset, with that and what it requires; or, if neither is
-/// uploaded, [`USUAL_GAME`]. Returns the name of the uploaded game or preset.
+/// Compiles the uploaded game. An uploaded preset is compiled with the presets that it requires, on a game that fits it;
+/// other files with [`USUAL_GAME`]. Returns the name of the uploaded game or preset.
 pub(in crate::server) fn fit(
     catalogue: &Catalogue,
     files: &Texts,
 ) -> Result<Option<String>, Problem> {
-    let upload: Vec<&str> = files.files.iter().map(|it| it.0.as_str()).collect();
-    let own = |path: &str| upload.contains(&path);
-    let game = catalogue.games().iter().find(|it| own(catalogue.path_of(it)));
-    if let Some(game) = game {
+    let is_uploaded = |path: &str| files.files.iter().any(|it| it.0 == path);
+    if let Some(game) = catalogue.games().iter().find(|it| is_uploaded(catalogue.path_of(it))) {
         catalogue.load::<&str>(&game.name, &[]).map_err(|it| load_problem(&it))?;
         return Ok(Some(game.name.clone()));
     }
-    let preset = catalogue.presets().iter().find(|it| own(catalogue.path_of_preset(it)));
+    let preset = catalogue.presets().iter().find(|it| is_uploaded(catalogue.path_of_preset(it)));
     let base = preset.map_or(USUAL_GAME, |it| catalogue.game_for(it, USUAL_GAME));
     let name = preset.map(|it| it.preset.clone());
     let presets = catalogue.with_required(name.as_slice());

@@ -1,14 +1,15 @@
-//! The handlers' extractors: what they cannot read is answered with a problem, where axum's own answer with plain
-//! text.
+//! The handlers' extractors: they answer what they cannot read with a problem, where axum's own extractors answer with
+//! plain text.
 
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use super::BODY;
 use crate::presets::plain_json_error;
 use crate::server::accounts::Account;
 use crate::server::core::TokenHash;
@@ -25,19 +26,18 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let bytes = Bytes::from_request(request, state).await.map_err(|it| body_problem(&it))?;
         let bytes = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
-        let read = serde_json::from_slice(bytes);
         let malformed = |it: serde_json::Error| {
             let why = plain_json_error(&it.to_string());
             Problem::bad("malformed_json", format!("the body: {why}"))
         };
-        Ok(Self(read.map_err(malformed)?))
+        Ok(Self(serde_json::from_slice(bytes).map_err(malformed)?))
     }
 }
 
 fn body_problem(rejection: &BytesRejection) -> Problem {
     let status = rejection.status();
     if status == StatusCode::PAYLOAD_TOO_LARGE {
-        let message = "the body is too large: 65536 bytes at most";
+        let message = format!("the body is too large: {BODY} bytes at most");
         return Problem::new(status, "body_too_large", message);
     }
     Problem::bad("bad_body", "the body could not be read")
@@ -52,17 +52,15 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let read = axum::extract::Query::<T>::try_from_uri(&parts.uri);
-        let bad = |it: axum::extract::rejection::QueryRejection| {
-            let text = it.body_text();
-            let why = text.strip_prefix("Failed to deserialize query string");
-            Problem::bad("bad_query", why.map_or(text.clone(), |it| format!("the query{it}")))
+        let bad = |it: QueryRejection| {
+            let text = it.body_text().replace("Failed to deserialize query string", "the query");
+            Problem::bad("bad_query", text)
         };
         Ok(Self(read.map_err(bad)?.0))
     }
 }
 
-/// The hash of the seats that the token of the request may act for, if the request has a token: see
-/// [`Web::credential`].
+/// The hash by which the request's token acts for seats, if the request has a token: see [`Web::credential`].
 #[derive(Debug)]
 pub(super) struct Token(pub(super) Option<TokenHash>);
 
@@ -84,7 +82,7 @@ impl FromRequestParts<Web> for By {
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
         match bearer(parts) {
             None => Ok(Self(None)),
-            // No account, either, if it is the token of a seat: a client may send that of another game.
+            // The token of a guest's seat belongs to no account.
             Some(token) => Ok(Self(web.account_of(token).await?)),
         }
     }

@@ -1,18 +1,19 @@
 //! Games: making them, playing them, asking about them.
 
 use axum::Json;
-use axum::body::Body as Bytes;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
+use super::USUAL_GAME;
 use super::extract::{Body, By, Query, Token};
 use super::guard::Caller;
 use super::requests::{
-    Acting, After, Asking, At, Exporting, From, Joining, Listing, Moving, NewGame, Ply,
+    Acting, After, Asking, At, Exporting, FromLine, Joining, Listing, Moving, NewGame, Ply,
 };
+use crate::game::{Game, QuestionError};
 use crate::opponent::Level;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
@@ -60,12 +61,10 @@ pub(super) async fn create(
         Some(text) => from_pgn(&web, text, &mut new).await?,
     };
     let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash());
-    let mut token = new.seat.as_ref().map(|_| new_token()).transpose()?;
-    let mut own = token.as_deref().map(TokenHash::of);
     let mut options = GameOptions {
         open: new.seat.is_none(),
         facts: new.facts.map(|it| it.to_string()),
-        game: new.game.unwrap_or_else(|| "chess".to_owned()),
+        game: new.game.unwrap_or_else(|| USUAL_GAME.to_owned()),
         presets: new.presets,
         fen: new.fen,
         rules: new.rules,
@@ -77,48 +76,28 @@ pub(super) async fn create(
         seats: Vec::new(),
         import,
     };
-    if let (Some(seat), Some(token)) = (&new.seat, &token) {
+    let (mut own, mut token) = (None, None);
+    if let Some(wanted) = &new.seat {
         let names = sides(&web, &rules, &options).await?;
         if is_rated && names.len() != 2 {
             return Err(Problem::not_rated("have two sides"));
         }
-        let sides = chosen(&names, seat, token)?;
-        let (name, hash) = match account {
-            Some(it) => (it.name, it.token),
-            None => (new.name.unwrap_or_else(|| ANONYMOUS.to_owned()), TokenHash::of(token)),
-        };
-        own = Some(hash.clone());
-        let seat_of =
-            |side| (side, Seat { name: name.clone(), token: hash.clone(), computer: None });
-        options.seats = sides.into_iter().map(seat_of).collect();
-        if let Some(level) = new.computer {
-            let others =
-                (0..names.len()).filter(|it| options.seats.iter().all(|seat| seat.0 != *it));
-            let computers = others.map(|side| Ok((side, computer(level)?)));
-            let computers = computers.collect::<Result<Vec<_>, Problem>>()?;
-            if computers.is_empty() {
-                let message = "no seat is left for the computer: give one `seat`";
-                return Err(Problem::unprocessable("no_opponent", message));
-            }
-            options.seats.extend(computers);
-        }
+        let (seat, guest_token) = seat_of(account, new.name)?;
+        options.seats = seats(&names, wanted, &seat, new.computer)?;
+        (own, token) = (Some(seat.token), guest_token);
     } else if new.computer.is_some() {
         let message = "the computer needs an opponent with a seat: give `seat`";
         return Err(Problem::unprocessable("no_opponent", message));
     }
     let id = web.host.create(options).await?;
-    // The seat of an account has no token of its own.
-    token = token.filter(|_| own.as_ref().is_some_and(|it| it.account().is_none()));
     let mut state = web.host.state(&id, own, None, Lines::Last(PAGE)).await?;
-    let warnings = |game: &mut crate::game::Game| {
+    let warnings = |game: &mut Game| {
         Ok(game.warnings().iter().map(ToString::to_string).collect::<Vec<String>>())
     };
     let warnings = web.host.question(&id, None, warnings).await?;
-    if let Value::Object(state) = &mut state {
-        state.insert("warnings".to_owned(), json!(warnings));
-        state.insert("token".to_owned(), json!(token));
-        state.insert("url".to_owned(), json!(format!("/game/{id}")));
-    }
+    state["warnings"] = json!(warnings);
+    state["token"] = json!(token);
+    state["url"] = json!(format!("/game/{id}"));
     let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
     Ok((StatusCode::CREATED, location, Json(state)).into_response())
 }
@@ -140,6 +119,40 @@ fn rated(new: &NewGame, account: Option<&Account>) -> Result<bool, Problem> {
         _ if !is_own => Err(Problem::not_rated("start from the game's own position")),
         _ => Ok(true),
     }
+}
+
+/// The seats of a new game: those that its creator has asked for, and on request the others for the computer.
+fn seats(
+    names: &[String],
+    wanted: &str,
+    own: &Seat,
+    level: Option<u8>,
+) -> Result<Vec<(usize, Seat)>, Problem> {
+    let sides = sides_named(names, wanted)?;
+    let mut seats: Vec<_> = sides.iter().map(|&side| (side, own.clone())).collect();
+    if let Some(level) = level {
+        for side in (0..names.len()).filter(|it| !sides.contains(it)) {
+            seats.push((side, computer(level)?));
+        }
+        if seats.len() == sides.len() {
+            let message = "no seat is left for the computer: give one `seat`";
+            return Err(Problem::unprocessable("no_opponent", message));
+        }
+    }
+    Ok(seats)
+}
+
+/// The seat of an account, or of a guest: then with a new token to play it.
+fn seat_of(
+    account: Option<Account>,
+    name: Option<String>,
+) -> Result<(Seat, Option<String>), Problem> {
+    if let Some(account) = account {
+        return Ok((account.seat(), None));
+    }
+    let token = new_token()?;
+    let name = name.unwrap_or_else(|| ANONYMOUS.to_owned());
+    Ok((Seat { name, token: TokenHash::of(&token), computer: None }, Some(token)))
 }
 
 /// A seat of the computer.
@@ -174,10 +187,10 @@ async fn sides(web: &Web, rules: &str, options: &GameOptions) -> Result<Vec<Stri
 }
 
 /// The sides that a `seat` parameter means.
-fn chosen(names: &[String], seat: &str, token: &str) -> Result<Vec<usize>, Problem> {
+fn sides_named(names: &[String], seat: &str) -> Result<Vec<usize>, Problem> {
     match seat {
         "both" | "all" => Ok((0..names.len()).collect()),
-        "random" => Ok(vec![drawn_by(token, names.len())]),
+        "random" => Ok(vec![drawn_by(&new_token()?, names.len())]),
         name => Ok(vec![side_named(names, name)?]),
     }
 }
@@ -224,7 +237,7 @@ pub(super) async fn state(
 
 /// The actions that were played, a page at a time: `from` is the number of those before `lines`, `ply`
 /// of all.
-#[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path, description = "The game"), From), responses(
+#[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path, description = "The game"), FromLine), responses(
     (status = 200, description = "`lines`: the actions from that number on, each with `uci`, `san`, `side`", body = Value),
     (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
@@ -232,7 +245,7 @@ pub(super) async fn state(
 pub(super) async fn lines(
     State(web): State<Web>,
     Path(id): Path<String>,
-    Query(query): Query<From>,
+    Query(query): Query<FromLine>,
 ) -> Result<Json<Value>, Problem> {
     web.host.know_version(&id, query.v).await?;
     let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
@@ -264,20 +277,13 @@ pub(super) async fn join(
             Some(side_named(&names, name)?)
         }
     };
-    let (name, hash, token) = match account {
-        Some(it) => (it.name, it.token, None),
-        None => {
-            let token = new_token()?;
-            let name = joining.name.unwrap_or_else(|| ANONYMOUS.to_owned());
-            (name, TokenHash::of(&token), Some(token))
-        }
-    };
-    let input = Input::Join { side, name, token: hash, rated: joining.rated };
+    let (seat, token) = seat_of(account, joining.name)?;
+    let input = Input::Join { side, name: seat.name, token: seat.token, rated: joining.rated };
     let Answer { v, ply, side, .. } = web.host.step(&id, input).await?;
     Ok(Json(json!({ "v": v, "ply": ply, "side": side, "token": token })))
 }
 
-/// Checks that an account may join the accounts that have seats.
+/// Checks that no account with a seat in the game blocks this one.
 pub(in crate::server) async fn may_join(
     web: &Web,
     account: &Account,
@@ -343,13 +349,12 @@ pub(super) async fn act(
         }
     };
     let is_rematch = matches!(wanted, Act::Rematch { .. });
-    if is_rematch {
+    match wanted {
         // An offer counts like its acceptance, which makes a game.
-        web.admit(&caller, Cost::Game)?;
-    }
-    if matches!(wanted, Act::Presets(_)) {
-        // If they are agreed on, they are compiled.
-        web.admit(&caller, Cost::Compiling)?;
+        Act::Rematch { .. } => web.admit(&caller, Cost::Game)?,
+        // If the presets are agreed on, they are compiled.
+        Act::Presets(_) => web.admit(&caller, Cost::Compiling)?,
+        _ => {}
     }
     let input = Input::Act { token, id: acting.id, act: wanted };
     let answer = web.host.step(&id, input).await?;
@@ -388,19 +393,19 @@ pub(super) async fn explain(
 ) -> Result<Json<Value>, Problem> {
     web.host.know_version(&id, asking.v).await?;
     let ply = asking.ply;
-    let bad = |it: crate::game::QuestionError| Problem::bad("bad_question", it.to_string());
+    let bad = |it: QuestionError| Problem::bad("bad_question", it.to_string());
     let answer = match (asking.mv, asking.fact, asking.square) {
         (Some(text), _, _) => {
-            let ask = move |game: &mut crate::game::Game| game.why_move(&text).map_err(bad);
+            let ask = move |game: &mut Game| game.why_move(&text).map_err(bad);
             json!(web.host.question(&id, ply, ask).await?)
         }
         (_, Some(text), _) => {
-            let ask = move |game: &mut crate::game::Game| game.why_fact(&text).map_err(bad);
+            let ask = move |game: &mut Game| game.why_fact(&text).map_err(bad);
             json!(web.host.question(&id, ply, ask).await?)
         }
         (_, _, Some(text)) => {
             let square = text.clone();
-            let ask = move |game: &mut crate::game::Game| game.rows_about(&square).map_err(bad);
+            let ask = move |game: &mut Game| game.rows_about(&square).map_err(bad);
             json!({ "square": text, "rows": web.host.question(&id, ply, ask).await? })
         }
         _ => return Err(Problem::bad("missing_field", "ask for a `move`, a `fact` or a `square`")),
@@ -443,9 +448,8 @@ pub(super) async fn export(
         let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, "inline")];
         (headers, text).into_response()
     };
-    let position = |f: fn(&mut crate::game::Game) -> String| {
-        web.host.question(&id, None, move |game| Ok(f(game)))
-    };
+    let position =
+        |f: fn(&mut Game) -> String| web.host.question(&id, None, move |game| Ok(f(game)));
     let answer = match query.format.as_deref().unwrap_or("pgn") {
         "pgn" => pgn(&id, transcript::pgn(&id, &web.host.log(&id).await?)?),
         "fen" => text("text/plain; charset=utf-8", position(|game| game.fen()).await? + "\n"),
@@ -486,5 +490,5 @@ async fn log(web: Web, id: String) -> Result<Response, Problem> {
     });
     let all = futures_util::stream::once(std::future::ready(Ok(first))).chain(rest);
     let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
-    Ok((kind, Bytes::from_stream(all)).into_response())
+    Ok((kind, axum::body::Body::from_stream(all)).into_response())
 }

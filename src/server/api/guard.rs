@@ -1,5 +1,5 @@
-//! Checks that every request has to pass: which host it is for, where it comes from, and how many came before
-//! it. Preflights of CORS are answered before that. Every answer leaves with the headers that keep a browser safe.
+//! Checks that every request has to pass: the host that it names, its origin, and its rate. CORS preflights are answered
+//! before these checks. Every answer gets the headers that keep a browser safe.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -24,13 +24,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors ";
 
-/// Every answer leaves with the headers that keep a browser safe.
+/// Adds to every answer the headers that keep a browser safe, and logs the request.
 pub(super) async fn add_security_headers(
     State(web): State<Web>,
     request: Request,
     next: Next,
 ) -> Response {
-    // An address has no secrets in it; headers and bodies have, and are not logged.
+    // Headers and bodies may hold secrets, so only the path is logged.
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let started = std::time::Instant::now();
     let mut response = next.run(request).await;
@@ -84,8 +84,8 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
     let host = host(web, request)?;
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_socket = request.uri().path().starts_with("/ws/");
-    // Reading is not dangerous, except by sockets. In other requests programs send no origin, and browsers that of the
-    // page: it must be this server's own or on the list.
+    // Reads are harmless, except through sockets. For all else, browsers send the origin of the page (programs send none):
+    // it must be this server's own or on the list.
     let origin = request.headers().get(ORIGIN).filter(|_| !is_read || is_socket);
     if let Some(origin) = origin
         && !origin.to_str().is_ok_and(|it| web.names.allows_origin(it, host))
@@ -97,8 +97,8 @@ fn refuse(web: &Web, request: &Request) -> Result<(), Problem> {
     web.admit(&caller, Cost::Ordinary)
 }
 
-/// The host that the header of a request names, if there is one. The server must answer to it, and to that of the
-/// target, if that is a whole URL.
+/// The host that the header `Host` names, if there is one. The server must answer to this name, and to the host in the
+/// request's target if that is a whole URL.
 fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (named, more) = (hosts.next(), hosts.next());
@@ -121,7 +121,7 @@ fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem>
     }
 }
 
-/// The network that a request is counted for; none if it comes from this machine itself, not through a proxy on it.
+/// The network that a request is counted for; none if a program on this machine, which is no proxy, has sent it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::server) struct Caller(pub(in crate::server) Option<Net>);
 
@@ -161,7 +161,7 @@ impl Web {
         caller.0.map_or(Ok(()), |net| self.charge(&Payer::Net(net), cost))
     }
 
-    /// Counts a request of this cost for an account, from whatever network it comes.
+    /// Counts a request of this cost for an account, whichever network it comes from.
     ///
     /// # Errors
     /// As [`Web::admit`].

@@ -39,6 +39,8 @@ use super::{page, socket};
 
 /// Maximum number of bytes of a body, unless its route has another.
 const BODY: usize = 64 * 1024;
+/// The game of a request that names none. Uploaded presets are checked on it if it fits them.
+const USUAL_GAME: &str = "chess";
 /// Maximum duration of a request.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// Time for which a browser may cache a CORS preflight answer.

@@ -126,7 +126,7 @@ pub(super) struct After {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct From {
+pub(super) struct FromLine {
     /// The number of the first action wanted, counted from 0.
     #[serde(default)]
     pub(super) from: usize,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::USUAL_GAME;
 use super::extract::Body;
 use super::guard::Caller;
 use crate::server::ProblemBody;
@@ -199,9 +200,9 @@ struct Beginning {
     /// May be empty.
     title: String,
     setup: Setup,
-    /// The actions of a game that was played.
+    /// The actions of a hosted game.
     played: Vec<String>,
-    /// What a PGN has.
+    /// The moves and comments of a PGN.
     outline: Option<Outline>,
 }
 
@@ -212,7 +213,7 @@ async fn beginning(web: &Web, new: NewStudy) -> Result<Beginning, Problem> {
         let message = "a study begins with `of` or with `pgn`: leave one of them out";
         return Err(Problem::unprocessable("bad_study", message));
     }
-    let title = printable(&title, TITLE, "a title")?;
+    let mut title = printable(&title, TITLE, "a title")?;
     match (of, pgn) {
         (Some(id), _) => {
             let log = web.host.log(&id).await?;
@@ -231,16 +232,15 @@ async fn beginning(web: &Web, new: NewStudy) -> Result<Beginning, Problem> {
         (None, Some(text)) => {
             let read = move || Outline::read(&text);
             let mut outline = web.host.pool.run(Lane::Work, read).await??;
-            let mut title = title;
             if title.is_empty() {
                 title = outline.title.take().unwrap_or_default().chars().take(TITLE).collect();
                 title = printable(&title, TITLE, "a title")?;
             }
-            let of = &mut outline.of;
-            let presets = if presets.is_empty() { of.presets.clone() } else { presets };
-            let game = game.or_else(|| of.game.clone());
-            let setup = setup(web, of.rules.take(), game, presets).await?;
-            let setup = Setup { fen: of.fen.take().or(setup.fen), ..setup };
+            let origin = &mut outline.of;
+            let presets = if presets.is_empty() { origin.presets.clone() } else { presets };
+            let game = game.or_else(|| origin.game.clone());
+            let setup = setup(web, origin.rules.take(), game, presets).await?;
+            let setup = Setup { fen: origin.fen.take().or(setup.fen), ..setup };
             Ok(Beginning { title, setup, played: Vec::new(), outline: Some(outline) })
         }
     }
@@ -424,7 +424,7 @@ pub(super) async fn play(
     let (_, mut all) = web.host.replayed(&study, path).await?;
     let played = all.pop().ok_or_else(failed)?;
     let add = move |study: &mut Study| {
-        // The action before it may have been removed meanwhile.
+        // The action that it follows may have been removed meanwhile.
         study.path(after)?;
         study.add(after, &played)
     };
@@ -460,7 +460,7 @@ pub(super) async fn comment(
     Ok(Json(study))
 }
 
-/// The setup of a study of a catalogue's game, by the rules of that hash if the server knows them, else by its own.
+/// The setup of a study of a catalogue's game, by the rules with this hash if the server knows them, else by its own.
 async fn setup(
     web: &Web,
     hash: Option<String>,
@@ -473,7 +473,7 @@ async fn setup(
     {
         rules = hash;
     }
-    let game = game.unwrap_or_else(|| "chess".to_owned());
+    let game = game.unwrap_or_else(|| USUAL_GAME.to_owned());
     let ruleset = web.host.ruleset(&rules, &game, &presets).await?;
     let (game, sides) = (ruleset.game().name.clone(), ruleset.sides());
     let fen = ruleset.chosen_start().map(str::to_owned);

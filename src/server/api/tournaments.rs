@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
+use super::USUAL_GAME;
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use crate::server::ProblemBody;
@@ -35,7 +36,7 @@ const MAX_PAGE: usize = 500;
 const LIVE_OF_ACCOUNT: usize = 3;
 /// Maximum number of tournaments in a list that are over.
 const LISTED_OVER: usize = 20;
-/// Time in which a game must be created after its players were paired, in milliseconds: until then it is not shown.
+/// A game that is paired but not created yet is not shown for this long, in milliseconds.
 const CREATION_GRACE: u64 = 10_000;
 /// Maximum number of characters of a title.
 const TITLE: usize = 60;
@@ -91,7 +92,7 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Json<Tournament>), Problem> {
     web.admit(&caller, Cost::Game)?;
     let NewTournament { title, game, presets, clock, rated, minutes, rounds, starts } = new;
-    let game = game.unwrap_or_else(|| "chess".to_owned());
+    let game = game.unwrap_or_else(|| USUAL_GAME.to_owned());
     let now = web.host.now();
     let kind = match (minutes, rounds) {
         (Some(it), None) if (1..=MINUTES).contains(&it) => Kind::Arena(it),
@@ -118,38 +119,40 @@ pub(super) async fn create(
         return Err(Problem::unprocessable("bad_game", message));
     }
     let (game, fen) = (ruleset.game().name.clone(), ruleset.chosen_start().map(str::to_owned));
-    let title = printable(&title, TITLE, "a title")?.replace('\n', " ");
-    let title = match (title.is_empty(), kind) {
-        (false, _) => title,
-        (true, Kind::Arena(_)) => format!("Arena: {}", ruleset.game().title),
-        (true, Kind::Swiss(_)) => format!("Swiss: {}", ruleset.game().title),
-    };
+    let mut title = printable(&title, TITLE, "a title")?.replace('\n', " ");
+    if title.is_empty() {
+        let name = if matches!(kind, Kind::Arena(_)) { "Arena" } else { "Swiss" };
+        title = format!("{name}: {}", ruleset.game().title);
+    }
     let by = account.id();
     let terms = Terms { title, by, game, presets, fen, rules, clock, rated, kind, starts };
     let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
     let view = table.view(&id, now);
-    let make = move |store: &mut dyn Store| {
-        let too_many = |which: String| {
-            Err(Problem::conflict("too_many_tournaments", format!("too many tournaments: {which}")))
-        };
-        let of_account = own_key(&table.terms.by, "");
-        if store.records(&of_account, "", LIVE_OF_ACCOUNT)?.len() >= LIVE_OF_ACCOUNT {
-            return too_many(format!("{LIVE_OF_ACCOUNT} of yours are not over: end or remove one"));
-        }
-        if store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE {
-            return too_many(format!("{LIVE} on this server are not over: try again later"));
-        }
-        let all = [
-            Change { key: key(&id), from: None, to: text(&table) },
-            Change { key: live_key(&id), from: None, to: text(&table.listed(&id)) },
-            Change { key: own_key(&table.terms.by, &id), from: None, to: Some(String::new()) },
-        ];
-        match store.change(&all)? {
-            true => Ok((StatusCode::CREATED, Json(view))),
-            false => Err(busy()),
-        }
+    web.host.reads().request(move |store| add(store, &id, &table)).await?;
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+/// Adds a new tournament to the store.
+///
+/// # Errors
+/// Its maker or the server has the maximum number of tournaments that are not over.
+fn add(store: &mut dyn Store, id: &str, table: &Table) -> Result<(), Problem> {
+    let too_many = |which: String| {
+        Err(Problem::conflict("too_many_tournaments", format!("too many tournaments: {which}")))
     };
-    web.host.reads().request(make).await
+    let maker = &table.terms.by;
+    if store.records(&own_key(maker, ""), "", LIVE_OF_ACCOUNT)?.len() >= LIVE_OF_ACCOUNT {
+        return too_many(format!("{LIVE_OF_ACCOUNT} of yours are not over: end or remove one"));
+    }
+    if store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE {
+        return too_many(format!("{LIVE} on this server are not over: try again later"));
+    }
+    let all = [
+        Change { key: key(id), from: None, to: text(table) },
+        Change { key: live_key(id), from: None, to: text(&table.listed(id)) },
+        Change { key: own_key(maker, id), from: None, to: Some(String::new()) },
+    ];
+    if store.change(&all)? { Ok(()) } else { Err(busy()) }
 }
 
 /// The tournaments: those under way, those to come, and the last 20 that are over.
@@ -187,13 +190,9 @@ pub(super) async fn show(
     let look = move |store: &mut dyn Store| {
         let (_, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
         // A game that was just paired may not be created yet: players are not sent to it.
-        let mut playing = Vec::new();
-        for it in std::mem::take(&mut table.playing) {
-            if it.at + CREATION_GRACE < now || !matches!(store.summary(&it.game), Ok(None)) {
-                playing.push(it);
-            }
-        }
-        table.playing = playing;
+        table.playing.retain(|it| {
+            it.at + CREATION_GRACE < now || !matches!(store.summary(&it.game), Ok(None))
+        });
         Ok(Json(table.view(&id, now)))
     };
     web.host.reads().request(look).await
@@ -293,7 +292,7 @@ pub(super) async fn start(
     let begun = change(&web, &id, start).await?;
     match advance(&web.host, &id, |_| false).await {
         Ok(Some(it)) => Ok(Json(it.table.view(&id, web.host.now()))),
-        // It has begun: the background task will pair the first round the next time it runs.
+        // The background task will pair the first round the next time it runs.
         _ => Ok(begun),
     }
 }
@@ -313,11 +312,11 @@ pub(super) async fn end(
 ) -> Result<Json<Tournament>, Problem> {
     let maker = account.id();
     let stop = move |_: &mut dyn Store, table: &mut Table, now: u64| {
-        if table.phase == Phase::Open && table.terms.by == maker {
+        check_owner(table, &maker)?;
+        if table.phase == Phase::Open {
             let message = "the tournament has not begun: remove it instead";
             return Err(Problem::conflict("tournament_open", message));
         }
-        check_owner(table, &maker)?;
         table.stop(now)
     };
     change(&web, &id, stop).await
@@ -356,7 +355,7 @@ pub(super) async fn remove(
     web.host.reads().request(remove).await
 }
 
-/// Changes a tournament, if the edit is allowed, and returns it.
+/// Makes an edit of a tournament, which may refuse it. Returns the tournament after it.
 async fn change(
     web: &Web,
     id: &str,

@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::extract::bearer;
 use super::guard::Caller;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
-use crate::server::api::extract::bearer;
 use crate::server::problem::Problem;
 use crate::server::store::{Store, Upload};
 use crate::server::web::Web;

@@ -13,7 +13,7 @@ use crate::server::problem::Problem;
 use crate::server::store::Store;
 use crate::server::web::Web;
 
-/// The account whose token a request sends. If there is none, the request is refused in lichess' form.
+/// The account whose token a request sends. A request without one is refused in lichess' form.
 #[derive(Debug, Clone)]
 pub(super) struct Account(pub(super) accounts::Account);
 
@@ -72,7 +72,7 @@ pub(super) async fn upgrade(
 
 /// Maximum number of tokens of one request: as on lichess.
 const TOKENS: usize = 1000;
-/// Maximum number of bytes of their request. A token has 68, and a comma after it.
+/// Maximum number of bytes of such a request. A token has 68, and a comma after it.
 pub(super) const TOKENS_BODY: usize = 80 * TOKENS;
 
 /// The accounts of comma-separated tokens.
@@ -90,13 +90,9 @@ pub(super) async fn test(
         let name = |hash: &TokenHash| Ok(by_token(store, hash)?.map(|it| it.name));
         hashes.iter().map(name).collect::<Result<Vec<_>, _>>()
     };
-    let names = web.host.reads().ask(look);
-    let account = |name: Option<String>| {
-        name.map(|it| {
-            let scopes = "board:play,bot:play,challenge:read,challenge:write";
-            json!({ "userId": it.to_ascii_lowercase(), "scopes": scopes, "expires": null })
-        })
-    };
-    let found = tokens.iter().zip(names.await?);
-    Ok(Json(found.map(|(token, name)| ((*token).to_owned(), json!(account(name)))).collect()))
+    let names = web.host.reads().ask(look).await?;
+    let scopes = "board:play,bot:play,challenge:read,challenge:write";
+    let account = |name: String| json!({ "userId": name.to_ascii_lowercase(), "scopes": scopes, "expires": null });
+    let found = tokens.iter().zip(names);
+    Ok(Json(found.map(|(token, it)| ((*token).to_owned(), json!(it.map(account)))).collect()))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::account::{Account, find};
 use super::challenges::Challenge;
 use super::terms::Terms;
-use super::words::{color, fields};
+use super::words::{color, color_of, fields};
 use super::{LichessProblem, computer, ok};
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
@@ -56,7 +56,7 @@ pub(super) async fn create(
     Ok(Json(body))
 }
 
-/// Makes a game with two free seats, for the first two players that accept it here or on the page.
+/// Makes a game with two free seats, for the first two players who accept it here or on the page.
 pub(super) async fn open(
     State(web): State<Web>,
     caller: Caller,
@@ -78,14 +78,12 @@ pub(super) async fn open(
     Ok(Json(body))
 }
 
-fn take(web: &Web, id: &str, by: impl Fn(&Challenge) -> bool) -> Result<Challenge, Problem> {
+/// Removes a pending challenge and returns it, if there is one of this id for which `is_wanted` is true.
+fn take(web: &Web, id: &str, is_wanted: impl Fn(&Challenge) -> bool) -> Result<Challenge, Problem> {
     web.challenges.forget_old();
     let mut waiting = lock(&web.challenges.waiting);
-    let none = || Problem::not_found("no_such_challenge", "no such challenge");
-    if !waiting.get(id).is_some_and(&by) {
-        return Err(none());
-    }
-    waiting.remove(id).ok_or_else(none)
+    let found = waiting.get(id).is_some_and(is_wanted).then(|| waiting.remove(id)).flatten();
+    found.ok_or_else(|| Problem::not_found("no_such_challenge", "no such challenge"))
 }
 
 /// The query of a request to accept an open challenge: the wanted seat.
@@ -94,7 +92,7 @@ pub(super) struct Wanted {
     color: Option<String>,
 }
 
-/// Takes a free seat of a game, if there is such a game.
+/// Takes a free seat of a game. `none` is the problem if there is no such game.
 async fn take_seat(
     web: &Web,
     id: &str,
@@ -121,11 +119,11 @@ async fn take_seat(
         Err(problem) if problem.status == StatusCode::NOT_FOUND => return Err(none.into()),
         other => other?,
     };
-    let color = if answer.side == 0 { "white" } else { "black" };
-    web.challenges.begin(id, &[(account.id(), color)]);
+    web.challenges.begin(id, &[(account.id(), color_of(answer.side))]);
     Ok(ok())
 }
 
+/// Accepts a challenge, or takes a free seat of the game with this id.
 pub(super) async fn accept(
     State(web): State<Web>,
     Path(id): Path<String>,
@@ -135,7 +133,7 @@ pub(super) async fn accept(
 ) -> Result<Json<Value>, LichessProblem> {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&account.id(), Cost::Game)?;
-    // A challenge that is taken from those that wait leads to a game, or is put back.
+    // If the client goes away, a challenge that was taken still leads to a game, or is put back.
     to_the_end(accepted(web, id, wanted, account)).await
 }
 
@@ -151,17 +149,17 @@ async fn accepted(
     };
     // The game has the challenge's id, as clients expect.
     if let Err(problem) = web.host.create_as(&id, challenge.options()).await {
-        // It can be accepted later, when the obstacle is gone.
+        // The challenge can be accepted later, when the obstacle is gone.
         lock(&web.challenges.waiting).insert(id, challenge);
         return Err(problem.into());
     }
-    let other = if challenge.color == "white" { "black" } else { "white" };
-    web.challenges
-        .begin(&id, &[(challenge.from.id(), challenge.color), (challenge.to.id(), other)]);
+    let Challenge { from, to, color, .. } = challenge;
+    let other = if color == "white" { "black" } else { "white" };
+    web.challenges.begin(&id, &[(from.id(), color), (to.id(), other)]);
     Ok(ok())
 }
 
-/// Declines a challenge by the player that it was made to, or withdraws it by the player that made it.
+/// Removes a challenge: its recipient declines it, or the challenger withdraws it.
 pub(super) async fn decline(
     State(web): State<Web>,
     Path(id): Path<String>,

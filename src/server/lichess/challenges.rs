@@ -21,6 +21,14 @@ use crate::server::problem::Problem;
 
 /// Time that a challenge waits for an answer.
 const LIFE: Duration = Duration::from_secs(3600);
+/// Maximum number of pending challenges.
+const WAITING: usize = 10_000;
+/// Maximum number of pending challenges that one account has made.
+const WAITING_OF_ACCOUNT: usize = 20;
+/// Maximum number of an account's games that are read from the store.
+pub(super) const GAMES: usize = 100;
+/// Maximum number of an account's games that are held in memory.
+const HELD: usize = 2 * GAMES;
 
 /// Open challenges; the event streams of accounts, and their games under way.
 #[derive(Debug)]
@@ -38,29 +46,15 @@ pub struct Challenges {
 /// A game under way, by its id, and the colour that an account plays.
 pub(super) type Playing = (String, &'static str);
 
-impl Challenges {
-    /// No challenges yet; each will wait this long for an answer.
-    pub fn new(life: Duration) -> Self {
-        let (waiting, listeners, games) = Default::default();
-        Self { life, waiting, listeners, games }
-    }
-
-    /// The number of streams of events.
-    pub fn listeners(&self) -> usize {
-        lock(&self.listeners).values().map(Vec::len).sum()
-    }
-}
-
 impl Default for Challenges {
     fn default() -> Self {
         Self::new(LIFE)
     }
 }
 
-/// Maximum number of pending challenges.
-const WAITING: usize = 10_000;
-/// Maximum number of pending challenges that one account has made.
-const OF_ONE: usize = 20;
+pub(super) type Listener = mpsc::Sender<Bytes>;
+/// A listener that does not keep its stream open.
+pub(super) type WeakListener = mpsc::WeakSender<Bytes>;
 
 /// A proposed game.
 #[derive(Debug, Clone)]
@@ -79,6 +73,7 @@ impl Challenge {
         self.to.id() == user
     }
 
+    /// The challenge as an event of that kind.
     pub(super) fn event(&self, kind: &str) -> Value {
         let mut body = self.body();
         body["status"] = json!(match kind {
@@ -105,6 +100,17 @@ impl Challenge {
 }
 
 impl Challenges {
+    /// No challenges yet; each will wait this long for an answer.
+    pub fn new(life: Duration) -> Self {
+        let (waiting, listeners, games) = Default::default();
+        Self { life, waiting, listeners, games }
+    }
+
+    /// The number of streams of events.
+    pub fn listeners(&self) -> usize {
+        lock(&self.listeners).values().map(Vec::len).sum()
+    }
+
     /// Adds a challenge to those that are pending, and notifies its players.
     ///
     /// # Errors
@@ -114,8 +120,8 @@ impl Challenges {
         let mut waiting = lock(&self.waiting);
         let from = challenge.from.id();
         let own = waiting.values().filter(|it| it.from.id() == from).count();
-        if own >= OF_ONE || waiting.len() >= WAITING {
-            let message = match own >= OF_ONE {
+        if own >= WAITING_OF_ACCOUNT || waiting.len() >= WAITING {
+            let message = match own >= WAITING_OF_ACCOUNT {
                 true => "too many of your challenges are pending: cancel some",
                 false => "too many challenges are pending",
             };
@@ -146,40 +152,17 @@ impl Challenges {
             self.notify(&challenge.to.id(), &event);
         }
     }
-}
 
-/// Maximum number of an account's games that are read from the store.
-pub(super) const GAMES: usize = 100;
-/// Maximum number of an account's games that are held in memory.
-const HELD: usize = 2 * GAMES;
-
-pub(super) type Listener = mpsc::Sender<Bytes>;
-/// A listener that does not keep its stream open.
-pub(super) type WeakListener = mpsc::WeakSender<Bytes>;
-
-pub(super) fn line(value: &Value) -> Bytes {
-    Bytes::from(format!("{value}\n"))
-}
-
-pub(super) fn started(id: &str, color: &str) -> Value {
-    game_event("gameStart", id, color)
-}
-
-pub(super) fn game_event(kind: &str, id: &str, color: &str) -> Value {
-    json!({ "type": kind, "game": { "id": id, "gameId": id, "fullId": id, "color": color } })
-}
-
-impl Challenges {
-    /// Opens an event stream of an account. `open` gets the first events (of the challenges to the account that wait
-    /// for an answer, and of its games under way), and makes the listener that is notified of all later ones, and of
-    /// nothing twice. Returns what else `open` makes.
+    /// Opens an event stream of an account. `open` gets the first events (pending challenges to the account, and its games
+    /// under way) and returns the listener, which gets all later events, and no event twice. Returns the second value
+    /// that `open` returns.
     pub(super) fn listen<T>(
         &self,
         user: &str,
         stored: Vec<Playing>,
         open: impl FnOnce(&[Value]) -> (Listener, T),
     ) -> T {
-        // Both stay locked until the listener is registered: no challenge and no game comes in between.
+        // Both stay locked until the listener is registered, so that no challenge and no game comes in between.
         let waiting = lock(&self.waiting);
         let mut games = lock(&self.games);
         let to_user = waiting.values().filter(|it| it.is_for(user));
@@ -199,14 +182,13 @@ impl Challenges {
         }
     }
 
-    /// The games that an account plays: those that began here, and those from the store, which are held as well from
-    /// now on.
+    /// The games that an account plays: those that began here, and those from the store, which are now held here, too.
     pub(super) fn under_way(&self, user: &str, stored: Vec<Playing>) -> Vec<Playing> {
         self.add_games(&mut lock(&self.games), user, stored)
     }
 
-    /// Adds games in the store to those of an account, so that it is notified of their ends as well; of their starts,
-    /// its listeners are now. Returns all.
+    /// Adds games from the store to the games held for an account, so that their ends will be reported. Their starts are
+    /// reported now. Returns all games held.
     fn add_games(
         &self,
         games: &mut HashMap<String, Vec<Playing>>,
@@ -227,8 +209,8 @@ impl Challenges {
         own
     }
 
-    /// Sends an event to all listeners of an account. One that has not read its earlier events is dropped, so that its
-    /// stream ends after them instead of missing this one.
+    /// Sends an event to all listeners of an account. A listener that has no room for it is dropped: its stream ends after
+    /// the earlier events, instead of missing this one.
     pub(super) fn notify(&self, user: &str, event: &Value) {
         if let Some(listeners) = lock(&self.listeners).get_mut(user) {
             let text = line(event);
@@ -236,6 +218,7 @@ impl Challenges {
         }
     }
 
+    /// Holds a game that has begun for each of its players, who come with their colours, and reports its start.
     pub(super) fn begin(&self, id: &str, players: &[(String, &'static str)]) {
         for (user, color) in players {
             let mut all = lock(&self.games);
@@ -252,18 +235,32 @@ impl Challenges {
         }
     }
 
+    /// No longer holds a game for an account, and reports its end.
     pub(super) fn end(&self, id: &str, user: &str) {
         let mut all = lock(&self.games);
         let Some(games) = all.get_mut(user) else { return };
-        // Who plays against itself has both seats.
+        // An account that plays against itself has both seats.
         let ended: Vec<Playing> = games.extract_if(.., |it| it.0 == id).collect();
         if games.is_empty() {
             all.remove(user);
         }
         for (_, color) in ended {
-            self.notify(user, &game_event("gameFinish", id, color));
+            self.notify(user, &json!({ "type": "gameFinish", "game": game(id, color) }));
         }
     }
+}
+
+pub(super) fn line(value: &Value) -> Bytes {
+    Bytes::from(format!("{value}\n"))
+}
+
+fn started(id: &str, color: &str) -> Value {
+    json!({ "type": "gameStart", "game": game(id, color) })
+}
+
+/// A game under way.
+pub(super) fn game(id: &str, color: &str) -> Value {
+    json!({ "id": id, "gameId": id, "fullId": id, "color": color })
 }
 
 #[cfg(test)]

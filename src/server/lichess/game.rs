@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::account::{Account, title};
 use super::challenges::{Listener, line};
 use super::stream::lines;
-use super::words::{form, speed, variant};
+use super::words::{color_of, form, speed, variant};
 use super::{LichessProblem, ok};
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
@@ -57,8 +57,9 @@ fn chat_line(names: &Value, message: &Value) -> Value {
     json!({ "type": "chatLine", "room": "player", "username": name, "text": message["text"] })
 }
 
+/// Streams the events of a game to `user`: its state after each of them, the whole game when a seat is taken, and its chat.
 async fn follow(web: Web, id: String, user: String, feed: Feed, sender: Listener) {
-    // What happened between the state that was sent and the feed comes first.
+    // The events between the state that was sent and the feed come first.
     let Feed { missed: mut frames, mut coming } = feed;
     loop {
         if frames.is_empty() {
@@ -70,33 +71,28 @@ async fn follow(web: Web, id: String, user: String, feed: Feed, sender: Listener
                 () = sender.closed() => return,
             }
         }
-        // If the game is over, all that is left to send is its chat.
+        // All events that are there are handled together: if the game is over, the stream ends after them.
         while let Ok(frame) = coming.try_recv() {
             frames.push(frame);
         }
-        let news: Vec<Value> =
-            frames.drain(..).filter_map(|it| serde_json::from_str(&it).ok()).collect();
-        let (said, news): (Vec<Value>, Vec<Value>) =
-            news.into_iter().partition(|it| it["t"] == "said");
+        let news = frames.drain(..).filter_map(|it| serde_json::from_str::<Value>(&it).ok());
+        let (said, news): (Vec<Value>, Vec<Value>) = news.partition(|it| it["t"] == "said");
         let Ok(state) = web.host.state(&id, None, None, Lines::Texts).await else { return };
-        for it in said {
-            if sender.send(line(&chat_line(&state["seats"], &it["d"]))).await.is_err() {
-                return;
-            }
-        }
-        if news.is_empty() {
-            continue;
-        }
+        let said = said.iter().map(|it| chat_line(&state["seats"], &it["d"]));
+        let mut unsent: Vec<Value> = said.collect();
         if news.iter().any(|it| it["t"] == "seated") {
             let Ok(titles) = titles(&web, &state).await else { return };
-            if sender.send(line(&full(&id, &state, &titles))).await.is_err() {
+            unsent.push(full(&id, &state, &titles));
+        }
+        if !news.is_empty() {
+            unsent.push(game_state(&state));
+        }
+        for value in &unsent {
+            if sender.send(line(value)).await.is_err() {
                 return;
             }
         }
-        if sender.send(line(&game_state(&state))).await.is_err() {
-            return;
-        }
-        if !state["result"].is_null() {
+        if !news.is_empty() && !state["result"].is_null() {
             web.challenges.end(&id, &user);
             return;
         }
@@ -131,7 +127,7 @@ fn control(state: &Value) -> Option<Control> {
     serde_json::from_value(state["clock"].clone()).ok()
 }
 
-/// Milliseconds that a side has left.
+/// The milliseconds that a side has left.
 fn time_left(state: &Value, control: Option<Control>, side: usize) -> u64 {
     // lichess has no games without a clock: it sends about a month.
     let Some(control) = control else { return 2_147_483_647 };
@@ -145,24 +141,23 @@ fn time_left(state: &Value, control: Option<Control>, side: usize) -> u64 {
 }
 
 fn game_state(state: &Value) -> Value {
-    let moves = state["moves"]
-        .as_array()
-        .map(|all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
+    let moves = state["moves"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let control = control(state);
     let increment = control.map_or(0, |it| it.increment);
-    let offers = &state["offers"];
+    // An offer is the side that made it, or a list that begins with this side.
     let offered = |by: u64, kind: &str| {
-        offers[kind].as_u64() == Some(by) || offers[kind][0].as_u64() == Some(by)
+        let offer = &state["offers"][kind];
+        offer.as_u64().or(offer[0].as_u64()) == Some(by)
     };
     let mut body = json!({
-        "type": "gameState", "moves": moves.unwrap_or_default(),
+        "type": "gameState", "moves": moves.collect::<Vec<_>>().join(" "),
         "wtime": time_left(state, control, 0), "btime": time_left(state, control, 1), "winc": increment, "binc": increment,
         "status": status(&state["result"]),
         "wdraw": offered(0, "draw"), "bdraw": offered(1, "draw"),
         "wtakeback": offered(0, "takeback"), "btakeback": offered(1, "takeback"),
     });
     if let Some(winner) = state["result"]["winner"].as_u64() {
-        body["winner"] = json!(if winner == 0 { "white" } else { "black" });
+        body["winner"] = json!(color_of(usize::from(winner != 0)));
     }
     body
 }

@@ -1,6 +1,5 @@
 //! The part of lichess' API that its clients need to play, so that they work unmodified: accounts,
-//! challenges, a stream of events, a stream of a game, moves. Here the token of an account stands for that of
-//! its seat.
+//! challenges, a stream of events, a stream of a game, moves. An account's token acts for its seats.
 //!
 //! Challenges and listeners are held only in memory: after a restart a challenge must be made again.
 //! Deliberately absent: tournaments, and everything else that is not playing a game.

@@ -18,7 +18,8 @@ use tokio::time::{interval, timeout};
 
 use super::LichessProblem;
 use super::account::Account;
-use super::challenges::{Challenges, GAMES, Listener, Playing, game_event, line};
+use super::challenges::{Challenges, GAMES, Listener, Playing, game, line};
+use super::words::color_of;
 use crate::server::accounts::by_token;
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
@@ -27,6 +28,7 @@ use crate::server::problem::Problem;
 use crate::server::store::GameState;
 use crate::server::web::Web;
 
+/// Time without a line after which an empty one is sent; also how often logged-out devices are looked for.
 const SILENCE: Duration = Duration::from_secs(7);
 /// Maximum number of lines that wait to be read by one client.
 const BACKLOG: usize = 64;
@@ -78,7 +80,7 @@ pub(super) async fn events(
     let user = account.id();
     let place = web.hold_open(&caller)?;
     web.challenges.forget_old();
-    // Before the store is read: a game may begin or end at any time.
+    // Before the store is read, since a game may begin or end meanwhile.
     let (mut begun, mut ended) = (web.host.begun.subscribe(), web.host.ended.subscribe());
     let stored = stored_games(&web, &user).await?;
     let challenges = Arc::clone(&web.challenges);
@@ -99,7 +101,7 @@ pub(super) async fn events(
                 _ = &mut closed => return,
                 game = begun.recv() => match game {
                     Ok(game) => challenges.begin(&game.id, &seats_of(&user, &game.accounts)),
-                    // Missed games are sent when the account asks for its games, as are missed ends.
+                    // Missed starts and ends are reported when the account asks for its games.
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 },
@@ -118,15 +120,15 @@ pub(super) async fn events(
     Ok(answer)
 }
 
-/// Whether the device that an account was found by is logged out by now, or its account closed. If the store cannot
-/// say so, it is not.
+/// Whether the device that an account was found by is logged out by now, or the account closed. False if the store
+/// cannot tell.
 async fn is_logged_out(web: &Web, account: &Account) -> bool {
     let Some(device) = account.device.clone() else { return false };
     matches!(web.host.reads().ask(move |store| by_token(store, &device)).await, Ok(None))
 }
 
-/// The games in the store that an account plays, none for accounts of earlier versions. Those that are over by now are
-/// no longer held as going on.
+/// The games in the store that an account plays; none for accounts of earlier versions. Games that are over are no longer
+/// held for it.
 async fn stored_games(web: &Web, user: &str) -> Result<Vec<Playing>, Problem> {
     let mut playing = Vec::new();
     for game in web.games_of(user, GAMES).await? {
@@ -142,10 +144,10 @@ async fn stored_games(web: &Web, user: &str) -> Result<Vec<Playing>, Problem> {
     Ok(playing)
 }
 
-/// An account once for each side that it plays in a game, with the colour, by the accounts on the sides.
+/// The account once for each side that it plays, with the colour. `accounts` has the accounts of the sides.
 fn seats_of(user: &str, accounts: &[Option<String>]) -> Vec<(String, &'static str)> {
     let own = (0..).zip(accounts).filter(|it| it.1.as_deref() == Some(user));
-    own.map(|it| (user.to_owned(), if it.0 == 0 { "white" } else { "black" })).collect()
+    own.map(|it| (user.to_owned(), color_of(it.0))).collect()
 }
 
 /// The games of an account that are under way.
@@ -156,10 +158,10 @@ pub(super) async fn playing(
     let stored = stored_games(&web, &account.id()).await?;
     let mut playing: Vec<Value> = Vec::new();
     for (id, color) in web.challenges.under_way(&account.id(), stored) {
-        // The other side may have ended it while no client listened here.
+        // The game may have ended while no client of the account listened here.
         match web.host.state(&id, None, None, Lines::Last(0)).await {
             Ok(state) if !state["result"].is_null() => web.challenges.end(&id, &account.id()),
-            _ => playing.push(game_event("", &id, color)["game"].take()),
+            _ => playing.push(game(&id, color)),
         }
     }
     Ok(Json(json!({ "nowPlaying": playing })))

@@ -75,12 +75,12 @@ impl Terms {
     }
 }
 
-/// The clock of a challenge: a time and an increment, else days for every turn. The error says what is wrong with it.
+/// The clock of a challenge: a time and an increment, else days for every turn. The error is a sentence.
 fn clock(fields: &Map<String, Value>) -> Result<Option<Control>, String> {
     let limit = count(fields, "clock.limit")?;
     let increment = count(fields, "clock.increment")?;
     let clock = match (limit, count(fields, "days")?) {
-        // Without a time a side begins with what a turn adds.
+        // With a limit of 0, a side begins with its increment.
         (Some(limit), _) => Control {
             initial: if limit == 0 { increment.unwrap_or(0) } else { limit }.saturating_mul(1000),
             increment: increment.unwrap_or(0).saturating_mul(1000),

@@ -38,6 +38,7 @@ pub(super) fn speed(clock: Option<Control>) -> &'static str {
     }
 }
 
+/// The text in a field; `None` if the field is absent, empty or not a text.
 pub(super) fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     fields.get(key).and_then(Value::as_str).filter(|it| !it.is_empty())
 }
@@ -66,12 +67,18 @@ pub(super) fn form(body: &Bytes) -> Option<Vec<(String, String)>> {
     axum::extract::Query::try_from_uri(&uri).ok().map(|it| it.0)
 }
 
+/// The number in a field, which a form has as a text.
 pub(super) fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
     match fields.get(key)? {
         Value::Number(it) => it.as_u64(),
         Value::String(it) => it.parse().ok(),
         _ => None,
     }
+}
+
+/// The colour of a side.
+pub(super) fn color_of(side: usize) -> &'static str {
+    if side == 0 { "white" } else { "black" }
 }
 
 /// The colour that the challenger wants, or else a random one, derived from the game's id.

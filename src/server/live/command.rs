@@ -1,6 +1,4 @@
 //! Commands to a game's task, each with the channel for its answer if there is one.
-//!
-//! Deliberately absent: how a game answers (the task itself).
 
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
@@ -32,8 +30,8 @@ pub(in crate::server) enum Command {
         limit: usize,
         reply: Reply<Value>,
     },
-    /// The number of the last event. If that is below `v`, also after the store was asked for events of other nodes,
-    /// a receiver of the numbers of later ones comes with it.
+    /// The number of the last event. If it is below `v` even after events of other nodes were read, the answer has a
+    /// receiver of later numbers, too.
     Version {
         v: u64,
         reply: Reply<(u64, Option<watch::Receiver<u64>>)>,
@@ -62,7 +60,7 @@ pub(in crate::server) enum Command {
 /// Which of the actions that were played are sent with the state of a game.
 #[derive(Debug, Clone, Copy)]
 pub enum Lines {
-    /// So many of the last actions.
+    /// This many of the last actions.
     Last(usize),
     /// The texts of all actions, without their details.
     Texts,

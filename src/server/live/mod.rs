@@ -1,8 +1,8 @@
 //! One live game: the task that owns its room, stores its events and sends them to watchers.
 //!
 //! Nothing leaves this task before the events behind it are durable. If they cannot be stored, the
-//! room knows more than the log, so it is thrown away and loaded again at the next request. Here is the task itself:
-//! how it waits, and how it asks the rules. What it does is in `ownership`, `storing` and `watching`.
+//! room knows more than the log, so it is discarded, and loaded again at the next request. This file has the task's loop
+//! and its calls to the rules; its steps are in `ownership`, `storing` and `watching`.
 
 pub(super) mod command;
 mod ownership;
@@ -37,11 +37,11 @@ pub use watching::Feed;
 
 /// Maximum number of recent events in memory, for clients that reconnect.
 const RECENT: usize = 16;
-/// Interval at which the owner of a game is looked up when it does not answer.
+/// Interval of attempts: to find the owner of a game, to read events of other nodes, to check a clock after a refusal.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
-/// The room of a game, unless it is lent to the threads that rules run on. The game's
-/// task waits for it then. Should they lose it, the task ends at once.
+/// The room of a game; empty while the threads that rules run on have it, for which the game's task waits. If a job on
+/// them panics, the room is lost, and the task ends.
 struct RoomSlot(Option<Box<Room<Board>>>);
 
 impl Deref for RoomSlot {
@@ -50,7 +50,6 @@ impl Deref for RoomSlot {
     fn deref(&self) -> &Room<Board> {
         match &self.0 {
             Some(room) => room,
-            // The job that had it has failed in the middle: the game's task ends as the job did.
             None => std::panic::resume_unwind(Box::new("a game's room is lost")),
         }
     }
@@ -60,27 +59,28 @@ struct Live {
     host: Arc<Host>,
     id: String,
     room: RoomSlot,
-    /// The lanes of the pool that its rules run on: `lane` for moves and views, `slow_lane` for longer work.
+    /// The lane of the pool for moves and views.
     lane: Lane,
+    /// The lane of the pool for longer work.
     slow_lane: Lane,
     /// The last events as they are sent.
     frames: VecDeque<Arc<str>>,
     /// Number of events sent to watchers so far.
     sent: u64,
     watchers: Vec<mpsc::Sender<Arc<str>>>,
-    /// Feeds of players, which have places apart from those of watchers.
+    /// The feeds of players, which have a limit of their own.
     players: Vec<mpsc::Sender<Arc<str>>>,
-    /// Notifies requests that wait for a later event of the latest one; `None` if there are no such requests.
+    /// Sends the number of the latest event to requests that wait for a later one; `None` if there are no such requests.
     later: Option<watch::Sender<u64>>,
     /// The number of actions in the last snapshot that this task has taken.
-    kept: usize,
+    snapshot_plies: usize,
     /// The number of the last event when this task began.
-    begun: u64,
-    /// The lease that it appends under, where several nodes share the store, and when that was granted;
+    loaded_v: u64,
+    /// The lease that it appends under, where several nodes share the store, and the time when it asked for it;
     /// `None` if another node may own the game.
     lease: Option<(Lease, std::time::Instant)>,
-    /// The clock is not checked before this time, if another node owns the game.
-    look: Instant,
+    /// The clock is not checked before this time: another node owns the game, or a check was refused.
+    next_look: Instant,
     computer: CurrentTask,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn run(
     let last = entries.len().saturating_sub(RECENT);
     let frames = entries[last..].iter().map(frame).collect();
     let sent = entries.len() as u64;
-    let begun = room.v();
+    let loaded_v = room.v();
     let rules = &room.setup().rules;
     let (lane, slow_lane) = (host.lane(rules), host.slow_lane(rules));
     let live = Live {
@@ -130,10 +130,10 @@ pub(super) fn run(
         watchers: Vec::new(),
         players: Vec::new(),
         later: None,
-        kept: 0,
-        begun,
+        snapshot_plies: 0,
+        loaded_v,
         lease: lease.map(|it| (it, std::time::Instant::now())),
-        look: Instant::now(),
+        next_look: Instant::now(),
         computer: CurrentTask::default(),
     };
     live.serve(inbox)
@@ -141,10 +141,10 @@ pub(super) fn run(
 
 impl Live {
     async fn serve(mut self, mut inbox: mpsc::Receiver<Box<Command>>) {
-        let mut asked = Instant::now();
-        // A clock that runs is measured from here on, by whichever node owns the game.
+        let mut last_command = Instant::now();
+        // The node that owns the game measures its clock from here on.
         if self.room.clock_runs()
-            && let Err(problem) = self.owner().await
+            && let Err(problem) = self.claim().await
         {
             tracing::debug!(
                 game = self.id,
@@ -158,23 +158,23 @@ impl Live {
         self.attend();
         self.unload();
         loop {
-            let wake = self.wakes_at(asked);
+            let wake = self.wakes_at(last_command);
             let command = tokio::select! {
                 biased;
                 command = inbox.recv() => command,
                 () = tokio::time::sleep_until(wake) => {
-                    if self.flag_has_fallen() && (self.tick().await.is_err() || self.is_lost()) {
+                    if self.flag_has_fallen() && (!self.tick().await || self.is_lost()) {
                         return self.host.drop_game(&self.id, &mut inbox);
                     }
                     self.attend();
                     self.unload();
                     self.forget_gone();
-                    if self.is_idle(asked) && inbox.is_empty() {
+                    if self.is_idle(last_command) && inbox.is_empty() {
                         self.store_snapshot().await;
                     }
                     let running = self.running();
                     let is_parked = running.is_some();
-                    if self.is_idle(asked) && self.host.evict(&self.id, &mut inbox, running) {
+                    if self.is_idle(last_command) && self.host.evict(&self.id, &mut inbox, running) {
                         // This node keeps owning a game whose clock runs, since it knows when the flag falls.
                         if !is_parked {
                             self.release();
@@ -186,8 +186,8 @@ impl Live {
             };
             // There are no more requests: the server drains.
             let Some(command) = command else { return };
-            asked = Instant::now();
-            if self.answer(*command).await.is_err() || self.is_lost() {
+            last_command = Instant::now();
+            if !self.answer(*command).await || self.is_lost() {
                 return self.host.drop_game(&self.id, &mut inbox);
             }
             self.attend();
@@ -197,7 +197,7 @@ impl Live {
         }
     }
 
-    /// Has the computer do its part, where this node owns the game.
+    /// Lets the computer think or act if it has a seat, where this node owns the game.
     fn attend(&mut self) {
         if self.is_ours() {
             self.computer.attend(&self.host, &self.id, &self.room);
@@ -209,17 +209,17 @@ impl Live {
         self.lease.is_some() || self.host.cluster().is_none()
     }
 
-    /// When to look at the clock, or whether any client is connected.
-    fn wakes_at(&self, asked: Instant) -> Instant {
+    /// When to check the clock, or whether any client is still connected.
+    fn wakes_at(&self, last_command: Instant) -> Instant {
         let now = Instant::now();
         let look = now + time_between_looks(self.host.config.idle);
-        let due = asked + self.host.idle_time();
+        let due = last_command + self.host.idle_time();
         let idle = if due > now { due.min(look) } else { look };
         match self.room.deadline() {
             None => idle,
             Some(at) => {
                 let left = at.saturating_sub(self.host.now());
-                idle.min(self.look.max(now + Duration::from_millis(left.max(1))))
+                idle.min(self.next_look.max(now + Duration::from_millis(left.max(1))))
             }
         }
     }
@@ -235,7 +235,7 @@ impl Live {
         requests: usize,
         ask: impl FnOnce(&mut Room<Board>) -> T + Send + 'static,
     ) -> Result<(T, Option<Problem>), Problem> {
-        // The room can be taken back from here however the job ends, unless it has panicked.
+        // The room is taken back from here whether the job ran or not. If the job panicked, the mutex is poisoned.
         let lent = Arc::new(Mutex::new(self.room.0.take()));
         let held = Arc::clone(&lent);
         let work = move || {
@@ -263,38 +263,37 @@ impl Live {
         ran_out.map_or(answer, Err)
     }
 
-    /// Drops what follows from the facts. It is most of what a game holds, and is derived again
-    /// in less time than it takes to store a move.
+    /// Drops the derived rows. They are most of a game's memory, and deriving them again takes less time than storing a
+    /// move.
     fn unload(&mut self) {
         if let Some(room) = &mut self.room.0 {
             room.rules_mut().game_mut().unload();
         }
     }
 
-    /// Lets the rules see that a clock has run out, if this node owns the game.
-    ///
-    /// # Errors
-    /// The game cannot go on from here.
-    async fn tick(&mut self) -> Result<(), ()> {
-        // The node that owns the game looks after its clock.
-        match self.owner().await {
-            Ok(None) => self.step(Input::Tick).await.map(|_| ()).map_err(|_| ()),
-            Ok(Some(_)) => {
-                self.look = Instant::now() + LOOK;
-                Ok(())
-            }
-            Err(_) => Err(()),
+    /// Ends the game if the time of a side has run out and this node owns the game. Returns false if the game's task
+    /// cannot go on.
+    async fn tick(&mut self) -> bool {
+        let done = match self.claim().await {
+            Ok(None) => self.step(Input::Tick).await.map(|it| it.is_ok()),
+            Ok(Some(_)) => Ok(false),
+            Err(problem) => Err(problem),
+        };
+        // Another node looks after the clock, or the threads for rules have no room for this game.
+        if let Ok(false) = done {
+            self.next_look = Instant::now() + LOOK;
         }
+        done.is_ok()
     }
 
     fn flag_has_fallen(&self) -> bool {
-        let flag_has_fallen = self.room.deadline().is_some_and(|at| at <= self.host.now());
-        flag_has_fallen && Instant::now() >= self.look
+        Instant::now() >= self.next_look
+            && self.room.deadline().is_some_and(|at| at <= self.host.now())
     }
 
-    fn is_idle(&self, asked: Instant) -> bool {
+    fn is_idle(&self, last_command: Instant) -> bool {
         let is_watched = !self.watchers.is_empty() || !self.players.is_empty();
-        asked.elapsed() >= self.host.idle_time() && !is_watched
+        last_command.elapsed() >= self.host.idle_time() && !is_watched
     }
 
     /// The clocks that run, where this node looks after them.
@@ -303,23 +302,21 @@ impl Live {
         self.is_ours().then(|| Running { v: self.room.v(), timing, deadline })
     }
 
-    /// Carries out a command and sends the reply.
-    ///
-    /// # Errors
-    /// The events could not be stored: the game cannot go on from here.
-    async fn answer(&mut self, command: Command) -> Result<(), ()> {
+    /// Carries out a command and sends the reply. Returns false if the game's task cannot go on: events could not be
+    /// stored or read.
+    async fn answer(&mut self, command: Command) -> bool {
         match command {
             Command::Step { input, reply } => {
                 let done = self.step(input).await;
                 let goes_on = done.is_ok();
                 drop(reply.send(done.flatten()));
-                return goes_on.then_some(()).ok_or(());
+                return goes_on;
             }
             Command::PassedOn { input, reply } => {
                 let done = self.step_here(input).await;
                 let goes_on = done.is_ok();
                 drop(reply.send(done.and_then(Option::transpose)));
-                return goes_on.then_some(()).ok_or(());
+                return goes_on;
             }
             Command::State { token, ply, lines, reply } => {
                 drop(reply.send(self.state(token, ply, lines).await));
@@ -334,12 +331,9 @@ impl Live {
                 drop(reply.send(self.watch(have, token).await));
             }
             Command::Branch { ply, reply } => drop(reply.send(self.branched(ply).await)),
-            Command::News { seq } if seq > self.room.v() => {
-                return self.catch_up().await.map_err(|_| ());
-            }
-            Command::News { .. } => {}
+            Command::News { seq } => return seq <= self.room.v() || self.catch_up().await.is_ok(),
         }
-        Ok(())
+        true
     }
 
     async fn version(&mut self, v: u64) -> Result<(u64, Option<watch::Receiver<u64>>), Problem> {
@@ -360,10 +354,8 @@ impl Live {
     ) -> Result<Value, Problem> {
         let (id, now) = (self.id.clone(), self.host.now());
         self.ask(move |room| {
-            let past = match ply.filter(|&it| it != room.lines().len()) {
-                None => None,
-                Some(_) => Some(branch(room, ply)?),
-            };
+            let is_past = ply.is_some_and(|it| it != room.lines().len());
+            let past = is_past.then(|| branch(room, ply)).transpose()?;
             state::of(&id, room, past, token.as_ref(), lines, now)
         })
         .await
@@ -375,7 +367,7 @@ impl Live {
         Ok(Branched { game, lane })
     }
 
-    /// The room is gone: a job has failed.
+    /// Whether the room is lost, or discarded because it differs from the log.
     fn is_lost(&self) -> bool {
         self.room.0.is_none()
     }

@@ -22,31 +22,35 @@ const TRIES: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(8);
 
 impl Live {
-    /// Reads what other nodes have stored.
+    /// Reads the events that other nodes have stored.
     pub(super) async fn catch_up(&mut self) -> Result<(), Problem> {
         let entries = self.host.log_page(&self.id, self.room.v(), usize::MAX).await?;
         let (requests, now) = (1 + entries.len(), self.host.now());
         let follow = move |room: &mut Room<Board>| room.follow(now, &entries).map(|()| entries);
         let (followed, ran_out) = self.rules(self.lane, requests, follow).await?;
-        let entries = followed.map_err(|_| ran_out.unwrap_or_else(Problem::unavailable))?;
+        let Ok(entries) = followed else {
+            // Some of the events may be played: watchers would never get those.
+            self.room = RoomSlot(None);
+            return Err(ran_out.unwrap_or_else(Problem::unavailable));
+        };
         entries.iter().for_each(|it| self.send_frame(frame(it)));
         Ok(())
     }
 
-    /// Drops what could not be stored, and reads what others have stored.
-    pub(super) async fn reload(&mut self) -> Result<(), Problem> {
+    /// Replaces the room, which knows more than was stored, by one made from the log.
+    async fn reload(&mut self) -> Result<(), Problem> {
         let (room, entries) = self.host.load(&self.id).await?;
         self.room = RoomSlot(Some(Box::new(room)));
-        let sent = usize::try_from(self.sent).unwrap_or(usize::MAX);
-        for entry in entries.iter().skip(sent) {
+        let sent = self.sent;
+        for entry in entries.iter().filter(|it| it.v > sent) {
             self.send_frame(frame(entry));
         }
         Ok(())
     }
 
-    /// The node that owns the game; `None` if it is this one, or if there are no other nodes. A game without
-    /// a live owner is claimed, and events that others have appended are read.
-    pub(super) async fn owner(&mut self) -> Result<Option<Arc<str>>, Problem> {
+    /// Claims the game for this node, and reads the events that others have appended. Returns the live node that owns the
+    /// game already, if there is one.
+    pub(super) async fn claim(&mut self) -> Result<Option<Arc<str>>, Problem> {
         let host = Arc::clone(&self.host);
         let Some(cluster) = host.cluster() else { return Ok(None) };
         if self.lease.as_ref().is_some_and(|it| cluster.leases.hold_since(it.1)) {
@@ -60,14 +64,14 @@ impl Live {
                 Ok(Some(node))
             }
             Some(Claim::Ours { lease, seq }) => {
-                // This node owned it all the time, in memory or not.
+                // A game that was evicted with a running clock is parked, and still this node's.
                 let is_parked = host.parked.timing(&self.id, seq).is_some();
                 let was_ours = seq == self.room.v() && (self.lease.is_some() || is_parked);
                 if seq > self.room.v() {
                     self.catch_up().await?;
                 }
                 if !was_ours {
-                    // It is not known how long the game had no owner, so that time is charged to no side.
+                    // How long the game had no owner is not known, so that time is charged to no side.
                     let now = self.host.now();
                     if let Some(room) = &mut self.room.0 {
                         room.resume(now);
@@ -96,11 +100,11 @@ impl Live {
             if let Some(answer) = self.step_here(input.clone()).await? {
                 return Ok(answer);
             }
-            // It may be sent twice if its owner dies meanwhile, and is then recognised by its id.
+            // If the owner dies, the step may be sent twice: its id tells the game that it is the same.
             if let Input::Act { id: id @ None, .. } = &mut input {
                 *id = Some(format!("~{}", &new_token()?[..32]));
             }
-            if let Some(node) = self.owner().await?
+            if let Some(node) = self.claim().await?
                 && let Some(answer) = self.pass_on(&node, &input).await?
             {
                 return Ok(answer);
@@ -110,7 +114,7 @@ impl Live {
     }
 
     /// Passes a step to another node. `None` if that node no longer owns the game.
-    pub(super) async fn pass_on(
+    async fn pass_on(
         &mut self,
         node: &str,
         input: &Input,
@@ -126,28 +130,28 @@ impl Live {
         while started.elapsed() < PATIENCE {
             match tokio::time::timeout(LOOK, &mut asked.answer).await {
                 Ok(done) => {
-                    let answer = done.map_or(None, Done::answer);
+                    let answer = done.ok().and_then(Done::answer);
                     // A client must get the events before the answer that they led to.
                     if answer.is_some() {
                         self.catch_up().await?;
                     }
                     return Ok(answer);
                 }
-                Err(_) if self.owner().await?.as_deref() == Some(node) => {}
+                Err(_) if self.claim().await?.as_deref() == Some(node) => {}
                 Err(_) => return Ok(None),
             }
         }
         Err(Problem::unavailable())
     }
 
-    /// Does a step, stores its events, and sends them; `None` if another node owns the game. If two servers
-    /// have one file, the other may be faster: then its events are read first and the step is tried again.
+    /// Does a step, stores its events, and sends them; `None` if another node owns the game. If another node was faster,
+    /// its events are read and the step is tried again.
     pub(super) async fn step_here(
         &mut self,
         input: Input,
     ) -> Result<Option<Result<Answer, Problem>>, Problem> {
         for _ in 0..TRIES {
-            if self.owner().await?.is_some() {
+            if self.claim().await?.is_some() {
                 return Ok(None);
             }
             if let Some(answer) = self.try_step(input.clone()).await? {

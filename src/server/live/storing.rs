@@ -1,4 +1,4 @@
-//! A step and what it stores: its events, at intervals a snapshot of the game, and the rematch that was agreed on.
+//! A step and what it stores: its events, at intervals a snapshot of the game, and a rematch that the players agreed on.
 //!
 //! Deliberately absent: which node does the step (`ownership`).
 
@@ -14,17 +14,16 @@ use super::super::store::Append;
 use super::super::time::DAY;
 use super::{Live, frame};
 
-/// Number of actions between snapshots; another is taken at the end.
+/// Number of actions between snapshots; the last one is taken when the game is over.
 const INTERVAL: usize = 64;
 /// A game that is evicted gets a snapshot only if at least this many actions came after the last one: fewer are quickly
-/// played again when it is loaded.
+/// played again when the game is loaded.
 const WORTH: usize = 4;
-
-/// A rematch is looked for when its game is loaded within this time after it was agreed on, in milliseconds: the server
-/// may have been killed before it was made. Later it may have been pruned, and stays so.
+/// For this many milliseconds after the players agreed on a rematch, it is made again if it is missing: the server may
+/// have been killed before it made it. A rematch that is missing later was pruned.
 const REMATCH: u64 = DAY;
 
-/// Makes the rematch that was agreed on with one of these events, if it is not there.
+/// Makes the rematch that the players agreed on with one of these events, if it is missing.
 pub(super) async fn make_agreed_rematch(host: &Arc<Host>, id: &str, events: &[LogEntry]) {
     let agreed = events.iter().rev().find_map(|it| match &it.event {
         Event::Rematched { game, .. } => Some((it.at, game)),
@@ -40,35 +39,37 @@ pub(super) async fn make_agreed_rematch(host: &Arc<Host>, id: &str, events: &[Lo
 
 impl Live {
     /// A snapshot to load the game from, if one is due.
-    pub(super) fn snapshot(&mut self) -> Option<String> {
+    fn snapshot_if_due(&mut self) -> Option<String> {
         let plies = self.room.lines().len();
-        let is_over = self.room.outcome().is_some() && plies > 0;
-        if plies < self.kept + INTERVAL && !(is_over && plies != self.kept) {
+        let is_over = self.room.outcome().is_some();
+        let is_due = plies >= self.snapshot_plies + INTERVAL;
+        if !is_due && !(is_over && plies > 0 && plies != self.snapshot_plies) {
             return None;
         }
-        self.kept = plies;
+        self.snapshot_plies = plies;
         self.room.rules().snapshot()
     }
 
-    /// Stores a snapshot of the game before it is evicted, if anything has happened since it was loaded, and it is
-    /// [`WORTH`] actions or more past the last snapshot that was taken since then (past its start if there was none).
+    /// Stores a snapshot before the game is evicted, if events came since it was loaded, and at least [`WORTH`] actions
+    /// since the last snapshot that this task has taken (since the start of the game if there was none).
     pub(super) async fn store_snapshot(&mut self) {
         let plies = self.room.lines().len();
-        if plies < self.kept + WORTH || self.room.v() == self.begun || !self.is_ours() {
+        let is_unchanged = self.room.v() == self.loaded_v;
+        if plies < self.snapshot_plies + WORTH || is_unchanged || !self.is_ours() {
             return;
         }
-        self.kept = plies;
+        self.snapshot_plies = plies;
         let Some(snapshot) = self.room.rules().snapshot() else { return };
         let append = self.append(&[], Some(snapshot));
-        // It is refused if another node has appended events meanwhile. A game without a snapshot is loaded from its
-        // events, which only takes longer.
+        // The append is refused if another node has appended events meanwhile. A game without a snapshot is loaded from
+        // its events, which only takes longer.
         match self.host.writer.append(append).await {
             Ok(Ok(()) | Err(_)) => {}
             Err(error) => tracing::warn!(game = self.id, %error, "no snapshot"),
         }
     }
 
-    /// What is to be stored of these events, the last of the game.
+    /// An append of these events, which are the last ones of the room.
     fn append(&self, events: &[LogEntry], snapshot: Option<String>) -> Append {
         Append {
             game: self.id.clone(),
@@ -81,21 +82,19 @@ impl Live {
         }
     }
 
+    /// Does a step, stores its events and sends them. `None` if another node has stored events meanwhile, or owns the
+    /// game: the room must be loaded again.
     pub(super) async fn try_step(
         &mut self,
         input: Input,
     ) -> Result<Option<Result<Answer, Problem>>, Problem> {
         let started = std::time::Instant::now();
         let is_move = matches!(&input, Input::Act { act: Act::Move { .. }, .. });
-        let act = match &input {
-            Input::Act { act, .. } => Some(act),
-            Input::Join { .. } | Input::Tick => None,
-        };
         // The rules with other presets must be compiled first, which takes long.
-        let is_switch = matches!(act, Some(Act::Presets(_)));
+        let is_switch = matches!(&input, Input::Act { act: Act::Presets(_), .. });
         let lane = if is_switch { self.slow_lane } else { self.lane };
-        // The time of the step. What passes until a thread is free and the events are stored is charged to the side
-        // that moves next.
+        // The time of the step: the time until a thread is free and the events are stored is charged to the side that
+        // moves next.
         let now = self.host.now();
         let step = move |room: &mut Room<Board>| room.step(now, input);
         let (output, ran_out) = match self.rules(lane, 1, step).await {
@@ -104,18 +103,18 @@ impl Live {
             // Nothing was done.
             Err(problem) => return Ok(Some(Err(problem))),
         };
-        // What is refused after a budget ran out is refused for that reason, not by the rules.
+        // A refusal after a budget ran out is for that reason, not by the rules.
         let out_of_budget = ran_out.filter(|_| matches!(output.answer, Some(Err(_))));
         if !output.events.is_empty() {
-            let snapshot = self.snapshot();
+            let snapshot = self.snapshot_if_due();
             let append = self.append(&output.events, snapshot);
-            // When the disk is slow, many games wait here: they do without their derived rows meanwhile.
+            // When the disk is slow, many games wait here: meanwhile they need no memory for derived rows.
             self.unload();
             if self.host.writer.append(append).await?.is_err() {
                 return Ok(None);
             }
             self.host.announce(&self.id, &self.room, &output.events);
-            // Before anyone is told of it. It does not depend on the client that agreed, which may be gone.
+            // Made before anyone is told of it, and here, since the client that agreed may be gone.
             make_agreed_rematch(&self.host, &self.id, &output.events).await;
             for entry in &output.events {
                 self.send_frame(frame(entry));

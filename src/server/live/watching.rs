@@ -13,7 +13,7 @@ use super::super::problem::Problem;
 use super::super::socket::TOO_MANY_WATCHERS;
 use super::{Lines, Live, RECENT, frame};
 
-/// Maximum number of events that a client is sent one by one when it reconnects; if it missed more, it gets the whole
+/// Maximum number of events that a client is sent one by one when it reconnects; one that missed more gets the whole
 /// state.
 const MISSED: u64 = 256;
 /// Maximum number of actions that are sent with the whole state: the last ones.
@@ -52,6 +52,7 @@ fn send_to_all(feeds: &mut Vec<mpsc::Sender<Arc<str>>>, frame: &Arc<str>) -> usi
 }
 
 impl Live {
+    /// Sends an event to all watchers, and its number to requests that wait for it.
     pub(super) fn send_frame(&mut self, frame: Arc<str>) {
         for feeds in [&mut self.watchers, &mut self.players] {
             self.host.metrics.dropped(send_to_all(feeds, &frame));
@@ -69,6 +70,7 @@ impl Live {
         }
     }
 
+    /// Drops the watchers and waiting requests that are gone.
     pub(super) fn forget_gone(&mut self) {
         for feeds in [&mut self.watchers, &mut self.players] {
             feeds.retain(|it| !it.is_closed());
@@ -83,7 +85,7 @@ impl Live {
     ) -> Result<Feed, Problem> {
         self.forget_gone();
         if have.is_some_and(|it| it > self.sent) {
-            // Another node may have sent it.
+            // The client may have got that event from another node.
             self.catch_up().await?;
         }
         let plays = token.is_some_and(|it| !self.room.sides_of(&it).is_empty());
@@ -100,7 +102,7 @@ impl Live {
                     false => vec![self.resync().await?],
                 }
             }
-            // No number, or that of an event that is too long ago or does not exist: the whole state.
+            // No number, or the number of an event that is too old or does not exist.
             _ => vec![self.resync().await?],
         };
         let feeds = if plays { &mut self.players } else { &mut self.watchers };
@@ -113,25 +115,26 @@ impl Live {
         Ok(Feed { missed, coming })
     }
 
-    /// The events after the one of this number.
-    pub(super) async fn missed(&self, have: u64) -> Result<Vec<Arc<str>>, Problem> {
+    /// The events after the one with this number.
+    async fn missed(&self, have: u64) -> Result<Vec<Arc<str>>, Problem> {
         let before_frames = self.sent - self.frames.len() as u64;
         if let Some(known) = have.checked_sub(before_frames) {
             let known = usize::try_from(known).unwrap_or(usize::MAX);
             return Ok(self.frames.iter().skip(known).cloned().collect());
         }
-        // The log may have more events already: those are sent when this game reads them.
+        // Later events of the log are sent when this game reads them.
         let log = self.host.log_page(&self.id, have, usize::MAX).await?;
         Ok(log.iter().take_while(|it| it.v <= self.sent).map(frame).collect())
     }
 
-    pub(super) async fn resync(&mut self) -> Result<Arc<str>, Problem> {
+    /// The whole state as a message, or a message that it must be fetched.
+    async fn resync(&mut self) -> Result<Arc<str>, Problem> {
         let v = self.room.v();
         let state = self.state(None, None, Lines::Last(RESYNC)).await?;
-        let all = json!({ "v": v, "t": "resync", "d": state }).to_string();
-        if all.len() <= FRAME {
-            return Ok(all.into());
+        let mut message = json!({ "v": v, "t": "resync", "d": state }).to_string();
+        if message.len() > FRAME {
+            message = json!({ "v": v, "t": "resync" }).to_string();
         }
-        Ok(json!({ "v": v, "t": "resync" }).to_string().into())
+        Ok(message.into())
     }
 }

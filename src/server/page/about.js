@@ -1,12 +1,13 @@
-// A game by itself: its rules in words, where its pieces go, and what presets would change.
+// The page about a game: its rules in words, where its pieces go, and what presets would change.
 
 import { get, makeGame, post } from "./api.js";
 import { Board } from "./board.js";
 import { handOf } from "./choose.js";
 import { diagram } from "./diagrams.js";
-import { begin, clear, h, spoken, words } from "./dom.js";
+import { begin, clear, h, table, words } from "./dom.js";
+import { spokenBy } from "./games.js";
 
-/** @param {URLSearchParams} asked `rules`: whose; `presets`: what is active on top, with spaces between */
+/** @param {URLSearchParams} asked `rules`: the id of uploaded rules; `presets`: presets on top, with spaces between */
 export async function showAbout(main, name, asked) {
   const rules = asked.get("rules");
   const presets = (asked.get("presets") || "").split(" ").filter(Boolean);
@@ -18,9 +19,9 @@ export async function showAbout(main, name, asked) {
   const [found, leaders] = await Promise.all([post("/presets/check", wish([])), rules ? [] : get(`/leaders?rules=${encodeURIComponent(rated)}`)]);
   document.title = `${game.title} – Rulemate`;
   const board = new Board({ onSquare: () => {} });
-  board.draw(found.position, { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides: found.sides });
+  board.draw(found.position, { sides: found.sides });
   clear(main, h("article", { class: "about-page" },
-    h("h1", {}, game.title, h("small", {}, presets.length ? ` with ${presets.map((it) => named(catalogue, it)).join(", ")}` : "")),
+    h("h1", {}, game.title, h("small", {}, presets.length ? ` with ${presets.map((it) => spokenBy(catalogue, it)).join(", ")}` : "")),
     h("p", {}, h("button", { onclick: () => play(main, { game: game.game, presets, rules }) }, "Play it with a friend")),
     rulesInWords(catalogue, found, game),
     h("h2", {}, "How it starts"), h("div", { class: "start" }, board.root), inHand(found),
@@ -30,7 +31,7 @@ export async function showAbout(main, name, asked) {
     best(leaders), changes(catalogue, found, wish)));
 }
 
-/** What the sides have in hand at the start, if anything. */
+/** The pieces that the sides have in hand at the start. */
 function inHand({ position, sides }) {
   const row = (side, at) => {
     const counts = [...(handOf(position, at) ?? [])].map(([letter, count]) => [position.kinds.find((it) => it.letter === letter), count]);
@@ -40,16 +41,14 @@ function inHand({ position, sides }) {
   return sides.map(row);
 }
 
-/** Who plays it best, if ratings say something. */
+/** The players with the highest ratings, if there are any. */
 function best(leaders) {
   if (!leaders.length) return null;
   const row = (it, at) => h("tr", {}, h("td", {}, `${at + 1}`), h("td", {}, h("a", { href: `/user/${it.id}` }, it.id)), h("td", {}, `${it.rating}`), h("td", {}, `${it.games}`));
-  return [h("h2", {}, "Who plays it best"), h("div", { class: "games" }, h("table", {}, h("thead", {}, h("tr", {}, ["Place", "Player", "Rating", "Rated games"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, leaders.map(row))))];
+  return [h("h2", {}, "Who plays it best"), h("div", { class: "games" }, table(["Place", "Player", "Rating", "Rated games"], leaders.map(row)))];
 }
 
-const named = (catalogue, activation) => spoken(activation, (preset) => catalogue.presets.find((it) => it.preset === preset)?.name);
-
-/** What the game says of itself, and each active preset, and for whom it holds. */
+/** The descriptions of the game and of each active preset, with the side that it is for. */
 function rulesInWords(catalogue, found, game) {
   const told = found.active.map((activation) => {
     const [preset, scope] = activation.split(":");
@@ -65,7 +64,7 @@ function rulesInWords(catalogue, found, game) {
     told.length ? h("ul", {}, told) : h("p", {}, "The pieces go as drawn below.")];
 }
 
-/** What a preset would change: in its words, and in the diagrams that come out otherwise. */
+/** What a preset would change: its description, and the diagrams that differ. */
 function changes(catalogue, found, wish) {
   const active = new Set(found.active.map((it) => it.split(":")[0]));
   const free = catalogue.presets.filter((it) => !active.has(it.preset));

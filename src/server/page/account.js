@@ -1,14 +1,15 @@
-// Accounts: logging in and out, a player's page, and what the head of the page says of it. All of it is optional.
+// Accounts, which are optional: logging in and out, a player's page, the name in the head of each page, and reports.
 
 import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
-import { announce, begin, clear, confirmed, h, plural, spoken, standing, timeLeft, words } from "./dom.js";
+import { announce, begin, clear, confirmed, h, labelled, plural, showDialog, standing, table, timeLeft, words } from "./dom.js";
+import { spokenBy, titleOf } from "./games.js";
 import { notice } from "./notice.js";
 import { makeStudy } from "./study.js";
 
-/** In how many games under way one's page says whose turn it is. */
+/** Maximum number of games under way of which one's page tells whose turn it is. */
 const TURNS = 30;
 
-/** What this device is called in the list of one's devices. */
+/** The name of this device in the list of one's devices. */
 const here = () => `${/Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0] ?? "a browser"}, ${navigator.platform || "somewhere"}`;
 
 /** Who is logged in, in the head of every page. */
@@ -19,7 +20,7 @@ export function showWho() {
     : h("button", { class: "quiet", id: "log-in", onclick: logIn }, "Log in"));
 }
 
-/** Asks for a name, and for a code where the account is there already. */
+/** Asks for a name, and for a recovery code if the account exists already. */
 export function logIn() {
   const name = h("input", { id: "account-name", maxlength: "20", autocomplete: "username", autocapitalize: "none", spellcheck: "false" });
   const code = h("input", { id: "account-code", maxlength: "24", autocomplete: "off", autocapitalize: "none", spellcheck: "false", placeholder: "only if you have an account" });
@@ -41,14 +42,12 @@ export function logIn() {
   const dialog = h("dialog", { class: "pick make", "aria-label": "Log in" },
     h("form", { onsubmit: enter }, h("h2", {}, "Log in, or choose a new name"),
       h("p", { class: "hint" }, "No e-mail, no password. You play as well without an account; with one, your games are on all your devices and can be rated."),
-      h("label", {}, h("span", {}, "Name"), name), h("label", {}, h("span", {}, "Recovery code"), code), error,
+      labelled("Name", name), labelled("Recovery code", code), error,
       h("button", {}, "Go on"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  showDialog(dialog);
 }
 
-/** Shows codes this once. */
+/** Shows recovery codes, which cannot be shown again. */
 function showCodes(dialog, codes, title, done) {
   const text = codes.join("\n");
   const copy = async () => {
@@ -58,14 +57,10 @@ function showCodes(dialog, codes, title, done) {
   clear(dialog, h("h2", {}, title), h("p", {}, "These codes let you in on another device, each once. They are shown only now: write them down, or keep them where you keep passwords."),
     h("pre", { class: "codes", tabindex: "0" }, text), h("button", { class: "quiet", onclick: copy }, "Copy"),
     h("button", { onclick: () => { dialog.close(); done(); } }, "I have kept them"));
-  if (!dialog.isConnected) {
-    dialog.addEventListener("close", () => dialog.remove());
-    document.body.append(dialog);
-    dialog.showModal();
-  }
+  if (!dialog.isConnected) showDialog(dialog);
 }
 
-/** What a rated game has done to ratings, once the server has counted it. */
+/** How a rated game changed the ratings, once the server has counted it. */
 export function ratingsAfter(view) {
   const { state } = view;
   if (!state.rated || !state.result) return null;
@@ -99,14 +94,12 @@ export function report(id) {
     }
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": "Report" },
-    h("form", { onsubmit: send }, h("label", {}, h("span", {}, "What is wrong with this game, or with what was said in it?"), text), error,
+    h("form", { onsubmit: send }, labelled("What is wrong with this game, or with what was said in it?", text), error,
       h("button", {}, "Send to those who run this server"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  showDialog(dialog);
 }
 
-/** A button that blocks a player, or does so no more. */
+/** A button that blocks or unblocks a player. */
 function blocking(account, id, blocks) {
   const isOn = blocks.includes(id);
   const turn = () => (isOn ? remove(`/account/blocks/${id}`, account.token) : post("/account/blocks", { name: id }, account.token)).then(() => location.reload(), (refused) => announce(refused.message));
@@ -120,13 +113,11 @@ export async function showUser(main, name) {
   const [player, catalogue, own, games, blocks, studies] = await Promise.all([get(`/users/${encodeURIComponent(name)}`), get("/catalogue"),
     isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : [], account && !isMine ? get("/account/blocks", account.token) : null,
     isMine ? get("/studies", account.token) : []]);
-  const title = (game) => catalogue.games.find((it) => it.game === game)?.title ?? words(game);
-  const named = (it) => spoken(it, (preset) => catalogue.presets.find((one) => one.preset === preset)?.name);
-  const titled = (game, ...presets) => `${title(game)}${presets.length ? ` with ${presets.map(named).join(", ")}` : ""}`;
+  const titled = (game, ...presets) => `${titleOf(catalogue, game)}${presets.length ? ` with ${presets.map((it) => spokenBy(catalogue, it)).join(", ")}` : ""}`;
   notice(`${player.name} – Rulemate`, false);
   clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
     h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games, titled) : null, isMine ? studiesOf(studies) : null, ratingsOf(player, titled), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
-  // What cannot be told is seen in the game itself.
+  // If this fails, the games themselves show it.
   if (isMine) tellTurns(main, account).catch(() => {});
 }
 
@@ -134,7 +125,7 @@ function ratingsOf({ ratings, name }, titled) {
   const ruled = (rules) => titled(...rules.split(" "));
   const row = (it) => h("tr", {}, h("td", {}, ruled(it.rules)), h("td", {}, `${it.rating}${it.provisional ? "?" : ""}`), h("td", {}, `± ${2 * it.deviation}`), h("td", {}, it.games));
   return h("section", { class: "panel games", "aria-label": "Ratings" }, h("h2", {}, "Ratings"), ratings.length
-    ? h("table", {}, h("thead", {}, h("tr", {}, ["Rules", "Rating", "Give or take", "Games"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, ratings.map(row)))
+    ? table(["Rules", "Rating", "Give or take", "Games"], ratings.map(row))
     : h("p", {}, `${name} has not played a rated game yet.`));
 }
 
@@ -145,11 +136,11 @@ function gamesOf(games, titled) {
   const open = games.filter((it) => it.state !== "over");
   const over = games.filter((it) => it.state === "over");
   return h("section", { class: "panel games mine", "aria-label": "My games" }, h("h2", {}, "My games"), games.length
-    ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, [...open, ...over].map(row)))
+    ? table(["Game", "Players", "State"], [...open, ...over].map(row))
     : h("p", {}, "None yet."));
 }
 
-/** Says of the games under way whose turn it is, and how long a turn lasts: lists do not know. */
+/** Adds to the games under way whose turn it is, and the time left, which lists do not have. */
 async function tellTurns(root, { token }) {
   const cells = [...root.querySelectorAll("[data-under-way]")].slice(0, TURNS);
   for (const cell of cells) {
@@ -157,7 +148,7 @@ async function tellTurns(root, { token }) {
     const isMine = you.includes(turn);
     const left = deadline ? `, ${timeLeft(deadline - now)} left` : "";
     cell.append(", ", isMine ? h("strong", {}, "your move") : `${words(sides[turn])} to move`, left);
-    // Games that wait for one's own move come first.
+    // Games where it is one's own turn come first.
     const row = cell.parentElement;
     if (isMine) row.parentElement.prepend(row);
   }
@@ -174,7 +165,7 @@ function studiesOf(studies) {
   return h("section", { class: "panel", "aria-label": "My studies" }, h("h2", {}, "My studies"),
     h("ul", {}, studies.map((it) => h("li", {}, h("a", { href: `/study/${it.id}` }, it.title)))),
     h("details", {}, h("summary", {}, "Make a study of a PGN"),
-      h("form", { onsubmit: make }, h("label", {}, h("span", {}, "A game as PGN, with its variations and comments"), text), error, h("button", {}, "Make the study"))));
+      h("form", { onsubmit: make }, labelled("A game as PGN, with its variations and comments", text), error, h("button", {}, "Make the study"))));
 }
 
 function devicesOf(own, account) {

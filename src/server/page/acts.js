@@ -1,8 +1,8 @@
-// What can be done beside moving a piece: buttons, offers, free seats, other presets.
+// The acts that are not moves of pieces: buttons, offers, free seats, other presets.
 
 import { logIn } from "./account.js";
 import { get, myAccount, myName, post } from "./api.js";
-import { begin, clear, confirmed, h, words } from "./dom.js";
+import { begin, clear, confirmed, h, showDialog, words } from "./dom.js";
 import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
 import { makeStudy } from "./study.js";
@@ -10,7 +10,7 @@ import { awaitNext } from "./tournament.js";
 
 /** The events that make an offer, and the offer that each of them makes. */
 const OFFERED = { draw_offered: "draw", takeback_asked: "takeback", presets_asked: "presets", rematch_offered: "rematch" };
-/** What is said of an offer that is declined. */
+/** The offers as they are called when they are declined. */
 const DECLINED = { draw: "the draw", takeback: "to take the turn back", presets: "these presets", rematch: "the rematch" };
 
 export class Acts {
@@ -19,7 +19,7 @@ export class Acts {
     this.makers = new Map();
     this.root = h("div", { class: "acts" });
     this.offers = h("div", { class: "offers" });
-    // It stays as it is while the rest is drawn anew: something may have been typed.
+    // Not drawn anew with the rest: something may have been typed in it.
     this.nameField = h("input", { id: "name", value: myName(), maxlength: "40" });
   }
 
@@ -32,12 +32,12 @@ export class Acts {
     this.drawButtons();
   }
 
-  /** What follows the text of each action, as it was chosen: what a pawn is to become. */
+  /** The chosen suffix of the text of each action: what a pawn is to become. */
   given() {
     return this.view.position.given?.some((it) => it.suffix === this.chosen) ? this.chosen : "";
   }
 
-  /** What may be said beside an action, to choose from. */
+  /** The suffixes that an action may have, to choose one. */
   drawGiven() {
     const { given } = this.view.position;
     if (!given?.length) return null;
@@ -109,14 +109,14 @@ export class Acts {
     clear(this.root, acts.filter(Boolean));
   }
 
-  /** Who has made an offer is told that it is declined. The state may not have shown it yet: computers decline at once. */
+  /** Tells the maker of an offer that it is declined, even if no state has shown the offer: computers decline at once. */
   hear({ t, d }) {
     if (OFFERED[t]) this.makers.set(OFFERED[t], d.by);
     if (t !== "declined") return;
     const { offers, sides } = this.view.state;
     const maker = this.makers.get(d.offer) ?? [offers[d.offer]].flat()[0];
     const mine = this.view.mine();
-    // Who withdraws an offer, or declines one, knows it.
+    // A player who withdraws or declines an offer is not told.
     if (DECLINED[d.offer] && mine.includes(maker) && !mine.includes(d.by)) this.view.tell(`${begin(words(sides[d.by]))} declines ${DECLINED[d.offer]}.`);
   }
 
@@ -126,7 +126,7 @@ export class Acts {
     return this.view.act("rematch");
   }
 
-  /** Takes back what was done of a turn that is not over. */
+  /** Takes back the actions of a turn that is not over. */
   async cancel(steps) {
     for (let at = 0; at < steps; at += 1) await this.view.act("takeback");
   }
@@ -155,9 +155,7 @@ export class Acts {
       h("p", { class: "hint" }, state.open || this.view.mine().length > 1 ? "It takes effect when both sides have agreed." : "Your opponent has to agree."),
       h("div", { class: "make presets", tabindex: "0", onchange: check }, picker.elements), verdict, ask,
       h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
-    dialog.addEventListener("close", () => dialog.remove());
-    document.body.append(dialog);
-    dialog.showModal();
+    showDialog(dialog);
     check();
   }
 }

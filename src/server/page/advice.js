@@ -1,4 +1,4 @@
-// What the computer would do here, with reasons: in games alone, against the computer, or that are over.
+// The computer's best moves, with reasons: in games against oneself or the computer, and in games that are over.
 
 import { get } from "./api.js";
 import { announce, clear, h } from "./dom.js";
@@ -13,7 +13,7 @@ export class Advice {
     clear(this.root, this.button, this.answer);
   }
 
-  /** Whether nobody else plays who could be wronged: the server refuses it anyway. */
+  /** Whether no other person plays against whom advice would be unfair. The server checks that, too. */
   mayAsk() {
     const { state } = this.view;
     const alone = state.sides.every((_, side) => state.you.includes(side) || state.computers?.[side]);

@@ -4,7 +4,7 @@ import { begin } from "./dom.js";
 
 export class Refused extends Error {
   constructor(status, body) {
-    // As a sentence begins, unless it begins with a move, a square or what else somebody wrote.
+    // With a capital, unless the message begins with a move, a square or the like.
     super((body.message || `The server answered ${status}.`).replace(/^[a-z]+(?= )/, begin));
     this.status = status;
     this.code = body.error;
@@ -12,7 +12,7 @@ export class Refused extends Error {
   }
 }
 
-/** As long as an answer may take: what comes later would be taken for lost anyway. */
+/** Time after which a request is given up, in milliseconds. */
 const PATIENCE = 20000;
 
 async function request(method, path, body, token) {
@@ -20,11 +20,11 @@ async function request(method, path, body, token) {
   if (token) headers.authorization = `Bearer ${token}`;
   const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE) };
   const answer = await fetch(`/api/v1${path}`, options).catch(() => {
-    // What a browser says of it is for programmers, and each browser says something else.
+    // Browsers have messages of their own, for programmers.
     throw new Error("The server cannot be reached. Is this device online?");
   });
   const data = await answer.json().catch(() => ({}));
-  // This device was logged out from another one: it goes on as a guest.
+  // This device was logged out from another device: it goes on as a guest.
   if (data.error === "account_gone" && token === myAccount()?.token) {
     forgetAccount();
     return request(method, path, body);
@@ -35,15 +35,14 @@ async function request(method, path, body, token) {
 
 export const get = (path, token) => request("GET", path, undefined, token);
 export const post = (path, body, token) => request("POST", path, body || {}, token);
-
 export const remove = (path, token) => request("DELETE", path, undefined, token);
 
 export const sleep = (millis) => new Promise((wake) => setTimeout(wake, millis));
 
-/** How long to wait before something is tried once more. */
+/** How long to wait before another attempt, in milliseconds. */
 export const backoff = (attempt) => Math.min(300 * 2 ** attempt, 5000);
 
-/** Whether the same request may be answered otherwise a moment later. */
+/** Whether the same request may succeed a moment later. */
 export const isPassing = (error) => !(error instanceof Refused) || error.status >= 500 || error.status === 429 || error.code === "no_such_version";
 
 /** A request that is repeated until it is answered; the server does it once. */
@@ -60,7 +59,7 @@ export async function postSurely(path, body, token) {
 
 export const newId = () => crypto.randomUUID ? crypto.randomUUID() : `${Date.now()}-${Math.random()}`;
 
-/** What this browser keeps; a frame in a page of others may keep nothing. */
+/** A value that this browser keeps. A frame in another site's page may be allowed to keep nothing. */
 function stored(key) {
   try {
     return localStorage.getItem(key);
@@ -69,7 +68,7 @@ function stored(key) {
   }
 }
 
-/** What a game is played by: the token of a guest's seat, or of the account. */
+/** The token that a game is played with: of a guest's seat, or of the account. */
 export const tokenOf = (game) => stored(`seat:${game}`) ?? myAccount()?.token ?? null;
 export const keepToken = (game, token) => localStorage.setItem(`seat:${game}`, token);
 

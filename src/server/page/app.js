@@ -1,4 +1,4 @@
-// Which view an address shows.
+// The views of the page, each at its address.
 
 import { showAbout } from "./about.js";
 import { showUser, showWho } from "./account.js";
@@ -11,30 +11,33 @@ import { showStudy } from "./study.js";
 import { showTournament } from "./tournament.js";
 
 const main = document.getElementById("main");
+const asked = new URLSearchParams(location.search);
 
-function show() {
-  const path = location.pathname;
-  const game = path.match(/^\/(embed\/)?game\/([a-z0-9]+)$/);
-  const about = path.match(/^\/about\/([^/]+)$/);
-  const user = path.match(/^\/user\/([A-Za-z0-9_-]+)$/);
-  const study = path.match(/^\/study\/([a-z0-9]+)$/);
-  const tournament = path.match(/^\/tournament\/([a-z0-9]+)$/);
-  const asked = new URLSearchParams(location.search);
-  const view = game ? () => showGame(main, game[2], Boolean(game[1])) : about ? () => showAbout(main, decodeURIComponent(about[1]), asked) : study ? () => showStudy(main, study[1]) : tournament ? () => showTournament(main, tournament[1]) : user ? () => showUser(main, user[1]) : path === "/rules" ? () => showRules(main) : path === "/" ? () => showLobby(main, asked.get("rules"), asked.get("with"), asked) : nowhere;
-  Promise.resolve()
-    .then(view)
-    .catch((error) => {
-      clear(main, h("h1", {}, "This did not work"), h("p", { class: "error" }, error.message),
-        h("p", {}, h("a", { href: "/" }, "Back to the lobby")));
-      announce(error.message);
-    });
+/** Each view with its path; the groups of the path are its arguments. */
+const VIEWS = [
+  [/^\/$/, () => showLobby(main, asked)],
+  [/^\/(embed\/)?game\/([a-z0-9]+)$/, (embed, id) => showGame(main, id, Boolean(embed))],
+  [/^\/about\/([^/]+)$/, (name) => showAbout(main, decodeURIComponent(name), asked)],
+  [/^\/study\/([a-z0-9]+)$/, (id) => showStudy(main, id)],
+  [/^\/tournament\/([a-z0-9]+)$/, (id) => showTournament(main, id)],
+  [/^\/user\/([A-Za-z0-9_-]+)$/, (name) => showUser(main, name)],
+  [/^\/rules$/, () => showRules(main)],
+];
+
+async function show() {
+  try {
+    const found = VIEWS.find(([path]) => path.test(location.pathname));
+    if (!found) throw new Error("There is nothing at this address.");
+    const [path, view] = found;
+    await view(...location.pathname.match(path).slice(1));
+  } catch (error) {
+    clear(main, h("h1", {}, "This did not work"), h("p", { class: "error" }, error.message),
+      h("p", {}, h("a", { href: "/" }, "Back to the lobby")));
+    announce(error.message);
+  }
 }
 
-function nowhere() {
-  throw new Error("There is nothing at this address.");
-}
-
-/** A game in a frame of another page: what it links to opens beside that page. */
+/** For a game in a frame of another page: its links open in tabs of their own. */
 function frame() {
   document.body.classList.add("framed");
   document.addEventListener("click", (event) => event.target.closest("a")?.setAttribute("target", "_blank"), true);

@@ -1,4 +1,4 @@
-// Arrows and circles that a person draws on a board with the right button, for himself.
+// Arrows and circles that people draw on a board with the right button, for themselves.
 
 import { svg } from "./dom.js";
 
@@ -24,7 +24,7 @@ export class Arrows {
     }
   }
 
-  /** From one square to another, or around one; what is there already goes. */
+  /** Adds an arrow between two squares, or a circle around one; removes it if it is there already in this colour. */
   toggle(from, to, colour) {
     const key = `${from}-${to}`;
     if (this.marks.get(key)?.colour === colour) this.marks.delete(key);

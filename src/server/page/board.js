@@ -10,9 +10,11 @@ import { settings } from "./settings.js";
 
 /** The corners of a square, filled: an attacked royal piece stands between them. */
 const ALARM = "M-30 -30h17l-17 17zM30 -30h-17l17 17zM-30 30h17l-17-17zM30 30h-17l17-17z";
-/** How long a piece that is gone is seen going, in milliseconds. */
+/** How long a removed piece fades, in milliseconds. */
 const GOING = 250;
 const HALF = SIZE / 2;
+/** How a position is drawn unless a caller says otherwise: see `Board.draw`. */
+const PLAIN = { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), trail: [] };
 
 const at = (node, x, y, scale = 1) => { node.style.transform = `translate(${x}px, ${y}px) scale(${scale})`; };
 
@@ -20,7 +22,8 @@ export class Board {
   /**
    * @param {{onSquare: (square: ?string) => void, onDrag?: (from: string, to: ?string, piece: number) => void,
    *   canDrag?: (square: string, piece: ?number) => boolean, onTake?: (square: string, piece: ?number) => void,
-   *   hasSteps?: boolean}} handlers `hasSteps`: left and right go through moves, for those who use the board by pointer
+   *   onHover?: (square: ?string) => void, hasSteps?: boolean}} handlers `hasSteps`: left and right go through moves while
+   *   the board is used by a pointer
    */
   constructor(handlers) {
     this.handlers = handlers;
@@ -32,10 +35,10 @@ export class Board {
     this.above = svg("g", { class: "above", "aria-hidden": "true" });
     this.root = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground, this.grid, this.labels, this.men, this.above, this.arrows.root);
     this.root.addEventListener("keydown", (event) => this.key(event));
-    // A click leaves the focus on a square, but whoever clicks does not go over the squares by keys.
+    // A click leaves the focus on a square, which is not shown to those who use a pointer.
     this.root.addEventListener("pointerdown", () => this.setPointed(true));
     addEventListener("keydown", (event) => { if (event.key === "Tab") this.setPointed(false); });
-    // What clicks without a pointer, as screen readers do.
+    // Clicks without a pointer, as screen readers make them.
     this.root.addEventListener("click", (event) => {
       const square = event.detail === 0 && event.target.closest("[data-square]")?.dataset.square;
       if (square) this.choose(square);
@@ -61,18 +64,18 @@ export class Board {
 
   /**
    * @param {object} position as the server tells it
-   * @param {{flipped: boolean, selected: ?string, targets: Map, last: string[], lit: Set, effects: Map, sides: string[],
-   *   ahead?: Set, from?: ?string, usual?: Map, trail?: string[][]}} look `from`: where what is new on the board comes
-   *   from; `usual`: numbers that are not worth telling; `trail`: the segments of a turn, each from and to
+   * @param {{flipped?: boolean, selected?: ?string, targets?: Map, last?: string[], lit?: Set, effects?: Map, sides: string[],
+   *   ahead?: Set, from?: ?string, usual?: Map, trail?: string[][]}} look `from`: the square that new pieces come from;
+   *   `usual`: numbers that are not shown; `trail`: the segments of a turn, each from one square to another
    */
   draw(position, look) {
     const before = this.layout;
     this.position = position;
-    this.look = look;
-    this.layout = geometry(position, look.flipped);
+    this.look = { ...PLAIN, ...look };
+    this.layout = geometry(position, this.look.flipped);
     const { width, height, shape } = this.layout;
     this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    // What fills the window with the board needs to know how wide it is for its height.
+    // The style sheet fits the board into the window by the ratio of its width to its height.
     (this.root.closest(".side") ?? this.root).style.setProperty("--fit", height ? width / height : 1);
     this.root.dataset.shape = shape;
     this.drawings = new Map((position.kinds ?? []).map((it) => [it.kind, it.drawing]));
@@ -103,7 +106,7 @@ export class Board {
   drawCells() {
     const { squares } = this.layout;
     const hadFocus = this.grid.contains(document.activeElement);
-    if (!this.layout.at.has(this.focused)) this.focused = squares.at(-1) ? this.firstSquare() : null;
+    if (!this.layout.at.has(this.focused)) this.focused = squares.length ? this.firstSquare() : null;
     this.labels.replaceChildren(...squares.flatMap((it) => this.label(it)));
     const rows = new Map();
     for (const it of squares) {
@@ -204,10 +207,10 @@ export class Board {
       at(root, begins.x, begins.y, begins.scale);
       this.nodes.set(piece.id, node);
       this.men.append(root);
-      // What comes out of another piece is seen to: it begins where that one is.
+      // The browser draws the piece at its first place, so that it is seen to come out of another piece.
       if (begins !== place) root.getBoundingClientRect();
     } else if (this.men.lastChild !== node.root && (node.x !== place.x || node.y !== place.y || node.scale !== place.scale)) {
-      // Whoever moves goes over the others.
+      // A moving piece is drawn over the others.
       this.men.append(node.root);
     }
     if (node.key !== key) node.picture = picture({ ...piece, drawing: this.drawings.get(piece.kind) }, sides);
@@ -222,7 +225,7 @@ export class Board {
     this.nodes.delete(id);
     if (stands) return node.root.remove();
     node.root.setAttribute("class", "gone");
-    // It was not captured by what stands there now: it went up by itself.
+    // No piece stands there now, so the piece was not captured by one: it bursts.
     if (!this.here.has(node.square)) {
       const where = this.layout.at.get(node.square);
       if (where) this.burst(where);
@@ -236,19 +239,19 @@ export class Board {
     setTimeout(() => flash.remove(), 2 * GOING);
   }
 
-  /** What is drawn over pieces: targets, what explanations light, alarms, effects. */
+  /** Draws over the pieces: targets, squares that explanations light, alarms, effects. */
   drawAbove() {
     const { look, position } = this;
     const parts = [];
     const middle = (name) => this.layout.at.get(name);
-    for (const [from, to] of look.trail ?? []) {
+    for (const [from, to] of look.trail) {
       const [a, b] = [middle(from), middle(to)];
       if (a && b) parts.push(svg("path", { class: "trail", d: arrow(a, b) }));
     }
     const put = (name, ...children) => { if (middle(name)) parts.push(svg("g", { transform: `translate(${middle(name).x} ${middle(name).y})` }, children)); };
     for (const name of look.lit) put(name, svg("path", { class: "glow", d: outline(this.layout.shape), transform: "scale(.94)" }));
-    for (const [name, effect] of look.effects || []) put(name, svg("circle", { class: `effect effect-${effect}`, r: HALF - 2 }));
-    // A shape as well as a colour, and there while the piece is selected.
+    for (const [name, effect] of look.effects) put(name, svg("circle", { class: `effect effect-${effect}`, r: HALF - 2 }));
+    // A shape as well as a colour, also shown while the piece is selected.
     for (const name of position.checks) put(name, svg("path", { class: "alarm", d: ALARM }));
     for (const name of look.targets.keys()) {
       put(name, this.here.has(name) ? svg("rect", { class: "target", x: 3 - HALF, y: 3 - HALF, width: SIZE - 6, height: SIZE - 6, rx: 8 }) : svg("circle", { class: "dot", r: 9 }));
@@ -257,7 +260,7 @@ export class Board {
     this.zone = null;
   }
 
-  /** What the piece under the pointer guards, where the rules of a game declare such zones. */
+  /** Shows the zone that the piece under the pointer guards, if the rules declare such zones. */
   hover(event) {
     const square = event.target.closest?.("[data-square]")?.dataset.square ?? null;
     this.showZone(square);
@@ -299,7 +302,7 @@ export class Board {
     const spots = places(pieces.length);
     const hit = (order) => Math.max(Math.abs(x - middle.x - spots[order].x), Math.abs(y - middle.y - spots[order].y)) <= HALF * spots[order].scale * 0.9;
     const drawn = pieces.map((_, order) => order).reverse();
-    // The first carries the others: where it is picked up, the whole stack is meant.
+    // The first piece carries the others: to pick it up is to pick up the whole stack.
     const order = drawn.find((it) => it > 0 && hit(it)) ?? 0;
     const piece = order > 0 && this.handlers.canDrag?.(square, pieces[order].id) ? pieces[order].id : null;
     if (!this.handlers.canDrag?.(square, piece)) return null;
@@ -319,7 +322,7 @@ export class Board {
     at(it.node.root, it.node.x, it.node.y, it.node.scale);
   }
 
-  /** Shows a move at once, before it is known to be played: the next drawing puts all in its place. */
+  /** Shows a move at once, before it is known to be played. The next drawing puts all pieces in their places. */
   glide(action, isWhole) {
     const to = this.layout.at.get(action.to);
     const pieces = this.here.get(action.from) || [];
@@ -341,13 +344,15 @@ export class Board {
     this.handlers.onSquare(name);
   }
 
-  /** Whether it is used by a pointer: then no square is shown as the one that keys act on. */
+  /** Notes whether the board is used by a pointer: then the square that keys act on is not shown. */
   setPointed(isPointed) {
     this.isPointed = isPointed;
     this.root.classList.toggle("pointed", isPointed);
   }
 
   key(event) {
+    // With these keys, arrows are the browser's: back and forward.
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (this.isPointed && this.handlers.hasSteps && /^Arrow(Left|Right)$/.test(event.key)) return;
     if (event.key === "Enter" || event.key === " " || event.key in steps) this.setPointed(false);

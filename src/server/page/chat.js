@@ -1,17 +1,17 @@
-// What players write to each other, where a game lets them.
+// The chat of a game's players, if the game has one.
 
 import { get } from "./api.js";
 import { announce, clear, confirmed, h } from "./dom.js";
 import { reveal } from "./moves.js";
 
-/** How many events are looked through at a time for what was said. */
+/** How many events are searched for messages at a time. */
 const EVENTS = 500;
 
 export class Chat {
   constructor(view) {
     this.view = view;
     this.root = h("div", { class: "talk" });
-    this.spoken = 0; // the last event of the chat that is shown
+    this.spoken = 0; // the number of the last event that was searched or shown
   }
 
   async listen() {
@@ -22,7 +22,7 @@ export class Chat {
       event.preventDefault();
       const text = field.value.trim();
       field.value = "";
-      // What could not be sent is not lost.
+      // A message that could not be sent returns to the field.
       if (text && !(await this.view.act("chat", { text })) && !field.value) field.value = text;
     };
     this.earlier = h("button", { class: "quiet", onclick: () => this.hearEarlier().catch((error) => this.view.tell(error.message)) }, "Earlier messages");
@@ -31,7 +31,7 @@ export class Chat {
     await this.hearAnew(this.view.state.v);
   }
 
-  /** What was said up to an event, as if nothing had been heard before. */
+  /** Shows the messages up to an event, from anew. */
   async hearAnew(v) {
     if (!this.log) return;
     clear(this.log);
@@ -39,7 +39,7 @@ export class Chat {
     await this.hearEarlier().catch((error) => this.view.tell(error.message));
   }
 
-  /** What was said in the events before those that were looked through. */
+  /** Shows the messages in the events before those that were searched. */
   async hearEarlier() {
     const until = this.unheard;
     const after = Math.max(0, until - EVENTS);
@@ -57,7 +57,7 @@ export class Chat {
     if (await confirmed("Messages in this game end then, yours too.", "Switch the chat off")) this.view.act("hush");
   }
 
-  /** A player has switched it off: what was said stays to be read. */
+  /** A player has switched the chat off: its messages stay. */
   off() {
     this.root.querySelector("form")?.replaceWith(h("p", { class: "hint" }, "The chat is off."));
   }
@@ -66,7 +66,7 @@ export class Chat {
     return `${this.view.state.sides[d.by]}: ${d.text}`;
   }
 
-  /** Something is said. What was shown before comes again when a socket comes back. */
+  /** Shows a new message. Messages that are shown already come again when a socket reconnects. */
   said(event) {
     if (!this.log || event.v <= this.spoken) return;
     this.spoken = event.v;

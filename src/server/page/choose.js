@@ -1,11 +1,11 @@
 // Which of the legal actions is meant: by the squares of a click or a drag, by a piece of a stack, from a hand.
-// What is selected is `{square, piece}` (a piece of a stack, or null for all of it) or `{hand}` (a letter).
+// A selection is `{square, piece}` (a piece of a stack, or null for the whole stack) or `{hand}` (a letter).
 
-import { begin, h, words } from "./dom.js";
+import { begin, h, showDialog, words } from "./dom.js";
 import { byStrength, icon } from "./pieces.js";
 import { hasSign, signIcon } from "./traits.js";
 
-/** What a side has in hand, as the FEN tells it (`[NQp]`): how many of each letter; null where the FEN has no hands. */
+/** What a side has in hand, by the FEN (`[NQp]`): the number of each letter; null if the FEN has no hands. */
 export function handOf({ fen }, side) {
   const letters = fen.match(/^[^ ]*\[([^\] ]*)\]/)?.[1];
   if (letters === undefined || side > 1) return null;
@@ -17,13 +17,13 @@ export function handOf({ fen }, side) {
   return counts;
 }
 
-/** What a text says before its square, of what is put down: `n`, or `+s` of a piece that is turned over first. */
+/** The letter of a piece that is put down, from the action's text: `n`, or `+s` of a piece that is turned over first. */
 const letterOf = (action) => action.uci.slice(0, action.uci.length - action.to.length).replace("@", "").toLowerCase();
 
-/** Where an action starts: `square` of the piece that acts, `hand` letter of what is put down, or neither. */
+/** Where an action starts: the `square` of the piece that acts, the letter of a piece in `hand`, or neither. */
 export function sourceOf(action, position) {
   if (action.from && action.piece !== undefined) return { square: action.from };
-  // The text of an action may begin with a square though no piece acts: something is put down.
+  // An action with a square but no piece puts something down.
   if (action.from || !action.to) return {};
   if (position.pieces.some((it) => it.id === action.piece)) return {};
   const letter = letterOf(action);
@@ -34,8 +34,8 @@ export function sourceOf(action, position) {
   return letter ? { hand: hand ?? letter } : {};
 }
 
-/** Where what is put down may be dragged from: the square that its text begins with (of whoever shoots an arrow), and those
- * of pieces of neither side, whose letters have no capitals (a duck). */
+/** The squares from which a thing that is put down may be dragged: the first square of the action's text (of the piece that
+ * shoots an arrow), and the squares of pieces of neither side, whose letters have no capitals (a duck). */
 function putFrom({ from, to }, position) {
   if (!from || !to || from === to) return [];
   const isFree = (it) => it.square && it.letter && it.letter.toLowerCase() === it.letter.toUpperCase();
@@ -44,7 +44,7 @@ function putFrom({ from, to }, position) {
 
 const indexed = new WeakMap();
 
-/** The legal actions of a position by where they start: read for every square, so made once. */
+/** The legal actions of a position by where they start. Made once, since every square reads it. */
 function index(position) {
   if (!indexed.has(position)) {
     const found = { squares: new Map(), hands: new Map() };
@@ -60,14 +60,14 @@ function index(position) {
   return indexed.get(position);
 }
 
-/** The actions of a stack as a whole: those that only its first piece takes. */
+/** The actions of a whole stack: those that only its first piece has. */
 function ofWhole(actions, first) {
   const byOthers = new Set(actions.filter((it) => it.piece !== first).map((it) => it.action));
   const whole = actions.filter((it) => !byOthers.has(it.action));
   return whole.length ? whole : actions;
 }
 
-/** The actions that start from what is selected. */
+/** The actions that start from a selection. */
 export function actionsOf(selected, position) {
   if (!selected) return [];
   if (selected.hand) return index(position).hands.get(selected.hand) || [];
@@ -80,12 +80,12 @@ export function actionsOf(selected, position) {
   return whole.length < here.length ? alone.filter((it) => !whole.includes(it)) : alone;
 }
 
-/** The actions that a square says by itself: a stone that is put down, a piece that is taken. */
+/** The actions that a click on a square alone means: a stone is put down, a piece is taken. */
 export function actionsOn(square, position) {
   return position.legal.filter((it) => it.to === square && !Object.keys(sourceOf(it, position)).length);
 }
 
-/** The pieces of a stack that may act by themselves, if there are any beside the whole. */
+/** The pieces of a stack that may act alone. */
 export function membersOf(square, position) {
   const stack = position.pieces.filter((it) => it.square === square);
   if (stack.length < 2) return [];
@@ -97,44 +97,47 @@ export function isWhole(action, position) {
   return action.piece !== undefined && actionsOf({ square: action.from, piece: null }, position).includes(action);
 }
 
-/** Of several, the one that a move ahead means: the strongest promotion. */
+/** The action that a move ahead means: of several, the strongest promotion. */
 export function strongest(options) {
   return [...options].sort((one, other) => byStrength(one.choice?.[0], other.choice?.[0]))[0];
 }
 
-/** What an action without squares is called: `end turn`. */
+/** The name of an action without squares: `end turn`. */
 export const actionName = (it) => it.says ?? words(it.action.split("::").pop());
 
-/** The directions as they lie around a square, row by row. */
+/** The directions around a square, row by row, and their arrows on a board that is not flipped. */
 const AROUND = ["nw", "n", "ne", "w", null, "e", "sw", "s", "se"];
-const ARROWS = { nw: "↖", n: "↑", ne: "↗", w: "←", e: "→", sw: "↙", s: "↓", se: "↘" };
+const ARROWS = ["↖", "↑", "↗", "←", null, "→", "↙", "↓", "↘"];
 const FULL = { n: "north", s: "south", w: "west", e: "east" };
-const inFull = (dir) => (dir.length < 2 ? FULL[dir] : `${FULL[dir[0]]}-${FULL[dir[1]]}`);
+const inFull = (dir) => [...dir].map((it) => FULL[it]).join("-");
 
-/** Directions to choose from, by pointing: as they lie on the board. */
+/** Buttons for directions, placed as the directions are on the board. */
 function compass(options, isFlipped, choose) {
   const around = isFlipped ? [...AROUND].reverse() : AROUND;
   const button = (dir, place) => {
     const option = options.find((it) => it.choice[0] === dir);
-    const drawn = Object.values(ARROWS)[place < 4 ? place : place - 1];
-    return option ? h("button", { title: option.uci, "aria-label": inFull(dir), "data-facing": dir, onclick: () => choose(option) }, drawn) : h("span", {});
+    return option ? h("button", { title: option.uci, "aria-label": inFull(dir), "data-facing": dir, onclick: () => choose(option) }, ARROWS[place]) : h("span", {});
   };
   return h("div", { class: "compass", role: "group", "aria-label": "Facing" }, around.map(button));
 }
 
 /** Asks which of several actions is meant. */
 export function pick(options, position, sides, play, isFlipped = false) {
-  const isFacing = (it) => it.choice?.length === 1 && it.choice[0] in ARROWS;
+  const isFacing = (it) => it.choice?.length === 1 && AROUND.includes(it.choice[0]);
   const facings = options.filter(isFacing);
   options = options.filter((it) => !isFacing(it));
   const signed = options.filter((it) => it.choice?.length === 1 && hasSign(it.choice[0]));
   const kindOf = (it) => position.kinds.find((kind) => it.choice?.includes(kind.kind))
     ?? position.kinds.find((kind) => kind.letter && sourceOf(it, position).hand && letterOf(it) === kind.letter);
-  // What a text says behind its last square is what the piece becomes.
+  // The letter after the last square of a text is the kind that the piece becomes.
   const becomes = (it) => position.kinds.find((kind) => kind.letter && it.to && it.uci.slice(it.uci.lastIndexOf(it.to) + it.to.length).toLowerCase() === kind.letter);
   const known = options.map((it) => ({ it, kind: kindOf(it) ?? becomes(it) }));
   known.sort((one, other) => byStrength(one.kind?.kind, other.kind?.kind));
-  const text = ({ it, kind }) => (kind ? words(kind.name).toLowerCase() : it.says ?? (signed.includes(it) ? begin(it.choice[0].replaceAll("-", " ")) : it.from && it.from === it.to ? actionName(it) : words(it.uci)));
+  const text = ({ it, kind }) => {
+    if (kind) return words(kind.name).toLowerCase();
+    if (signed.includes(it)) return it.says ?? begin(it.choice[0].replaceAll("-", " "));
+    return it.from && it.from === it.to ? actionName(it) : it.says ?? words(it.uci);
+  };
   const drawn = (kind) => icon({ ...kind, side: position.turn }, sides);
   const take = (it) => { dialog.close(); play(it); };
   const asks = facings.length ? "Facing where?" : signed.length ? "What shall it have?" : "Which move?";
@@ -143,7 +146,5 @@ export function pick(options, position, sides, play, isFlipped = false) {
     known.map((one) => h("button", { title: one.it.uci, class: one.kind ? "kind" : signed.includes(one.it) ? "has-sign" : "says", onclick: () => take(one.it) },
       one.kind ? drawn(one.kind) : signed.includes(one.it) ? signIcon(one.it.choice[0]) : null, text(one))),
     h("button", { class: "quiet", onclick: () => dialog.close() }, "None"));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  showDialog(dialog);
 }

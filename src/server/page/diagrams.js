@@ -1,10 +1,10 @@
-// Where a piece goes, as a small board: dots where it goes, crosses where it goes only to capture.
+// Diagrams of where a piece goes: a small board with dots, and crosses where it goes only to capture.
 
 import { h, svg, words } from "./dom.js";
 import { geometry, outline } from "./geometry.js";
 import { picture, SIZE } from "./pieces.js";
 
-/** @param {{kind, letter, name, square, goes: string[], captures: string[]}} it as the server tells it */
+/** @param {{kind, letter, name, square, goes: string[], captures: string[]}} it as the server sends it */
 export function diagram(it, position, sides) {
   const layout = geometry(position, false);
   const at = (name) => layout.at.get(name);

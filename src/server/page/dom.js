@@ -1,4 +1,4 @@
-// Elements in a line each. Text is always text: nothing from a server becomes markup.
+// Makes elements, one a line, and texts for people. Text is always text: nothing from a server becomes markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -8,9 +8,12 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.flat(Infinity).filter((it) => it != null && it !== false));
+  element.append(...shown(children));
   return element;
 }
+
+/** Children without those that are left out: `null` and `false`. */
+const shown = (children) => children.flat(Infinity).filter((it) => it != null && it !== false);
 
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -20,28 +23,40 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** What an element is known by when it is made anew. */
+/** The text by which an element is recognised after it was drawn anew. */
 const knownBy = (it) => `${it.tagName} ${it.id || it.getAttribute("aria-label") || it.textContent}`;
 
-/** Draws an element anew. What is focused in it keeps the focus, and what has come in its place gets it. */
+/** Replaces the children of an element. A focused child keeps the focus, or the child that takes its place gets it. */
 export function clear(element, ...children) {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
   const alike = (it) => [...element.querySelectorAll(it.tagName)].filter((one) => knownBy(one) === knownBy(it));
   const place = focused ? alike(focused).indexOf(focused) : -1;
-  element.replaceChildren(...children.flat(Infinity).filter((it) => it != null && it !== false));
+  element.replaceChildren(...shown(children));
   if (!focused || focused === document.activeElement) return;
   const next = element.contains(focused) ? focused : alike(focused)[place];
   next?.focus({ preventScroll: true });
 }
 
+/** A field with a label before it. */
+export const labelled = (text, field) => h("label", {}, h("span", {}, text), field);
+
+export const table = (heads, rows) => h("table", {}, h("thead", {}, h("tr", {}, heads.map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, rows));
+
+/** Shows a dialog, which is removed when it is closed. */
+export function showDialog(dialog) {
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-/** Where a game of a list stands, or how it ended: a game without an outcome was `none by aborted`. */
+/** The state of a game in a list, or how it ended. The result of a game without an outcome begins with `none by`. */
 export function standing({ result, state, ply }) {
   return result?.replace(/^none by /, "") ?? (state === "waiting" ? "waiting for a player" : plural(ply, "move"));
 }
 
-/** Milliseconds. */
+/** A day in milliseconds. */
 export const DAY = 86400000;
 
 /** Time that is left, as a clock shows it: days and hours, or hours, minutes and seconds. */
@@ -59,13 +74,12 @@ export function confirmed(question, answer) {
     const close = (meant) => () => { decided(meant); dialog.close(); };
     const dialog = h("dialog", { class: "pick", "aria-label": question },
       h("p", {}, question), h("button", { onclick: close(true) }, answer), h("button", { class: "quiet", onclick: close(false) }, "No"));
-    dialog.addEventListener("close", () => { decided(false); dialog.remove(); });
-    document.body.append(dialog);
-    dialog.showModal();
+    dialog.addEventListener("close", () => decided(false));
+    showDialog(dialog);
   });
 }
 
-/** Says something to people who listen instead of look. */
+/** Tells screen readers something. */
 export function announce(text) {
   document.getElementById("status").textContent = text;
 }
@@ -74,12 +88,12 @@ export function words(text) {
   return String(text).replaceAll("_", " ");
 }
 
-/** As a sentence begins. */
+/** A text with a capital, as a sentence begins. */
 export function begin(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** An activation as people say it; `nameOf` is asked for the name of its preset. */
+/** An activation as people say it; `nameOf` gives the name of its preset. */
 export function spoken(activation, nameOf) {
   const [preset, scope, ...options] = activation.split(":");
   const turns = options.join(":").match(/(?:^|,)turns=(\d+)(?:,|$)/);

@@ -1,11 +1,11 @@
-// A position put together by clicks: what the editor makes is a text, the FEN of the position.
+// The editor of a start position: each click makes a new FEN.
 
 import { Board } from "./board.js";
 import { clear, h, words } from "./dom.js";
 import { Loadout } from "./loadout.js";
 
 export class Editor {
-  /** @param {(fen: string) => void} told of every change */
+  /** @param {(fen: string) => void} told called with the FEN after every change */
   constructor(told) {
     this.told = told;
     this.board = new Board({ onSquare: (square) => this.put(square) });
@@ -27,14 +27,14 @@ export class Editor {
     this.signs = signsOf(position.fen, sides);
     this.brushes(game);
     this.turn.value = shortNames(sides)[position.turn] ?? this.turn.value;
-    this.board.draw(position, { flipped: false, selected: this.chosen, targets: new Map(), last: [], lit: new Set(), effects: new Map(), sides });
+    this.board.draw(position, { selected: this.chosen, sides });
   }
 
   /** The kinds of piece that a game knows, of every side. */
   brushes(game) {
     const { position, sides } = this;
     const letters = new Map(position.kinds.map((it) => [it.letter, it.name]));
-    // What is chosen stays chosen while the kinds are the same, or others come.
+    // The choice is kept if the kinds are the same, or if the new ones have it, too.
     const known = JSON.stringify([game, sides, [...letters]]);
     if (this.known === known) return;
     this.known = known;
@@ -72,7 +72,7 @@ export class Editor {
     return side === 0 ? letter.toUpperCase() : letter.toLowerCase();
   }
 
-  /** What stands on a square: as it was written before, if nothing was put there, with its signs and its stack. */
+  /** The text of a square: as the FEN has it, with signs and stacks, unless something was put there. */
   onSquare(square, pieces) {
     if (this.signs.has(square)) return this.signs.get(square);
     const letters = pieces.map((it) => this.written(it)).join("");
@@ -83,7 +83,7 @@ export class Editor {
     const { files, ranks, pieces, fen, points } = this.position;
     const at = new Map();
     for (const it of pieces) at.set(it.square, [...(at.get(it.square) || []), it]);
-    // What is written of a square where no piece stands stays, too: that it is no part of the board.
+    // The text of a square without pieces stays, too: it says that the square is no part of the board.
     const text = new Map([...this.signs, ...[...at].map(([square, here]) => [square, this.onSquare(square, here)])]);
     const rows = [];
     const isGrid = !points && files > 0;
@@ -99,8 +99,8 @@ export class Editor {
       }
       rows.push(empty ? row + empty : row);
     }
-    // Castling rights stay, and the server says which of them the position has no rook for. A square that was
-    // passed does not: it was in another position.
+    // Castling rights stay: the server says for which of them there is no rook. An en passant square goes, since it
+    // belongs to another position.
     const [, turn, ...rest] = fen.split(" ");
     const fields = further ?? rest.map((it) => (/^[a-p]\d{1,2}$/.test(it) ? "-" : it));
     // Pieces in hand stay in hand.
@@ -109,16 +109,16 @@ export class Editor {
   }
 }
 
-/** A number of empty squares; or a stack in brackets, or a piece, with the signs beside it. */
+/** A cell of a FEN: a number of empty squares, or a piece or a stack in brackets, with its signs. */
 const CELLS = /\d+|[^\w(*]*(?:\([^)]*\)|\*|[A-Za-z])[^\w(+*]*/g;
-/** Of more than two sides, each piece is written with the beginning of its side's name. */
+/** The pattern of cells. With more than two sides, each piece has the beginning of its side's name. */
 const cellsOf = (sides) => sides.length > 2
   ? new RegExp(`\\d+|[^\\w(*]*(?:\\([^)]*\\)|(?:${shortNames(sides).map(capital).join("|")})[^\\w(]*[a-z*])[^\\w(+*]*`, "g")
   : CELLS;
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** What a FEN calls each side: as much of its name as no other's begins with. */
+/** The names of sides in a FEN: the shortest beginning of each name that no other name has. */
 export function shortNames(sides) {
   return sides.map((name) => {
     let end = 1;
@@ -127,7 +127,7 @@ export function shortNames(sides) {
   });
 }
 
-/** Each square of a FEN that is not empty, as it is written there. */
+/** The texts of all squares of a FEN that are not empty. */
 export function signsOf(fen, sides) {
   const signs = new Map();
   const board = fen.split(" ")[0].replace(/\[.*$/, "");

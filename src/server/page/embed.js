@@ -3,7 +3,8 @@
 //   <script src="https://games.example.org/page/embed.js" async></script>
 //   <rulemate-game game="ID"></rulemate-game>
 //
-// It fills the width that it is given; `height` in pixels if it is not to follow from that. It is looked at, not played.
+// The element is as wide as its parent. Its height follows from that, unless `height` gives it in pixels. It only shows the
+// game.
 
 (() => {
   const home = new URL(document.currentScript.src).origin;

@@ -1,9 +1,9 @@
-// The form that makes a game of any game, presets, position and clock.
+// The form that makes a game: any game with any presets, position and clock.
 
 import { keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { DAY, announce, clear, h, spoken, words } from "./dom.js";
+import { DAY, announce, clear, h, labelled, words } from "./dom.js";
 import { Editor } from "./editor.js";
-import { gameField } from "./games.js";
+import { gameField, spokenBy } from "./games.js";
 import { Picker } from "./presets.js";
 
 export class Form {
@@ -33,16 +33,15 @@ export class Form {
     this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
     this.create = h("button", {}, "Make the game");
     this.link = h("input", { readonly: true, hidden: true, class: "link", id: "setup-link", "aria-label": "Link to this setup", onfocus: (event) => event.target.select() });
-    const label = (text, field) => h("label", {}, h("span", {}, text), field);
     this.root = h("form", { class: "panel make", onsubmit: (event) => { event.preventDefault(); this.make(); }, onchange: () => this.check() },
       h("h2", {}, "New game"),
-      label("Game", this.game), this.about, this.more,
+      labelled("Game", this.game), this.about, this.more,
       h("fieldset", {}, h("legend", {}, "Presets on top"), this.presets.elements),
-      label("Start from (FEN, facts, or a game as PGN)", this.fen),
+      labelled("Start from (FEN, facts, or a game as PGN)", this.fen),
       h("p", { class: "hint", id: "fen-help" }, "Put pieces on the board beside this, paste a text, or ",
         h("button", { type: "button", class: "row inline", onclick: () => this.editFacts() }, "edit the position's facts"), "."),
-      h("div", { class: "pair" }, label("Minutes (0: none)", this.minutes), label("Seconds added a turn", this.increment), label("Seconds free a turn", this.delay), label("or days for a turn", this.days)),
-      h("div", { class: "pair" }, label("I play", this.seat), label("against", this.opponent), label("My name", this.name)),
+      h("div", { class: "pair" }, labelled("Minutes (0: none)", this.minutes), labelled("Seconds added a turn", this.increment), labelled("Seconds free a turn", this.delay), labelled("or days for a turn", this.days)),
+      h("div", { class: "pair" }, labelled("I play", this.seat), labelled("against", this.opponent), labelled("My name", this.name)),
       h("label", { class: "tick" }, this.listed, h("span", {}, "Show it in the list below")),
       myAccount() ? h("label", { class: "tick" }, this.rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
       h("label", { class: "tick" }, this.chat, h("span", {}, "Let players write to each other")),
@@ -53,12 +52,7 @@ export class Form {
     });
   }
 
-  /** An activation as people say it. */
-  spoken(activation) {
-    return spoken(activation, (preset) => this.catalogue.presets.find((it) => it.preset === preset)?.name);
-  }
-
-  /** Every fact of the position shown, to be changed: the game starts from what is left there. */
+  /** Puts all facts of the position into the field, where they can be changed. */
   editFacts() {
     if (!this.facts) return;
     this.fen.value = this.facts;
@@ -67,7 +61,7 @@ export class Form {
     this.check();
   }
 
-  /** What the text is: a save of facts, a game, or a position. */
+  /** The start that the text describes: by facts, a game as PGN, or a FEN. */
   start() {
     const text = this.fen.value.trim();
     if (!text) return {};
@@ -81,7 +75,7 @@ export class Form {
     return text.startsWith("[") || /^1\s*\./.test(text) ? { pgn: this.fen.value } : { fen: text };
   }
 
-  /** What is set up here, as an address: others get the same form. */
+  /** Shows and copies a link to the form as it is filled in. */
   async share() {
     const start = this.fen.value.trim();
     const query = new URLSearchParams({ game: this.game.value, ...(this.rules ? { rules: this.rules } : {}), ...(start ? { start } : {}) });
@@ -93,7 +87,7 @@ export class Form {
     announce("The link is copied.");
   }
 
-  /** Sets up what a link says. */
+  /** Fills in the form from a link. Returns whether the link has a setup. */
   take(asked) {
     if (!this.catalogue.games.some((it) => it.game === asked.get("game"))) return false;
     this.game.value = asked.get("game");
@@ -117,20 +111,20 @@ export class Form {
     const asked = (this.asked = (this.asked || 0) + 1);
     try {
       const { pgn, ...wish } = this.wish();
-      // A game as PGN says itself what it is played by; it is read when it is made.
+      // A PGN is not checked: it names its own game and position, and is read when the game is made.
       const found = await post("/presets/check", wish);
       if (asked !== this.asked) return;
       const names = found.sides.map(words);
       const chosen = this.seat.value;
-      // The computer has to have a seat, and somebody to play against.
+      // The computer needs a seat and an opponent.
       const alone = Number(this.opponent.value) ? [] : [["both", names.length > 2 ? "all sides myself" : "both sides myself"], ["", "an open board"]];
       clear(this.seat, [["random", "any side"], ...found.sides.map((it, at) => [it, names[at]]), ...alone]
         .map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
-      clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.map((it) => this.spoken(it)).join(", ")}` : "No presets."),
+      clear(this.verdict, h("p", { class: "yes" }, found.active.length ? `Active: ${found.active.map((it) => spokenBy(this.catalogue, it)).join(", ")}` : "No presets."),
         found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)),
         pgn ? h("p", { class: "hint" }, isTagged(pgn) ? "The game is read from the PGN: its tags say which game, presets and position." : "The PGN names no variant, so it is read as a game of chess.") : null);
       this.facts = found.facts;
-      this.presets.sides(found.sides);
+      this.presets.setSides(found.sides);
       this.editor.show(found.position, found.sides, this.game.value, found.fields, this.catalogue.presets);
       this.create.disabled = false;
     } catch (error) {
@@ -150,12 +144,12 @@ export class Form {
       clear(this.verdict, h("p", { class: "error" }, error.message));
       return;
     }
-    // The tags of a PGN say what is played. One without is chess, as everywhere.
+    // The tags of a PGN say what is played. A PGN without them is chess.
     if (wish.pgn && isTagged(wish.pgn)) delete wish.game;
     else if (wish.pgn) wish.game = "chess";
     const [initial, increment, delay] = [60 * this.minutes.value, +this.increment.value, +this.delay.value].map((it) => it * 1000);
     const days = Number(this.days.value);
-    // Without minutes a side begins with what a turn adds.
+    // Without minutes, a side begins with the seconds of one turn.
     if (days) wish.clock = { initial: 0, increment: 0, delay: days * DAY };
     else if (initial || increment || delay) wish.clock = { initial: initial || increment || delay, increment, delay };
     if (this.seat.value) wish.seat = this.seat.value;

@@ -1,4 +1,5 @@
-// One game: what a player does on the board, and what is drawn of it. Its parts draw themselves.
+// The page of a game: what a player does on the board, and how it is drawn. Seats, moves, acts, chat and reasons draw
+// themselves.
 
 import { ratingsAfter } from "./account.js";
 import { Acts } from "./acts.js";
@@ -10,7 +11,7 @@ import { actionsOf, actionsOn, isWhole, membersOf, pick, sourceOf, strongest } f
 import { DAY, announce, begin, clear, h, plural, spoken, words } from "./dom.js";
 import { Moves, squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
-import { icon, kindOf, usualNumbers } from "./pieces.js";
+import { SIZE, icon, kindOf, usualNumbers } from "./pieces.js";
 import { Seats } from "./seats.js";
 import { openSettings, settings } from "./settings.js";
 import * as sound from "./sound.js";
@@ -18,7 +19,7 @@ import { Sync } from "./sync.js";
 import { Card } from "./traits.js";
 import { Why } from "./why.js";
 
-/** Shows a game; in a frame of another page it is only looked at. */
+/** Shows a game; in a frame of another page only to watch it. */
 export async function showGame(main, id, isFramed = false) {
   const view = new GameView(main, id);
   if (isFramed) view.token = null;
@@ -36,16 +37,16 @@ function timeOf(clock) {
   return `, ${[`${minutes} min`, ...more].filter(Boolean).join(", ")}`;
 }
 
-/** How long the pointer rests on a piece before it is told of, in milliseconds. */
+/** How long the pointer rests on a piece before its card is shown, in milliseconds. */
 const REST = 450;
 
 class GameView extends Sync {
   constructor(main, id) {
     super(id);
     this.main = main;
-    this.selected = null; // as `choose` has it
+    this.selected = null; // a selection, see `choose.js`
     this.ahead = null; // a move to be played when it is one's turn: `{selected, to}`
-    this.ply = null; // of the position shown; null is the current one
+    this.ply = null; // the ply of the position shown; null for the current one
     this.lit = new Set();
     this.effects = new Map();
     this.flip = null;
@@ -79,19 +80,19 @@ class GameView extends Sync {
     setInterval(() => this.watchOver(), 1000);
   }
 
-  /** An activation as people say it: its options are in the title. */
+  /** An activation as people say it, without its options. */
   spoken(activation) {
     return spoken(activation, (it) => this.state.named?.[it]);
   }
 
   // --- the server ------------------------------------------------------------------------------
 
-  /** What is to be drawn of a state that has come, and of what it was before. */
+  /** Draws a new state; `before` is the state before it, if there was one. */
   async changed(before) {
     const { state } = this;
     this.came = before && state.ply > before.ply;
     const isOther = before && String(state.active) !== String(before.active);
-    // What was meant for another position, or by other rules, is not played.
+    // A move ahead that was meant for another position or other rules is not played.
     if (before && (state.ply < before.ply || isOther) && this.ahead) {
       this.ahead = null;
       this.tell("Your move ahead is forgotten: the position is another one.");
@@ -111,11 +112,11 @@ class GameView extends Sync {
     if (before && state.ply < before.ply && this.ply >= state.ply) await this.show(null);
     this.draw();
     this.playAhead();
-    // Whoever has asked for a rematch is taken to it, as whoever agrees is.
+    // The player who asked for a rematch is taken to it, like the player who agrees.
     if (before && state.rematch && !before.rematch && (this.acts.wantsRematch || this.mine().includes(before.offers.rematch))) this.enter(state.rematch);
   }
 
-  /** Whether what was selected before others have moved still is: a piece that is held on to is not lost over their move. */
+  /** Whether the selection is still valid after a move of others: they must not take a piece out of a player's hand. */
   isStillThere(selected, before) {
     if (!selected || this.ply !== null || this.state.ply < before.ply) return false;
     const there = ({ position }) => position.pieces.filter((it) => it.square === selected.square).map((it) => it.id).join();
@@ -124,16 +125,18 @@ class GameView extends Sync {
 
   /** A message of the socket. */
   hear(frame) {
-    if (frame.t === "pong" && frame.d && this.seats.told(frame.d)) this.drawSeats();
-    if (frame.t === "played") this.glideAhead(frame);
-    if (frame.t === "played" && frame.d.effects) this.showEffects(frame.d.effects);
+    if (frame.t === "pong" && frame.d && this.seats.notePresence(frame.d)) this.drawSeats();
+    if (frame.t === "played") {
+      this.glideAhead(frame);
+      if (frame.d.effects) this.showEffects(frame.d.effects);
+    }
     if (frame.t === "said") this.chat.said(frame);
     if (frame.t === "hushed") this.chat.off();
     this.acts.hear(frame);
     if (frame.t === "resync") this.chat.hearAnew(frame.v);
   }
 
-  /** A move of others is seen at once; what else it does is drawn when the state has come. */
+  /** Shows the move of another player at once, before the state after it comes. */
   glideAhead({ v, d }) {
     if (this.ply !== null || v <= this.state.v || !this.board.layout || this.board.isHeld()) return;
     const [from, to] = squaresOf(d.uci ?? "", this.position);
@@ -159,13 +162,13 @@ class GameView extends Sync {
     else sound.play("move");
   }
 
-  /** Whether the game goes on when somebody here moves, and with somebody elsewhere. */
+  /** Whether others wait for a move of the player here. */
   isWaitedFor() {
     const { result, open, you, turn, seats, sides } = this.state;
     return !result && !open && you.includes(turn) && !seats.includes(null) && you.length < sides.length;
   }
 
-  /** Lights the squares of effects for the time that each of them asks for, five seconds at most. */
+  /** Lights the squares of effects for as long as each of them says, five seconds at most. */
   showEffects(effects) {
     for (const { name, args } of effects) {
       if (!args.square) continue;
@@ -189,7 +192,7 @@ class GameView extends Sync {
       this.tell(error.message);
     }
     await this.refresh(v);
-    // Players may write to each other.
+    // A player may write in the chat.
     if (v !== undefined) await this.chat.listen();
   }
 
@@ -209,7 +212,7 @@ class GameView extends Sync {
 
   // --- the moves before --------------------------------------------------------------------------
 
-  /** Arrow keys go through the moves, unless something is typed or they go over the board. */
+  /** Arrow keys step through the moves, unless text is typed; the board handles them first. */
   key(event) {
     const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
     if (!(event.key in steps) || event.altKey || event.ctrlKey || event.metaKey || !this.state) return;
@@ -232,7 +235,7 @@ class GameView extends Sync {
       position = this.state.position;
       this.tell(error.message);
     }
-    // Another one may have been chosen meanwhile.
+    // Another ply may have been chosen meanwhile.
     if (this.ply !== wanted && wanted !== null) return;
     this.position = position;
     this.draw();
@@ -273,12 +276,12 @@ class GameView extends Sync {
     this.draw();
   }
 
-  /** What a click on a square, or a key, means. */
+  /** Does what a click on a square means, or a key that stands for one. */
   choose(square) {
     const { selected, position } = this;
     if (square === null) return this.select(null);
     this.ahead = null;
-    // A piece may act where it stands: it is asked, for a second click also lets go of it.
+    // A piece may act where it stands. The player is asked, since a second click also deselects it.
     const there = selected?.square === square && this.canMove() ? actionsOf(selected, position).filter((it) => it.to === square) : [];
     if (there.length) {
       this.select(null);
@@ -286,7 +289,7 @@ class GameView extends Sync {
     }
     if (selected && selected.square !== square) {
       if (this.goTo(square)) return;
-      // Where the piece does not go, the click means the square itself: a stone that is put there.
+      // If the piece does not go there, the click means an action of the square alone: a stone that is put there.
       const own = this.canMove() && !actionsOf({ square, piece: null }, position).length ? actionsOn(square, position) : [];
       if (own.length) return this.decide(own);
       if (this.canGoAhead() && (selected.hand || this.standsThere(selected.square, this.state.you)) && !this.standsThere(square, this.state.you)) return this.goAhead(selected, square);
@@ -299,7 +302,7 @@ class GameView extends Sync {
     this.look(selected?.square === square ? null : square);
   }
 
-  /** A square is looked at: where its piece may go, and what holds of it. */
+  /** Shows where the piece on a square may go, and the facts about the square. */
   look(square) {
     this.select(square === null ? null : { square, piece: null });
     if (square !== null) this.why.about(square);
@@ -309,7 +312,7 @@ class GameView extends Sync {
     this.select(this.selected?.hand === hand ? null : { hand });
   }
 
-  /** While a piece in hand is dragged, nothing but the board is drawn: what is held on to stays where it is. */
+  /** A piece in hand is picked up. Only the board is drawn, since the button that the pointer holds must stay. */
   carry(hand) {
     [this.selected, this.ahead] = [{ hand }, null];
     this.drawBoard();
@@ -332,7 +335,7 @@ class GameView extends Sync {
     this.select(null);
   }
 
-  /** Plays what leads from what is selected to a square, if something does. */
+  /** Plays an action from the selection to a square, or asks which of several. Returns whether there is one. */
   goTo(square) {
     if (!this.canMove()) return false;
     const options = actionsOf(this.selected, this.position).filter((it) => it.to === square);
@@ -349,10 +352,11 @@ class GameView extends Sync {
     pick(options, this.position, this.state.sides, (it) => this.play(it), this.isFlipped());
   }
 
+  /** Asks why a piece may not go to a square, if it is a piece of the side to move. Returns whether it asks. */
   whyNot(from, to) {
     const { turn } = this.position;
     if (!from || !this.standsThere(from, [turn]) || this.standsThere(to, [turn])) return false;
-    // As the moves of this piece are written, if it has any.
+    // The move is written as this piece's other moves are, if it has any.
     const alike = this.position.legal.filter((it) => it.from === from && it.to && it.to !== from && (this.selected?.piece == null || it.piece === this.selected.piece));
     const [like] = alike.sort((one, other) => one.uci.length - other.uci.length);
     const at = like ? like.uci.lastIndexOf(like.to) : -1;
@@ -368,12 +372,12 @@ class GameView extends Sync {
     this.draw();
   }
 
-  /** The move ahead, when its time has come: if the rules allow it by then. */
+  /** Plays the move ahead when it is the player's turn, if the rules allow it then. */
   async playAhead() {
     const { ahead, state } = this;
     if (!ahead || state.result || !this.mine().includes(state.turn)) return;
     this.ahead = null;
-    // It is played whatever position is looked at: the clock runs.
+    // It is played even while an earlier position is shown: the clock runs.
     if (this.ply !== null) await this.show(null);
     const options = actionsOf(ahead.selected, this.position).filter((it) => it.to === ahead.to);
     if (options.length) this.play(strongest(options));
@@ -406,8 +410,8 @@ class GameView extends Sync {
     openSettings(() => this.draw());
   }
 
-  /** The card of what stands on a square, beside the pointer. */
-  async tellOf(square) {
+  /** Shows the card of the pieces on a square when the pointer has rested on it. */
+  tellOf(square) {
     clearTimeout(this.telling);
     this.hovered.hide();
     if (square === null || this.selected) return;
@@ -421,9 +425,10 @@ class GameView extends Sync {
     const { root } = this.hovered;
     await this.hovered.show(this.position.pieces.filter((it) => it.square === square), this.state.sides, this.state.rules, this.position.kinds);
     const { width, height } = this.board.layout;
-    // Over the half of the board that the pointer is not in.
+    // In the half of the board that the pointer is not in.
     const [across, down] = [place.x / width, place.y / height];
-    root.style.cssText = `${across < 0.5 ? "left" : "right"}:${100 * (across < 0.5 ? across : 1 - across) + 60 / width * 70}%;${down < 0.5 ? "top" : "bottom"}:${100 * (down < 0.5 ? down : 1 - down)}%`;
+    const beside = 100 * Math.min(across, 1 - across) + 70 * SIZE / width;
+    root.style.cssText = `${across < 0.5 ? "left" : "right"}:${beside}%;${down < 0.5 ? "top" : "bottom"}:${100 * Math.min(down, 1 - down)}%`;
   }
 
   light(squares) {
@@ -434,7 +439,7 @@ class GameView extends Sync {
   draw() {
     const { state } = this;
     this.drawBoard();
-    // Those that were asked for and have not ended by themselves since.
+    // The presets that the players chose, without those that have ended by themselves since.
     const active = new Set(state.active.map((it) => it.split(":")[0]));
     const asked = state.presets.filter((it) => active.has(it.split(":")[0])).map((it) => this.spoken(it));
     const presets = asked.length ? ` with ${asked.join(", ")}` : "";
@@ -452,13 +457,13 @@ class GameView extends Sync {
   drawBoard() {
     const { state, position } = this;
     const targets = new Map(this.canMove() ? actionsOf(this.selected, position).map((it) => [it.to, it]) : []);
-    // In the middle of a turn what is to be put down next may have one place of many.
+    // In the middle of a turn, the squares where the next thing may be put down are shown at once.
     if (!this.selected && this.canMove() && state.history.at(-1)?.turn_goes_on) {
       for (const it of position.legal) if (it.to && !sourceOf(it, position).square) targets.set(it.to, it);
     }
     const shown = this.ply ?? state.ply;
     const last = shown > 0 ? squaresOf(state.history[shown - 1].uci, position) : [];
-    // Of a turn of several actions all are shown.
+    // All actions of a turn are shown.
     let first = shown - 1;
     while (first > 0 && state.history[first - 1].turn_goes_on) first -= 1;
     const trail = shown - first < 2 ? [] : state.history.slice(Math.max(first, 0), shown).map((it) => squaresOf(it.uci, position)).filter((it) => it.length > 1);
@@ -472,7 +477,7 @@ class GameView extends Sync {
     this.seats.draw(this.isFlipped());
   }
 
-  /** The pieces of the stack that is selected, to choose one of. */
+  /** The pieces of the selected stack, to choose one of them. */
   drawMembers() {
     const { selected, position } = this;
     const members = selected?.square && this.canMove() ? membersOf(selected.square, position) : [];

@@ -1,9 +1,14 @@
-// The games of the catalogue, to choose one of them.
+// The games of the catalogue: a field to choose one, and the names of games and presets.
 
-import { h } from "./dom.js";
+import { h, spoken, words } from "./dom.js";
 
-/** What people ask for most. */
+/** The games that people ask for most. */
 export const POPULAR = ["chess", "knightmate", "crazyhouse", "atomic", "cotulenh", "xiangqi"];
+
+export const titleOf = (catalogue, game) => catalogue.games.find((it) => it.game === game)?.title ?? words(game);
+
+/** An activation as people say it. */
+export const spokenBy = (catalogue, activation) => spoken(activation, (preset) => catalogue.presets.find((it) => it.preset === preset)?.name);
 
 /** A field to choose one of the games, by their titles. */
 export function gameField(id, catalogue, chosen) {

@@ -2,12 +2,12 @@
 
 import { SIZE } from "./pieces.js";
 
-/** How much higher the next rank of hexagons is. */
+/** The distance between ranks of hexagons. */
 const ROW = SIZE * 0.87;
 
 /**
- * The squares of a position: each with its name, its middle, and its place among the others for arrow keys.
- * @returns {{shape: string, width: number, height: number, squares: {name, x, y, row, column, isLight}[], lines: number[][], columns: number}}
+ * The squares of a position, with their middles. Points have no file and rank.
+ * @returns {{shape: string, width: number, height: number, squares: {name, file, rank, x, y, isLight}[], at: Map, lines: number[][]}}
  */
 export function geometry(position, isFlipped) {
   const made = position.points?.length ? ofPoints(position) : position.hexagons ? ofHexagons(position) : ofSquares(position);
@@ -15,7 +15,7 @@ export function geometry(position, isFlipped) {
     for (const it of made.squares) [it.x, it.y] = [made.width - it.x, made.height - it.y];
     made.lines = made.lines.map(([a, b, c, d]) => [made.width - a, made.height - b, made.width - c, made.height - d]);
   }
-  // In the order in which they are read: from the top, from the left.
+  // In reading order: from the top, from the left.
   made.squares.sort((one, other) => one.y - other.y || one.x - other.x);
   made.at = new Map(made.squares.map((it) => [it.name, it]));
   return made;
@@ -64,7 +64,7 @@ export function outline(shape) {
   return `M${-half} ${-half}h${SIZE}v${SIZE}h${-SIZE}z`;
 }
 
-/** The square that a place is in; none beside the board. */
+/** The square that a place is in; null beside the board. */
 export function squareAt(layout, x, y) {
   let [found, best] = [null, Infinity];
   for (const it of layout.squares) {
@@ -75,7 +75,7 @@ export function squareAt(layout, x, y) {
   return best <= SIZE * (layout.shape === "hexagon" ? 0.58 : 0.5) ? found.name : null;
 }
 
-/** The next square in a direction, for arrow keys: the nearest of those that lie that way. */
+/** The nearest square in a direction, for arrow keys. */
 export function neighbour(layout, name, dx, dy) {
   const from = layout.at.get(name);
   if (!from) return null;

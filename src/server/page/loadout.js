@@ -1,19 +1,20 @@
-// What a piece has beside its kind, chosen before a game: the fields that a FEN has at its end, `KEY=VALUE,SQUARE:VALUE`.
+// The fields at the end of a FEN, by which pieces have something before a game begins: `KEY=VALUE,SQUARE:VALUE`.
 
 import { begin, clear, h, words } from "./dom.js";
 import { kindOf } from "./pieces.js";
 import { hasSign, signIcon } from "./traits.js";
 
-/** A field of a FEN as what all others have and what single squares have. */
+/** A field of a FEN: the `usual` value, and the values `of` squares that have another. */
 function read(text) {
   const [usual, ...rest] = text.slice(text.indexOf("=") + 1).split(",");
-  return { usual, of: new Map(rest.map((it) => { const at = it.indexOf(":"); return [it.slice(0, at), it.slice(at + 1)]; })) };
+  const cut = (it, at = it.indexOf(":")) => [it.slice(0, at), it.slice(at + 1)];
+  return { usual, of: new Map(rest.map((it) => cut(it))) };
 }
 
 const written = (key, { usual, of }) => `${key}=${[usual, ...[...of].map(([square, value]) => `${square}:${value}`)].join(",")}`;
 
 export class Loadout {
-  /** @param {(fields: string[]) => void} told of all fields of the FEN, when one is changed */
+  /** @param {(fields: string[]) => void} told called with all fields of the FEN when one is changed */
   constructor(told) {
     this.told = told;
     this.root = h("div", { class: "loadout", "aria-live": "polite" });
@@ -22,16 +23,17 @@ export class Loadout {
   /** @param {{key, about, values}[]} fields as the server tells them */
   set(position, sides, fields = [], presets = [], square = null) {
     Object.assign(this, { fields, presets });
-    // Flags without a picture are about the turn under way.
+    // Flags without a sign are about the turn under way: they are left out.
     const own = fields.filter((it) => it.about === "pieces" && (String(it.values) !== "false,true" || hasSign(it.key)));
     const piece = position.pieces.find((it) => it.square === square);
     if (!own.length) return clear(this.root);
     if (!piece) return clear(this.root, h("p", { class: "hint" }, "Choose a piece to see and change what it has."));
     const rest = position.fen.split(" ").slice(2);
-    const of = (key) => rest.findIndex((it) => it.startsWith(`${key}=`));
+    const indexOf = (key) => rest.findIndex((it) => it.startsWith(`${key}=`));
+    const fieldOf = (key) => read(rest[indexOf(key)] ?? "-");
     const change = (key, value) => {
-      const at = of(key);
-      const field = at < 0 ? { usual: "-", of: new Map() } : read(rest[at]);
+      const at = indexOf(key);
+      const field = fieldOf(key);
       if (value === field.usual) field.of.delete(square);
       else field.of.set(square, value);
       if (at < 0) rest.push(written(key, field));
@@ -41,8 +43,7 @@ export class Loadout {
     const named = (key) => presets.find((it) => it.preset === key)?.name ?? begin(words(key.replaceAll("-", " ")));
     const about = (key) => presets.find((it) => it.preset === key)?.description ?? "";
     const row = ({ key, values }) => {
-      const at = of(key);
-      const field = at < 0 ? { usual: "-", of: new Map() } : read(rest[at]);
+      const field = fieldOf(key);
       const now = field.of.get(square) ?? field.usual;
       const label = [hasSign(key) ? signIcon(key) : null, h("span", { title: about(key) }, named(key))];
       if (String(values) === "false,true") {

@@ -1,26 +1,27 @@
-// The lobby: a game in two clicks, all else behind a fold, and the games that are there.
+// The lobby: a game in two clicks, a form for all other games behind a fold, and lists of games and tournaments.
 
 import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { DAY, announce, clear, h, spoken, standing, words } from "./dom.js";
+import { DAY, announce, clear, h, labelled, showDialog, standing, table } from "./dom.js";
 import { Form } from "./form.js";
-import { POPULAR, gameField } from "./games.js";
+import { POPULAR, gameField, spokenBy, titleOf } from "./games.js";
 import { tournaments } from "./tournament.js";
 
 /** How many games are listed at a time. */
 const LISTED = 30;
-/** What is offered of time: minutes a side and seconds added a turn, or days for every turn. */
+/** Time controls: minutes a side and seconds added a turn, or days for every turn. */
 const live = (minutes, seconds) => ({ initial: minutes * 60000, increment: seconds * 1000, delay: 0 });
 const daily = (days) => ({ initial: 0, increment: 0, delay: days * DAY });
 const TIMES = [["no clock", null], ["3 minutes + 2 seconds", live(3, 2)], ["10 minutes + 5 seconds", live(10, 5)], ["30 minutes + 20 seconds", live(30, 20)],
   ["1 day a turn", daily(1)], ["3 days a turn", daily(3)], ["7 days a turn", daily(7)]];
-/** What the computer's levels are called. */
+/** The names of the computer's levels. */
 const LEVELS = ["1, a beginner", "2", "3", "4, a fair player", "5", "6", "7", "8, as strong as it gets"];
 
-/** The list of games: tournaments have a list of their own. */
+/** The list of games; the list of tournaments is elsewhere. */
 const GAMES = "main > .games";
 
-/** The lobby; with the id of uploaded rules, and the name of what they add. */
-export async function showLobby(main, rules = null, added = null, asked = new URLSearchParams()) {
+/** @param {URLSearchParams} asked `rules`: the id of uploaded rules; `with`: the name of what they add; a setup to begin with */
+export async function showLobby(main, asked) {
+  const [rules, added] = [asked.get("rules"), asked.get("with")];
   const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get(`/games?limit=${LISTED}`)]);
   const form = new Form(catalogue, rules, added);
   const isAsked = form.take(asked);
@@ -30,7 +31,7 @@ export async function showLobby(main, rules = null, added = null, asked = new UR
   fold.addEventListener("toggle", () => localStorage.setItem("fold", fold.open ? "open" : ""));
   const events = await tournaments(catalogue);
   clear(main, h("h1", {}, "Play by your rules"), quick(catalogue), fold, events.root, list(games, catalogue));
-  // Others make games meanwhile.
+  // Others make games: the newest page is read again now and then, unless it is in use.
   setInterval(async () => {
     const old = document.querySelector(GAMES);
     if (document.hidden || !old || old.dataset.older || old.contains(document.activeElement)) return;
@@ -59,7 +60,7 @@ function quick(catalogue) {
     shown.map((it) => h("button", { "data-game": it.game, onclick: () => start({ game: it.game, seat: "random" }) }, h("b", {}, it.title), h("span", {}, about(it)))));
 }
 
-/** Asks what to play, and how: against the computer, with a friend, or with an opponent who is to be found. */
+/** Asks what to play against the computer, a friend, or an opponent whom the server finds. */
 function ask(catalogue, title) {
   const [isComputer, isFriend] = [title === "Play the computer", title === "Play a friend"];
   const game = gameField("quick-game", catalogue, POPULAR[0]);
@@ -67,7 +68,6 @@ function ask(catalogue, title) {
   const time = h("select", { id: "quick-time" }, TIMES.map(([text], at) => h("option", { value: at }, text)));
   const name = h("input", { id: "quick-name", value: myName(), maxlength: "40", placeholder: "Anonymous" });
   const rated = h("input", { id: "quick-rated", type: "checkbox" });
-  const label = (text, field) => h("label", {}, h("span", {}, text), field);
   const go = () => {
     const [, clock] = TIMES[time.value];
     if (name.value.trim()) keepName(name.value.trim());
@@ -77,12 +77,10 @@ function ask(catalogue, title) {
     start({ ...wish, seat: "random", listed: false, ...(isComputer ? { computer: Number(level.value) } : { chat: true, rated: rated.checked }) });
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": title }, h("h2", {}, title),
-    label("Game", game), isComputer ? label("Level", level) : null, label("Time for each", time), myAccount() ? null : label("My name", name),
+    labelled("Game", game), isComputer ? labelled("Level", level) : null, labelled("Time for each", time), myAccount() ? null : labelled("My name", name),
     myAccount() && isFriend ? h("label", { class: "tick" }, rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
     h("button", { onclick: go }, isComputer ? "Play" : isFriend ? "Make the link" : "Look for an opponent"), h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  showDialog(dialog);
 }
 
 /** Waits for an opponent: asks again, each time further, until one is there or the player has waited enough. */
@@ -104,9 +102,7 @@ function look(terms) {
     }
     setTimeout(again, dialog.open ? 3000 : 0);
   };
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  showDialog(dialog);
   again();
 }
 
@@ -120,10 +116,10 @@ async function start(wish) {
   }
 }
 
-/** Who plays a game; accounts have a page. */
+/** The players of a game, accounts with links to their pages. */
 const players = ({ players: all, accounts }) => all.flatMap((who, at) => [at ? " – " : "", accounts?.[at] ? h("a", { href: `/user/${who}` }, who) : who ?? "free seat"]);
 
-/** A page of games; `older` than the last ones, or the last ones. */
+/** A page of games: the newest ones, or `older` ones. */
 function list(games, catalogue, older = false) {
   const turn = async (query) => {
     const old = document.querySelector(GAMES);
@@ -134,15 +130,13 @@ function list(games, catalogue, older = false) {
     }
   };
   const button = (text, query) => h("button", { class: "quiet", onclick: () => turn(query) }, text);
-  const title = (it) => catalogue.games.find((one) => one.game === it)?.title ?? words(it);
-  const named = (it) => spoken(it, (preset) => catalogue.presets.find((one) => one.preset === preset)?.name);
   const row = (it) => h("tr", {},
-    h("td", {}, h("a", { href: `/game/${it.id}` }, title(it.game)), it.presets.length ? ` with ${it.presets.map(named).join(", ")}` : ""),
+    h("td", {}, h("a", { href: `/game/${it.id}` }, titleOf(catalogue, it.game)), it.presets.length ? ` with ${it.presets.map((one) => spokenBy(catalogue, one)).join(", ")}` : ""),
     h("td", {}, players(it), it.rated ? " · rated" : ""),
     h("td", {}, standing(it)));
   return h("section", { class: "panel games", "aria-label": "Games", "data-older": older ? "yes" : null }, h("h2", {}, "Games"),
     games.length
-      ? h("table", {}, h("thead", {}, h("tr", {}, ["Game", "Players", "State"].map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, games.map(row)))
+      ? table(["Game", "Players", "State"], games.map(row))
       : h("p", {}, older ? "No older games." : "None yet. Make one, and send its link to a friend."),
     older ? button("Newest games", "") : null,
     games.length === LISTED ? button("Older games", `&before=${games.at(-1).id}`) : null);

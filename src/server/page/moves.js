@@ -1,9 +1,9 @@
-// The list of what was played, and the buttons that go through it.
+// The list of the moves that were played, and the buttons that step through it.
 
 import { report } from "./account.js";
 import { clear, h, words } from "./dom.js";
 
-/** Scrolls a list, and nothing around it, until one of its lines is seen. */
+/** Scrolls a list, and nothing around it, until a line of it is visible. */
 export function reveal(list, line) {
   if (!line) return;
   const top = line.getBoundingClientRect().top - list.getBoundingClientRect().top;
@@ -12,7 +12,7 @@ export function reveal(list, line) {
   else if (below > 0) list.scrollTop += below;
 }
 
-/** The squares in the text of an action, by the names that a position has. */
+/** The squares in the text of an action, in order. */
 export function squaresOf(uci, position) {
   const names = position.points?.length ? position.points.map((it) => it.name) : null;
   if (!names) return uci.match(/[a-p]\d{1,2}/g) || [];
@@ -26,8 +26,6 @@ export class Moves {
     this.root = h("div", { class: "moves" });
     this.steps = h("div", { class: "steps" });
     this.drawSteps();
-    // The list scrolls: whoever has no mouse gets to it, too.
-    this.list = null;
   }
 
   draw() {
@@ -47,6 +45,7 @@ export class Moves {
       }, it.san),
       (it.notes || []).map((note) => h("span", { class: "note" }, words(note))));
     });
+    // The list takes the focus, so that it can be scrolled without a mouse.
     const list = h("ol", { class: "list", "aria-label": "Moves", tabindex: "0" }, items);
     const exports = ["pgn", "fen", "facts"].map((it) => [h("a", { href: `/api/v1/games/${id}/export?format=${it}` }, it.toUpperCase()), " "]);
     const before = this.root.querySelector(".list")?.scrollTop ?? 0;
@@ -55,7 +54,7 @@ export class Moves {
     reveal(list, list.querySelector(".current"));
   }
 
-  /** Where nothing moves them: who steps back twice must not offer a draw. */
+  /** Draws the buttons once, at a place that nothing moves: a second click must not hit another button. */
   drawSteps() {
     const shown = () => this.view.ply ?? this.view.state.ply;
     const go = (text, label, ply) => h("button", { class: "quiet", "aria-label": label, onclick: () => this.view.show(ply()) }, text);

@@ -1,4 +1,4 @@
-// That it is one's turn, for those who look at another tab: the title and the icon say so.
+// The title and the icon of the page, which say that it is one's turn while another tab is looked at.
 
 let title = "Rulemate";
 let waiting = false;
@@ -13,7 +13,7 @@ function show() {
 
 document.addEventListener("visibilitychange", show);
 
-/** The title of the page, and whether somebody is waited for here. */
+/** Sets the title of the page, and whether others wait for a move here. */
 export function notice(text, isWaiting) {
   title = text;
   waiting = isWaiting;

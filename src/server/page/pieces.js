@@ -1,4 +1,4 @@
-// How a piece is drawn: its picture, or its letter on a disc; the numbers on it; and how those of one square stand.
+// How pieces are drawn: a picture, or a letter on a disc; the numbers on them; and their places on a square.
 
 import { svg, words } from "./dom.js";
 import { settings } from "./settings.js";
@@ -34,12 +34,12 @@ export function picture({ kind, letter, side, drawing }, sides) {
   return group;
 }
 
-/** A picture that stands in text: in a button, in a hand. */
+/** A picture within text: in a button, in a hand. */
 export function icon(piece, sides) {
   return svg("svg", { class: "icon", viewBox: "0 0 60 60", "aria-hidden": "true" }, picture(piece, sides));
 }
 
-/** Where each of `count` pieces stands in the middle of whose square is 0, 0: the first carries the others. */
+/** The places of `count` pieces on a square, whose middle is 0, 0. The first piece carries the others. */
 export function places(count) {
   if (count === 1) return [{ x: 0, y: 0, scale: 1 }];
   const first = { x: -7, y: 7, scale: 0.76 };
@@ -51,14 +51,14 @@ export function places(count) {
   return [first, ...spots];
 }
 
-/** The facts of a piece that are numbers, points, shields, stamina; or that are so, and have a picture. */
+/** The facts of a piece that are numbers (points, shields, stamina), or that are true and have a picture. */
 export function numbersOf(piece) {
   return Object.entries(piece.facts || {}).filter(([fact, value]) => /^-?\d+$/.test(value) || (value === "true" && iconOf(fact)));
 }
 
 /**
- * What most pieces of a side have that have such a number: of the first position that has any, where `known` is what
- * those before had. One piece alone is no rule.
+ * The usual value of each number, by side and fact: the value of most pieces in the first position where any has it. A value
+ * of one piece alone is not usual. `known` are the usual values of earlier positions.
  */
 export function usualNumbers(pieces, known = new Map()) {
   const counts = new Map();
@@ -74,7 +74,7 @@ export function usualNumbers(pieces, known = new Map()) {
   return new Map([...known, ...[...counts].map(([key, values]) => [key, most(values)])]);
 }
 
-/** The numbers of a piece that are not as usual: as icons in its corners. */
+/** The unusual numbers of a piece, as badges in its corners. */
 export function badges(piece, usual) {
   const odd = numbersOf(piece).filter(([fact, value]) => usual.get(`${piece.side} ${fact}`) !== value && !isTrait(piece, fact));
   return odd.slice(0, 4).map(([fact, value], at) => {
@@ -92,14 +92,14 @@ export function badges(piece, usual) {
   });
 }
 
-/** What a piece that stands alone wears: what it has, where it looks, its numbers. */
+/** What is drawn on a piece: its direction, traits and numbers. */
 export function worn(piece, usual, isFlipped) {
   const facing = facingOf(piece);
   const turned = facing === null ? 0 : facing * 45 + (isFlipped ? 180 : 0);
   return [facing === null ? null : svg("path", { class: "facing", d: "M30 -1l9 9H21z", transform: `rotate(${turned} 30 30)` }), ...signs(piece), ...badges(piece, usual)].filter(Boolean);
 }
 
-/** What a game calls the kind of a piece: `fox` where the rules say `archbishop`. */
+/** The game's name for the kind of a piece: `fox` where the rules say `archbishop`. */
 export function kindOf(piece, kinds = []) {
   const name = kinds.find((it) => it.kind === piece.kind)?.name ?? piece.kind;
   return words(name).toLowerCase();
@@ -112,7 +112,7 @@ export function told(piece, sides, kinds = []) {
   return [`${side}${kindOf(piece, kinds)}`, ...traitsOf(piece).map((it) => it.told), ...numbers].join(", ");
 }
 
-/** Kinds as people choose among them: the strongest of those that are known first. */
+/** The order of kinds to choose from: the strongest first, unknown kinds last. */
 const ORDER = ["queen", "rook", "bishop", "knight", "king", "pawn"];
 const VALUES = { queen: 9, rook: 5, bishop: 3, knight: 3, pawn: 1, king: 0 };
 
@@ -121,5 +121,5 @@ export function byStrength(one, other) {
   return rank(one) - rank(other);
 }
 
-/** What a kind is worth as chess players count; none of a kind that they do not have. */
+/** The value of a kind as chess players count it; null for a kind that chess does not have. */
 export const worth = (kind) => (Object.hasOwn(VALUES, kind) ? VALUES[kind] : null);

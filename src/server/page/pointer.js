@@ -1,15 +1,17 @@
 // Mouse, pen and finger on a board: clicks, drags, and drawing with the right button.
 
-/** How far a press moves before it is a drag, in pixels. */
-const FAR = 6;
+/** The distance that a pointer moves before a press is a drag, in pixels. */
+export const FAR = 6;
 
-/** The colour of what is drawn, by the keys that are held. */
+/** The colour of an arrow or circle, by the keys that are held. */
 const colour = (event) => (event.shiftKey || event.ctrlKey ? "red" : event.altKey ? "blue" : "green");
 
 /**
- * Follows presses on `root`. `place` says where on the board an event is: `{square, x, y}`, without a square beside it.
- * @param {{place, grab, drag, drop, choose, sketch, let_go}} handlers `grab(square, place)` says what is picked up there, if
- * anything; `drag(what, place)` moves it, `drop(what, square)` puts it down; `choose(square)` is a click.
+ * Follows presses on `root`.
+ * @param {{place, grab, take, drag, letGo, drop, choose, sketch}} handlers `place(event)` is the place of an event on the
+ * board: `{square, x, y}`, with the square null beside it. `grab(square, place)` is what may be dragged from there, or null;
+ * `take(what)` begins to drag it, `drag(what, place)` moves it, `letGo(what)` puts it back, and `drop(what, square)` is
+ * called after that for the square where it was dropped. `choose(square)` is a click; `sketch(from, to, colour)` draws.
  */
 export function followPointer(root, handlers) {
   let press = null;
@@ -29,14 +31,14 @@ export function followPointer(root, handlers) {
     }
     if (event.button !== 0 || !event.isPrimary) return;
     press = { id: event.pointerId, square: place.square, x: event.clientX, y: event.clientY, grabbed: handlers.grab(place.square, place), held: null };
-    // What is under a finger may be drawn anew meanwhile.
+    // The element under the finger may be replaced while it is dragged.
     if (press.grabbed && event.pointerType !== "mouse") root.setPointerCapture?.(event.pointerId);
   });
-  // Pointer events come first: what was just picked up is not a place to scroll the page by.
+  // Pointer events come before touch events: a finger that has just picked up something does not scroll the page.
   root.addEventListener("touchstart", (event) => { if (press?.grabbed) event.preventDefault(); }, { passive: false });
-  const move = (event) => {
+  addEventListener("pointermove", (event) => {
     if (!press || event.pointerId !== press.id || press.sketch || !press.grabbed) return;
-    // Another button of the same mouse is told as a move: it puts back what is dragged.
+    // Another button of the same mouse comes as a move: the drag ends.
     if (event.button > 0) return end();
     if (!press.held && Math.hypot(event.clientX - press.x, event.clientY - press.y) < FAR) return;
     if (!press.held) {
@@ -45,8 +47,8 @@ export function followPointer(root, handlers) {
     }
     event.preventDefault();
     handlers.drag(press.held, handlers.place(event));
-  };
-  const up = (event) => {
+  });
+  addEventListener("pointerup", (event) => {
     if (!press || event.pointerId !== press.id) return;
     const { sketch, square, held } = press;
     press = null;
@@ -59,12 +61,6 @@ export function followPointer(root, handlers) {
     } else if (place.square === square) {
       handlers.choose(square);
     }
-  };
-  addEventListener("pointermove", move);
-  addEventListener("pointerup", up);
+  });
   addEventListener("pointercancel", (event) => { if (press && event.pointerId === press.id) end(); });
-  return () => {
-    removeEventListener("pointermove", move);
-    removeEventListener("pointerup", up);
-  };
 }

@@ -1,23 +1,23 @@
-// Presets to choose from, with their options and for whom; used by the lobby and during a game.
+// A list to choose presets from, with their options and the sides that they are for.
 
 import { h } from "./dom.js";
 
-/** `hp: how many hit points` as a name and what it is. */
+/** An option, such as `hp: how many hit points`, as its name and description. */
 function option(text) {
   const at = text.indexOf(":");
   return at < 0 ? [text, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
-/** What every preset takes. */
+/** The option of all presets. */
 const TURNS = "turns: after how many turns it ends";
 
-/** Why two presets do not go together; whichever file says it. */
+/** Why two presets do not go together, as the file of either says. */
 function reasonBetween(one, other) {
   const said = one.incompatible.find((it) => it.preset === other.preset) || other.incompatible.find((it) => it.preset === one.preset);
   return said?.reason;
 }
 
-/** For whom a preset may be active. */
+/** The choices of sides that a preset may be active for. */
 function scopes(sides) {
   return ["both", ...sides].map((it) => h("option", { value: it }, it === "both" ? (sides.length > 2 ? "for all sides" : "for both sides") : `for ${it}`));
 }
@@ -27,7 +27,7 @@ export class Picker {
   constructor(presets, sides) {
     this.rows = presets.map((it) => this.row(it, sides));
     this.elements = this.rows.map((it) => it.element);
-    this.named = sides;
+    this.sides = sides;
   }
 
   row(entry, sides) {
@@ -44,7 +44,7 @@ export class Picker {
       const [, who, ...rest] = activation.split(":");
       on.checked = true;
       if (who) scope.value = who;
-      // What is not offered is not lost.
+      // A scope or an option that is not offered is kept, too.
       if (who && scope.value !== who) scope.append(h("option", { value: who, selected: true }, `for ${who}`));
       const others = [];
       for (const pair of rest.join(":").split(",").filter(Boolean)) {
@@ -58,18 +58,22 @@ export class Picker {
     return { entry, element, on, text, set, options, scope };
   }
 
-  /** The sides of another game, which scopes name. */
-  sides(names) {
-    if (String(names) === String(this.named)) return;
-    this.named = names;
+  /** Offers the sides of another game. */
+  setSides(sides) {
+    if (String(sides) === String(this.sides)) return;
+    this.sides = sides;
     for (const { scope } of this.rows) {
       const chosen = scope.value;
-      scope.replaceChildren(...scopes(names));
-      scope.value = ["both", ...names].includes(chosen) ? chosen : "both";
+      scope.replaceChildren(...scopes(sides));
+      scope.value = ["both", ...sides].includes(chosen) ? chosen : "both";
     }
   }
 
-  /** Activations in full, as `NAME:SCOPE:OPTION=VALUE`. */
+  chosenEntries() {
+    return this.rows.filter((it) => it.on.checked).map((it) => it.entry);
+  }
+
+  /** The presets that are on, in full: `NAME:SCOPE:OPTION=VALUE`. */
   chosen() {
     return this.rows.filter((it) => it.on.checked).map((it) => it.text());
   }
@@ -79,31 +83,29 @@ export class Picker {
     this.refresh();
   }
 
-  /** Shows the options of what is on, and says of what is off that it would not go with that. */
+  /** Shows the options of presets that are on, and marks presets that do not go with those. */
   refresh() {
-    const on = new Set(this.rows.filter((it) => it.on.checked).map((it) => it.entry.preset));
     for (const row of this.rows) {
       row.element.classList.toggle("on", row.on.checked);
-      const clash = this.clash(row.entry, on);
+      const clash = this.clash(row.entry);
       row.element.classList.toggle("clash", Boolean(clash));
       row.element.title = clash;
     }
   }
 
-  /** Why presets that are on do not go together, a sentence each. */
+  /** Why presets that are on do not go together, a sentence for each pair. */
   clashes() {
-    const on = this.rows.map((it) => (it.on.checked ? it.entry : null)).filter(Boolean);
-    return on.flatMap((one, at) => on.slice(at + 1).map((other) => [one, other, reasonBetween(one, other)]))
-      .filter(([, , reason]) => reason)
-      .map(([one, other, reason]) => `${one.name} and ${other.name} do not go together: ${reason}.`);
+    const on = this.chosenEntries();
+    const sentence = (one, other) => {
+      const reason = reasonBetween(one, other);
+      return reason ? [`${one.name} and ${other.name} do not go together: ${reason}.`] : [];
+    };
+    return on.flatMap((one, at) => on.slice(at + 1).flatMap((other) => sentence(one, other)));
   }
 
-  clash(entry, on) {
-    for (const other of this.rows.map((it) => it.entry)) {
-      if (other === entry || !on.has(other.preset)) continue;
-      const reason = reasonBetween(entry, other);
-      if (reason) return `Does not go with ${other.name}: ${reason}`;
-    }
-    return "";
+  /** Why a preset does not go with one that is on; empty if it goes with all. */
+  clash(entry) {
+    const other = this.chosenEntries().find((it) => it !== entry && reasonBetween(entry, it));
+    return other ? `Does not go with ${other.name}: ${reasonBetween(entry, other)}` : "";
   }
 }

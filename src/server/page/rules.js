@@ -1,4 +1,4 @@
-// A rule editor: diagnostics while you type, and a game by what compiles.
+// The rule editor: diagnostics while you type, and games by rules that compile.
 
 import { makeGame, post } from "./api.js";
 import { announce, clear, h } from "./dom.js";
@@ -45,34 +45,29 @@ export async function showRules(main) {
     }
   };
   text.addEventListener("input", () => {
-    // What is said below is of another text now.
+    // The findings below are about an earlier text.
     asked += 1;
     enable(false);
     clear(found, h("p", { class: "hint" }, "Reading…"));
     clearTimeout(timer);
     timer = setTimeout(check, 350);
   });
-  play.addEventListener("click", async () => {
+  /** Stores the rules, and goes to the address that `target` makes of their id. */
+  const use = (target) => async () => {
     try {
       const { rules } = await post("/rules", { text: text.value, keep: true });
-      const isPreset = /^\.meta preset /m.test(text.value);
-      const wish = isPreset ? { game: "chess", presets: name ? [name] : [] } : { game: name || "chess" };
-      const made = await makeGame({ ...wish, rules, seat: "both" });
-      location.href = made.url;
+      location.href = await target(rules);
     } catch (error) {
       clear(found, h("p", { class: "error" }, error.message));
       announce(error.message);
     }
-  });
-  setUp.addEventListener("click", async () => {
-    try {
-      const { rules } = await post("/rules", { text: text.value, keep: true });
-      location.href = `/?${new URLSearchParams({ rules, ...(name ? { with: name } : {}) })}`;
-    } catch (error) {
-      clear(found, h("p", { class: "error" }, error.message));
-      announce(error.message);
-    }
-  });
+  };
+  play.addEventListener("click", use(async (rules) => {
+    const isPreset = /^\.meta preset /m.test(text.value);
+    const wish = isPreset ? { game: "chess", presets: name ? [name] : [] } : { game: name || "chess" };
+    return (await makeGame({ ...wish, rules, seat: "both" })).url;
+  }));
+  setUp.addEventListener("click", use((rules) => `/?${new URLSearchParams({ rules, ...(name ? { with: name } : {}) })}`));
   clear(main, h("h1", {}, "Write rules"),
     h("p", {}, "A preset changes any game; a game has a layout of its own. What can be written: ", h("a", { href: "/docs/rules.md", target: "_blank", rel: "noopener" }, "the language"), " and ", h("a", { href: "/docs/relations.md", target: "_blank", rel: "noopener" }, "the relations there are"), "."),
     h("div", { class: "table editor" }, h("section", { class: "panel" }, text, play, setUp), h("section", { class: "panel" }, h("h2", {}, "Findings"), found)));

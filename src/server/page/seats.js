@@ -1,8 +1,9 @@
-// The players: who sits where, clocks, what each has in hand, what was captured, who is there.
+// The players: their seats and clocks, their pieces in hand, captured pieces, and whether they are present.
 
 import { handOf } from "./choose.js";
 import { begin, clear, h, timeLeft, words } from "./dom.js";
 import { colours, icon, kindOf, worth } from "./pieces.js";
+import { FAR } from "./pointer.js";
 
 export class Seats {
   constructor(view) {
@@ -15,7 +16,7 @@ export class Seats {
   draw(isFlipped) {
     const { state } = this.view;
     const all = state.sides.map((_, side) => side);
-    // The side that is played from below; everybody else sits above.
+    // The side at the bottom of the board; all others sit above it.
     const mine = this.view.mine();
     const below = mine.length === 1 && all.length > 2 ? mine[0] : Number(isFlipped);
     const above = [...all.slice(below + 1), ...all.slice(0, below)].reverse();
@@ -71,7 +72,7 @@ export class Seats {
     copy.setAttribute("class", "carried");
     let moved = false;
     const move = (now) => {
-      if (!moved && Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) < 6) return;
+      if (!moved && Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) < FAR) return;
       if (!moved) {
         moved = true;
         document.body.append(copy);
@@ -92,7 +93,7 @@ export class Seats {
     addEventListener("pointercancel", up);
   }
 
-  /** The men of the others that are gone from the board, and by how much a side is ahead. */
+  /** The opponent's pieces that are gone from the board, and the lead of a side. */
   captured(side, position) {
     const { state, first } = this.view;
     if (!first || state.sides.length !== 2 || position.fen.includes("[")) return null;
@@ -109,10 +110,10 @@ export class Seats {
       lead ? h("b", {}, `+${lead}`) : null);
   }
 
-  /** By how much a side is ahead as chess players count; nothing where a kind is none of theirs. */
+  /** The lead of a side as chess players count it; 0 if there is a kind that chess does not have. */
   lead(side, position) {
     let sum = 0;
-    // What a game calls something else is something else: a queen that is a ferz.
+    // A kind that the game gives another name is another kind: a queen that is a ferz.
     const isTheirs = (kind) => kindOf({ kind }, position.kinds) === kind;
     for (const it of position.pieces) {
       const value = isTheirs(it.kind) ? worth(it.kind) : null;
@@ -130,8 +131,8 @@ export class Seats {
     return told.length ? h("span", { class: "counted" }, told.map(([fact, value]) => `${fact} ${value}`).join(", ")) : null;
   }
 
-  /** Who is there, as the server says now and then. */
-  told(present) {
+  /** Notes who is present, as the server says. Returns whether that has changed. */
+  notePresence(present) {
     if (JSON.stringify(present) === JSON.stringify(this.present)) return false;
     this.present = present;
     return true;
@@ -145,7 +146,7 @@ export class Seats {
       const runs = state.clock_runs && side === state.turn;
       const { initial, increment, delay } = state.clock;
       const spent = runs ? performance.now() - fetched : 0;
-      // Until it falls, which a delay puts off: for a side that has nothing else, that is all it has for a turn.
+      // A side with neither initial time nor increment has its delay for each turn.
       const own = initial || increment ? state.clocks[side] : delay;
       const left = Math.max(0, runs && state.deadline ? Math.min(own, state.deadline - state.now - spent) : own);
       clock.textContent = timeLeft(left);

@@ -1,10 +1,10 @@
-// What a person has set, kept in this browser, and the dialog that sets it.
+// The settings, which this browser keeps, and the dialog that changes them.
 
-import { h } from "./dom.js";
+import { h, labelled, showDialog } from "./dom.js";
 
 const CHOICES = {
-  pieces: ["Pieces", [["drawn", "drawn"], ["letters", "letters"]]],
-  board: ["Board", [["brown", "brown"], ["green", "green"], ["blue", "blue"], ["grey", "grey"]]],
+  pieces: ["Pieces", ["drawn", "letters"]],
+  board: ["Board", ["brown", "green", "blue", "grey"]],
 };
 const SWITCHES = {
   coordinates: "Coordinates",
@@ -24,7 +24,7 @@ function read() {
 
 export const settings = { ...DEFAULTS, ...read() };
 
-/** What the style sheets know of settings. */
+/** Passes settings on to the style sheets. */
 export function applySettings() {
   const root = document.documentElement;
   root.dataset.board = settings.board;
@@ -40,20 +40,18 @@ function set(name, value, changed) {
   changed();
 }
 
-/** Opens the dialog; `changed` is told of each change. */
+/** Opens the dialog; `changed` is called after each change. */
 export function openSettings(changed) {
-  const choice = ([name, [label, options]]) => h("label", {}, h("span", {}, label),
+  const choice = ([name, [label, options]]) => labelled(label,
     h("select", { id: `set-${name}`, onchange: (event) => set(name, event.target.value, changed) },
-      options.map(([value, text]) => h("option", { value, selected: settings[name] === value }, text))));
+      options.map((it) => h("option", { value: it, selected: settings[name] === it }, it))));
   const toggle = ([name, label]) => h("label", { class: "tick" },
     h("input", { type: "checkbox", id: `set-${name}`, checked: settings[name], onchange: (event) => set(name, event.target.checked, changed) }),
     h("span", {}, label));
-  const zoom = h("label", {}, h("span", {}, "Size of the board"),
+  const zoom = labelled("Size of the board",
     h("input", { type: "range", id: "set-zoom", min: "50", max: "100", step: "5", value: settings.zoom, oninput: (event) => set("zoom", Number(event.target.value), changed) }));
   const dialog = h("dialog", { class: "pick make", "aria-label": "Settings" }, h("h2", {}, "Settings"),
     Object.entries(CHOICES).map(choice), zoom, Object.entries(SWITCHES).map(toggle),
     h("button", { onclick: () => dialog.close() }, "Done"));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  showDialog(dialog);
 }

@@ -6,7 +6,7 @@ const TILE = "M30 7l17 9 5 35H8l5-35z";
 const tile = (text) => ({ fill: TILE, text });
 const KNIGHT = "M21 50c0-11 10-13 9-22-3 3.5-6 3.5-8 6.5l-3 3.5c-2.5 1.5-6.5-.5-6.5-4l6-13c1-3 3-5 6-6.5l-.5-6 5.5 4C41 13 48 22 48 36v14z";
 
-/** `fill`: the outline. `line`: what is drawn on it. `sign`: what is on a disc, in the colour of what is drawn on. */
+/** `fill`: the outline. `line`: lines on it. `sign`: a sign on a disc, in the colour of the lines. */
 const SHAPES = {
   pawn: { fill: "M30 11a7 7 0 0 1 4.6 12.3c3.4 1.4 5.4 3.7 5.4 6.2h-4.5c.3 6 2.5 9.5 7 13V50H17.5v-7.5c4.5-3.5 6.7-7 7-13H20c0-2.5 2-4.8 5.4-6.2A7 7 0 0 1 30 11z", line: "M17.5 44h25" },
   rook: { fill: "M15.5 11h6.5v5h5v-5h6v5h5v-5h6.5v11l-5 5v12l4.5 4v7H16v-7l4.5-4V27l-5-5z", line: "M20.5 27h19M20.5 39h19M16 44h28" },
@@ -77,7 +77,7 @@ const SHAPES = {
 /** A kind that has the outline of another, with lines of its own. */
 const lined = (kind, line) => ({ ...SHAPES[kind], line });
 
-// Kinds that are as others are, under another name.
+// Kinds that are drawn as others.
 SHAPES["janggi-cannon"] = SHAPES.cannon;
 SHAPES["sit-ke"] = SHAPES.met;
 SHAPES.sin = SHAPES.khon;
@@ -132,12 +132,12 @@ for (const [kind, letter] of [["gold", "U"], ["silver", "A"], ["copper", "C"], [
   SHAPES[`flying-${kind}`] = tile(`+${letter}`);
 }
 
-/** Of a kind; none of one that is drawn as its letter. */
+/** The shape of a kind; null for a kind that is drawn as its letter. */
 export function shapeOf(kind) {
   return Object.hasOwn(SHAPES, kind) ? SHAPES[kind] : null;
 }
 
-/** What a number on a piece is about, where there is a picture for it: inside a square of 12. */
+/** Pictures of what a number on a piece is about, in a square of 12. */
 const ICONS = {
   hp: "M6 11L1.5 6.2a2.7 2.7 0 0 1 4.5-3 2.7 2.7 0 0 1 4.5 3z",
   shield: "M6 1l4.5 1.5v3.5c0 2.5-2 4-4.5 5-2.5-1-4.5-2.5-4.5-5V2.5z",
@@ -145,7 +145,7 @@ const ICONS = {
   heroic: "M6 .8l1.5 3.5 3.8.3-2.9 2.5.9 3.7L6 8.8l-3.3 2 .9-3.7L.7 4.6l3.8-.3z",
 };
 
-/** By the last part of a fact's name. */
+/** The picture for a fact, by the last part of its name. */
 export function iconOf(fact) {
   const name = fact.split(/[._]/).pop();
   return Object.hasOwn(ICONS, name) ? ICONS[name] : null;

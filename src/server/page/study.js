@@ -1,4 +1,4 @@
-// A study: a game with variations and comments. Its owner plays on the board, everybody else goes through it.
+// A study: a game with variations and comments. Its owner adds to it by playing on the board; all others only read it.
 
 import { get, myAccount, post, remove } from "./api.js";
 import { Board } from "./board.js";
@@ -14,7 +14,7 @@ export async function showStudy(main, id) {
   await view.show(Number(location.hash.slice(1)) || 0).catch(() => view.show(0));
 }
 
-/** What the presets of a study are called, by what its rules say of them. */
+/** The names of presets in the rules of a study. */
 async function namesOf({ presets, rules }) {
   const catalogue = presets.length ? await get(`/catalogue?rules=${rules}`).catch(() => null) : null;
   return new Map((catalogue?.presets ?? []).map((it) => [it.preset, it.name]));
@@ -45,7 +45,6 @@ class StudyView {
       canDrag: (square, piece) => this.isMine && actionsOf({ square, piece }, this.position).length > 0,
       onTake: (square, piece) => this.select({ square, piece }),
       onDrag: (square, to) => { if (to === null || to === square || !this.goTo(to)) this.select(null); },
-      onHover: () => {},
       hasSteps: true,
     });
     this.title = h("div", { class: "title" });
@@ -62,7 +61,7 @@ class StudyView {
       h("section", { class: "side", "aria-label": "Board" }, h("div", { class: "board" }, this.board.root)),
       h("section", { class: "panel play", "aria-label": "Study" }, this.title, steps, this.status, this.others, this.tree, this.said, this.error)));
     document.addEventListener("keydown", (event) => {
-      if (event.target.closest("textarea, input, dialog")) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("textarea, input, dialog")) return;
       const to = { ArrowLeft: () => this.node(this.at)?.after, ArrowRight: () => this.next(this.at), Home: () => 0, End: () => this.end(this.at) }[event.key];
       if (!to) return;
       event.preventDefault();
@@ -100,7 +99,10 @@ class StudyView {
   }
 
   async show(id) {
+    this.wanted = id;
     if (!this.positions.has(id)) this.positions.set(id, await get(`/studies/${this.id}/nodes/${id}`));
+    // Another action may have been chosen meanwhile.
+    if (this.wanted !== id) return;
     this.at = id;
     this.selected = null;
     this.error.textContent = "";
@@ -194,7 +196,7 @@ class StudyView {
     const { position } = this;
     const targets = new Map(actionsOf(this.selected, position).map((it) => [it.to, it]));
     const node = this.node(this.at);
-    this.board.draw(position, { flipped: this.flipped, selected: this.selected?.square ?? null, targets, last: node ? squaresOf(node.uci, position) : [], lit: new Set(), effects: new Map(), sides: this.study.sides, usual: usualNumbers(position.pieces, new Map()), trail: [] });
+    this.board.draw(position, { flipped: this.flipped, selected: this.selected?.square ?? null, targets, last: node ? squaresOf(node.uci, position) : [], sides: this.study.sides, usual: usualNumbers(position.pieces, new Map()) });
   }
 
   drawStatus() {
@@ -213,7 +215,7 @@ class StudyView {
       plain.map((it) => h("button", { onclick: () => this.play(it) }, actionName(it)))] : []);
   }
 
-  /** A line of actions from one on: what else was played at a place stands in brackets behind it. */
+  /** The main line after an action, with other lines as variations behind the actions that they replace. */
   line(from, number, isMain, startsAnew = true) {
     const root = h(isMain ? "div" : "span", { class: isMain ? "line-main" : "line-side" });
     let [at, count, starts] = [from, number, startsAnew];
@@ -228,7 +230,7 @@ class StudyView {
     return root;
   }
 
-  /** An action with its number and what is said of it. `count` is the number of turns before it, and one. */
+  /** An action with its number, glyphs and comment. `count` is the number of its turn, from 1. */
   word(node, count, starts) {
     const round = Math.ceil(count / this.study.sides.length);
     const isFirst = (count - 1) % this.study.sides.length === 0;

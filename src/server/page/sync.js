@@ -1,17 +1,18 @@
-// What the server says of a game, kept up to date: the state, the socket, and what is done when nothing is heard.
+// The state of a game, kept up to date with the server: by requests, by a socket, and by asking again after a silence.
 
 import { backoff, get, isPassing, keepToken, myAccount, newId, postSurely, sleep, tokenOf } from "./api.js";
 import { announce } from "./dom.js";
 
-/** Milliseconds: how often the server is asked whether it is there, and after which silence the page says so. */
+/** Milliseconds between pings to the server, and of silence until the page says that nothing is heard. */
 const BEAT = 4000;
 const SILENCE = 10000;
-/** How many of the last actions come with the state; those before are asked for once. */
+/** How many of the last actions come with the state; earlier ones are requested once. */
 const LINES = 200;
 
 /**
- * A game as the server has it. Whoever shows it says what becomes of a new state (`changed`), of a message (`hear`), of a
- * silence (`silent`) and of what went wrong (`tell`), and which event of others it was told last (`lastHeard`).
+ * A game as the server has it. A class that shows it has methods for a new state (`changed`), a message of the socket
+ * (`hear`), the beginning and end of a silence (`silent`) and an error (`tell`), and the number of the last event that it
+ * was sent (`lastHeard`).
  */
 export class Sync {
   constructor(id) {
@@ -20,9 +21,9 @@ export class Sync {
     this.first = null; // the position before the first move
     this.lines = []; // all actions that are known
     this.retry = 0;
-    this.want = 0; // the last event that was told of: no answer from before it is shown
+    this.want = 0; // the last event that the page knows of: an older state is not shown
     this.heard = performance.now();
-    this.silence = null; // what is said about a server that is not heard of
+    this.silence = null; // the sentence about a silent server
     addEventListener("online", () => this.comeBack());
   }
 
@@ -30,7 +31,7 @@ export class Sync {
     const before = this.state;
     const want = Math.max(this.want, before?.v ?? 0);
     const state = await get(`/games/${this.id}?lines=${LINES}${want ? `&v=${want}` : ""}`, this.token);
-    // The page never goes back: an answer from before what it has shown is none.
+    // The page never goes back to an older state.
     if (state.v < want) throw new Error("the answer is older than what was seen");
     state.history = await this.whole(state);
     this.first ??= await this.firstPosition(state);
@@ -40,17 +41,17 @@ export class Sync {
     await this.changed(before);
   }
 
-  /** What was on the board before the first move, to tell what was captured. */
+  /** The position before the first move, by which captured pieces are found. */
   async firstPosition(state) {
     if (state.ply === 0) return state.position;
-    // Without it the game is played all the same.
+    // The game can be played without it.
     return get(`/games/${this.id}?ply=0&lines=0&v=${state.v}`, this.token).then((it) => it.position, () => null);
   }
 
-  /** All actions of a game: those that a state tells, behind those that are known or asked for. */
+  /** All actions of a game: those of a state, after earlier ones that are known or requested now. */
   async whole({ v, history, lines_from: from }) {
     const same = (one, other) => one && other && one.uci === other.uci && one.at === other.at;
-    // Where the first one is what it was, nothing before it was taken back.
+    // If the first action of the state is what it was, nothing before it was taken back.
     const known = same(this.lines[from], history[0]) ? this.lines.slice(0, from) : [];
     while (known.length < from) {
       const page = await get(`/games/${this.id}/lines?from=${known.length}&limit=1000&v=${v}`, this.token);
@@ -67,7 +68,7 @@ export class Sync {
     this.socket = socket;
     this.connected = performance.now();
     socket.addEventListener("open", () => {
-      // Where too many watch, players have room all the same.
+      // Players have room even if there are too many watchers.
       if (this.token) socket.send(JSON.stringify({ t: "auth", d: { token: this.token } }));
       this.retry = 0;
     });
@@ -84,7 +85,7 @@ export class Sync {
     });
   }
 
-  /** The socket is gone, or as good as gone: another one is opened after a while. */
+  /** Replaces a socket that is closed or silent, after a while. */
   reconnect() {
     this.socket?.close();
     this.socket = null;
@@ -94,14 +95,14 @@ export class Sync {
     if (this.retry > 1) this.refresh();
   }
 
-  /** The device is online again: it does not wait for the next attempt. */
+  /** Reconnects now, since the device is online again. */
   comeBack() {
     if (!this.state) return;
     this.retry = 0;
     this.reconnect();
   }
 
-  /** Asks whether the server is there, and says so when nothing has been heard of it for a while. */
+  /** Pings the server, and reconnects when nothing has been heard from it for a while. */
   watchOver() {
     const now = performance.now();
     this.showSilence();
@@ -118,15 +119,15 @@ export class Sync {
       ? `Nothing has been heard from the server for ${seconds} seconds: what you see may be old. Trying again.` : null;
     if (silence === this.silence) return;
     if (silence && !this.silence) announce(silence);
-    // What happened meanwhile may have been lost on the way.
+    // Messages of that time may be lost.
     if (!silence) this.refresh();
     this.silence = silence;
     this.silent(silence !== null);
   }
 
   /**
-   * Loads again, until what is shown is not older than an event, however often it fails. What comes
-   * while that is under way is loaded once more, not once each.
+   * Loads the state until it is not older than event `v`, again after each failure that may pass. Calls while it loads lead
+   * to one more load together.
    */
   refresh(v = 0) {
     this.want = Math.max(this.want, v);
@@ -150,7 +151,7 @@ export class Sync {
     }
   }
 
-  /** A rematch is played with the same token. */
+  /** Keeps the token of a guest's seat for the rematch, which has the same. */
   keepSeat(game) {
     if (this.token && this.token !== myAccount()?.token) keepToken(game, this.token);
   }
@@ -161,7 +162,7 @@ export class Sync {
     location.href = `/game/${game}`;
   }
 
-  /** Does what a player may do; whether it was done. */
+  /** Sends an act of a player. Returns whether it was done. */
   async act(name, body = {}) {
     try {
       const answer = await postSurely(`/games/${this.id}/${name}`, { id: newId(), ...body }, this.token);

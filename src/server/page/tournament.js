@@ -1,40 +1,38 @@
-// Tournaments: those that there are, one with its standings and games, and the form that makes one. Whose game begins is
-// taken to it.
+// Tournaments: the list of them, the page of one with its standings and games, and the form that makes one. Players are
+// taken to their games as these begin.
 
 import { logIn } from "./account.js";
-import { get, myAccount, post, remove } from "./api.js";
+import { get, myAccount, post, remove, sleep } from "./api.js";
 import { Board } from "./board.js";
-import { announce, begin, clear, confirmed, h, plural, spoken, words } from "./dom.js";
-import { gameField } from "./games.js";
+import { announce, begin, clear, confirmed, h, labelled, plural, showDialog, table, words } from "./dom.js";
+import { gameField, spokenBy, titleOf } from "./games.js";
 import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { usualNumbers } from "./pieces.js";
 import { Picker } from "./presets.js";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two requests for what is new. */
 const LOOK = 3000;
-/** How many games are shown that are over, and how many results of each player. */
+/** How many games that are over are shown, and how many results of each player. */
 const SHOWN = 200;
 const SHEET = 20;
 /** Minutes a side, and seconds added a turn. */
 const TIMES = [[1, 0], [3, 2], [5, 3], [10, 5], [30, 20]];
-/** In how many minutes it begins; without any, when its maker starts it. */
+/** The minutes after which a tournament begins; 0 if its maker starts it. */
 const STARTS = [["when I start it", 0], ["in 5 minutes", 5], ["in 15 minutes", 15], ["in an hour", 60], ["in a day", 1440]];
 
 const timed = ({ initial, increment }) => `${plural(initial / 60000, "minute")}${increment ? ` + ${plural(increment / 1000, "second")}` : ""}`;
 const lengthOf = (it) => (it.minutes ? `arena of ${plural(it.minutes, "minute")}` : `Swiss of ${plural(it.rounds, "round")}`);
 const mine = () => myAccount()?.name.toLowerCase();
-/** A half is written as one. */
+/** Points, with a half as a fraction. */
 const points = (value) => (value % 1 ? `${Math.floor(value) || ""}½` : `${value}`);
 
-/** A time to come or to pass, in minutes and seconds; far ones by the clock. */
+/** The time until something, in minutes and seconds, or in hours if it is long. */
 function left(millis) {
   const seconds = Math.max(0, Math.ceil(millis / 1000));
   if (seconds >= 36000) return `${Math.round(seconds / 3600)} hours`;
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
-
-const table = (heads, rows) => h("table", {}, h("thead", {}, h("tr", {}, heads.map((it) => h("th", { scope: "col" }, it)))), h("tbody", {}, rows));
 
 /** Nobody is paired any more: an arena's time is over, or a tournament was ended early. */
 const isEnding = (it, now) => it.state === "running" && it.ends !== null && it.ends <= now;
@@ -42,14 +40,14 @@ const isEnding = (it, now) => it.state === "running" && it.ends !== null && it.e
 /** The game that an account plays in a tournament. */
 const gameOf = (tournament, id) => tournament.playing.find((it) => id && it.players.includes(id))?.game;
 
-/** Takes a player to a game, once: who comes back from it stays. */
+/** Takes a player to a game, but only once: a player who comes back is not taken there again. */
 function take(game) {
   if (!game || sessionStorage.getItem("taken") === game) return;
   sessionStorage.setItem("taken", game);
   location.href = `/game/${game}`;
 }
 
-/** Looks for the next game of a player whose game of a tournament is over. */
+/** Waits for the next game of a player whose game in a tournament is over, and goes there. */
 export function awaitNext(id, over) {
   const look = async () => {
     const found = await get(`/tournaments/${id}`).catch(() => null);
@@ -86,9 +84,9 @@ class TournamentView {
     await this.show(found);
     setInterval(() => this.tick(), 1000);
     for (;;) {
-      await new Promise((wake) => setTimeout(wake, LOOK));
+      await sleep(LOOK);
       if (this.found.state === "over") return;
-      // Who plays is waited for, whatever tab is looked at.
+      // A player is taken to a game even while another tab is looked at.
       if (document.hidden && !this.entrant()) continue;
       const next = await get(`/tournaments/${this.id}`).catch((error) => (error.status === 404 ? null : this.found));
       if (!next) return void (location.href = "/");
@@ -96,7 +94,7 @@ class TournamentView {
     }
   }
 
-  /** The name of its maker, as it is written, if that is known here. */
+  /** The name of the maker with its capitals if the page knows it, else the id. */
   maker({ by, standings }) {
     return standings.find((it) => it.id === by)?.name ?? (mine() === by ? myAccount().name : by);
   }
@@ -106,15 +104,15 @@ class TournamentView {
   }
 
   heading(found) {
-    const title = this.catalogue.games.find((it) => it.game === found.game)?.title ?? words(found.game);
-    const presets = found.presets.map((it) => spoken(it, (preset) => this.catalogue.presets.find((one) => one.preset === preset)?.name));
+    const title = titleOf(this.catalogue, found.game);
+    const presets = found.presets.map((it) => spokenBy(this.catalogue, it));
     const about = found.presets.length ? `?${new URLSearchParams({ presets: found.presets.join(" ") })}` : "";
     notice(`${found.title} – Rulemate`, false);
     clear(this.title, h("h1", {}, found.title), h("p", { class: "hint" }, h("a", { href: `/about/${found.game}${about}` }, title),
       presets.length ? ` with ${presets.join(", ")}` : "", `, ${lengthOf(found)}, ${timed(found.clock)}${found.rated ? ", rated" : ""}, made by `, h("a", { href: `/user/${found.by}` }, this.maker(found))));
   }
 
-  /** What has changed is drawn anew; the rest stays, with what is focused in it. */
+  /** Draws the parts that have changed. The rest stays, and keeps the focus. */
   async show(found) {
     const before = this.found;
     const same = (part) => before && JSON.stringify(part(before)) === JSON.stringify(part(found));
@@ -130,7 +128,7 @@ class TournamentView {
     take(gameOf(found, mine()));
   }
 
-  /** Where it stands; the time goes on between two looks. */
+  /** Writes the state and the time that is left. */
   tick() {
     const { found } = this;
     const now = found.now + performance.now() - this.fetched;
@@ -180,7 +178,7 @@ class TournamentView {
 
   drawPlayers() {
     const { found } = this;
-    // What each game or round was worth, as far as it is listed.
+    // The results of a player's games and rounds without an opponent, as far as they are listed.
     const sheet = (id) => this.over.filter((it) => it.players.includes(id)).sort((one, other) => one.number - other.number)
       .map((it) => (it.winner === null ? (it.game ? "½" : "0") : it.players[it.winner] === id ? "1" : "0")).slice(-SHEET).join(" ");
     const row = (it, at) => h("tr", { class: it.id === mine() ? "me" : null }, h("td", {}, at + 1),
@@ -192,7 +190,7 @@ class TournamentView {
       : h("p", {}, "Nobody has joined yet."));
   }
 
-  /** The game of those who are ahead, as it goes on; another one when it is over. */
+  /** The game of the players who lead, until it is over; then another one. */
   async drawStage() {
     const { standings, playing } = this.found;
     const place = (it) => Math.min(...it.players.map((id) => standings.findIndex((one) => one.id === id)));
@@ -204,11 +202,11 @@ class TournamentView {
     const { position, sides, seats, history } = state;
     if (this.staged !== shown.game) {
       const seat = (side) => h("p", { class: "seat" }, `${begin(words(sides[side]))}: `, h("b", {}, seats[side] ?? ""));
-      // It is to be looked at: whoever wants more goes there.
+      // The board here is only for watching.
       clear(this.stage, seat(1), h("div", { inert: true }, this.board.root), seat(0), h("a", { href: `/game/${shown.game}` }, "Watch this game"));
     }
     [this.staged, this.seen] = [shown.game, state.v];
-    this.board.draw(position, { flipped: false, selected: null, targets: new Map(), last: history.length ? squaresOf(history.at(-1).uci, position) : [], lit: new Set(), effects: new Map(), sides, usual: usualNumbers(position.pieces, new Map()), trail: [] });
+    this.board.draw(position, { last: history.length ? squaresOf(history.at(-1).uci, position) : [], sides, usual: usualNumbers(position.pieces, new Map()) });
   }
 
   async drawGames() {
@@ -236,13 +234,12 @@ class TournamentView {
   }
 }
 
-/** What the lobby says of tournaments; open where there are some to be joined or seen. */
+/** The list of tournaments in the lobby: open if one of them is not over. */
 export async function tournaments(catalogue) {
   const list = h("div", { class: "games" });
-  const title = (it) => catalogue.games.find((one) => one.game === it)?.title ?? words(it);
   const draw = (all) => {
     const state = (it) => (it.state === "over" ? (it.winner ? `won by ${it.winner}` : "over") : it.state === "running" ? (it.rounds ? `round ${it.round} of ${it.rounds}` : "goes on") : it.starts ? `begins ${new Date(it.starts).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : "can be joined");
-    const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/tournament/${it.id}` }, it.title), h("small", { class: "what" }, `${title(it.game)}, ${lengthOf(it)}, ${timed(it.clock)}${it.rated ? ", rated" : ""}`)), h("td", {}, it.entrants), h("td", {}, state(it)));
+    const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/tournament/${it.id}` }, it.title), h("small", { class: "what" }, `${titleOf(catalogue, it.game)}, ${lengthOf(it)}, ${timed(it.clock)}${it.rated ? ", rated" : ""}`)), h("td", {}, it.entrants), h("td", {}, state(it)));
     clear(list, all.length ? table(["Tournament", "Players", "State"], all.map(row)) : h("p", {}, "There are none at the moment."));
   };
   const all = await get("/tournaments").catch(() => []);
@@ -252,7 +249,7 @@ export async function tournaments(catalogue) {
   return { root, refresh: async () => { if (root.open && !root.contains(document.activeElement)) draw(await get("/tournaments")); } };
 }
 
-/** Asks what is to be played, by whom and when. */
+/** The form that makes a tournament. */
 function make(catalogue) {
   const title = h("input", { id: "tournament-title", maxlength: "60", placeholder: "as you like" });
   const game = gameField("tournament-game", catalogue, "chess");
@@ -263,7 +260,6 @@ function make(catalogue) {
   const starts = h("select", { id: "tournament-starts" }, STARTS.map(([text, minutes]) => h("option", { value: minutes }, text)));
   const rated = h("input", { id: "tournament-rated", type: "checkbox" });
   const error = h("p", { class: "error", role: "alert" });
-  const label = (text, field) => h("label", {}, h("span", {}, text), field);
   const measure = h("span", {}, "Rounds");
   kind.addEventListener("change", () => {
     const isArena = kind.value === "minutes";
@@ -281,13 +277,11 @@ function make(catalogue) {
     }
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": "Make a tournament" }, h("form", { onsubmit: go, onchange: () => picker.refresh() },
-    h("h2", {}, "Make a tournament"), label("Title", title), label("Game", game),
+    h("h2", {}, "Make a tournament"), labelled("Title", title), labelled("Game", game),
     h("details", {}, h("summary", {}, "Presets on top"), h("div", { class: "presets", tabindex: "0" }, picker.elements)),
-    h("div", { class: "pair" }, label("Kind", kind), h("label", {}, measure, length)),
-    h("div", { class: "pair" }, label("Time for each", time), label("It begins", starts)),
+    h("div", { class: "pair" }, labelled("Kind", kind), h("label", {}, measure, length)),
+    h("div", { class: "pair" }, labelled("Time for each", time), labelled("It begins", starts)),
     h("label", { class: "tick" }, rated, h("span", {}, "Rated: its games change ratings")), error,
     h("button", {}, "Make it"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  showDialog(dialog);
 }

@@ -1,11 +1,11 @@
-// What a piece has beside its kind: elements and abilities, as the rules list them. Drawn on the piece as small signs, told
-// whole on a card.
+// Traits of pieces: elements and abilities, as the rules list them. They are small signs on the piece, and sentences on a
+// card.
 
 import { get } from "./api.js";
 import { begin, clear, h, svg, words } from "./dom.js";
 import { icon, kindOf, numbersOf } from "./pieces.js";
 
-/** Signs in a square of 12. */
+/** The signs of traits, as paths in a square of 12. */
 const SIGNS = {
   bastion: "M1 11V2h2.2v2h1.7V2h2.2v2h1.7V2H11v9z",
   belligerent: "M1 1l5 3.5L11 1 7.5 6 11 11 6 7.5 1 11l3.5-5z",
@@ -34,14 +34,11 @@ const SIGNS = {
   "temporal-lock": "M2 0h8v1.5L7 6l3 4.5V12H2v-1.5L5 6 2 1.5z",
   "umbral-step": "M8 .5a5.5 5.5 0 1 0 3.5 7.5A4.5 4.5 0 0 1 8 .5z",
   light: "M6 0l1.3 3.2L10.5 2 9 5l3 1-3 1 1.5 3-3.2-1.2L6 12 4.7 8.8 1.5 10 3 7 0 6l3-1-1.5-3 3.2 1.2z",
-  shadow: "M8 .5a5.5 5.5 0 1 0 3.5 7.5A4.5 4.5 0 0 1 8 .5z",
-  fire: "M6 0c.5 3 4 4 4 7.5a4 4 0 0 1-8 0C2 5.5 3.5 5 4 3c1 .5 1.3 1.3 1.3 2.2C6.2 4 6.3 2 6 0z",
   water: "M6 0c2 3.5 4 5 4 7.5a4 4 0 0 1-8 0C2 5 4 3.5 6 0z",
   earth: "M0 11L4 3l2.5 4L8 5l4 6z",
-  air: "M0 3h7a1.5 1.5 0 1 0-1.5-1.5H4A3 3 0 1 1 7 4.5H0zM0 6h10.5v1.5H0zM0 9h6.5v1.5H0z",
-  lightning: "M7 0L2 7h3l-1 5 6-7H6.5z",
 };
-/** Maximum number of signs on a piece; how many more there are is written. */
+Object.assign(SIGNS, { shadow: SIGNS["umbral-step"], fire: SIGNS.scorch, air: SIGNS.tailwind, lightning: SIGNS.overload });
+/** Maximum number of signs on a piece; the number of further traits is written. */
 const SHOWN = 4;
 
 /** The sign of a trait: a picture, or its first two letters. */
@@ -61,7 +58,7 @@ export function traitsOf(piece) {
   return [...seen.values()];
 }
 
-/** The signs along the upper edge of a piece: first what has a colour of its own. */
+/** The signs along the upper edge of a piece. */
 export function signs(piece) {
   const all = traitsOf(piece);
   if (!all.length) return [];
@@ -75,24 +72,24 @@ export function signs(piece) {
 
 const COMPASS = ["n", "ne", "e", "se", "s", "sw", "w", "nw"];
 
-/** The direction that a fact of a piece names, in steps of 45 degrees; none if it looks no way. */
+/** The direction that a piece faces, in steps of 45 degrees from north; null if no fact names one. */
 export function facingOf(piece) {
   const found = Object.entries(piece.facts || {}).find(([fact, value]) => /facing/.test(fact) && COMPASS.includes(value));
   return found ? COMPASS.indexOf(found[1]) : null;
 }
 
-const told = new Map();
+const descriptions = new Map();
 
-/** What the presets of some rules say of themselves, by name: asked for once. */
+/** The descriptions of the presets of some rules, by name. Requested once. */
 async function described(rules) {
-  if (!told.has(rules)) {
-    told.set(rules, get(`/catalogue?rules=${rules}`)
-      .then((it) => new Map(it.presets.map((one) => [one.preset, one.description])), () => { told.delete(rules); return new Map(); }));
+  if (!descriptions.has(rules)) {
+    descriptions.set(rules, get(`/catalogue?rules=${rules}`)
+      .then((it) => new Map(it.presets.map((one) => [one.preset, one.description])), () => { descriptions.delete(rules); return new Map(); }));
   }
-  return told.get(rules);
+  return descriptions.get(rules);
 }
 
-/** A card that tells all of a piece. */
+/** A card with the traits and numbers of a square's pieces. */
 export class Card {
   constructor(isFloating) {
     this.root = h("div", { class: isFloating ? "card floating" : "card", hidden: true, ...(isFloating ? { "aria-hidden": "true" } : { role: "note", "aria-label": "The piece" }) });
@@ -104,19 +101,19 @@ export class Card {
     this.root.hidden = true;
   }
 
-  /** Shows what the pieces of a square have, if they have something that is not seen by their pictures. */
+  /** Shows the traits and numbers of pieces, if they have any. */
   async show(pieces, sides, rules, kinds) {
-    const worth = pieces.filter((it) => traitsOf(it).length || numbersOf(it).length);
-    if (!worth.length) return this.hide();
-    const key = JSON.stringify(worth);
+    const shown = pieces.filter((it) => traitsOf(it).length || numbersOf(it).length);
+    if (!shown.length) return this.hide();
+    const key = JSON.stringify(shown);
     if (key === this.shown && !this.root.hidden) return;
     this.shown = key;
-    const about = worth.some((it) => traitsOf(it).length) ? await described(rules) : new Map();
+    const about = shown.some((it) => traitsOf(it).length) ? await described(rules) : new Map();
     if (key !== this.shown) return;
     const row = (it) => h("li", {}, signIcon(it.name), h("span", {}, h("b", {}, it.told), about.has(it.name) ? `: ${about.get(it.name)}.` : ""));
     const number = ([fact, value]) => h("li", {}, value === "true" ? begin(words(fact)) : `${begin(words(fact))}: ${value}`);
     const plain = (it) => numbersOf(it).filter(([fact]) => !isTrait(it, fact));
-    clear(this.root, worth.map((it) => [
+    clear(this.root, shown.map((it) => [
       h("p", { class: "name" }, icon(it, sides), `${begin([it.side == null ? "" : words(sides[it.side]), kindOf(it, kinds)].filter(Boolean).join(" "))} on ${it.square}`),
       h("ul", {}, traitsOf(it).map(row), plain(it).map(number)),
     ]));
@@ -124,5 +121,5 @@ export class Card {
   }
 }
 
-/** Whether a number of a piece is told as a trait already. */
+/** Whether a fact of a piece is one of its traits. */
 export const isTrait = (piece, fact) => traitsOf(piece).some((it) => it.name === fact.split(/[.:]/).pop().replaceAll("_", "-"));

@@ -1,4 +1,4 @@
-// Why, and why not: questions to the rules, answered in a few sentences, with the proof behind a fold.
+// Why a move is legal or a fact holds, or why not: the answer in a few sentences, with the proof behind a fold.
 
 import { get } from "./api.js";
 import { announce, clear, h } from "./dom.js";
@@ -6,7 +6,7 @@ import { announce, clear, h } from "./dom.js";
 export class Why {
   constructor(view) {
     this.view = view;
-    this.unfolded = false; // what holds of a square, as it was left
+    this.unfolded = false; // whether the facts about a square are unfolded
     this.answer = h("div", {});
     this.root = h("div", { class: "why", tabindex: "0" });
     clear(this.root, this.form(), this.answer);
@@ -41,7 +41,7 @@ export class Why {
     }
   }
 
-  /** What holds of a square: behind a fold, for most clicks are moves. */
+  /** The facts about a square, behind a fold, since most clicks are moves. */
   async about(square) {
     try {
       const { rows } = await this.query({ square });
@@ -52,7 +52,7 @@ export class Why {
           h("button", { class: "row", onclick: () => this.ask({ fact: it.fact }) }, it.sentence)))));
       clear(this.answer, fold);
     } catch (error) {
-      // The square may be of a position that is gone: what is shown stays true.
+      // If the square is no longer selected, the error is about an earlier position.
       if (this.view.selected?.square === square) this.view.tell(error.message);
     }
   }
@@ -76,7 +76,7 @@ export class Why {
     announce(answer.sentences.join(" "));
   }
 
-  /** What was told of another position is not true any more. */
+  /** Drops the answer, which is about another position. */
   forget() {
     clear(this.answer, h("p", { class: "hint" }, "Choose a square to see what holds of it. Choose a piece and a square that it may not go to, and the rules say why not."));
   }

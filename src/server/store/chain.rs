@@ -10,9 +10,14 @@ pub struct Chain {
     hash: String,
 }
 
+/// The error of a log that is damaged at an event.
+pub(super) fn damaged(game: &str, seq: u64, fault: &str) -> StoreError {
+    StoreError::Damaged { game: game.to_owned(), seq, fault: fault.to_owned() }
+}
+
 /// The error of a log without an event that it should have.
 pub(super) fn missing(game: &str, seq: u64) -> StoreError {
-    StoreError::Damaged { game: game.to_owned(), seq, fault: format!("number {seq} is missing") }
+    damaged(game, seq, &format!("number {seq} is missing"))
 }
 
 /// The hash that is stored with a snapshot, and compared when it is read.
@@ -60,12 +65,13 @@ impl Chain {
     /// An event before it is missing, or it is not what was written.
     pub fn verify(&mut self, game: &str, row: &StoredEvent) -> Result<(), StoreError> {
         let expected = self.next(&row.payload);
-        let fault = match row {
-            _ if row.seq != expected.seq => format!("number {} is missing", expected.seq),
-            _ if row.hash != expected.hash => "it is not what was written".to_owned(),
-            _ => return Ok(()),
-        };
-        Err(StoreError::Damaged { game: game.to_owned(), seq: expected.seq, fault })
+        if row.seq != expected.seq {
+            return Err(missing(game, expected.seq));
+        }
+        if row.hash != expected.hash {
+            return Err(damaged(game, row.seq, "it is not what was written"));
+        }
+        Ok(())
     }
 
     /// Verifies a page: the events that were read after this chain ends, `limit` at most. If the log does not go on
@@ -83,23 +89,19 @@ impl Chain {
         for row in rows {
             self.verify(game, row)?;
         }
-        match rows.len() >= limit && self.seq < head.seq {
-            true => Ok(()),
-            false => self.ends_at(game, head),
-        }
+        let goes_on = rows.len() >= limit && self.seq < head.seq;
+        if goes_on { Ok(()) } else { self.ends_at(game, head) }
     }
 
-    /// Checks that a log which ends here has the end that is stored beside it.
+    /// Verifies that a log which ends here has the end that is stored beside it.
     fn ends_at(&self, game: &str, head: &Self) -> Result<(), StoreError> {
-        let (seq, fault) = match self.seq == head.seq {
-            true if self.hash == head.hash => return Ok(()),
-            true => (self.seq, "it is not the last event that was written".to_owned()),
-            false => {
-                let fault =
-                    format!("the log has {} events, but {} were written", self.seq, head.seq);
-                (self.seq.min(head.seq) + 1, fault)
-            }
-        };
-        Err(StoreError::Damaged { game: game.to_owned(), seq, fault })
+        if self.seq != head.seq {
+            let fault = format!("the log has {} events, but {} were written", self.seq, head.seq);
+            return Err(damaged(game, self.seq.min(head.seq) + 1, &fault));
+        }
+        if self.hash != head.hash {
+            return Err(damaged(game, self.seq, "it is not the last event that was written"));
+        }
+        Ok(())
     }
 }

@@ -1,12 +1,11 @@
-//! Verifies the rows of a store: each table's rows are checked against their hashes,
-//! against the rows that they belong to, and against the tally of their table. Every kind of store feeds
-//! its rows in.
+//! Verifies the rows of a store, which each kind of store feeds in: against their hashes, the rows that they belong to,
+//! and the tallies of their tables.
 //!
 //! Deliberately absent: what the events of a log mean, which `server::verify` checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tally::{PROBES, TALLIED, Tally};
+use super::tally::{PROBES, Tallies, Tally};
 use super::{Chain, Health, StoredEvent, Upload, chain};
 
 /// A check under way: games first, then the other tables, then the tallies.
@@ -19,7 +18,7 @@ pub(super) struct Check {
     texts: BTreeSet<String>,
     /// The other texts, by key.
     named: BTreeMap<String, String>,
-    tallies: [Tally; TALLIED.len()],
+    tallies: Tallies,
 }
 
 impl Check {
@@ -30,7 +29,7 @@ impl Check {
     pub(super) fn game(&mut self, id: &str, head: &Chain, rows: &[StoredEvent]) {
         self.health.games += 1;
         self.health.events += rows.len() as u64;
-        self.tallies[0].add_game(id);
+        self.tallies.games.add_game(id);
         self.games.insert(id.to_owned(), head.seq());
         if head.seq() == 0 {
             self.fault(format!("game {id} has no events"));
@@ -65,7 +64,7 @@ impl Check {
     }
 
     pub(super) fn text(&mut self, key: &str, text: &str) {
-        self.tallies[1].add_text(key, text);
+        self.tallies.texts.add_text(key, text);
         if ["user-", "account-", "bot-"].iter().any(|it| key.starts_with(it)) {
             self.named.insert(key.to_owned(), text.to_owned());
             return;
@@ -78,7 +77,7 @@ impl Check {
 
     /// Checks an upload; the texts must have been fed before.
     pub(super) fn upload(&mut self, upload: &Upload) {
-        self.tallies[2].add_upload(upload);
+        self.tallies.uploads.add_upload(upload);
         if !self.texts.contains(&upload.rules) {
             let Upload { owner, rules, .. } = upload;
             self.fault(format!("there is no text of the rules {rules:?} that {owner:?} keeps"));
@@ -86,7 +85,7 @@ impl Check {
     }
 
     pub(super) fn record(&mut self, key: &str, value: &str) {
-        self.tallies[3].add_record(key, value);
+        self.tallies.records.add_record(key, value);
     }
 
     /// Checks the accounts of earlier versions: each is two texts that name each other (`user-` and `account-`), and a
@@ -127,9 +126,10 @@ impl Check {
         tallies: impl IntoIterator<Item = (String, i64, String)>,
     ) -> Health {
         self.accounts();
+        let counted = self.tallies.by_table();
         let mut stored = BTreeMap::new();
         for (table, rows, digest) in tallies {
-            if table == PROBES || TALLIED.contains(&table.as_str()) {
+            if table == PROBES || counted.iter().any(|it| it.0 == table) {
                 stored.insert(table, (rows, digest));
             } else {
                 self.fault(format!(
@@ -144,8 +144,7 @@ impl Check {
                     .to_owned(),
             );
         }
-        for (at, table) in TALLIED.into_iter().enumerate() {
-            let found = self.tallies[at];
+        for (table, found) in counted {
             let fault = match stored.get(table) {
                 Some((rows, digest)) if (*rows, digest) == (found.rows(), &found.digest()) => {
                     continue;

@@ -11,15 +11,15 @@ use super::{Append, Conflict, Store, StoreError};
 
 /// Maximum number of appends in one transaction.
 const GROUP: usize = 512;
-/// Maximum number of requests that wait for a thread; whoever sends another one waits as well.
+/// Maximum number of requests that wait for a thread; the sender of another one waits, too.
 const QUEUE: usize = 4096;
 
 type Done = oneshot::Sender<Result<Result<(), Conflict>, StoreError>>;
 
-/// A message to the writing thread. Nothing after `None` is written.
+/// A message to the writing thread; `None` ends it.
 type Queued = Option<(Append, Done)>;
 
-/// The thread that appends events. It has nothing to do with the journal of a session.
+/// The thread that appends events; not the journal of a session.
 #[derive(Debug)]
 pub struct Journal {
     queue: mpsc::Sender<Queued>,
@@ -48,8 +48,7 @@ impl Journal {
     /// has stopped.
     pub fn finish(self) {
         let queue = self.queue;
-        // Blocking on the queue is not allowed on a thread of the runtime. If the queue has no reader, the
-        // message is not needed.
+        // A thread of the runtime must not block on the queue. If the queue has no reader, the message is not needed.
         let sent = thread::spawn(move || drop(queue.blocking_send(None))).join();
         if sent.is_err() || self.thread.join().is_err() {
             tracing::error!("the journal's thread has failed");
@@ -80,13 +79,12 @@ fn write(mut store: Box<dyn Store>, mut inbox: mpsc::Receiver<Queued>) {
     let mut group = Vec::with_capacity(GROUP);
     let mut ends = false;
     while !ends && let Some(first) = inbox.blocking_recv() {
-        let mut job = Some(first);
-        while let Some(it) = job.take() {
-            ends = it.is_none();
-            group.extend(it);
-            if !ends && group.len() < GROUP {
-                job = inbox.try_recv().ok();
-            }
+        let mut next = Some(first);
+        while let Some(queued) = next {
+            ends = queued.is_none();
+            group.extend(queued);
+            let is_full = ends || group.len() >= GROUP;
+            next = if is_full { None } else { inbox.try_recv().ok() };
         }
         write_group(store.as_mut(), &mut group);
     }
@@ -115,8 +113,8 @@ fn write_group(store: &mut dyn Store, group: &mut Vec<(Append, Done)>) {
 
 type Job = Box<dyn FnOnce(&mut dyn Store) + Send>;
 
-/// A handle to the thread for everything but appending events: mostly reads, but also writes of other tables. That
-/// thread has a connection of its own.
+/// A handle to the thread for everything but appending events: mostly reads, but also writes to other tables. The thread
+/// has a connection of its own.
 #[derive(Debug, Clone)]
 pub struct Reads {
     queue: mpsc::Sender<Job>,

@@ -3,7 +3,7 @@
 //! Each node renews all its leases at intervals. It owns the games that it has claimed until another node claims
 //! them, which is possible as soon as the owner has not renewed for [`LEASE`], or has released them. Every
 //! claim increments the game's epoch, and an append names its epoch: an owner that was cut off and does not
-//! know that it has lost its games cannot append to them. The database's clock decides when leases are over; by its own
+//! know that it has lost its games cannot append to them. The database's clock decides when leases end; by its own
 //! clock, a node only measures how long ago it renewed. Deliberately absent: comparing the clocks of nodes.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -34,7 +34,7 @@ pub struct Lease {
 pub enum Claim {
     /// The game belongs to this node from here on; `seq` is its last event.
     Ours { lease: Lease, seq: u64 },
-    /// The game belongs to another live node; without a name if that one has released it at this moment.
+    /// The game belongs to another live node. The name is empty if that node has just released the game.
     Theirs(Arc<str>),
 }
 
@@ -85,9 +85,10 @@ pub enum News {
 
 type Job = Box<dyn FnOnce(&mut dyn Nodes) + Send>;
 
-/// Since when this node has renewed its leases in time, and when it last did, by its own clock.
+/// The renewals of this node's leases, by its own clock.
 #[derive(Debug)]
-struct Renewed {
+struct Renewals {
+    /// All renewals since then were in time.
     since: Instant,
     last: Instant,
 }
@@ -96,7 +97,7 @@ struct Renewed {
 #[derive(Debug, Clone)]
 pub struct Leases {
     node: Arc<str>,
-    alive: Arc<Mutex<Renewed>>,
+    renewals: Arc<Mutex<Renewals>>,
     queue: Sender<Job>,
 }
 
@@ -108,13 +109,13 @@ impl Leases {
     pub fn start(mut nodes: Box<dyn Nodes>, node: Arc<str>) -> Result<Self, StoreError> {
         let now = Instant::now();
         nodes.renew(&node)?;
-        let alive = Arc::new(Mutex::new(Renewed { since: now, last: now }));
+        let renewals = Arc::new(Mutex::new(Renewals { since: now, last: now }));
         let (queue, inbox) = channel();
-        let (own, shared) = (Arc::clone(&node), Arc::clone(&alive));
+        let (own, shared) = (Arc::clone(&node), Arc::clone(&renewals));
         let body = move || keep_alive(nodes.as_mut(), &own, &shared, &inbox);
         let spawned = std::thread::Builder::new().name("leases".to_owned()).spawn(body);
         spawned.map_err(|it| StoreError::Unavailable(it.to_string()))?;
-        Ok(Self { node, alive, queue })
+        Ok(Self { node, renewals, queue })
     }
 
     /// The name of this node.
@@ -122,11 +123,11 @@ impl Leases {
         &self.node
     }
 
-    /// Whether a game that this node has claimed certainly still belongs to it. `asked` is the time before it sent the
-    /// claim. If not, only a new claim can tell.
+    /// Whether a game that this node claimed certainly still belongs to it. `asked` is the time before it sent the
+    /// claim. If the answer is no, only a new claim can tell.
     pub fn hold_since(&self, asked: Instant) -> bool {
-        let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
-        alive.since <= asked && alive.last.elapsed() < LEASE
+        let renewals = self.renewals.lock().unwrap_or_else(PoisonError::into_inner);
+        renewals.since <= asked && renewals.last.elapsed() < LEASE
     }
 
     /// Claims a game for this node.
@@ -138,7 +139,7 @@ impl Leases {
         self.ask(move |nodes| nodes.claim(&game, &node)).await
     }
 
-    /// Releases a game, without waiting for it.
+    /// Releases a game, without waiting until that is done.
     pub fn release(&self, game: &str, lease: Lease) {
         let game = game.to_owned();
         self.post(Box::new(move |nodes| {
@@ -184,18 +185,24 @@ impl Leases {
     }
 }
 
-impl Renewed {
-    /// Records that the leases were renewed; `now` is the time before that.
-    fn note_renewal(&mut self, now: Instant) {
-        // If that was late, other nodes may have owned the games meanwhile: earlier claims are void.
+impl Renewals {
+    /// Records that the leases were renewed; `asked` is the time before the request.
+    fn note(&mut self, asked: Instant) {
+        // If the renewal was late, other nodes may have owned the games meanwhile: earlier claims are void.
         if self.last.elapsed() >= LEASE {
-            self.since = now;
+            self.since = asked;
         }
-        self.last = now;
+        self.last = asked;
     }
 }
 
-fn keep_alive(nodes: &mut dyn Nodes, node: &str, alive: &Mutex<Renewed>, inbox: &Receiver<Job>) {
+/// Runs jobs, and renews the leases in between.
+fn keep_alive(
+    nodes: &mut dyn Nodes,
+    node: &str,
+    renewals: &Mutex<Renewals>,
+    inbox: &Receiver<Job>,
+) {
     let mut due = Instant::now() + RENEW;
     loop {
         match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
@@ -204,9 +211,9 @@ fn keep_alive(nodes: &mut dyn Nodes, node: &str, alive: &Mutex<Renewed>, inbox: 
             Err(RecvTimeoutError::Disconnected) => return,
         }
         if Instant::now() >= due {
-            let now = Instant::now();
+            let asked = Instant::now();
             match nodes.renew(node) {
-                Ok(()) => alive.lock().unwrap_or_else(PoisonError::into_inner).note_renewal(now),
+                Ok(()) => renewals.lock().unwrap_or_else(PoisonError::into_inner).note(asked),
                 Err(error) => {
                     tracing::warn!(%error, "leases are not renewed: others may soon take our games over");
                 }

@@ -1,7 +1,9 @@
 //! Notifications between the nodes of one PostgreSQL database: a connection that listens, on a thread of its
 //! own.
 //!
-//! Notifications may be lost without harm: a node that reconnects is notified of that, and reads the store.
+//! Notifications may be lost without harm: after it has reconnected, a node gets [`News::Missed`], and reads the store.
+
+use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls, Notification};
@@ -19,14 +21,19 @@ pub(super) fn channel_of(node: &str) -> String {
     format!("rulemate_node_{node}")
 }
 
-/// Passes on, from a thread of its own, which games have new events, and the messages to this node. It
-/// reconnects when the connection breaks.
+/// How often the thread looks whether it is still needed, and the pause before it reconnects.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Maximum number of news that wait to be read.
+const QUEUE: usize = 4096;
+
+/// Starts the thread that passes on which games have new events, and the messages to this node. It reconnects when the
+/// connection breaks.
 ///
 /// # Errors
 /// The database cannot be reached, or there are too many threads.
 pub(super) fn listen(url: &str, node: &str) -> Result<mpsc::Receiver<News>, StoreError> {
     let mut client = connect(url, node)?;
-    let (news, inbox) = mpsc::channel(4096);
+    let (news, inbox) = mpsc::channel(QUEUE);
     let (url, node) = (url.to_owned(), node.to_owned());
     let body = move || {
         while !news.is_closed() {
@@ -36,7 +43,7 @@ pub(super) fn listen(url: &str, node: &str) -> Result<mpsc::Receiver<News>, Stor
             if news.is_closed() {
                 return;
             }
-            std::thread::sleep(std::time::Duration::from_millis(500));
+            std::thread::sleep(PAUSE);
             if let Ok(again) = connect(&url, &node) {
                 client = again;
                 // The receiver may be gone: then the loop ends.
@@ -58,11 +65,10 @@ fn connect(url: &str, node: &str) -> Result<Client, StoreError> {
 
 /// Passes news on until the connection breaks or no receiver is left.
 fn pass_on(client: &mut Client, news: &mpsc::Sender<News>) -> Result<(), StoreError> {
-    let wait = std::time::Duration::from_millis(500);
     while !news.is_closed() {
         {
             let mut waiting = client.notifications();
-            let mut all = waiting.timeout_iter(wait);
+            let mut all = waiting.timeout_iter(PAUSE);
             while let Some(it) = all.next()? {
                 let Some(it) = read(&it) else { continue };
                 if news.blocking_send(it).is_err() {

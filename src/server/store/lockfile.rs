@@ -1,8 +1,8 @@
 //! One server at a time for one SQLite file: a file beside it is locked for as long as the server runs.
 //! The system releases the lock however the process ends, so the file may stay.
 //!
-//! Other commands take no lock: `backup` and `doctor` read a consistent snapshot, which SQLite gives them, and what
-//! `moderate` and `prune` write they write in transactions, beside a server that runs.
+//! Other commands take no lock: `backup` and `doctor` read a consistent snapshot of SQLite; `moderate` and `prune` write
+//! in transactions, also while a server runs.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};

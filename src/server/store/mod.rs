@@ -100,12 +100,7 @@ pub struct Summary {
 }
 
 fn read_summary(game: &str, text: &str) -> Result<Summary, StoreError> {
-    let damaged = |it: serde_json::Error| StoreError::Damaged {
-        game: game.to_owned(),
-        seq: 0,
-        fault: format!("its summary: {it}"),
-    };
-    serde_json::from_str(text).map_err(damaged)
+    serde_json::from_str(text).map_err(|it| chain::damaged(game, 0, &format!("its summary: {it}")))
 }
 
 /// A rule set that an account or a network keeps.
@@ -123,7 +118,7 @@ pub struct Upload {
 /// Everything that a store has of a game, unverified, in one consistent snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole {
-    /// The indexed columns of the game's row that its summary is found by.
+    /// The columns of the game's row by which lists find it.
     pub state: String,
     pub listed: i64,
     pub updated: i64,
@@ -189,12 +184,11 @@ pub enum StoreError {
 /// Maximum number of attempts at a change while other nodes change the same records.
 const TRIES: usize = 8;
 
-/// Changes records atomically: `edit` reads them, and returns its answer and the changes. It is called again when
-/// another change came between.
+/// Changes records atomically: `edit` reads them, and returns its answer and the changes. It is called again if other
+/// changes were faster.
 ///
 /// # Errors
-/// That of `edit`, because of which nothing is changed; `busy` if other changes were faster each time; or the store
-/// cannot be reached.
+/// `edit` fails: then nothing is changed. Other changes were faster each time: `busy`. Or the store cannot be reached.
 pub fn edited<T, E: From<StoreError>>(
     store: &mut dyn Store,
     busy: impl FnOnce() -> E,
@@ -339,15 +333,13 @@ pub trait Store: Send {
     /// The store cannot be reached.
     fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError>;
 
-    /// The games in which nothing has happened since `before`, and which wait for nothing (such as their
-    /// rating).
+    /// The games in which nothing has happened since `before`, except those whose ratings have yet to be settled.
     ///
     /// # Errors
     /// The store cannot be reached.
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError>;
 
-    /// Removes those of these games in which still nothing has happened since `before`, with their records.
-    /// Returns their number.
+    /// Removes these games with their records, unless [`Store::older`] no longer lists them. Returns how many it removed.
     ///
     /// # Errors
     /// Nothing was removed.
@@ -371,7 +363,7 @@ pub trait Store: Send {
     /// The store cannot be reached.
     fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError>;
 
-    /// The format of a store that is an earlier one, if this was opened to be read ([`open_to_read`]).
+    /// The format of a store that was opened by [`open_to_read`], if it is an earlier one.
     fn earlier_format(&self) -> Option<i64> {
         None
     }
@@ -406,7 +398,7 @@ pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
 }
 
 /// Opens the store of a URL for a program that only looks at it or copies it: a file of an earlier format stays as it is,
-/// and what is read is a temporary copy in the current format. In PostgreSQL, tables that are missing are created.
+/// and a temporary copy in the current format is read. In PostgreSQL, tables that are missing are created.
 ///
 /// # Errors
 /// There is no such store, or it cannot be copied.
@@ -437,7 +429,7 @@ fn open_by(
     }
 }
 
-/// A number as databases have it: their integers are signed. No number that is stored exceeds the largest of them.
+/// A number as a database's integer, which is signed. No stored number is too large for that.
 fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,8 +1,8 @@
 //! The store for several nodes: PostgreSQL.
 //!
-//! The row of a game is locked for an append: a node that expected another number of events gets a conflict, and so
-//! does one that has lost the game to another node (`lease.rs`). Appends are announced with NOTIFY; nodes that
-//! have the game in memory read what is new.
+//! An append locks the row of its game. It is refused with a conflict if its node expected another number of events, or
+//! has lost the game to another node (`lease.rs`). Appends are announced with NOTIFY: nodes that have the game in memory
+//! read the new events.
 
 use std::fmt;
 use std::path::Path;
@@ -14,10 +14,11 @@ use postgres::{Client, NoTls, Statement, Transaction};
 use super::check::Check;
 use super::lease::LEASE;
 use super::listen::{EVENTS_CHANNEL, channel_of};
-use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS, empty_records};
+use super::prune::{self, SETTLED};
+use super::tally::{GAMES, PROBES, RECORDS, TEXTS, Tallies, Tally, UPLOADS, empty_records};
 use super::{
     Append, Chain, Change, Claim, Conflict, GameState, Health, Lease, Nodes, Store, StoreError,
-    StoredEvent, Summary, Upload, Whole, after_all, chain, int, number, prune, read_summary,
+    StoredEvent, Summary, Upload, Whole, after_all, chain, int, number, read_summary,
 };
 
 /// Raised when there are new tables. A store of an earlier format gets them when it is opened; one of a later format is
@@ -131,7 +132,7 @@ impl Postgres {
                 let url = "the database".to_owned();
                 return Err(StoreError::Newer { url, found, known: FORMAT });
             }
-            // Other nodes may be at work, so the tables of this format are not even locked.
+            // Tables of the current format are not even locked, since other nodes may be at work.
             if found < FORMAT {
                 transaction.batch_execute(TABLES)?;
                 make_tallies(&mut transaction)?;
@@ -204,14 +205,14 @@ impl Store for Postgres {
             let done: Vec<_> = done.into_iter().flatten().collect();
             // After all games, so that all nodes lock in the same order.
             tally(&mut transaction, GAMES, &Tally::of_new_games(batch, &done))?;
-            let mut marked = Tally::default();
+            let mut records = Tally::default();
             for key in empty_records(batch, &done) {
                 let sql = "INSERT INTO records (key, value) VALUES ($1, '') ON CONFLICT DO NOTHING";
                 if transaction.execute(sql, &[key])? > 0 {
-                    marked.add_record(key, "");
+                    records.add_record(key, "");
                 }
             }
-            tally(&mut transaction, RECORDS, &marked)?;
+            tally(&mut transaction, RECORDS, &records)?;
             transaction.commit()?;
             Ok(done)
         })
@@ -408,9 +409,10 @@ impl Store for Postgres {
     }
 
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT id FROM games WHERE seq > 0 AND updated < $1
-                   AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id) ORDER BY id";
-        self.names(sql, &[&int(before)])
+        let sql = format!(
+            "SELECT id FROM games WHERE seq > 0 AND updated < $1 AND {SETTLED} ORDER BY id"
+        );
+        self.names(&sql, &[&int(before)])
     }
 
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
@@ -433,7 +435,7 @@ impl Store for Postgres {
             let mut transaction = one_view(&mut it.client)?;
             let sql = "SELECT state, listed, updated, summary FROM games WHERE id = $1";
             let Some(row) = transaction.query_opt(sql, &[&game])? else { return Ok(None) };
-            let rows = rows(&mut transaction, game)?;
+            let rows = rows_after(&mut transaction, game, 0, usize::MAX)?;
             let listed = i64::from(row.get::<_, bool>(1));
             let (state, updated, summary) = (row.get(0), row.get(2), row.get(3));
             Ok(Some(Whole { state, listed, updated, summary, rows }))
@@ -482,10 +484,6 @@ fn head(transaction: &mut Transaction<'_>, game: &str) -> Result<Option<Chain>, 
     Ok(head.map(|it| Chain::at(number(it.get(0)), it.get(1))))
 }
 
-fn rows(transaction: &mut Transaction<'_>, game: &str) -> Result<Vec<StoredEvent>, StoreError> {
-    rows_after(transaction, game, 0, usize::MAX)
-}
-
 fn rows_after(
     transaction: &mut Transaction<'_>,
     game: &str,
@@ -499,11 +497,8 @@ fn rows_after(
         payload: it.get(1),
         hash: it.get(2),
     };
-    Ok(transaction
-        .query(sql, &[&game, &int(after), &int(limit as u64)])?
-        .iter()
-        .map(read)
-        .collect())
+    let rows = transaction.query(sql, &[&game, &int(after), &int(limit as u64)])?;
+    Ok(rows.iter().map(read).collect())
 }
 
 fn upload(row: &postgres::Row) -> Upload {
@@ -571,23 +566,23 @@ fn format_of(transaction: &mut Transaction<'_>) -> Result<i64, StoreError> {
 fn make_tallies(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
     transaction
         .batch_execute("LOCK TABLE games, texts, uploads, records IN SHARE ROW EXCLUSIVE MODE")?;
-    let mut tallies = TALLIED.map(|_| Tally::default());
+    let mut tallies = Tallies::default();
     for row in transaction.query("SELECT id FROM games WHERE seq > 0", &[])? {
-        tallies[0].add_game(row.get(0));
+        tallies.games.add_game(row.get(0));
     }
     for row in transaction.query("SELECT hash, text FROM texts", &[])? {
-        tallies[1].add_text(row.get(0), row.get(1));
+        tallies.texts.add_text(row.get(0), row.get(1));
     }
     for row in transaction.query("SELECT owner, rules, name, at FROM uploads", &[])? {
-        tallies[2].add_upload(&upload(&row));
+        tallies.uploads.add_upload(&upload(&row));
     }
     for row in transaction.query("SELECT key, value FROM records", &[])? {
-        tallies[3].add_record(row.get(0), row.get(1));
+        tallies.records.add_record(row.get(0), row.get(1));
     }
-    for (name, tally) in TALLIED.iter().zip(tallies).chain([(&PROBES, Tally::of_probes(0))]) {
+    for (name, tally) in tallies.by_table() {
         put_tally(transaction, name, tally)?;
     }
-    Ok(())
+    put_tally(transaction, PROBES, Tally::of_probes(0))
 }
 
 fn put_tally(
@@ -607,8 +602,7 @@ fn feed(transaction: &mut Transaction<'_>, check: &mut Check) -> Result<(), Stor
     for row in transaction.query(games, &[])? {
         let id: String = row.get(0);
         let head = Chain::at(number(row.get(1)), row.get(2));
-        let rows = rows(transaction, &id)?;
-        check.game(&id, &head, &rows);
+        check.game(&id, &head, &rows_after(transaction, &id, 0, usize::MAX)?);
     }
     for row in transaction.query("SELECT DISTINCT game FROM events", &[])? {
         check.game_of_events(row.get(0));
@@ -656,7 +650,8 @@ impl Nodes for Postgres {
             }
             let owner = "SELECT owner FROM games WHERE id = $1 AND seq > 0";
             let row = it.client.query_opt(owner, &[&game])?;
-            // The owner may have released it since the claim failed: then it has no name, and who asked claims again.
+            // The owner may have released the game since the claim failed: then the name is empty, and the caller claims
+            // again.
             let name = |it: postgres::Row| it.get::<_, Option<&str>>(0).unwrap_or_default().into();
             Ok(row.map(|it| Claim::Theirs(name(it))))
         })
@@ -691,7 +686,7 @@ impl Appending {
     fn prepare(client: &mut Client) -> Result<Self, StoreError> {
         let mut prepare = |sql: &str| client.prepare(sql);
         Ok(Self {
-            // Makes the row that is then locked, so that two nodes that make one game wait for each other, too.
+            // The row is made before it is locked, so that two nodes that make the same game wait for each other, too.
             make: prepare(
                 "INSERT INTO games (id, seq, hash, state, listed, updated, summary, owner, epoch)
                  VALUES ($1, 0, $2, 'waiting', FALSE, 0, '{}', $3, $4) ON CONFLICT DO NOTHING",

@@ -1,4 +1,4 @@
-//! Removes old games with all of their rows and records, within a transaction of the caller's, and returns how the
+//! Removes old games with all of their rows and records, within a transaction of the caller, and returns how the
 //! tallies change. The texts of their rules stay: other games may be played by them.
 
 use rusqlite::{OptionalExtension, params};
@@ -14,8 +14,8 @@ pub(super) struct Pruned {
     pub(super) of_records: Tally,
 }
 
-/// The prefixes of the keys of a game's records: first of those of its players' seats (`seat ACCOUNT TIME GAME`), then
-/// of the others (`rated GAME`, `report GAME ...`). Keys of other games may begin with them, too: [`is_about`] tells.
+/// The prefixes of the keys of a game's records: the seats of its accounts (`seat ACCOUNT TIME GAME`), its rating
+/// (`rated GAME`) and reports (`report GAME ...`). Keys of other games may begin with them, too: see [`is_about`].
 fn about(game: &str, summary: &str) -> Vec<String> {
     let accounts = serde_json::from_str::<Summary>(summary).map(|it| it.accounts);
     let seats = accounts.unwrap_or_default().into_iter().flatten();
@@ -23,7 +23,7 @@ fn about(game: &str, summary: &str) -> Vec<String> {
     seats.chain([format!("rated {game}"), format!("report {game} ")]).collect()
 }
 
-/// Whether a key that begins with one of these prefixes is that of a record of the game.
+/// Whether a key that begins with one of these prefixes belongs to a record of the game.
 fn is_about(key: &str, game: &str, prefix: &str) -> bool {
     match prefix.starts_with("seat ") {
         true => key.rsplit(' ').next() == Some(game),
@@ -31,10 +31,8 @@ fn is_about(key: &str, game: &str, prefix: &str) -> bool {
     }
 }
 
-/// The condition under which a game may be removed: nothing has happened in it for long, and it is not one that is
-/// over and whose ratings have yet to be settled.
-const OLD: &str =
-    "updated < ?2 AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id)";
+/// The condition that no ratings have yet to be settled for a game.
+pub(super) const SETTLED: &str = "NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id)";
 
 pub(super) fn sqlite(
     transaction: &rusqlite::Transaction<'_>,
@@ -42,8 +40,8 @@ pub(super) fn sqlite(
     before: i64,
 ) -> Result<Pruned, StoreError> {
     let mut pruned = Pruned::default();
+    let sql = format!("SELECT summary FROM games WHERE id = ?1 AND updated < ?2 AND {SETTLED}");
     for game in games {
-        let sql = format!("SELECT summary FROM games WHERE id = ?1 AND {OLD}");
         let found: Option<String> = transaction
             .prepare_cached(&sql)?
             .query_row(params![game, before], |row| row.get(0))
@@ -81,10 +79,10 @@ pub(super) fn postgres(
     // In the order in which appends lock games, or they could deadlock.
     let mut games: Vec<&String> = games.iter().collect();
     games.sort();
+    let sql = format!(
+        "SELECT summary FROM games WHERE id = $1 AND seq > 0 AND updated < $2 AND {SETTLED} FOR UPDATE"
+    );
     for game in games {
-        let old = OLD.replace("?2", "$2");
-        let sql =
-            format!("SELECT summary FROM games WHERE id = $1 AND seq > 0 AND {old} FOR UPDATE");
         let Some(row) = transaction.query_opt(&sql, &[game, &before])? else { continue };
         for prefix in about(game, row.get(0)) {
             let end = after_all(&prefix);

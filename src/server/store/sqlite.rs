@@ -7,10 +7,11 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, params};
 
 use super::check::Check;
-use super::tally::{GAMES, PROBES, RECORDS, TALLIED, TEXTS, Tally, UPLOADS, empty_records};
+use super::prune::{self, SETTLED};
+use super::tally::{GAMES, PROBES, RECORDS, TEXTS, Tallies, Tally, UPLOADS, empty_records};
 use super::{
     Append, Chain, Change, Conflict, GameState, Health, Store, StoreError, StoredEvent, Summary,
-    Upload, Whole, after_all, chain, int, number, prune, read_summary,
+    Upload, Whole, after_all, chain, int, number, read_summary,
 };
 
 /// Raised when there are new tables. A store of an earlier format gets them when it is opened; one of a later format is
@@ -126,8 +127,8 @@ impl Sqlite {
         Ok(Self { connection, original: None })
     }
 
-    /// Opens the file to look at it. A store of an earlier format stays as it is: what is read is a copy of it in the
-    /// current format, beside it, which is removed when this is dropped.
+    /// Opens the file to look at it. A store of an earlier format stays as it is: a copy in the current format is made
+    /// beside it and read instead, and removed when this is dropped.
     ///
     /// # Errors
     /// As [`Sqlite::open`]; or the copy cannot be made.
@@ -138,11 +139,9 @@ impl Sqlite {
         }
         let copy = Temporary(with_ending(path, &format!("-copy-{}", std::process::id())));
         copy_to(&connection, &copy.0)?;
-        let Self { connection: current, .. } = Self::open(&copy.0)?;
-        Ok(Self {
-            connection: current,
-            original: Some(Original { connection, format, _copy: copy }),
-        })
+        let current = Self::open(&copy.0)?.connection;
+        let original = Some(Original { connection, format, _copy: copy });
+        Ok(Self { connection: current, original })
     }
 }
 
@@ -336,9 +335,8 @@ impl Store for Sqlite {
     }
 
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT id FROM games WHERE updated < ?1
-                   AND NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id) ORDER BY id";
-        names(&self.connection, sql, [int(before)])
+        let sql = format!("SELECT id FROM games WHERE updated < ?1 AND {SETTLED} ORDER BY id");
+        names(&self.connection, &sql, [int(before)])
     }
 
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
@@ -363,7 +361,7 @@ impl Store for Sqlite {
         };
         let found = transaction.query_row(sql, [game], read).optional()?;
         let Some(found) = found else { return Ok(None) };
-        Ok(Some(Whole { rows: rows(&transaction, game)?, ..found }))
+        Ok(Some(Whole { rows: rows_after(&transaction, game, 0, usize::MAX)?, ..found }))
     }
 
     fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError> {
@@ -405,7 +403,10 @@ impl Store for Sqlite {
     }
 }
 
-/// A connection to a database that is a store of a format that is known, or empty (format 0).
+/// A connection to a store, and the store's format: 0 for an empty database.
+///
+/// # Errors
+/// As [`Sqlite::open`].
 fn connect(path: &Path) -> Result<(Connection, i64), StoreError> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(10))?;
@@ -421,7 +422,7 @@ fn connect(path: &Path) -> Result<(Connection, i64), StoreError> {
     }
 }
 
-/// A transaction that writes, and waits for others that do before it reads anything.
+/// A transaction that writes: before it reads anything, it waits for other writers.
 fn writing(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
 }
@@ -447,23 +448,19 @@ fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row(sql, [], |row| row.get(0))
 }
 
-/// Creates the tables that are missing, and counts the tallies of all of them anew.
+/// Creates the tables that are missing, and counts all tallies anew.
 fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = writing(connection)?;
     transaction.execute_batch(TABLES)?;
-    let mut tallies = TALLIED.map(|_| Tally::default());
-    for id in ids(&transaction)? {
-        tallies[0].add_game(&id);
-    }
-    each_pair(&transaction, ALL_TEXTS, |key, text| tallies[1].add_text(key, text))?;
-    for upload in all_uploads(&transaction)? {
-        tallies[2].add_upload(&upload);
-    }
-    each_pair(&transaction, ALL_RECORDS, |key, value| tallies[3].add_record(key, value))?;
-    let probes = (&PROBES, Tally::of_probes(0));
-    for (name, tally) in TALLIED.iter().zip(tallies).chain([probes]) {
+    let mut tallies = Tallies::default();
+    ids(&transaction)?.iter().for_each(|it| tallies.games.add_game(it));
+    each_pair(&transaction, ALL_TEXTS, |key, text| tallies.texts.add_text(key, text))?;
+    all_uploads(&transaction)?.iter().for_each(|it| tallies.uploads.add_upload(it));
+    each_pair(&transaction, ALL_RECORDS, |key, value| tallies.records.add_record(key, value))?;
+    for (name, tally) in tallies.by_table() {
         put_tally(&transaction, name, tally)?;
     }
+    put_tally(&transaction, PROBES, Tally::of_probes(0))?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     Ok(transaction.commit()?)
 }
@@ -473,11 +470,11 @@ fn put_tally(transaction: &Transaction<'_>, name: &str, tally: Tally) -> rusqlit
     transaction.execute(sql, params![name, tally.rows(), tally.digest()])
 }
 
-/// Feeds the rows of all tables but the tallies into a check. Of the table of games, that is where each log ends.
+/// Feeds the rows of all tables but the tallies into a check. From the table of games it takes the end of each log only.
 fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
     for id in ids(connection)? {
         if let Some(head) = head(connection, &id)? {
-            check.game(&id, &head, &rows(connection, &id)?);
+            check.game(&id, &head, &rows_after(connection, &id, 0, usize::MAX)?);
         }
     }
     let of_events = names(connection, "SELECT DISTINCT game FROM events", [])?;
@@ -547,7 +544,8 @@ fn upload(row: &rusqlite::Row<'_>) -> rusqlite::Result<Upload> {
     Ok(Upload { owner: row.get(0)?, rules: row.get(1)?, name: row.get(2)?, at })
 }
 
-/// Stores texts. False if another text has one of their keys: then the transaction must not be committed.
+/// Stores texts, in the tally, too. False if another text has one of their keys: then the transaction must not be
+/// committed.
 fn put_texts(transaction: &Transaction<'_>, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
     let mut change = Tally::default();
     for (key, text) in texts {
@@ -586,7 +584,7 @@ fn append_one(
     transaction: &Transaction<'_>,
     append: &Append,
 ) -> Result<Result<(), Conflict>, StoreError> {
-    // Only one node has the file, so there are no leases.
+    // A file has no nodes, so there are no leases.
     let Append { game, expected, payloads, summary, snapshot, .. } = append;
     let mut chain = head(transaction, game)?.unwrap_or_else(|| Chain::new(game));
     if chain.seq() != *expected {
@@ -630,10 +628,6 @@ fn head(connection: &Connection, game: &str) -> Result<Option<Chain>, StoreError
     let mut statement = connection.prepare_cached("SELECT seq, hash FROM games WHERE id = ?1")?;
     let found = statement.query_row([game], |row| Ok(Chain::at(number(row.get(0)?), row.get(1)?)));
     Ok(found.optional()?)
-}
-
-fn rows(connection: &Connection, game: &str) -> Result<Vec<StoredEvent>, StoreError> {
-    rows_after(connection, game, 0, usize::MAX)
 }
 
 fn rows_after(

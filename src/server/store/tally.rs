@@ -1,19 +1,33 @@
 //! Tallies: the number of rows of a table, and a digest of them all that does not depend on their order. A
 //! row that is changed, lost or added outside of this program is found, even if nothing else refers to it.
 //!
-//! Deliberately absent: proof against an attacker who can write to the store. Such a
-//! person can recompute tallies and chains; only a copy elsewhere reveals it.
+//! Deliberately absent: protection from an attacker who can write to the store, and so can recompute tallies and
+//! chains. Only a copy elsewhere reveals that.
 
 use super::{Append, Conflict, Upload};
 
-/// The tables that have a tally.
+// The tables that have a tally.
 pub(super) const GAMES: &str = "games";
 pub(super) const TEXTS: &str = "texts";
 pub(super) const UPLOADS: &str = "uploads";
 pub(super) const RECORDS: &str = "records";
-pub(super) const TALLIED: [&str; 4] = [GAMES, TEXTS, UPLOADS, RECORDS];
 /// The tally of probes: writes that test whether the store can be written to.
 pub(super) const PROBES: &str = "probes";
+
+/// The tallies of all tables, counted from their rows.
+#[derive(Debug, Default)]
+pub(super) struct Tallies {
+    pub(super) games: Tally,
+    pub(super) texts: Tally,
+    pub(super) uploads: Tally,
+    pub(super) records: Tally,
+}
+
+impl Tallies {
+    pub(super) fn by_table(&self) -> [(&'static str, Tally); 4] {
+        [(GAMES, self.games), (TEXTS, self.texts), (UPLOADS, self.uploads), (RECORDS, self.records)]
+    }
+}
 
 /// The rows of one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,7 +43,7 @@ impl Tally {
         Some(Self { rows, digest: *digest.as_bytes() })
     }
 
-    /// The tally of a number of probes. It differs each time, since a store may skip writing a value that it
+    /// The tally after this many probes. Each differs from the last one, since a store may skip writing a value that it
     /// has already.
     pub(super) fn of_probes(count: i64) -> Self {
         let mut tally = Self::default();
@@ -58,7 +72,7 @@ impl Tally {
         *self == Self::default()
     }
 
-    /// Adds a row to the digest, or takes it out again; `rows` is the change of their number.
+    /// Adds a row to the digest or removes it, which is the same operation; `rows` is added to the number of rows.
     fn toggle(&mut self, rows: i64, fields: &[&[u8]]) {
         let mut hasher = blake3::Hasher::new();
         for field in fields {

@@ -1,7 +1,7 @@
 //! Pairs players and gives them sides: all players for a round of a Swiss, or the free players of an arena.
 //!
 //! Both are minimum-cost matchings (`integer-blossom`): a cost of one rank outweighs any sum of costs of
-//! lower ranks. There is no input or randomness here, so the same players are always paired alike.
+//! lower ranks. Nothing is random, so the same players are always paired alike.
 //! Deliberately absent: FIDE's Dutch system with its brackets and floats.
 
 use std::cmp::Reverse;
@@ -33,7 +33,7 @@ pub struct Contender {
     pub waited: u64,
 }
 
-/// The pairs of a round, and who is left.
+/// The pairs of a round, and the players left over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Paired {
     /// The players of each game, by side.
@@ -51,9 +51,9 @@ const fn rank(number: u32) -> i128 {
 /// Draws a round of a Swiss. One player is left if their number is odd.
 ///
 /// The aims, the most important one first: no player meets another if one of them blocks the other; the player without an
-/// opponent has had the fewest byes; no pair meets twice; the player without an opponent has few points; sides are as
-/// even as possible (two more games with one side than with the other at most); opponents have equal points; sides
-/// alternate; and the upper half of the players with equal points meets the lower half.
+/// opponent has had the fewest byes; no pair meets twice; the player without an opponent has few points; no player has
+/// over two games more with one side than with the other; opponents have equal points; sides alternate; and the upper
+/// half of the players with equal points meets the lower half.
 pub fn swiss(mut all: Vec<Contender>) -> Paired {
     sort(&mut all);
     let half = |at: usize| all.iter().filter(|it| it.points == all[at].points).count() / 2;
@@ -76,17 +76,16 @@ pub fn swiss(mut all: Vec<Contender>) -> Paired {
             + fold
     };
     // A bye for a player with many points is worse than uneven sides, and better than a repeated pairing.
-    let lonely = |it: usize| {
+    let cost_of_bye = |it: usize| {
         let Contender { points, byes, .. } = &all[it];
         rank(6) + i128::from(*byes) * rank(5) + i128::from(*points) * (rank(4) >> 8) - it as i128
     };
-    matched(&all, |one, other| Some(cost(one, other)), lonely)
+    matched(&all, |one, other| Some(cost(one, other)), cost_of_bye)
 }
 
-/// Pairs the free players of an arena by similar points; of those who can be paired at all, the player who has waited
-/// longest always is.
-/// A player meets the last opponent again only after waiting for [`PATIENCE`], or if no other players take
-/// part (`others`). Players never meet if one blocks the other.
+/// Pairs the free players of an arena by similar points. Of the players who can be paired, the one who has waited longest
+/// always is. A player meets the last opponent again only after both have waited for [`PATIENCE`], or if
+/// no other players take part (`others` is false). Players never meet if one blocks the other.
 pub fn arena(mut all: Vec<Contender>, others: bool) -> Paired {
     sort(&mut all);
     let cost = |one: usize, other: usize| {
@@ -99,13 +98,13 @@ pub fn arena(mut all: Vec<Contender>, others: bool) -> Paired {
         let apart = (other - one) as i128;
         Some(i128::from(is_repeat) * rank(2) + apart * apart * 16 + clash(a, b).min(15))
     };
-    // More than the six hours of the longest arena; and the times of all players together weigh less than another pair.
+    // More than the six hours of the longest arena, and so little that the times of all players weigh less than one pair.
     let longest = 1 << 25;
-    let lonely = |it: usize| rank(5) + i128::from(all[it].waited.min(longest)) * rank(3);
-    matched(&all, cost, lonely)
+    let cost_of_waiting = |it: usize| rank(5) + i128::from(all[it].waited.min(longest)) * rank(3);
+    matched(&all, cost, cost_of_waiting)
 }
 
-/// The best first.
+/// Sorts players, the best first.
 fn sort(all: &mut [Contender]) {
     all.sort_by_key(|it| (Reverse(it.points), Reverse(it.seed), it.who));
 }
@@ -116,17 +115,16 @@ fn imbalance(one: &Contender, other: &Contender) -> u32 {
     (first.balance + 1).unsigned_abs().max((second.balance - 1).unsigned_abs())
 }
 
-/// The cost of two players whose balances do not add up to 0, which a game between them does not change; or a smaller one
-/// if they do, but both have had the same side last.
+/// The cost of a pair's sides: twice the distance of the sum of their balances from 0, which a game between them cannot
+/// change; or 1 if the sum is 0 and both had the same side in their last games.
 fn clash(one: &Contender, other: &Contender) -> i128 {
-    let same_again = one.balance + other.balance == 0
-        && one.had_first.is_some()
-        && one.had_first == other.had_first;
-    i128::from((one.balance + other.balance).unsigned_abs() * 2 + u32::from(same_again))
+    let sum = one.balance + other.balance;
+    let is_same = sum == 0 && one.had_first.is_some() && one.had_first == other.had_first;
+    i128::from(sum.unsigned_abs() * 2 + u32::from(is_same))
 }
 
-/// Whether the first of two players gets the first side: the one with the lower balance gets it, or else the one that did
-/// not have it in the last game.
+/// Whether the first of two players gets the first side: the player with the lower balance gets it, else the player who
+/// did not have it in the last game.
 fn has_first(one: &Contender, other: &Contender) -> bool {
     let wish = |it: &Contender| (it.balance, it.had_first == Some(true));
     match wish(one).cmp(&wish(other)) {
@@ -137,11 +135,12 @@ fn has_first(one: &Contender, other: &Contender) -> bool {
     }
 }
 
-/// The minimum-cost matching of players in their order; a player left over costs more than any pair.
+/// The minimum-cost matching of players: `cost` of each pair (`None` if it must not be), and `cost_alone` of a player left
+/// over, which exceeds the cost of any pair.
 fn matched(
     all: &[Contender],
     cost: impl Fn(usize, usize) -> Option<i128>,
-    lonely: impl Fn(usize) -> i128,
+    cost_alone: impl Fn(usize) -> i128,
 ) -> Paired {
     let count = all.len();
     // The saving of each pair; the matching reads only the upper triangle.
@@ -149,7 +148,7 @@ fn matched(
     for one in 0..count {
         for other in one + 1..count {
             if let Some(cost) = cost(one, other) {
-                saved[one * count + other] = lonely(one) + lonely(other) - cost;
+                saved[one * count + other] = cost_alone(one) + cost_alone(other) - cost;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Tournaments as the store keeps them: the table in one record, an entry in each list that has it, and a
+//! Tournaments as the store keeps them: the table in one record, an entry in each list that the tournament is in, and a
 //! record for each game that was counted. All of them change together.
 
 use super::table::{Blocks, Counted, Pairing, Phase, Table};
@@ -23,8 +23,8 @@ pub(in crate::server) const LIVE_PREFIX: &str = "tournaments live ";
 /// Prefix of the keys of tournaments that are over.
 pub(in crate::server) const OVER_PREFIX: &str = "tournaments over ";
 
-/// Keys of tournaments that ended later sort first.
-pub(in crate::server) fn over_key(id: &str, ended: u64) -> String {
+/// The key of a tournament that is over; keys of later ends sort first.
+fn over_key(id: &str, ended: u64) -> String {
     format!("{OVER_PREFIX}{:016x} {id}", u64::MAX - ended)
 }
 
@@ -52,7 +52,7 @@ pub(in crate::server) fn read(
     Ok(found.and_then(|text| serde_json::from_str(&text).ok().map(|table| (text, table))))
 }
 
-/// The changes of records for a changed table.
+/// The changes of records for a table that was changed; `news` are the games that the change has counted.
 pub(in crate::server) fn changes(
     store: &mut dyn Store,
     id: &str,
@@ -73,16 +73,16 @@ pub(in crate::server) fn changes(
     } else if from != listed {
         all.push(Change { key: live, from, to: listed });
     }
-    let counted =
-        news.iter().map(|it| Change { key: game_key(id, it.number), from: None, to: text(it) });
-    all.extend(counted);
+    for it in news {
+        all.push(Change { key: game_key(id, it.number), from: None, to: text(it) });
+    }
     Ok(all)
 }
 
-/// A game under way, as the store keeps it.
+/// A game of a tournament, as the store has it.
 #[derive(Debug, Clone)]
 pub(in crate::server) enum Found {
-    /// It is not created yet.
+    /// The game is not created yet.
     Nothing,
     Game(Summary),
     Unreadable,
@@ -94,13 +94,13 @@ pub(in crate::server) struct Stored {
     pub(in crate::server) text: String,
     pub(in crate::server) table: Table,
     pub(in crate::server) games: Vec<(Pairing, Found)>,
-    /// For each player who may be paired, a pair with every account that the player blocks.
+    /// The accounts that are blocked by players who may be paired.
     pub(in crate::server) blocks: Blocks,
     /// The players whose accounts were closed.
     pub(in crate::server) closed: Vec<String>,
 }
 
-/// Reads a tournament, with what a check of it needs.
+/// Reads a tournament, with everything that a check of it needs.
 pub(in crate::server) fn load(
     store: &mut dyn Store,
     id: &str,
@@ -115,14 +115,14 @@ pub(in crate::server) fn load(
         games.push((it.clone(), found));
     }
     let (mut blocks, mut closed) = (Blocks::new(), Vec::new());
-    for one in table.waiting() {
-        // A record that cannot be read is no reason to stop a tournament.
-        if matches!(is_closed(store, &one), Ok(true)) {
-            closed.push(one);
+    for id in table.may_be_paired() {
+        // An account that cannot be read is no reason to stop a tournament.
+        if matches!(is_closed(store, &id), Ok(true)) {
+            closed.push(id);
             continue;
         }
-        let others = blocked_by(store, &one)?;
-        blocks.extend(others.into_iter().map(|other| (one.clone(), other)));
+        let others = blocked_by(store, &id)?;
+        blocks.extend(others.into_iter().map(|other| (id.clone(), other)));
     }
     Ok(Some(Stored { text, table, games, blocks, closed }))
 }

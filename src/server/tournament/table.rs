@@ -18,7 +18,7 @@ use crate::server::time::DAY;
 
 /// Maximum number of players.
 pub const PLAYERS: usize = 128;
-/// Pause before the next game of a player, or the next round, in milliseconds.
+/// Pause before a player's next game in an arena, and before the next round of a Swiss, in milliseconds.
 pub const PAUSE: u64 = 5_000;
 /// Time after which a tournament without a start time is over if nobody has started it, in milliseconds.
 pub const OPEN: u64 = DAY;
@@ -83,7 +83,7 @@ pub struct Table {
     pub round: u32,
     /// The number that the next game gets. Rounds of a player without an opponent have numbers, too.
     pub games: u32,
-    /// The pause before the next round begins then: when the last result was counted.
+    /// When the last result was counted: the pause before the next round begins then.
     latest: u64,
     pub players: Vec<Entrant>,
     pub playing: Vec<Pairing>,
@@ -138,7 +138,7 @@ pub enum Verdict {
     Unreadable,
 }
 
-/// Pairs of ids of accounts: the first blocks the second.
+/// Pairs of account ids: the first blocks the second.
 pub type Blocks = BTreeSet<(String, String)>;
 
 /// A game that has been counted, or a round of a player without an opponent, which counts as a win (but see `winner`).
@@ -332,13 +332,17 @@ impl Table {
         vec![Counted { number, game: Some(game), round, players, winner, forfeit, unreadable }]
     }
 
-    /// The players who are not away, and so may be paired next: their blocks must be looked up.
-    pub(super) fn waiting(&self) -> Vec<String> {
+    /// The players who are not away.
+    fn present(&self) -> impl Iterator<Item = &Entrant> {
+        self.players.iter().filter(|it| !it.away)
+    }
+
+    /// The ids of the players who may be paired, now or when their games are over.
+    pub(super) fn may_be_paired(&self) -> Vec<String> {
         if self.phase == Phase::Over || self.stopped.is_some() {
             return Vec::new();
         }
-        let waits = |it: &&Entrant| !it.away;
-        self.players.iter().filter(waits).map(|it| it.id.clone()).collect()
+        self.present().map(|it| it.id.clone()).collect()
     }
 
     /// Does what is due: begins, pairs players for their next games, ends.
@@ -364,8 +368,7 @@ impl Table {
             }
             Kind::Arena(_) => {
                 let free = self.free(now, blocks);
-                let others = !self.playing.is_empty()
-                    || self.players.iter().filter(|it| !it.away).count() > free.len();
+                let others = !self.playing.is_empty() || self.present().count() > free.len();
                 self.seat(arena(free, others), now);
                 News::new()
             }
@@ -376,8 +379,7 @@ impl Table {
         if !self.playing.is_empty() {
             return News::new();
         }
-        let here = self.players.iter().filter(|it| !it.away).count();
-        if self.round >= rounds || here < 2 || self.stopped.is_some() {
+        if self.round >= rounds || self.present().count() < 2 || self.stopped.is_some() {
             self.end(now);
             return News::new();
         }
@@ -392,32 +394,25 @@ impl Table {
             self.games += 1;
             let winner = (!self.blocks_for_a_bye(who, blocks)).then_some(0);
             let player = &mut self.players[who];
-            player.points += winner.map_or(0, |_| WIN);
+            player.points += if winner.is_some() { WIN } else { 0 };
             player.byes += 1;
             let players = vec![player.id.clone()];
-            news.push(Counted {
-                number,
-                game: None,
-                round,
-                players,
-                winner,
-                forfeit: false,
-                unreadable: false,
-            });
+            let (game, forfeit, unreadable) = (None, false, false);
+            news.push(Counted { number, game, round, players, winner, forfeit, unreadable });
         }
         news
     }
 
-    /// Whether a player has another bye, though others have had fewer, and blocks one of them. Such a bye is worth
-    /// nothing: otherwise a player who blocks all others would win without a game.
+    /// Whether a player has another bye because of the accounts that they block: others have had fewer byes, and the player
+    /// blocks another player. Such a bye is worth nothing: otherwise a player who blocks all others would win without a
+    /// game.
     fn blocks_for_a_bye(&self, who: usize, blocks: &Blocks) -> bool {
-        let here = || self.players.iter().filter(|it| !it.away);
         let player = &self.players[who];
-        here().any(|it| it.byes < player.byes)
-            && here().any(|it| blocks.contains(&(player.id.clone(), it.id.clone())))
+        self.present().any(|it| it.byes < player.byes)
+            && self.present().any(|it| blocks.contains(&(player.id.clone(), it.id.clone())))
     }
 
-    /// Players that can be paired now.
+    /// The players who can be paired now.
     fn free(&self, now: u64, blocks: &Blocks) -> Vec<Contender> {
         let is_arena = matches!(self.terms.kind, Kind::Arena(_));
         let plays = |who: usize| self.playing.iter().any(|it| it.players.contains(&who));
@@ -428,10 +423,8 @@ impl Table {
             |(one, other): &(String, String)| Some((self.index_of(one)?, self.index_of(other)?));
         let pairs: Vec<(usize, usize)> = blocks.iter().filter_map(here).collect();
         let blocked = |who: usize| {
-            let other = |&(one, other): &(usize, usize)| match () {
-                () if one == who => Some(other),
-                () if other == who => Some(one),
-                () => None,
+            let other = |&(one, other): &(usize, usize)| {
+                if one == who { Some(other) } else { (other == who).then_some(one) }
             };
             pairs.iter().filter_map(other).collect()
         };

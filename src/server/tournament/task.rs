@@ -23,9 +23,11 @@ use crate::server::time::millis;
 
 /// Interval at which a node checks all tournaments. It learns the results of games in its memory at once.
 const INTERVAL: Duration = Duration::from_secs(3);
-/// A game in which nothing has happened for this long, in milliseconds, is asked whether a flag has fallen:
+/// A game in which nothing has happened for this long, in milliseconds, is loaded to see whether a flag has fallen:
 /// after a restart there may be no other request for it.
 const QUIET: u64 = 60_000;
+/// Quiet games are loaded at one check in so many.
+const QUIET_CHECKS: u64 = 10;
 /// Maximum number of attempts at a change while other nodes change the same tournament.
 const TRIES: usize = 8;
 /// Number of consecutive failures before a game is given up.
@@ -33,16 +35,18 @@ const FAULTS: u32 = 5;
 
 /// How a game has ended, for the tournament that it belongs to.
 fn verdict(log: &[LogEntry]) -> Option<Verdict> {
-    log.iter().find_map(|it| match &it.event {
-        Event::Ended { outcome, by, .. } => Some(match (outcome.winner, by) {
-            (Some(side), _) if outcome.reason == TIMEOUT && !has_played(log, 1 - side.min(1)) => {
-                Verdict::Missed(1 - side.min(1))
-            }
-            (Some(side), _) => Verdict::Won(side),
-            (None, Some(side)) if outcome.outcome == "none" => Verdict::Missed(*side),
-            (None, _) => Verdict::Drawn,
-        }),
+    let (outcome, by) = log.iter().find_map(|it| match &it.event {
+        Event::Ended { outcome, by, .. } => Some((outcome, *by)),
         _ => None,
+    })?;
+    Some(match (outcome.winner, by) {
+        (Some(winner), _) => {
+            let loser = 1 - winner.min(1);
+            let is_missed = outcome.reason == TIMEOUT && !has_played(log, loser);
+            if is_missed { Verdict::Missed(loser) } else { Verdict::Won(winner) }
+        }
+        (None, Some(side)) if outcome.outcome == "none" => Verdict::Missed(side),
+        (None, _) => Verdict::Drawn,
     })
 }
 
@@ -84,7 +88,7 @@ async fn ending(
 }
 
 /// Counts the games that have ended, does what is due, and creates missing games. Games for which `given_up`
-/// is true count as unreadable.
+/// is true count as unreadable. `None` if there is no such tournament.
 pub(in crate::server) async fn advance(
     host: &Arc<Host>,
     id: &str,
@@ -112,7 +116,7 @@ pub(in crate::server) async fn advance(
                 news.extend(after.count(&game, verdict, now));
             }
             for id in closed {
-                // Only a tournament that is over refuses that, and there no pairs are made.
+                // Only a tournament that is over refuses a withdrawal, and it pairs nobody.
                 let _ = after.withdraw(&id);
             }
             news.extend(after.advance(now, &blocks));
@@ -130,20 +134,31 @@ pub(in crate::server) async fn advance(
                 continue;
             }
         }
-        let mut unmade = Vec::new();
-        for pairing in &after.playing {
-            let is_there = |(one, found): &(Pairing, Found)| {
-                one.game == pairing.game && !matches!(found, Found::Nothing)
-            };
-            if !games.iter().any(is_there)
-                && let Err(problem) = make(host, id, &after, pairing).await
-            {
-                unmade.push((pairing.game.clone(), problem));
-            }
-        }
+        let unmade = make_missing(host, id, &after, &games).await;
         return Ok(Some(Advanced { table: after, games, unmade }));
     }
     Err(busy())
+}
+
+/// Creates the games under way that were not found. Returns those that could not be created.
+async fn make_missing(
+    host: &Arc<Host>,
+    id: &str,
+    table: &Table,
+    games: &[(Pairing, Found)],
+) -> Vec<(String, Problem)> {
+    let mut unmade = Vec::new();
+    for pairing in &table.playing {
+        let is_there = |(one, found): &(Pairing, Found)| {
+            one.game == pairing.game && !matches!(found, Found::Nothing)
+        };
+        if !games.iter().any(is_there)
+            && let Err(problem) = make(host, id, table, pairing).await
+        {
+            unmade.push((pairing.game.clone(), problem));
+        }
+    }
+    unmade
 }
 
 /// Creates the game of a pairing; another node may have done so already.
@@ -175,17 +190,17 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
 
 /// Runs all tournaments for as long as the server runs.
 pub async fn run_tournaments(host: Weak<Host>) {
-    let Some(all) = host.upgrade() else { return };
-    let mut ended = all.ended.subscribe();
-    let mut memory = NodeMemory { since: all.now(), ..NodeMemory::default() };
-    drop(all);
+    let Some(first) = host.upgrade() else { return };
+    let mut ended = first.ended.subscribe();
+    let mut memory = NodeMemory { since: first.now(), ..NodeMemory::default() };
+    drop(first);
     loop {
         let next = Instant::now() + INTERVAL;
-        let Some(all) = host.upgrade() else { return };
-        if !all.is_draining() {
-            memory.check_all(&all).await;
+        let Some(strong) = host.upgrade() else { return };
+        if !strong.is_draining() {
+            memory.check_all(&strong).await;
         }
-        drop(all);
+        drop(strong);
         loop {
             let game = match next_ended(&mut ended, next).await {
                 Ok(Some(game)) => game,
@@ -193,8 +208,8 @@ pub async fn run_tournaments(host: Weak<Host>) {
                 Err(_) => return,
             };
             let Some(id) = memory.games.remove(&game) else { continue };
-            let Some(all) = host.upgrade() else { return };
-            memory.check(&all, &id).await;
+            let Some(strong) = host.upgrade() else { return };
+            memory.check(&strong, &id).await;
         }
     }
 }
@@ -204,11 +219,11 @@ pub async fn run_tournaments(host: Weak<Host>) {
 struct NodeMemory {
     /// When this node started.
     since: u64,
-    /// The games under way, and the tournaments that they belong to.
+    /// The tournament of each game under way.
     games: HashMap<String, String>,
     /// Games that are known to have had their first turn.
     begun: HashSet<String>,
-    /// Games that could not be made or read, and how often in a row.
+    /// How often in a row a game could not be made or read.
     faults: HashMap<String, u32>,
     /// Number of checks of all tournaments so far.
     checks: u64,
@@ -265,9 +280,9 @@ impl NodeMemory {
             }
             let game = &pairing.game;
             let done = if self.begun.contains(game) {
-                let is_quiet =
-                    now.saturating_sub(summary.updated) > QUIET && self.checks.is_multiple_of(10);
-                if !is_quiet && !self.faults.contains_key(game) {
+                let is_quiet = now.saturating_sub(summary.updated) > QUIET;
+                let is_looked_at = is_quiet && self.checks.is_multiple_of(QUIET_CHECKS);
+                if !is_looked_at && !self.faults.contains_key(game) {
                     continue;
                 }
                 host.know_version(game, Some(0)).await
@@ -287,7 +302,7 @@ impl NodeMemory {
         }
     }
 
-    /// Counts a failure to make or read a game, if it looks permanent: after some in a row the game is given up.
+    /// Counts a failure to make or read a game if it looks permanent: after [`FAULTS`] in a row the game is given up.
     fn failed(&mut self, id: &str, game: &str, problem: &Problem) {
         tracing::warn!(tournament = id, game, problem.message, "a game cannot be made or read");
         if is_permanent(problem) {
@@ -308,7 +323,7 @@ async fn call_off(host: &Arc<Host>, table: &Table, pairing: &Pairing) -> Result<
     let step = |act: Act| Input::Act { token: Some(token.clone()), id: None, act };
     match host.step(&pairing.game, step(Act::Abort)).await {
         Err(problem) if problem.status.is_server_error() => Err(problem),
-        // Some actions of the first turn were played: it is lost like any other game.
+        // The game cannot be aborted, since some actions of the first turn were played: it is lost.
         Err(_) => host.step(&pairing.game, step(Act::Resign)).await.map(|_| ()),
         Ok(_) => Ok(()),
     }

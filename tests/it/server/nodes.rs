@@ -8,14 +8,16 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use rulemate::internals::server::Config;
-use rulemate::internals::server::store::{Append, Claim, Conflict, Lease, Nodes, Postgres, Store};
-use serde_json::json;
+use rulemate::internals::server::store::{
+    Append, Claim, Conflict, Lease, Nodes, Postgres, Store, open,
+};
+use serde_json::{Value, json};
 
 use super::api::{Server, run};
 use super::kill::{Acknowledged, Process, Wire, check, load};
 use super::long::long_game;
 use super::socket::Client;
-use super::store::{Folder, append, test_database};
+use super::store::{Folder, append, payloads, test_database};
 
 #[test]
 fn two_servers_on_one_file_do_not_overwrite_each_other() {
@@ -43,6 +45,34 @@ fn two_servers_on_one_file_do_not_overwrite_each_other() {
         let (_, state) = one.get(&format!("/api/v1/games/{id}")).await;
         let feed = two.web.host.watch(&id, state["v"].as_u64(), None).await.unwrap();
         assert!(feed.missed.is_empty(), "{:?}", feed.missed);
+        one.stop();
+        two.stop();
+    });
+}
+
+/// Events of another server of which the second cannot be played: a game is not shown after the first alone, which no
+/// watcher was sent.
+#[test]
+fn events_of_others_are_read_all_or_none() {
+    let folder = Folder::new("all-or-none");
+    run(async {
+        let one = Server::start(&folder, Config::default());
+        let two = Server::start(&folder, Config::default());
+        let (id, token) = one.make(json!({ "game": "chess", "seat": "both" })).await;
+        assert_eq!(two.play(&id, &token, "e2e4").await.0, StatusCode::OK);
+        let mut store = open(&folder.url()).unwrap();
+        let last = payloads(store.as_mut(), &id, 0).pop().unwrap();
+        let mut impossible: Value = serde_json::from_str(&last).unwrap();
+        let v = impossible["v"].as_u64().unwrap();
+        impossible["v"] = json!(v + 1);
+        impossible["d"]["uci"] = json!("e2e5");
+        let more = append(&id, v, &[&impossible.to_string()]);
+        assert_eq!(store.append(&[more]).unwrap(), [Ok(())]);
+        let path = format!("/api/v1/games/{id}");
+        let (status, answer) = one.get(&format!("{path}?v={}", v + 1)).await;
+        assert!(status.is_server_error(), "{status} {answer}");
+        let (status, answer) = one.get(&path).await;
+        assert!(status.is_server_error(), "{status} {answer}");
         one.stop();
         two.stop();
     });
