@@ -90,6 +90,20 @@ fn a_capture_that_promotes_uncovers_no_king() {
     }
 }
 
+/// Rules count an action that has to be played out as one. If all of them turn out illegal, the game ends as it does without
+/// any action.
+#[test]
+fn a_side_whose_actions_are_all_refused_when_played_out_has_none() {
+    const FEN: &str = "1r2kbnr/p1p2pp1/b2pp1N1/1p6/Nn5p/PP3P1P/2PP1qP1/B1RQKB1R w K - 3 20 hp=2,c2:1,a3:1,b4:1,h4:1,g7:1";
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let presets = ["piece-hp", "atomic", "poisoned-squares"];
+    let rules = catalogue.load("chess", &presets).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(Some(FEN)).unwrap_or_else(|it| panic!("{it}"));
+    assert!(game.listing().is_empty());
+    let result = game.result().map(|it| (&*it.outcome, &*it.reason));
+    assert_eq!(result, Some(("draw", "stalemate")));
+}
+
 /// Beside presets that it does not foresee, `atomic` plays actions out, and sees where the king ends only.
 #[test]
 fn a_king_in_check_does_not_castle_where_castling_is_played_out() {
