@@ -11,13 +11,11 @@ pub(crate) fn article(word: &str) -> &'static str {
     if is_vowel && !sounds_like_consonant { "an" } else { "a" }
 }
 
-/// Continues a sentence with a name. If the sentence ends with the article `a`, it becomes the one of the name: `an`
-/// before a vowel, and none before `any ...` and `some ...`, which stand for a value that is open.
+/// Continues a sentence with a name. If the sentence ends with the article `a`, the article becomes the name's: `an`
+/// before a vowel, and none before `any ...` and `some ...`, which stand for open values.
 pub(crate) fn push_word(sentence: &mut String, word: &str) {
-    if let Some(before) =
-        sentence.strip_suffix("a ").filter(|it| it.is_empty() || it.ends_with(' '))
-    {
-        let length = before.len();
+    let before = sentence.strip_suffix("a ").filter(|it| it.is_empty() || it.ends_with(' '));
+    if let Some(length) = before.map(str::len) {
         if word.starts_with("any ") || word.starts_with("some ") {
             sentence.truncate(length);
         } else if article(word) == "an" {

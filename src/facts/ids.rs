@@ -12,22 +12,21 @@ use std::ops::Range;
 use super::schema::{AttrId, EntityId, GAME, NEXT_ENTITY};
 use super::session::{Mark, Session};
 
-/// The ids that entities will have that are created next.
+/// The first ids that new entities will get, as far as they are consecutive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NextIds {
-    /// They are assigned in this order. After them come others, which are not next to each other.
     pub ids: Range<u32>,
-    /// Whether they stay the next ones if other entities are removed before.
+    /// Whether new entities still get these ids if others are removed first.
     pub is_lasting: bool,
 }
 
-/// The free ids, in the order in which they are assigned. See the module's head. The default has none: it is for
-/// what creates no entity.
+/// The free ids, in the order in which they are assigned; see the module's head. The default has none: it is for
+/// actions that create no entity.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
-    /// The bit of each id that is taken is set; so are the bits behind the last id, which fill up the last word.
+    /// A bit for each id, set if it is taken. The bits after the last id, which fill up the last word, are set.
     taken: Vec<u64>,
-    /// Number of ids; as an id, this number is the first that is out of range.
+    /// The number of ids, and so the first id that is out of range.
     cap: usize,
     /// Ids from here on are assigned first.
     counter: usize,
@@ -65,7 +64,7 @@ impl Ids {
         self.counter = usize::try_from(counter).unwrap_or(0);
     }
 
-    /// Marks the ids that facts mention now, or mentioned since a mark, as taken, too; reads the counter anew.
+    /// Also marks the ids that facts mention now or have mentioned since a mark as taken; reads the counter anew.
     pub fn follow(&mut self, session: &Session, since: Mark) {
         let schema = session.schema();
         self.take_mentioned(session);
@@ -92,7 +91,7 @@ impl Ids {
         self.taken.get(id / 64).is_none_or(|it| it >> (id % 64) & 1 == 1)
     }
 
-    /// The highest taken id; [`GAME`]'s if there is no other.
+    /// The highest taken id, at least [`GAME`].
     pub fn highest_taken(&self) -> EntityId {
         (0..self.cap as u32).rev().map(EntityId).find(|it| self.is_taken(*it)).unwrap_or(GAME)
     }
@@ -109,7 +108,7 @@ impl Ids {
         Some(id)
     }
 
-    /// The ids that will be assigned next: those that are next to each other, and no more than `most`.
+    /// The ids that will be assigned next, as far as they are consecutive, and no more than `most`.
     pub fn next(&self, most: u32) -> NextIds {
         let Some(first) = self.first_free(self.counter).or_else(|| self.first_free(0)) else {
             return NextIds::default();
@@ -121,7 +120,7 @@ impl Ids {
         NextIds { ids: first.0..end, is_lasting: first.0 as usize == self.counter }
     }
 
-    /// The lowest free id from one on.
+    /// The lowest free id that is not below `from`.
     fn first_free(&self, from: usize) -> Option<EntityId> {
         let free = |at: usize| {
             let taken = self.taken[at] | if at == from / 64 { (1 << (from % 64)) - 1 } else { 0 };
@@ -130,8 +129,7 @@ impl Ids {
         (from / 64..self.taken.len()).find_map(free)
     }
 
-    /// The next id in raw form; if there is none, the first one out of range, which is refused where an entity is
-    /// created with it.
+    /// The next id in raw form; if there is none, the first one out of range, with which no entity can be created.
     pub fn give_raw(&mut self) -> i64 {
         self.give().map_or(self.cap as i64, |it| i64::from(it.0))
     }

@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 /// Maximum number of levels of brackets. A proof has 128 levels at most, and each takes five.
 pub(crate) const DEPTH: usize = 640;
 
-/// Maximum size in memory, in bytes, estimated before parsing: two bytes of text (`0,`) become [`VALUE`], and five of an
-/// object (`{"":`) many more.
+/// Maximum size in memory, in bytes, estimated before parsing. Little text may take much of it: two bytes (`0,`) become
+/// [`VALUE`] bytes, and the five of an object (`{"":`) more than [`OBJECT`].
 const MEMORY: usize = 1 << 29;
-/// What a value takes in memory without what is in its brackets, in bytes.
+/// The size of a value, or of a name with its value, in bytes.
 const VALUE: usize = 64;
-/// What a list and an object take besides: memory is taken for several elements at once.
+/// The further sizes of a list and an object: each reserves room for several elements at once.
 const LIST: usize = 128;
 const OBJECT: usize = 640;
 
@@ -31,12 +31,11 @@ impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();
         let (line, column) = (error.line(), error.column());
-        // Before the first byte of a line, serde_json's column is 0.
-        let counted = (line.max(1), column.max(1));
         // The place has fields of its own; what precedes it may quote such words from the text.
         let place = format!(" at line {line} column {column}");
         let message = plain(text.strip_suffix(&place).unwrap_or(&text));
-        Self { line: counted.0, column: counted.1, message }
+        // Before the first byte of a line, serde_json's column is 0.
+        Self { line: line.max(1), column: column.max(1), message }
     }
 }
 
@@ -77,17 +76,7 @@ fn too_much(text: &str) -> Option<JsonError> {
     for (at, byte) in text.bytes().enumerate() {
         if is_awaited && !byte.is_ascii_whitespace() && !matches!(byte, b']' | b'}') {
             is_awaited = false;
-            memory += VALUE
-                + match byte {
-                    b'[' => LIST,
-                    b'{' => OBJECT,
-                    _ => 0,
-                };
-            if memory > MEMORY {
-                let message =
-                    format!("this is more JSON than fits into {} MB of memory", MEMORY >> 20);
-                return Some(JsonError { line, column: at + 1 - start, message });
-            }
+            memory += VALUE;
         }
         match byte {
             _ if escaped => escaped = false,
@@ -97,15 +86,20 @@ fn too_much(text: &str) -> Option<JsonError> {
             b'[' | b'{' if !in_text => {
                 is_awaited = true;
                 depth += 1;
-                if depth > DEPTH {
-                    let message = format!("brackets are nested more than {DEPTH} deep");
-                    return Some(JsonError { line, column: at + 1 - start, message });
-                }
+                memory += if byte == b'[' { LIST } else { OBJECT };
             }
             b',' if !in_text => is_awaited = true,
             b']' | b'}' if !in_text => (is_awaited, depth) = (false, depth.saturating_sub(1)),
             _ => {}
         }
+        let message = if memory > MEMORY {
+            format!("this is more JSON than fits into {} MB of memory", MEMORY >> 20)
+        } else if depth > DEPTH {
+            format!("brackets are nested more than {DEPTH} deep")
+        } else {
+            continue;
+        };
+        return Some(JsonError { line, column: at + 1 - start, message });
     }
     None
 }

@@ -21,9 +21,7 @@ pub use ids::{Ids, NextIds};
 pub(crate) use nearest::{Suggester, meant, nearest};
 pub(crate) use printable::masked;
 pub use printable::{escaped, is_printable, printable};
-pub use save::{
-    Document, SaveError, SavedFact, SavedOwner, SavedValue, facts_to_json, owner, saved, to_json,
-};
+pub use save::{Document, SaveError, SavedFact, SavedOwner, SavedValue, owner, saved, to_json};
 pub use schema::{
     AttrId, AttrType, Attribute, AttributeClash, BOOL, Domain, DomainId, EntityId, GAME,
     NEXT_ENTITY, Schema, Shape,

@@ -51,7 +51,7 @@ impl Suggester {
             return None;
         }
         let length = name.chars().count();
-        let limit = match length {
+        let most_edits = match length {
             0..=1 => 0,
             2..=3 => 1,
             4..=7 => 2,
@@ -67,14 +67,14 @@ impl Suggester {
                 continue;
             }
             let letters = candidate.chars().count();
-            if letters.abs_diff(length) > limit {
+            if letters.abs_diff(length) > most_edits {
                 continue;
             }
             if !self.spend(length * letters) {
                 return None;
             }
             let edits = osa_distance(&name, &candidate.to_lowercase());
-            if edits <= limit && best.is_none_or(|(least, _)| edits < least) {
+            if edits <= most_edits && best.is_none_or(|(least, _)| edits < least) {
                 best = Some((edits, candidate));
             }
         }

@@ -14,8 +14,8 @@ fn is_unseen(letter: char) -> bool {
             | '\u{E0000}'..='\u{E007F}')
 }
 
-/// Whether a one-line text, such as a name, has none of the characters that [`printable`] escapes, nor line ends and
-/// tabs. Spaces and joiners it may have.
+/// Whether a one-line text, such as a name, has none of the characters that [`printable`] escapes, and no line ends or
+/// tabs. It may have spaces and joiners.
 pub fn is_printable(text: &str) -> bool {
     !text.contains(is_unseen)
 }

@@ -19,7 +19,7 @@ use super::schema::{AttrId, AttrType, BOOL, Domain, EntityId, GAME, NEXT_ENTITY,
 use super::session::{Fact, FactError, Session, type_name};
 use super::value::Value;
 
-/// The version that a list of facts has among saves.
+/// The version of saves that are lists of facts.
 const VERSION: u32 = 1;
 
 /// A parsed save: names are not looked up yet.
@@ -106,14 +106,9 @@ pub enum SaveError {
 
 /// The facts of a session as JSON: canonical order, one fact per line, so equal facts give equal bytes.
 pub fn to_json(session: &Session) -> String {
-    facts_to_json(session.schema(), &session.all_facts())
-}
-
-/// Facts, in the order given, as JSON.
-pub fn facts_to_json(schema: &Schema, facts: &[Fact]) -> String {
     let mut text = format!("{{\"version\":{VERSION},\"facts\":[");
-    for (at, fact) in facts.iter().enumerate() {
-        let line = serde_json::to_string(&saved(schema, fact)).unwrap_or_default();
+    for (at, fact) in session.all_facts().iter().enumerate() {
+        let line = serde_json::to_string(&saved(session.schema(), fact)).unwrap_or_default();
         let _ = write!(text, "{}\n{line}", if at == 0 { "" } else { "," });
     }
     text.push_str("\n]}\n");
@@ -164,7 +159,7 @@ impl SavedOwner {
 
 impl SavedFact {
     /// The fact under a schema; `None` if the schema does not know a name in it, or the attribute has no facts of
-    /// such an owner. The type of a value that is no name is not checked.
+    /// such an owner. Numbers, truth values and entities are not checked against the attribute's type.
     #[doc(hidden)]
     pub fn fact(&self, schema: &Schema) -> Option<Fact> {
         read_fact(schema, 1, self).ok()
@@ -250,6 +245,7 @@ fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, S
     let Some(attr) = schema.attribute_named(&saved.attribute) else {
         let name = saved.attribute.clone();
         let names = schema.attributes().iter().map(|it| it.name.as_str());
+        // Hidden attributes have names, too.
         let near = nearest(&name, names.filter(|it| schema.attribute_named(it).is_some()));
         return Err(SaveError::Attribute { index, near: near.map(String::from), name });
     };
@@ -274,20 +270,19 @@ fn entity_of(
     attr: AttrId,
     saved: &SavedFact,
 ) -> Result<EntityId, SaveError> {
-    if let Some(id) = saved.entity.id(schema, attr) {
-        return Ok(id);
-    }
     let attr_name = saved.attribute.clone();
-    Err(match (&saved.entity, schema.owners(attr)) {
-        (SavedOwner::Member(it), Some(domain)) => no_member(domain, index, it),
+    match (&saved.entity, schema.owners(attr)) {
+        (SavedOwner::Entity(it), None) => Ok(EntityId(*it)),
+        (SavedOwner::Member(it), Some(domain)) => {
+            saved.entity.id(schema, attr).ok_or_else(|| no_member(domain, index, it))
+        }
         (SavedOwner::Member(it), None) => {
-            SaveError::NoOwner { index, attr: attr_name, name: it.clone() }
+            Err(SaveError::NoOwner { index, attr: attr_name, name: it.clone() })
         }
-        (SavedOwner::Entity(_), domain) => {
-            let domain = domain.map_or_else(String::new, |it| it.name.clone());
-            SaveError::Owner { index, attr: attr_name, domain }
+        (SavedOwner::Entity(_), Some(domain)) => {
+            Err(SaveError::Owner { index, attr: attr_name, domain: domain.name.clone() })
         }
-    })
+    }
 }
 
 fn member(

@@ -18,8 +18,8 @@ pub const GAME: EntityId = EntityId(0);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttrId(pub u16);
 
-/// The counter of entities, itself a fact of [`GAME`], present in every schema: it is above every entity that
-/// has facts, and new entities get ids from it on, while there are free ones.
+/// The counter of entities, itself a fact of [`GAME`], present in every schema. It is above the id of every entity
+/// that has facts; new entities get the free ids from it on, then lower ones.
 pub const NEXT_ENTITY: AttrId = AttrId(0);
 
 /// A finite domain of a schema, by position.
@@ -80,8 +80,8 @@ impl Domain {
                 let files = usize::from(*files);
                 let (file, rank) = (at % files, at / files + 1);
                 text.push(char::from(b'a'.saturating_add(file as u8)));
-                if let Some(tens) = Some(rank / 10).filter(|it| *it > 0) {
-                    text.push_str(&tens.to_string());
+                if rank >= 10 {
+                    text.push_str(&(rank / 10).to_string());
                 }
                 text.push(char::from(b'0' + (rank % 10) as u8));
             }
@@ -95,25 +95,23 @@ impl Domain {
             Shape::Members(names) => names.iter().position(|it| it == name).map(|at| at as i64),
             Shape::Grid { files, ranks } => {
                 let file = name.chars().next().filter(char::is_ascii_lowercase)? as u8 - b'a';
-                let digits = name.get(1..)?;
-                if digits.starts_with('0') || !digits.bytes().all(|b| b.is_ascii_digit()) {
-                    return None;
-                }
-                let rank: u8 = digits.parse().ok()?;
-                (file < *files && (1..=*ranks).contains(&rank))
+                let rank = number(&name[1..])?;
+                (file < *files && (1..=u16::from(*ranks)).contains(&rank))
                     .then(|| i64::from(rank - 1) * i64::from(*files) + i64::from(file))
             }
             Shape::Entities { cap } => {
-                let digits = name.strip_prefix('#')?;
-                let is_padded = digits.len() > 1 && digits.starts_with('0');
-                if is_padded || !digits.bytes().all(|b| b.is_ascii_digit()) {
-                    return None;
-                }
-                let id: u16 = digits.parse().ok()?;
+                let id = number(name.strip_prefix('#')?)?;
                 (id < *cap).then_some(i64::from(id))
             }
         }
     }
+}
+
+/// A number in decimal digits, without a sign or needless zeros: so each member has one name.
+fn number(digits: &str) -> Option<u16> {
+    let is_padded = digits.len() > 1 && digits.starts_with('0');
+    let is_plain = !is_padded && digits.bytes().all(|it| it.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_plain)
 }
 
 /// The type of an attribute's values.
@@ -228,8 +226,8 @@ impl Schema {
         Ok(id)
     }
 
-    /// Adds an attribute that is not found by its name: no save and no rule file can name it. The reader of rules adds
-    /// those that keep values from before an action.
+    /// Adds an attribute that is not found by its name: no save and no rule file can name it. The rule loader adds
+    /// such attributes for the values from before an action.
     pub fn add_hidden(&mut self, attribute: Attribute) -> AttrId {
         self.attributes.push(attribute);
         AttrId((self.attributes.len() - 1) as u16)
@@ -255,8 +253,7 @@ impl Schema {
         &self.attributes[usize::from(id.0)]
     }
 
-    /// The domain whose members an attribute's facts are about; `None` if they are about entities or
-    /// the game.
+    /// The domain of [`Attribute::of`].
     pub fn owners(&self, attr: AttrId) -> Option<&Domain> {
         self.attribute(attr).of.map(|it| self.domain(it))
     }

@@ -66,9 +66,9 @@ struct Column {
     present: Vec<u64>,
     values: Vec<i64>,
     /// Whether the values are numbers of texts.
-    text: bool,
+    is_text: bool,
     /// Whether the facts are about members of a domain, not about entities.
-    of_members: bool,
+    is_of_members: bool,
 }
 
 impl Column {
@@ -137,10 +137,9 @@ impl Session {
     /// A session without facts except the entity counter, which is one past [`GAME`]. Defaults
     /// are written by the code that sets a game up.
     pub fn new(schema: Arc<Schema>) -> Self {
-        let is_text = |it: &Attribute| it.ty == AttrType::Text;
         let column = |it: &Attribute| Column {
-            text: is_text(it),
-            of_members: it.of.is_some(),
+            is_text: it.ty == AttrType::Text,
+            is_of_members: it.of.is_some(),
             ..Column::default()
         };
         let columns = schema.attributes().iter().map(column).collect();
@@ -210,7 +209,7 @@ impl Session {
     /// Retracts every fact of an entity. Its id is free once no other fact points to it.
     pub fn remove(&mut self, entity: EntityId) {
         for attr in (NEXT_ENTITY.0 + 1..self.columns.len() as u16).map(AttrId) {
-            if !self.columns[usize::from(attr.0)].of_members {
+            if !self.columns[usize::from(attr.0)].is_of_members {
                 self.set_raw(entity, attr, None);
             }
         }
@@ -257,9 +256,9 @@ impl Session {
     fn write(&mut self, entity: EntityId, attr: AttrId, old: Option<i64>, new: Option<i64>) {
         let column = &mut self.columns[usize::from(attr.0)];
         let texts = &self.texts;
-        let text = column.text;
+        let is_text = column.is_text;
         let hash = |raw: Option<i64>| match raw {
-            Some(raw) if text => fact_hash(entity, attr, text_hash(&texts[raw as usize])),
+            Some(raw) if is_text => fact_hash(entity, attr, text_hash(&texts[raw as usize])),
             Some(raw) => fact_hash(entity, attr, raw),
             None => 0,
         };

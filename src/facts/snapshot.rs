@@ -4,12 +4,11 @@
 //! every action it keeps the changes ([`Delta`]), from which the others are made. A search uses the journal of
 //! [`Session`] instead. Facts are ordered by entity, then attribute. Values that fit 32 bits (nearly all) are kept
 //! in a map of their own, which halves the memory that one more snapshot takes. Deliberately absent: single writes. A
-//! snapshot is that of a session, or an earlier one with the changes of the next action applied.
+//! snapshot is made of a session, or of an earlier snapshot and the changes of the next action.
 
 use std::sync::Arc;
 
 use im::OrdMap;
-use im::ordmap::DiffItem;
 
 use super::delta::Delta;
 use super::schema::{AttrId, EntityId, Schema};
@@ -84,19 +83,16 @@ impl Snapshot {
 
     fn set(&mut self, key: Key, raw: Option<i64>) {
         let narrow = raw.and_then(|it| i32::try_from(it).ok());
-        match narrow {
-            Some(value) => {
-                self.narrow.insert(key, value);
-            }
-            None => {
-                self.narrow.remove(&key);
-            }
+        if let Some(value) = narrow {
+            self.narrow.insert(key, value);
+        } else {
+            self.narrow.remove(&key);
         }
-        match raw.filter(|_| narrow.is_none()) {
-            Some(value) => {
+        match raw {
+            Some(value) if narrow.is_none() => {
                 Arc::make_mut(self.wide.get_or_insert_default()).insert(key, value);
             }
-            None => self.clear_wide(key),
+            _ => self.clear_wide(key),
         }
     }
 
@@ -158,24 +154,6 @@ impl Snapshot {
         })
     }
 
-    /// The changes from this snapshot to a later (or earlier) one of the same session, in canonical order.
-    /// The cost is proportional to the difference.
-    pub fn diff(&self, other: &Self) -> Vec<Change> {
-        let mut keys: Vec<Key> = changed_keys(&self.narrow, &other.narrow);
-        if self.wide.is_some() || other.wide.is_some() {
-            let (old, new) = (self.wide.clone(), other.wide.clone());
-            keys.extend(changed_keys(&old.unwrap_or_default(), &new.unwrap_or_default()));
-        }
-        keys.sort_unstable();
-        keys.dedup();
-        let change = |key: Key| {
-            let (entity, attr) = key.parts();
-            let (old, new) = (self.get_raw(entity, attr), other.get_raw(entity, attr));
-            Change { entity, attr, old, new }
-        };
-        keys.into_iter().map(change).collect()
-    }
-
     pub fn to_value(&self, attr: AttrId, raw: i64) -> Value {
         typed(&self.schema, &self.texts, attr, raw)
     }
@@ -206,22 +184,6 @@ impl Session {
         }
         changes
     }
-
-    /// Writes the facts of a snapshot of this session, or of a clone of it. The writes are
-    /// journaled like all others.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        for change in self.changes_to(snapshot) {
-            self.set_raw(change.entity, change.attr, change.new);
-        }
-    }
-}
-
-fn changed_keys<V: PartialEq>(old: &OrdMap<Key, V>, new: &OrdMap<Key, V>) -> Vec<Key> {
-    let key = |it| match it {
-        DiffItem::Add(&key, _) | DiffItem::Remove(&key, _) => key,
-        DiffItem::Update { new: (&key, _), .. } => key,
-    };
-    old.diff(new).map(key).collect()
 }
 
 /// Equal facts.

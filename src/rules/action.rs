@@ -8,15 +8,15 @@ use super::column::Column;
 use super::ids::{ActionId, RelId, StageId};
 use super::source::Span;
 
-/// A kind of action that a player may take. Its relation has the legal ones as rows, as far as rules decide which those
-/// are (`legality`).
+/// A kind of action that a player may take. The rows of its relation are the actions that are legal by the rules; some
+/// of them may have to be played out as well (`legality`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Action {
     pub id: ActionId,
     pub rel: RelId,
     /// `as ACTION`: it also counts as that action, whose reactions react to it, too.
     pub like: Option<ActionId>,
-    /// `rank N`: of several legal actions that a text means, the one of the lowest rank is taken.
+    /// `rank N`: if a text means several legal actions, the one of the lowest rank is taken.
     pub rank: i64,
     /// `pseudo_legal REL`: the relation (same columns) of pseudo-legal actions: legal except for the safety of royal
     /// pieces; playing out starts from these. `None`: the action's own relation.
@@ -24,11 +24,10 @@ pub struct Action {
     /// `simulates REL`: rows of this relation (same columns) are decided by playing them out, even if
     /// `legality` is by rules.
     pub simulates: Option<RelId>,
-    /// `refusals REL`: the declared reasons why such an action is not legal. The relation has the action's
-    /// columns and one more, the reason, which is a member of a domain; of several reasons the one that the
-    /// domain has first counts.
+    /// `refusals REL`: the declared reasons why an action is not legal. The relation has the action's
+    /// columns and one more, the reason, which is a member of a domain. Of several reasons the first in the
+    /// domain's order counts.
     pub refusals: Option<RelId>,
-    /// How it is decided whether an action of this kind is legal.
     pub legality: Legality,
     /// `until STAGE`: playing it out ends after this stage of its reactions. What later stages write cannot
     /// make it illegal, but their vetoes can.
@@ -53,12 +52,12 @@ impl Action {
         self.pseudo_legal.unwrap_or(self.rel)
     }
 
-    /// The number of columns of the relation.
+    /// The number of arguments that are columns of the relation.
     pub fn listed(&self) -> usize {
         self.columns.len() - self.unlisted.len()
     }
 
-    /// The row of the relation for an action, without its unlisted arguments.
+    /// The arguments without the unlisted ones: the row of the relation.
     pub fn row<'a>(&self, args: &'a [i64]) -> &'a [i64] {
         args.get(..self.listed()).unwrap_or(args)
     }
@@ -74,13 +73,11 @@ impl Action {
         if args.len() >= self.columns.len() {
             return Cow::Borrowed(args);
         }
-        let missing = self.columns.len() - args.len();
         let defaults = self.unlisted.iter().map(|it| it.default);
-        let rest = defaults.skip(self.unlisted.len().saturating_sub(missing));
-        Cow::Owned(args.iter().copied().chain(rest).collect())
+        Cow::Owned(args.iter().copied().chain(defaults.skip(self.given(args).len())).collect())
     }
 
-    /// The arguments without the unlisted ones, if these are the defaults.
+    /// The arguments, without the unlisted ones if these are the defaults.
     pub fn shortest<'a>(&self, args: &'a [i64]) -> &'a [i64] {
         let defaults = self.unlisted.iter().map(|it| it.default);
         if self.given(args).iter().copied().eq(defaults) { self.row(args) } else { args }
@@ -91,20 +88,19 @@ impl Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlisted {
     pub column: Column,
-    /// Its default.
     pub default: i64,
-    /// The relation with the values that may be given beside the default, in its last column. It has no other
-    /// columns, or those of the action's relation before that one. `None`: all values of its type.
+    /// The relation whose last column has the values that may be given beside the default. It has no other
+    /// columns, or those of the action's relation before the last one. `None`: all values of the type.
     pub from: Option<RelId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Legality {
-    /// Its own relation decides.
+    /// The relation has the legal actions.
     Rules,
-    /// It is legal if playing it out leaves royal pieces safe.
+    /// A row of the relation is legal if playing it out leaves royal pieces safe.
     Simulate,
-    /// It is never legal; only trials play it out.
+    /// No such action is legal; only trials play them out.
     Never,
 }
 

@@ -6,9 +6,7 @@
 use super::action::Legality;
 use super::ast::{ActionDecl, GivenDecl, Item, MoreDecl, Name, RelationKind};
 use super::lexer::Kind;
-use super::mistake;
-use super::source::Span;
-use super::syntax::{Parsed, Parser};
+use super::syntax::{Parsed, Parser, Parts};
 
 impl<'t> Parser<'t, '_> {
     pub(super) fn action(&mut self) -> Parsed<Item<'t>> {
@@ -25,7 +23,6 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn action_parts(&mut self) -> Parsed<ActionDecl<'t>> {
-        let mut action = ActionDecl::default();
         const OPTIONS: [&str; 12] = [
             "as",
             "pseudo_legal",
@@ -40,20 +37,17 @@ impl<'t> Parser<'t, '_> {
             "san",
             "also",
         ];
-        let mut said: Vec<(&str, Span)> = Vec::new();
-        loop {
-            let span = self.peek().span;
-            let Some(option) = self.option(&OPTIONS)? else { break };
-            let part = if option == "tries" { "pseudo_legal" } else { option };
-            let first = said.iter().find(|it| it.0 == part);
-            if let Some(&(_, first)) = first.filter(|_| !matches!(part, "given" | "also")) {
-                return self.fail(mistake::part_twice(part, span, first));
+        let (mut action, mut parts) = (ActionDecl::default(), Parts::new());
+        while let Some(option) = self.option(&OPTIONS)? {
+            match option {
+                "given" | "also" => {}
+                // `tries` is the earlier word.
+                "tries" => self.once("action", "pseudo_legal", &mut parts)?,
+                _ => self.once("action", option, &mut parts)?,
             }
-            said.push((part, span));
             match option {
                 "as" => action.like = Some(self.reference("the name of an action")?),
                 "rank" => action.rank = Some(self.number()?),
-                // `tries` is the earlier word.
                 "pseudo_legal" | "tries" => {
                     action.pseudo_legal = Some(self.reference("the name of a relation")?)
                 }

@@ -41,7 +41,7 @@ impl<'t> File<'t> {
     }
 }
 
-/// An earlier name of a relation.
+/// An earlier name of a relation, and the present one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Alias<'t> {
     pub(super) old: Name<'t>,
@@ -55,7 +55,7 @@ pub(super) enum Item<'t> {
     Repetition(Vec<Name<'t>>),
     /// `.export hp, shield`: names of a preset that others may use.
     Export(Vec<Name<'t>>),
-    /// `.alias danger = attacked`: what a relation was called before, and what it is called.
+    /// `.alias danger = attacked`.
     Alias(Alias<'t>),
     Meta {
         key: Name<'t>,
@@ -78,7 +78,8 @@ pub(super) struct TrialDecl<'t> {
     pub(super) relation: RelationDecl<'t>,
     pub(super) action: Name<'t>,
     pub(super) from: Option<Name<'t>>,
-    /// Its condition, as a reaction. Its parameters are the columns that the body names; the others are `_`.
+    /// The condition, as a reaction with the body. Its parameters are the columns that the body names, and `_` for
+    /// the others.
     pub(super) condition: Reaction<'t>,
     pub(super) span: Span,
 }
@@ -335,9 +336,7 @@ pub(super) fn names_of<'t>(body: &[Literal<'t>], names: &mut Vec<&'t str>) {
 
 fn names_in<'t>(expr: &Expr<'t>, names: &mut Vec<&'t str>) {
     match &expr.kind {
-        ExprKind::Var(name) => {
-            names.push(name);
-        }
+        ExprKind::Var(name) => names.push(name),
         ExprKind::Binary(_, lhs, rhs) => {
             names_in(lhs, names);
             names_in(rhs, names);

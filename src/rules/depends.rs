@@ -1,8 +1,7 @@
-//! Dependencies: which attributes rules read, which ones reactions write, and which rules and reactions can
-//! never do anything.
+//! Dependencies: which attributes rules read, which ones reactions write, and which relations are always empty.
 //!
-//! All answers err on the safe side: fewer attributes may really be read and written, and what is not found to be
-//! empty may be so all the same. Deliberately absent: the order of evaluation (`stratify`), and how rules run.
+//! All answers err on the safe side: fewer attributes may really be read and written, and more relations may be
+//! empty. Deliberately absent: the order of evaluation (`stratify`), and how rules run.
 
 use super::program::{
     Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role, Rule,
@@ -61,18 +60,18 @@ impl Dependencies {
             reads
         });
         let concluded = |role: &Role| matches!(role, Role::Static | Role::Derived);
-        let mut it = Self {
+        let mut dependencies = Self {
             reads: inputs.collect(),
             empty: program.relations.iter().map(|it| concluded(&it.role)).collect(),
         };
         for stratum in &program.strata {
-            it.settle(program, &stratum.relations);
+            dependencies.add_stratum(program, &stratum.relations);
         }
-        it
+        dependencies
     }
 
-    /// Analyses one stratum: what can hold at all, then what it reads.
-    fn settle(&mut self, program: &Program, relations: &[RelId]) {
+    /// Finds which relations of a stratum are always empty, then what its relations read. Earlier strata are known.
+    fn add_stratum(&mut self, program: &Program, relations: &[RelId]) {
         let rules = relations.iter().flat_map(|&it| &program.relation(it).rules);
         let rules: Vec<&Rule> = rules.map(|&it| program.rule(it)).collect();
         let mut grows = true;
@@ -82,7 +81,7 @@ impl Dependencies {
                 let head = usize::from(rule.head.0);
                 if self.empty[head] && self.can_hold(&rule.body) {
                     self.empty[head] = false;
-                    // A stratum of one relation has no other that could hold because of that.
+                    // In a stratum of one relation, no other one can hold because of this one.
                     grows = relations.len() > 1;
                 }
             }
@@ -96,8 +95,7 @@ impl Dependencies {
         }
     }
 
-    /// Whether the relation is always empty, since it follows from rules and none of them can ever hold. False for
-    /// inputs and for what else is given.
+    /// Whether the relation is always empty: it follows from rules, and none of them can ever hold.
     pub fn is_empty(&self, rel: RelId) -> bool {
         self.empty[usize::from(rel.0)]
     }
@@ -145,7 +143,7 @@ pub fn relations_of<'l>(body: impl IntoIterator<Item = &'l Literal>) -> Vec<RelI
     found
 }
 
-/// The attributes that a reaction itself may write, without those of the events that it raises.
+/// The attributes that a reaction itself may write; reactions to the events that it raises may write others.
 pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     let mut writes = Attributes::default();
     for effect in &reaction.effects {
@@ -159,7 +157,7 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
                 }
             }
             Effect::Forget { .. } | Effect::Inherit { .. } => {
-                program.stated.iter().for_each(|it| writes.insert(it.1));
+                program.stated.iter().for_each(|&(_, attr)| writes.insert(attr));
             }
             Effect::Remove { .. } => writes.extend(&of_entities(program)),
             Effect::Call { .. } => writes.extend(&everything(program)),
@@ -169,7 +167,7 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
     writes
 }
 
-/// All attributes, for unknown cases: what called code writes, what trials read.
+/// All attributes: those that called code may write, and trials may read.
 fn everything(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
     (0..program.schema.attributes().len() as u16).for_each(|it| attributes.insert(AttrId(it)));
@@ -190,7 +188,7 @@ fn of_entities(program: &Program) -> Attributes {
     attributes
 }
 
-/// The events that a reaction may raise itself or by the code that it calls.
+/// The events that a reaction, or the code that it calls, may raise.
 pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
     if reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. })) {
         // Code raises events by name; the events of trials have no name.

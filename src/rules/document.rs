@@ -54,7 +54,7 @@ pub fn kind(program: &Program, relation: &Relation) -> String {
     kind
 }
 
-/// The sentence as Markdown that may stand in a table: its placeholders in italics.
+/// A relation's sentence as Markdown for a cell of a table, with its placeholders in italics.
 pub fn meaning(sentence: &str) -> String {
     sentence.replace(['{', '}'], "*").replace('|', "\\|")
 }
@@ -67,8 +67,7 @@ fn type_name(program: &Program, ty: Type) -> &str {
     }
 }
 
-/// The name of the attribute that an input reads; for a list, the part that the names of its attributes have in
-/// common, and `.…` for the rest.
+/// The name of the attribute that an input reads; for a list, `NAME.…`, as its attributes are `NAME.MEMBER`.
 pub fn attribute_name(program: &Program, input: Input) -> String {
     let name = &program.schema.attribute(input.attr()).name;
     match (input, name.rsplit_once('.')) {

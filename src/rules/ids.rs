@@ -1,4 +1,4 @@
-//! Ids of the parts of a program: indices into its lists, and of a variable into the list of its rule or reaction.
+//! Ids of the parts of a program: indices into its lists; of a variable, into the list of its rule or reaction.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelId(pub u16);

@@ -17,11 +17,13 @@ use super::program::{
 const LITERALS: usize = 96;
 /// Maximum depth of rules on the side to be proved.
 const DEPTH: usize = 4;
-/// Maximum number of case distinctions over relations with few rules, and of rules of such a relation.
+/// Maximum depth of case distinctions by the rules of a relation.
 const SPLITS: usize = 2;
+/// Maximum number of rules of such a relation.
 const CASES: usize = 8;
-/// Steps of one search, and of all searches about one program.
+/// Maximum number of steps of one search.
 const STEPS: u32 = 1 << 12;
+/// Maximum number of steps of all searches about one program.
 const ALL_STEPS: u32 = 1 << 16;
 
 /// The rules of a program, searched for such proofs.
@@ -30,8 +32,9 @@ pub(super) struct Implications<'p> {
     relations: &'p [Relation],
     rules: &'p [Rule],
     recursive: BTreeSet<RelId>,
-    /// The steps left for this search, and for later ones.
+    /// The steps left for this search.
     steps: Cell<u32>,
+    /// The steps left for later ones.
     left: Cell<u32>,
 }
 
@@ -79,6 +82,7 @@ impl<'p> Implications<'p> {
         }
     }
 
+    /// Spends a step; returns whether there was one left.
     fn step(&self) -> bool {
         let left = self.steps.get();
         self.steps.set(left.saturating_sub(1));

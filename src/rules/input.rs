@@ -19,13 +19,13 @@ pub enum Input {
     /// `rel()` if the attribute of the game entity is true.
     GameFlag(AttrId),
     /// `rel(activation, member)` for every member of a domain that an activation has chosen as an option. Each
-    /// member has an attribute of its own, which is true if it is chosen. These attributes are consecutive: given
-    /// are the first one and their number.
+    /// member has an attribute of its own, true if the member is chosen. These attributes are consecutive: the first
+    /// one, and their number.
     List(AttrId, u16),
 }
 
 impl Input {
-    /// The attribute that it reads; for a list, that of the first member.
+    /// The attribute that the input reads; for a list, that of the first member.
     pub fn attr(self) -> AttrId {
         match self {
             Self::Key(it)
@@ -36,14 +36,14 @@ impl Input {
         }
     }
 
-    /// All attributes that it reads.
+    /// All attributes that the input reads.
     pub fn attrs(self) -> impl Iterator<Item = AttrId> + Clone {
         let AttrId(first) = self.attr();
         let count = if let Self::List(_, members) = self { members } else { 1 };
         (first..first + count).map(AttrId)
     }
 
-    /// The row that represents a fact of one of the attributes that it reads, if there is one.
+    /// The row that represents a fact of one of these attributes, if there is one.
     pub fn row(self, entity: EntityId, attr: AttrId, raw: i64) -> Option<SmallVec<[i64; 4]>> {
         let (id, is_game) = (i64::from(entity.0), entity == GAME);
         match self {

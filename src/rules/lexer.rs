@@ -53,10 +53,10 @@ pub(super) enum Kind {
     Comma,
     #[token(":")]
     Colon,
-    /// It joins the words next to it to a [`Kind::Path`]; a separate one is a mistake.
+    /// Joins the words next to it to a [`Kind::Path`]; alone it is a mistake.
     #[token("::")]
     Joint,
-    /// `bank::gold`: a name of a preset or game; made of words without spaces between.
+    /// `bank::gold`: a name that belongs to a preset or game, in full. Made by [`joined`] only.
     Path,
     #[token("(")]
     Open,
@@ -93,13 +93,13 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Whether it has the form of a name that is declared somewhere: `hp` or `bank::gold`. Variables have that of `hp`.
+    /// Whether it has the form of a name that is declared somewhere, `hp` or `bank::gold`, or of a variable.
     pub(super) fn is_name(self) -> bool {
         matches!(self.kind, Kind::Ident | Kind::Path)
     }
 }
 
-/// The tokens of one source, the next one on top.
+/// The tokens of one source that have not been taken.
 #[derive(Debug)]
 pub(super) struct Tokens<'t> {
     text: &'t str,
@@ -118,7 +118,6 @@ impl<'t> Tokens<'t> {
         let mut stack = lex(source, text, 0..text.len(), 1, found);
         let at = text.trim_end().len() as u32;
         let line = text[..at as usize].bytes().filter(|&b| b == b'\n').count() as u32 + 1;
-
         let span = Span { source, start: at, end: at, line };
         let end = Token { kind: Kind::End, span, first: true, flush: true };
         let last = Token { span: Span { source, start: 0, end: 0, line: 1 }, ..end };
@@ -153,7 +152,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// Whether the operand that was just taken is followed, on its line, by `%` and another
-    /// operand. If so the `%` becomes the next token, and what the lexer took for a comment is
+    /// operand. If so, the `%` becomes the next token, and the text that the lexer skipped as a comment is
     /// read as rule text.
     pub(super) fn remainder_follows(&mut self, found: &mut Vec<Diagnostic>) -> bool {
         if self.peek().kind == Kind::Percent {
@@ -220,8 +219,8 @@ fn lex(
     let mut tokens: Vec<Token> = Vec::new();
     let mut line = first_line;
     let mut line_start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    // The offset up to which line ends were counted.
     let mut counted = range.start;
-
     for (kind, place) in Kind::lexer(&text[range.clone()]).spanned() {
         let (start, end) = (range.start + place.start, range.start + place.end);
         for (at, _) in text[counted..start].match_indices('\n') {

@@ -1,7 +1,7 @@
 //! Limits on rule text. Presets may be untrusted: text beyond a limit is an error with a code, never a crash.
 //!
-//! Of what rules do when they run, here is only how many events an action may raise, since all that runs
-//! reactions has to agree on it. Deliberately absent: the cost of running rules, which the evaluators budget.
+//! Raised events are limited here, too, since all code that runs reactions has to agree on their number.
+//! Deliberately absent: the cost of running rules, which the evaluators budget.
 
 use thiserror::Error;
 
@@ -9,8 +9,8 @@ use thiserror::Error;
 pub const FILES: usize = 256;
 /// Maximum size of one file, in bytes.
 pub const FILE_BYTES: usize = 64 * 1024;
-/// Maximum number of clauses with a body, trials and reactions of one program, together. A reaction to an action counts
-/// once more for each action that is `as` it.
+/// Maximum number of clauses with a body, trials and reactions of one program, together. A reaction counts once more
+/// for each action that is `as` the one that it reacts to.
 pub const RULES: usize = 4096;
 /// Maximum number of clauses without a body, of one program.
 pub const FACTS: usize = 8192;
@@ -37,17 +37,17 @@ pub const ENTITIES: usize = 128;
 pub const MEMBERS: usize = 256;
 /// Maximum number of stages of one program.
 pub const STAGES: usize = 64;
-/// Maximum number of events that one program declares. Each trial is one, too.
+/// Maximum number of events of one program. Each trial has one of its own.
 pub const EVENTS: usize = 128;
 /// Maximum number of trials of one program.
 pub const TRIALS: usize = 32;
-/// Maximum depth to which events raise events.
+/// Maximum length of a chain of events in which each is raised by a reaction to the one before.
 pub const RAISED_DEEP: usize = 32;
 /// Maximum number of events that one action raises.
 pub const RAISED: usize = 1024;
 /// Maximum number of mistakes that are reported; the rest is only counted.
 pub const DIAGNOSTICS: usize = 200;
-/// Size of the mistakes that are shown with their lines, in bytes: once it is exceeded, the rest is only counted.
+/// Once the mistakes that are shown with their lines exceed this size, in bytes, the rest is only counted.
 pub const RENDERED: usize = 256 * 1024;
 
 /// A limit that rule text exceeds.

@@ -1,6 +1,6 @@
 //! The `.meta` lines and inputs of a file, read without compiling it.
 //!
-//! The purpose of a file is thus known before it is used, so a catalogue of many files costs little.
+//! So a catalogue knows the purposes of many files at little cost.
 //! Deliberately absent: the meaning of keys, which the layers that read them know.
 
 use super::ast::{ColumnDecl, InputKind, Item, RelationDecl, RelationKind};
@@ -24,8 +24,8 @@ pub fn metas(source: &Source) -> Vec<Meta> {
     file.items.into_iter().filter_map(meta).collect()
 }
 
-/// The text up to the end of the value of its last `.meta`: most files have them at their head, and the rest is not
-/// needed here.
+/// The text up to the end of the value of its last `.meta`. Most files have these lines at their head, so most of the
+/// text need not be parsed.
 fn head_with_metas(text: &str) -> &str {
     let end = text.rfind(".meta").and_then(|last| {
         let open = last + opening_quote(&text[last..])? + 1;
@@ -77,31 +77,32 @@ pub fn inputs(source: &Source) -> Vec<InputHead> {
         return Vec::new();
     }
     let items = syntax::parse(0, head_with_inputs(&source.text), &mut Vec::new()).items;
-    let is_exported = |it: &Item<'_>, name: &str| matches!(it, Item::Export(all) if all.iter().any(|it| it.text == name));
-    let input = |it: &Item<'_>| match it {
-        Item::Relation(RelationDecl {
-            name, columns, kind: RelationKind::Input(input), ..
-        }) => {
-            let column = |it: &ColumnDecl<'_>| {
-                let ty = it.ty.text.to_string();
-                (it.name.map_or_else(|| ty.to_lowercase(), |it| it.text.to_string()), ty)
-            };
-            Some(InputHead {
-                relation: name.text.to_string(),
-                attribute: input.attr.text.to_string(),
-                exported: items.iter().any(|it| is_exported(it, name.text)),
-                of_entities: matches!(
-                    input.kind,
-                    InputKind::Key | InputKind::Flag | InputKind::List
-                ),
-                of: input.of.map(|it| it.text.to_string()),
-                columns: columns.iter().map(column).collect(),
-                span: name.span,
-            })
-        }
-        _ => None,
+    let exported: Vec<&str> = items.iter().flat_map(exported_names).collect();
+    let column = |it: &ColumnDecl<'_>| {
+        let ty = it.ty.text.to_string();
+        (it.name.map_or_else(|| ty.to_lowercase(), |it| it.text.to_string()), ty)
     };
-    items.iter().filter_map(input).collect()
+    let mut heads = Vec::new();
+    for item in &items {
+        let Item::Relation(RelationDecl { name, columns, kind, .. }) = item else { continue };
+        let RelationKind::Input(input) = kind else { continue };
+        heads.push(InputHead {
+            relation: name.text.to_string(),
+            attribute: input.attr.text.to_string(),
+            exported: exported.contains(&name.text),
+            of_entities: matches!(input.kind, InputKind::Key | InputKind::Flag | InputKind::List),
+            of: input.of.map(|it| it.text.to_string()),
+            columns: columns.iter().map(column).collect(),
+            span: name.span,
+        });
+    }
+    heads
+}
+
+/// The names that an item exports.
+fn exported_names<'t>(item: &Item<'t>) -> impl Iterator<Item = &'t str> {
+    let names = if let Item::Export(names) = item { names.as_slice() } else { &[] };
+    names.iter().map(|it| it.text)
 }
 
 #[cfg(test)]

@@ -80,9 +80,8 @@ pub struct Meta {
     pub span: Span,
 }
 
-/// An attribute as it was before the action under way. While an action or event is carried out whose
-/// reactions read it, its facts are those that the attribute had at the beginning; at all other times it has
-/// none.
+/// An attribute that reactions read by `was`, and the hidden one that has its facts from before the action under way.
+/// The hidden one has facts only while an action or event is carried out whose reactions read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Was {
     pub of: AttrId,
@@ -278,8 +277,8 @@ impl Expr {
 /// Variables of `body` that also occur outside the aggregate are bound before it is computed (it
 /// counts within one group); all others are local. The body's distinct solutions, as assignments
 /// of its *named* local variables, are folded; `_` does not multiply solutions.
-/// An aggregate has no value if an expr has none for some solution, or a sum overflows.
-/// `count` has no exprs; `sum` one; `min` and `max` one or more, compared left to right, with as
+/// An aggregate has no value if an expression has none for some solution, or a sum overflows.
+/// `count` has no expression, `sum` one, `min` and `max` one or more, compared left to right, with as
 /// many results. `min` and `max` of nothing fail; `count` and `sum` of nothing are 0.
 /// An unbound variable among the results is bound, others are compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -459,7 +458,7 @@ impl Program {
         all.filter(|it| !self.is_hidden(it.0)).map(|it| it.1)
     }
 
-    /// What a name means in a file: what has it in the file's own preset or game, or else what all share.
+    /// What a name means in a file: something of the file's own preset or game, or else something that all share.
     fn meant_in<T>(&self, source: u16, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         let scope = self.scopes.get(usize::from(source)).and_then(Option::as_ref);
         let own = scope.and_then(|it| find(&format!("{it}{SEPARATOR}{name}")));
@@ -493,8 +492,8 @@ impl Program {
         self.meant_in(source, name, |it| self.schema.attribute_named(it))
     }
 
-    /// The relation of a name used outside all files: a preset's private relation may be named without the
-    /// preset if no other has that name.
+    /// The relation that a name means outside all files, as in a query: the one of this full name, or else the only
+    /// private one of this name, or the one that had it earlier.
     pub fn relation_meant(&self, name: &str) -> Option<RelId> {
         self.relation_named(name).or_else(|| match self.full_names(name).as_slice() {
             [only] => self.relation_named(only),
@@ -502,7 +501,7 @@ impl Program {
         })
     }
 
-    /// The relation of that name, which may be an earlier name of it.
+    /// The relation of that full name, or the one that had it earlier.
     pub fn relation_known(&self, name: &str) -> Option<RelId> {
         self.relation_named(name).or_else(|| self.relation_named(self.renamed(name)?))
     }
@@ -512,7 +511,7 @@ impl Program {
         self.renames.iter().find(|it| it.0 == old).map(|it| it.1.as_str())
     }
 
-    /// The full names of the presets' private relations with a name.
+    /// The full names of the private relations of that name.
     pub fn full_names(&self, name: &str) -> Vec<&str> {
         let is_it = |it: &&str| it.rsplit_once(SEPARATOR).is_some_and(|it| it.1 == name);
         let mut all: Vec<&str> = self.relation_names.keys().map(|it| &**it).filter(is_it).collect();

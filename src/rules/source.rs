@@ -46,8 +46,8 @@ pub(crate) fn template(name: &str) -> &'static str {
     embedded::TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1)
 }
 
-/// The paths at which an included file may be: next to the including file or below, among the modules of this
-/// package, or in another folder of its rules. `None` if the name leads elsewhere.
+/// The paths at which an included file may be: its name is relative to the folder of the including file, to
+/// `rules/modules` or to `rules`. `None` if the name leads out of these.
 pub fn included(from: &str, name: &str) -> Option<[String; 3]> {
     let is_plain = |it: &str| !it.is_empty() && !matches!(it, "." | "..");
     if name.contains(['\\', ':']) || !name.split('/').all(is_plain) {

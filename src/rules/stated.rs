@@ -6,8 +6,8 @@ use super::program::{Effect, Program, Type};
 use crate::facts::{AttrId, AttrType, DomainId, EntityId, Session};
 
 impl Program {
-    /// The facts that a preset states, as owner and attribute (the owner is an entity, or the number of a member); only
-    /// those of one owner if its type and number are given.
+    /// The facts that a preset states, as owner (an entity, or the number of a member) and attribute. `of` restricts
+    /// them to the owner of that type and number.
     pub fn stated_by(
         &self,
         preset: i64,
@@ -35,8 +35,7 @@ impl Program {
         }
     }
 
-    /// Whether a reaction never has an effect, since all it does is that an entity inherits, and presets state nothing
-    /// that can be inherited.
+    /// Whether all effects of a reaction are `inherit`, and presets state nothing that can be inherited.
     pub fn does_nothing(&self, reaction: usize) -> bool {
         let inherits = |it: &Effect| matches!(it, Effect::Inherit { .. });
         self.reactions[reaction].effects.iter().all(inherits) && self.inheritable().next().is_none()
@@ -48,8 +47,8 @@ impl Program {
         self.stated.iter().map(|it| it.1).filter(of_entities)
     }
 
-    /// What `to` inherits: the facts that presets state of `from`, attributes with their values, without the
-    /// attributes of which `to` has a value itself.
+    /// What `to` inherits: the attributes that presets state of `from`, with their values, without those of which `to`
+    /// has a value itself.
     pub fn inherited(&self, to: EntityId, from: EntityId, facts: &Session) -> Vec<(AttrId, i64)> {
         self.inheritable()
             .filter(|it| !facts.contains(to, *it))

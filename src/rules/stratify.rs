@@ -49,12 +49,12 @@ pub(super) fn stratify(
         edges(&rule.body, Reads::Plainly, &mut graph[usize::from(rule.head.0)]);
     }
     let components = components(&graph);
-    let mut of = vec![0; relations.len()];
+    let mut component_of = vec![0; relations.len()];
     for (at, component) in components.iter().enumerate() {
-        component.iter().for_each(|&it| of[it] = at);
+        component.iter().for_each(|&it| component_of[it] = at);
     }
     found.extend(components.iter().enumerate().filter_map(|(at, members)| {
-        negative_cycle(&graph, members, |it| of[it] == at)
+        negative_cycle(&graph, members, |it| component_of[it] == at)
             .map(|(from, path)| cycle_report(relations, from, &path))
     }));
     let mut strata: Vec<Stratum> = components
@@ -90,48 +90,60 @@ fn edges(body: &[Literal], inside: Reads, out: &mut Vec<Edge>) {
     }
 }
 
+/// A visit of a relation in Tarjan's algorithm.
+#[derive(Clone, Copy)]
+struct Visit {
+    /// Visits are numbered in their order.
+    number: usize,
+    /// The lowest number that is known to be reached in the same component.
+    lowest: usize,
+    /// Whether its component is not complete.
+    is_open: bool,
+}
+
 /// Tarjan's algorithm with a stack of its own. A component comes after everything that it reads; members are
 /// in declaration order.
 fn components(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
-    let mut state = (0..graph.len()).map(|_| (NEW, NEW, false)).collect::<Vec<_>>();
+    let new = Visit { number: NEW, lowest: NEW, is_open: false };
+    let mut visits = vec![new; graph.len()];
     let (mut stack, mut out, mut counter) = (Vec::new(), Vec::new(), 0);
     for root in 0..graph.len() {
-        if state[root].0 != NEW {
+        if visits[root].number != NEW {
             continue;
         }
         let mut calls = vec![(root, 0)];
         while let Some((node, next)) = calls.pop() {
             if next == 0 {
-                state[node] = (counter, counter, true);
+                visits[node] = Visit { number: counter, lowest: counter, is_open: true };
                 counter += 1;
                 stack.push(node);
             }
             if let Some(edge) = graph[node].get(next) {
                 calls.push((node, next + 1));
-                if state[edge.to].0 == NEW {
+                if visits[edge.to].number == NEW {
                     calls.push((edge.to, 0));
-                } else if state[edge.to].2 {
-                    state[node].1 = state[node].1.min(state[edge.to].0);
+                } else if visits[edge.to].is_open {
+                    visits[node].lowest = visits[node].lowest.min(visits[edge.to].number);
                 }
                 continue;
             }
-            if state[node].0 == state[node].1 {
+            if visits[node].number == visits[node].lowest {
                 let at = stack.iter().rposition(|&it| it == node).unwrap_or(0);
                 let mut members = stack.split_off(at);
-                members.iter().for_each(|&it| state[it].2 = false);
+                members.iter().for_each(|&it| visits[it].is_open = false);
                 members.sort_unstable();
                 out.push(members);
             }
             if let Some(&(parent, _)) = calls.last() {
-                state[parent].1 = state[parent].1.min(state[node].1);
+                visits[parent].lowest = visits[parent].lowest.min(visits[node].lowest);
             }
         }
     }
     out
 }
 
-/// A cycle inside a component that starts with a negative step: its first relation and its steps.
+/// A cycle inside a component that starts by negating or folding a relation: its first relation and its steps.
 fn negative_cycle(
     graph: &[Vec<Edge>],
     members: &[usize],

@@ -43,6 +43,9 @@ pub(super) struct Abandoned;
 
 pub(super) type Parsed<T> = Result<T, Abandoned>;
 
+/// The parts of a declaration that may be there once, and their places.
+pub(super) type Parts = Vec<(&'static str, Span)>;
+
 /// Reads one source. Mistakes are added to `found`.
 pub(super) fn parse<'t>(source: u16, text: &'t str, found: &mut Vec<Diagnostic>) -> File<'t> {
     let tokens = Tokens::new(source, text, found);
@@ -85,12 +88,13 @@ impl<'t> Parser<'t, '_> {
         self.tokens.next()
     }
 
+    /// Takes the next token if it is of that kind.
     pub(super) fn eat(&mut self, kind: Kind) -> bool {
-        let yes = self.at(kind);
-        if yes {
+        let is_there = self.at(kind);
+        if is_there {
             self.next();
         }
-        yes
+        is_there
     }
 
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
@@ -161,11 +165,11 @@ impl<'t> Parser<'t, '_> {
     }
 
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
-        let yes = self.is_word(word);
-        if yes {
+        let is_there = self.is_word(word);
+        if is_there {
             self.next();
         }
-        yes
+        is_there
     }
 
     /// One or more items with commas between them.
@@ -189,6 +193,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
+    /// Skips the rest of an abandoned item that begins at `before`.
     fn recover(&mut self, before: u32) {
         loop {
             let token = self.peek();
@@ -329,7 +334,7 @@ impl<'t> Parser<'t, '_> {
         self.eat(Kind::Text).then(|| self.unquoted())
     }
 
-    /// The end of a declaration: its sentence, and perhaps `else` and the sentence for the absence.
+    /// A declaration, by its end: the sentence, and perhaps `else` and the sentence for the absence of a row.
     pub(super) fn relation(
         &mut self,
         name: Name<'t>,
@@ -337,8 +342,8 @@ impl<'t> Parser<'t, '_> {
         kind: RelationKind<'t>,
     ) -> RelationDecl<'t> {
         let sentence = self.sentence();
-        let denies = sentence.is_some() && self.tokens.second().kind == Kind::Text;
-        let denial = if denies && self.eat_word("else") { self.sentence() } else { None };
+        let has_denial = sentence.is_some() && self.tokens.second().kind == Kind::Text;
+        let denial = if has_denial && self.eat_word("else") { self.sentence() } else { None };
         RelationDecl { name, columns, kind, sentence, denial }
     }
 
@@ -368,17 +373,17 @@ impl<'t> Parser<'t, '_> {
         Ok(columns)
     }
 
-    /// The next word, if it is an option of the current declaration and not the next clause. Another word on the same
-    /// line is a mistake.
+    /// The next word, which is taken, if it is an option of the current declaration and not the next clause. Another
+    /// word on the same line is a mistake.
     pub(super) fn option(&mut self, known: &[&'static str]) -> Parsed<Option<&'static str>> {
         let token = self.peek();
         if token.kind != Kind::Ident {
             return Ok(None);
         }
         let word = self.tokens.text_of(token.span);
-        let calls = self.tokens.second().kind == Kind::Open;
+        let begins_clause = token.first && self.tokens.second().kind == Kind::Open;
         if let Some(&option) = known.iter().find(|it| **it == word)
-            && !(token.first && calls)
+            && !begins_clause
         {
             self.next();
             return Ok(Some(option));
@@ -389,16 +394,30 @@ impl<'t> Parser<'t, '_> {
         self.fail(mistake::unknown_option(word, known, token.span))
     }
 
+    /// Notes the option that was just read as a part of a declaration (`of`), which may be there once.
+    pub(super) fn once(&mut self, of: &str, part: &'static str, parts: &mut Parts) -> Parsed<()> {
+        let span = self.tokens.last().span;
+        if let Some(&(_, first)) = parts.iter().find(|it| it.0 == part) {
+            return self.fail(mistake::part_twice(of, part, span, first));
+        }
+        parts.push((part, span));
+        Ok(())
+    }
+
     fn declaration(&mut self) -> Parsed<RelationDecl<'t>> {
         let is_static = self.tokens.text_of(self.peek().span) == ".static";
         let (name, columns) = self.relation_head()?;
         let (mut key, mut open, mut text) = (false, false, None);
+        let mut parts = Parts::new();
         let known: &[&str] = if is_static { &["key", "open"] } else { &["key", "open", "text"] };
         while let Some(option) = self.option(known)? {
             match option {
                 "key" => key = true,
                 "open" => open = true,
-                _ => text = Some(self.text("the template of its rows, in double quotes")?),
+                _ => {
+                    self.once("relation", option, &mut parts)?;
+                    text = Some(self.text("the template of its rows, in double quotes")?);
+                }
             }
         }
         let kind = match is_static {
@@ -505,7 +524,9 @@ impl<'t> Parser<'t, '_> {
         }
         let action = self.reference("the name of an action")?;
         let (mut from, mut body) = (None, Vec::new());
+        let mut parts = Parts::new();
         while let Some(option) = self.option(&["from", "where"])? {
+            self.once("trial", option, &mut parts)?;
             match option {
                 "from" => from = Some(self.reference("the name of a relation")?),
                 _ => body = self.body()?,
@@ -561,8 +582,8 @@ impl<'t> Parser<'t, '_> {
         self.subject = Some(self.tokens.text_of(self.peek().span));
         let head = self.atom("a rule")?;
         let body = if self.eat(Kind::If) { self.body()? } else { Vec::new() };
-        let says = !body.is_empty() && self.tokens.second().kind == Kind::Text;
-        let because = if says && self.eat_word("because") { self.sentence() } else { None };
+        let has_because = !body.is_empty() && self.tokens.second().kind == Kind::Text;
+        let because = if has_because && self.eat_word("because") { self.sentence() } else { None };
         self.period()?;
         let span = self.since(start);
         let plan = self.plan()?;

@@ -120,7 +120,7 @@ pub struct Refutation {
 pub enum Lack {
     /// There is no such fact. If the last column is a function of the others, the value that it has instead.
     Fact { instead: Option<Datum> },
-    /// There is no such row in any position; with the value that it has instead.
+    /// There is no such row in any position. `instead` is as for facts.
     Static { instead: Option<Datum> },
     /// No action that was played out gives such a row of a trial.
     Tried,
@@ -236,8 +236,8 @@ pub enum Outcome {
     Endless { reason: String },
 }
 
-/// The justification of some effects: the reaction, the values of its variables, and what it reacted
-/// to.
+/// The justification of some effects: the reaction, the values of its variables, and the action or event that it
+/// reacted to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reacted {

@@ -52,7 +52,7 @@ impl Compare {
 }
 
 impl Literal {
-    /// Adds the variables of the literal; for an aggregate, those that the rest of its rule may see.
+    /// Adds the variables of the literal; of an aggregate, those that are not local to it.
     pub fn collect_vars(&self, vars: &mut impl Extend<VarId>) {
         match self {
             Self::Atom(atom) => vars.extend(term_vars(&atom.args)),
@@ -66,7 +66,7 @@ impl Literal {
 }
 
 impl Aggregate {
-    /// The variables of its body and expressions that are not local to it: they group its solutions.
+    /// The variables of the body and the expressions that also occur outside the aggregate: they group its solutions.
     pub fn shared_vars(&self) -> BTreeSet<VarId> {
         let mut vars = BTreeSet::new();
         self.body.iter().for_each(|it| it.collect_vars(&mut vars));
@@ -77,7 +77,7 @@ impl Aggregate {
 }
 
 impl Effect {
-    /// The variables whose values it needs, in the order of their use.
+    /// The variables whose values the effect needs, in the order of their use.
     pub fn needs(&self) -> Vec<VarId> {
         let mut vars = Vec::new();
         match self {

@@ -180,6 +180,11 @@ fn json_is_bounded_before_anything_is_made() {
     let objects = format!("{{\"version\":3,\"moves\":[{}0]}}", "{\"\":0},".repeat(800_000));
     let why = Save::read(objects.as_bytes(), "chess").expect_err("too large").to_string();
     assert!(why.contains("this is more JSON than fits into 512 MB of memory"), "{why}");
+    // Also where they are the values of others.
+    let one = format!("{}0{},", "{\"\":".repeat(600), "}".repeat(600));
+    let values = format!("{{\"version\":3,\"moves\":[{}0]}}", one.repeat(2_000));
+    let why = Save::read(values.as_bytes(), "chess").expect_err("too large").to_string();
+    assert!(why.contains("this is more JSON than fits into 512 MB of memory"), "{why}");
     // Places are counted from 1, also where nothing of a line was read.
     let why = Save::read(b"{\"version\":\n", "chess").expect_err("cut off").to_string();
     assert!(why.contains("line 2, column 1: "), "{why}");

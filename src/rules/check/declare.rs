@@ -73,7 +73,7 @@ impl<'t> Checker<'t> {
                 _ => {}
             }
         }
-        self.settle_more(&more);
+        self.check_more(&more);
         self.settle_likeness(&like);
         for item in items() {
             if let Item::Trial(decl) = item {
@@ -263,25 +263,21 @@ impl<'t> Checker<'t> {
         types: &[Option<Type>],
     ) -> Option<Input> {
         let truth = Some(Type::Domain(BOOL));
-        let (needs_entity, value) = match (input.kind, types) {
-            (InputKind::Key, &[_, value]) => (true, value),
-            (InputKind::Flag, &[_]) => (true, truth),
-            (InputKind::Game, &[value]) => (false, value),
-            (InputKind::Game, &[]) => (false, truth),
-            (InputKind::Of, &[_, value]) => (false, value),
-            (InputKind::Of, &[_]) => (false, truth),
+        let value = match (input.kind, types) {
+            (InputKind::Key | InputKind::Of, &[_, value]) | (InputKind::Game, &[value]) => value,
+            (InputKind::Flag | InputKind::Of, &[_]) | (InputKind::Game, &[]) => truth,
             (InputKind::List, &[_, Some(Type::Domain(id))])
                 if decl.columns[0].name.is_some_and(|it| it.text == "activation")
                     && self.domains.is_choosable(id) =>
             {
-                (true, Some(Type::Domain(id)))
+                Some(Type::Domain(id))
             }
             _ => {
                 self.report(mistake::input_shape(decl.name, input.kind, types.len()));
                 return None;
             }
         };
-        if needs_entity
+        if matches!(input.kind, InputKind::Key | InputKind::Flag | InputKind::List)
             && let Some(Some(first)) = types.first()
             && !self.domains.is_entities(*first)
         {
@@ -301,7 +297,7 @@ impl<'t> Checker<'t> {
         let default = input.default.as_ref().and_then(|it| self.default_value(it, value));
         let doc = decl.sentence.map_or("", |it| it.text);
         let attr = self.domains.attribute(input.attr, value, of, default, doc);
-        let attr = self.found(attr)?;
+        let attr = self.ok_or_report(attr)?;
         if input.lasting && !self.lasting.contains(&attr) {
             self.lasting.push(attr);
         }
@@ -344,7 +340,7 @@ impl<'t> Checker<'t> {
         }
         let doc = decl.sentence.map_or("", |it| it.text);
         let list = self.domains.add_list(input.attr, members, &values, doc);
-        self.found(list).map(|(first, count)| Input::List(first, count))
+        self.ok_or_report(list).map(|(first, count)| Input::List(first, count))
     }
 
     /// Notes that the facts of an input expire.
@@ -400,8 +396,8 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// The domain whose members the facts of an input are about: that of its first column, which must not be `Bool` or
-    /// a domain of entities.
+    /// The domain whose members the facts of an input are about. It must be that of the first column, and neither `Bool`
+    /// nor a domain of entities.
     fn owners(
         &mut self,
         decl: &RelationDecl<'t>,
@@ -426,6 +422,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
+    /// The raw value of a default, and its place.
     fn default_value(&mut self, default: &DefaultValue<'t>, ty: Type) -> Option<(i64, Span)> {
         let (value, span) = match (default, ty) {
             (DefaultValue::Number(number), Type::Int) => (Ok(number.value), number.span),
@@ -433,19 +430,16 @@ impl<'t> Checker<'t> {
                 (self.domains.member(id, name.text, name.span), name.span)
             }
             // A member may be called `1`.
-            (DefaultValue::Number(number), Type::Domain(id)) if self.has_member(id, number) => {
-                (self.domains.member(id, &number.value.to_string(), number.span), number.span)
+            (DefaultValue::Number(Number { value, span }), Type::Domain(id)) => {
+                let member = self.domains.member(id, &value.to_string(), *span);
+                (member.map_err(|_| mistake::default_type(*span, self.type_name(ty))), *span)
             }
-            (
-                DefaultValue::Number(Number { span, .. }) | DefaultValue::Member(Name { span, .. }),
-                _,
-            ) => (Err(mistake::default_type(*span, self.type_name(ty))), *span),
+            (DefaultValue::Number(Number { span, .. }), Type::Text)
+            | (DefaultValue::Member(Name { span, .. }), Type::Int | Type::Text) => {
+                (Err(mistake::default_type(*span, self.type_name(ty))), *span)
+            }
         };
-        Some((self.found(value)?, span))
-    }
-
-    fn has_member(&self, id: DomainId, number: &Number) -> bool {
-        self.domains.member(id, &number.value.to_string(), number.span).is_ok()
+        Some((self.ok_or_report(value)?, span))
     }
 
     /// Texts are for names and notation: only statics may have them.
@@ -622,8 +616,8 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// The relation of that name, which the declaration of an action or trial mentions: its columns must have the
-    /// types of those of `rel`, the action or trial.
+    /// The relation that the declaration of an action or trial, `rel`, names. Reports columns of other types than those
+    /// of `rel`.
     pub(super) fn with_same_columns(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
         if self.info(id).types != self.info(rel).types {

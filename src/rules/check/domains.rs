@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt};
 use super::super::ast::{DomainDecl, File, Item, Member, Name, Number, Shape as ShapeDecl};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
-use super::super::mistake;
+use super::super::mistake::{self, UnknownMember};
 use super::super::program::{Span, Type};
 use super::names::{NameTable, Scopes};
 use crate::facts::{AttrId, AttrType, Attribute, BOOL, Domain, DomainId, Schema, Shape, Suggester};
@@ -30,9 +30,9 @@ struct Attr {
     attribute: Attribute,
     declared: Type,
     /// Whether a shared file, of no preset or game, declares it.
-    shared: bool,
-    /// Whether it is a hidden one, which has the facts of another one from before an action, for `was R(...)`.
-    before: bool,
+    is_shared: bool,
+    /// Whether it is hidden: it has the facts of another attribute from before an action, for `was R(...)`.
+    is_before: bool,
     span: Span,
     default_span: Option<Span>,
 }
@@ -40,15 +40,16 @@ struct Attr {
 /// The domain of the squares or points of a board.
 const SQUARES: &str = "Square";
 /// The domain that presets add their names to.
-const PRESETS: &str = "Preset";
+pub(super) const PRESETS: &str = "Preset";
 
 /// The sizes that `.meta board` gives (`"FILESxRANKS"`, or `"SHAPE SIDE"` for SIDE files and SIDE ranks), and
 /// `.meta entities "N"`. They replace the numbers in the declarations, so that a layout or game can have a board of its
 /// own under rules that are written for any board. The last line of each counts.
 #[derive(Default)]
 struct Sizes {
-    board: Option<((i64, i64), Span)>,
-    entities: Option<(i64, Span)>,
+    /// Files and ranks.
+    board: Option<(Number, Number)>,
+    entities: Option<Number>,
 }
 
 impl Sizes {
@@ -56,7 +57,8 @@ impl Sizes {
         let mut sizes = Self::default();
         for item in files.iter().flat_map(|it| &it.items) {
             let Item::Meta { key, value, .. } = item else { continue };
-            let number = |text: &str| text.parse::<i64>().ok();
+            let number =
+                |text: &str| text.parse().ok().map(|size| Number { value: size, span: value.span });
             match key.text {
                 // No sizes: a graph has the points that rules name, and `none` has no points.
                 "board" if matches!(value.text, "graph" | "none") => sizes.board = None,
@@ -67,14 +69,12 @@ impl Sizes {
                         None => value.text.split_once('x'),
                     };
                     match sides.map(|it| (number(it.0), number(it.1))) {
-                        Some((Some(files), Some(ranks))) => {
-                            sizes.board = Some(((files, ranks), value.span));
-                        }
+                        Some((Some(files), Some(ranks))) => sizes.board = Some((files, ranks)),
                         _ => found.push(mistake::odd_size(*value, BOARD_SIZES)),
                     }
                 }
                 "entities" => match number(value.text) {
-                    Some(cap) => sizes.entities = Some((cap, value.span)),
+                    Some(cap) => sizes.entities = Some(cap),
                     None => found.push(mistake::odd_size(*value, "a number, as in \"128\"")),
                 },
                 _ => {}
@@ -82,9 +82,34 @@ impl Sizes {
         }
         sizes
     }
+
+    /// The shape that a declaration defines, without its members; `None` if it extends a domain.
+    fn shape(&self, decl: &ShapeDecl<'_>, found: &mut Vec<Diagnostic>) -> Option<Shape> {
+        Some(match decl {
+            ShapeDecl::Extend(_) => return None,
+            ShapeDecl::Members(_) => Shape::Members(Vec::new()),
+            ShapeDecl::Grid(files, ranks) => {
+                let (files, ranks) = self.board.unwrap_or((*files, *ranks));
+                let side = 1..=limits::BOARD_SIDE as i64;
+                if !side.contains(&files.value) || !side.contains(&ranks.value) {
+                    let span = Span { end: ranks.span.end, ..files.span };
+                    found.push(mistake::limit(LimitError::Board, span));
+                }
+                let clamp = |it: Number| it.value.clamp(1, limits::BOARD_SIDE as i64) as u8;
+                Shape::Grid { files: clamp(files), ranks: clamp(ranks) }
+            }
+            ShapeDecl::Entities(cap) => {
+                let cap = self.entities.unwrap_or(*cap);
+                if !(2..=limits::ENTITIES as i64).contains(&cap.value) {
+                    found.push(mistake::limit(LimitError::Entities, cap.span));
+                }
+                Shape::Entities { cap: cap.value.clamp(2, limits::ENTITIES as i64) as u16 }
+            }
+        })
+    }
 }
 
-/// What `.meta board` takes, for a mistake.
+/// The values that `.meta board` takes, for a mistake.
 const BOARD_SIZES: &str = "FILESxRANKS, as in \"10x8\", or \"SHAPE SIDE\", \"graph\" or \"none\"";
 
 /// The prefix of the names of hidden attributes, which have the facts from before an action.
@@ -131,7 +156,7 @@ impl<'t> Domains<'t> {
         }
     }
 
-    /// Whether a preset or game declares such a domain.
+    /// Whether a preset or game declares a domain of that name.
     pub(super) fn declares(&self, scope: u16, name: &str) -> bool {
         self.ids.declares(scope, name)
     }
@@ -158,7 +183,7 @@ impl<'t> Domains<'t> {
             .find(|&it| self.is_entities(it))
     }
 
-    /// Whether a name is that of a square on some board, but not on this one.
+    /// Whether a name is that of a square that only larger boards have.
     pub(super) fn is_off_board(&self, id: DomainId, name: &str) -> bool {
         let domain = self.schema_domain(id);
         let (files, ranks) = (limits::BOARD_SIDE as u8, limits::BOARD_SIDE as u8);
@@ -173,17 +198,9 @@ impl<'t> Domains<'t> {
         Some(Type::Domain(DomainId(at as u16)))
     }
 
-    /// The names of that domain's members.
-    pub(super) fn preset_names(&self) -> &[String] {
-        match self.known.iter().find(|it| it.name == PRESETS).map(|it| &it.shape) {
-            Some(Shape::Members(names)) => names,
-            _ => &[],
-        }
-    }
-
     /// The attributes that only files of a preset or a game declare.
     pub(super) fn own_attributes(&self) -> Vec<AttrId> {
-        let own = (1..).zip(&self.attrs).filter(|it| !it.1.shared && !it.1.before);
+        let own = (1..).zip(&self.attrs).filter(|it| !it.1.is_shared && !it.1.is_before);
         own.map(|it| AttrId(it.0)).collect()
     }
 
@@ -217,7 +234,7 @@ impl<'t> Domains<'t> {
         let found = match &known.shape {
             Shape::Members(_) => known.members.get(name).map(|it| it.0),
             Shape::Entities { .. } => return Err(mistake::entity_constant(name, span)),
-            shape => Domain { name: String::new(), shape: shape.clone() }.member(name),
+            Shape::Grid { .. } => self.schema_domain(id).member(name),
         };
         found.ok_or_else(|| {
             let near = match &known.shape {
@@ -228,16 +245,18 @@ impl<'t> Domains<'t> {
             };
             let elsewhere = self.domain_with(name).filter(|&it| it != id).map(|it| self.name(it));
             let last_square = match &known.shape {
-                Shape::Grid { files, ranks } => {
-                    let last = i64::from(*files) * i64::from(*ranks) - 1;
-                    let shape = known.shape.clone();
-                    Some(Domain { name: String::new(), shape }.member_name(last))
-                }
+                Shape::Grid { .. } => self.schema_domain(id).member_names().last(),
                 _ => None,
             };
-            let last_square = last_square.as_deref();
-            let declared = known.span;
-            mistake::unknown_member(name, &known.name, span, near, elsewhere, last_square, declared)
+            mistake::unknown_member(UnknownMember {
+                name,
+                domain: &known.name,
+                span,
+                near,
+                elsewhere,
+                last_square,
+                declared: known.span,
+            })
         })
     }
 
@@ -284,35 +303,7 @@ impl<'t> Domains<'t> {
     }
 
     fn define(&mut self, decl: &DomainDecl<'t>, sizes: &Sizes, found: &mut Vec<Diagnostic>) {
-        let shape = match &decl.shape {
-            ShapeDecl::Extend(_) => return,
-            ShapeDecl::Members(_) => Shape::Members(Vec::new()),
-            ShapeDecl::Grid(files, ranks) => {
-                let (files, ranks) = match sizes.board {
-                    Some((size, span)) => {
-                        (&Number { value: size.0, span }, &Number { value: size.1, span })
-                    }
-                    None => (files, ranks),
-                };
-                let side = 1..=limits::BOARD_SIDE as i64;
-                if !side.contains(&files.value) || !side.contains(&ranks.value) {
-                    let span = Span { end: ranks.span.end, ..files.span };
-                    found.push(mistake::limit(LimitError::Board, span));
-                }
-                let clamp = |it: i64| it.clamp(1, limits::BOARD_SIDE as i64) as u8;
-                Shape::Grid { files: clamp(files.value), ranks: clamp(ranks.value) }
-            }
-            ShapeDecl::Entities(cap) => {
-                let cap = match sizes.entities {
-                    Some((value, span)) => &Number { value, span },
-                    None => cap,
-                };
-                if !(2..=limits::ENTITIES as i64).contains(&cap.value) {
-                    found.push(mistake::limit(LimitError::Entities, cap.span));
-                }
-                Shape::Entities { cap: cap.value.clamp(2, limits::ENTITIES as i64) as u16 }
-            }
-        };
+        let Some(shape) = sizes.shape(&decl.shape, found) else { return };
         if matches!(decl.name.text, "Bool" | "Int" | "Text") {
             return found.push(mistake::domain_twice(decl.name, None));
         }
@@ -425,9 +416,9 @@ impl<'t> Domains<'t> {
             return Ok(attr_id(at));
         }
         let attribute = Attribute { name: full, ty, of, default: value, doc: doc.to_string() };
-        let shared = self.scopes.at(name.span).is_none();
-        let (span, before) = (name.span, false);
-        Ok(self.push(Attr { attribute, declared, shared, before, span, default_span }))
+        let is_shared = self.scopes.at(name.span).is_none();
+        let (span, is_before) = (name.span, false);
+        Ok(self.push(Attr { attribute, declared, is_shared, is_before, span, default_span }))
     }
 
     fn push(&mut self, attr: Attr) -> AttrId {
@@ -463,10 +454,10 @@ impl<'t> Domains<'t> {
             let default = chosen.contains(&(at as i64)).then_some(1);
             let attribute =
                 Attribute { name: full, ty: truth, of: None, default, doc: doc.to_string() };
-            let shared = self.scopes.at(name.span).is_none();
+            let is_shared = self.scopes.at(name.span).is_none();
             let declared = Type::Domain(BOOL);
-            let (span, before, default_span) = (name.span, false, None);
-            self.push(Attr { attribute, declared, shared, before, span, default_span });
+            let (span, is_before, default_span) = (name.span, false, None);
+            self.push(Attr { attribute, declared, is_shared, is_before, span, default_span });
         }
         Ok((attr_id(first), domain.size() as u16))
     }
@@ -480,15 +471,15 @@ impl<'t> Domains<'t> {
     /// The name of an attribute in saves. A preset's attribute that is not exported is its own, and has the preset's
     /// name before it; but if a shared file declares one with that name, type and `of`, the preset reads that one.
     fn attribute_name(&self, name: Name<'t>, ty: AttrType, of: Option<DomainId>) -> String {
-        let is_same = |it: &Attr| it.shared && it.attribute.ty == ty && it.attribute.of == of;
+        let is_same = |it: &Attr| it.is_shared && it.attribute.ty == ty && it.attribute.of == of;
         let known = self.attr_ids.get(name.text).is_some_and(|&it| is_same(&self.attrs[it]));
         let own = self.scopes.private_attribute(name).filter(|_| !known);
         own.unwrap_or_else(|| name.text.to_owned())
     }
 
     /// Adds the hidden attribute that has the facts of another one from before an action, which `was R(...)` reads.
-    /// `owners` is the domain of what they are about. Where that is an entity, they are about a member of the domain of
-    /// entities: so they stay when the action removes the entity.
+    /// Its facts are about members of the domain `owners`, even those of entities: so they stay when the action removes
+    /// the entity.
     pub(super) fn add_before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
         // The schema's own entity counter comes first.
         let old = &self.attrs[usize::from(of.0) - 1];
@@ -503,7 +494,7 @@ impl<'t> Domains<'t> {
             doc: String::new(),
             ..old.attribute.clone()
         };
-        self.push(Attr { attribute, before: true, default_span: None, ..*old })
+        self.push(Attr { attribute, is_before: true, default_span: None, ..*old })
     }
 
     /// The words for members of domains in sentences.
@@ -521,7 +512,7 @@ impl<'t> Domains<'t> {
             schema.add_domain(Domain { name: known.name, shape: known.shape });
         }
         for attr in self.attrs {
-            if attr.before {
+            if attr.is_before {
                 schema.add_hidden(attr.attribute);
                 continue;
             }

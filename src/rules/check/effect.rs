@@ -5,9 +5,8 @@
 use super::super::ast::{self, Atom, Name};
 use super::super::mistake;
 use super::super::program::{
-    Effect, Event, Expr, Input, Message, MessagePart, Role, Span, Term, Type, VarId,
+    Effect, Event, Expr, Input, Message, MessagePart, Role, Span, Term, Type,
 };
-use super::Types;
 use super::rule::{Body, OUTER, Subject, Use};
 
 impl ast::Effect<'_> {
@@ -40,15 +39,16 @@ impl<'t> Body<'_, 't> {
                 atom.args.iter().for_each(|it| self.note_expr(it));
             }
             E::Remove(expr) | E::Rewind(expr) => self.note_expr(expr),
-            E::Spawn(name) => self.note_outer_name(*name),
+            E::Spawn(name) => self.note_outer_name(name.text),
             E::Forget { preset, of } => {
-                [Some(*preset), *of].into_iter().flatten().for_each(|it| self.note_outer_name(it));
+                self.note_outer_name(preset.text);
+                of.iter().for_each(|it| self.note_outer_name(it.text));
             }
             E::Inherit { to, from } => {
-                [*to, *from].into_iter().for_each(|it| self.note_outer_name(it));
+                [to, from].into_iter().for_each(|it| self.note_outer_name(it.text));
             }
             E::Veto(text) | E::Note(text) => self.note_text(*text),
-            E::Call { args, .. } => args.iter().for_each(|it| self.note_outer_name(*it)),
+            E::Call { args, .. } => args.iter().for_each(|it| self.note_outer_name(it.text)),
             E::Stop(_) => {}
         }
     }
@@ -66,7 +66,7 @@ impl<'t> Body<'_, 't> {
             E::Retract(atom) => return self.collect_write(atom, "retract"),
             E::Raise(atom) | E::Emit(atom) => return self.collect_event(atom),
             E::Pass(atom) => return self.collect_pass(atom, event),
-            E::Remove(expr) => self.collect_expr(expr, entities, Use::Effect, OUTER, false),
+            E::Remove(expr) => self.collect_expr(expr, entities, Use::Effect, OUTER),
             E::Forget { preset, of } => {
                 self.collect_name(*preset, self.cx.domains.presets(), Use::Effect);
                 of.iter().for_each(|it| self.collect_name(*it, None, Use::Effect));
@@ -82,7 +82,7 @@ impl<'t> Body<'_, 't> {
                 args.iter().for_each(|it| self.collect_name(*it, None, Use::Effect));
             }
             E::Rewind(expr) => {
-                self.collect_expr(expr, Some(Type::Int), Use::Effect, OUTER, false);
+                self.collect_expr(expr, Some(Type::Int), Use::Effect, OUTER);
             }
         }
         None
@@ -91,15 +91,15 @@ impl<'t> Body<'_, 't> {
     /// Notes the names in a text as names of the body.
     pub(super) fn note_text(&mut self, text: Name<'t>) {
         for (part, _) in placeholders(text) {
-            self.note_outer_name(part);
+            self.note_outer_name(part.text);
         }
     }
 
     /// Notes the uses of the variables that a text names in braces.
-    pub(super) fn collect_text(&mut self, text: Name<'t>, place: Use) {
+    pub(super) fn collect_text(&mut self, text: Name<'t>, usage: Use) {
         for (part, closed) in placeholders(text) {
             if closed {
-                self.collect_name(part, None, place);
+                self.collect_name(part, None, usage);
             } else {
                 self.cx.report(mistake::stray_brace("text", part.span));
                 self.unresolved = true;
@@ -109,7 +109,7 @@ impl<'t> Body<'_, 't> {
 
     fn collect_event(&mut self, atom: &Atom<'t>) -> Option<Subject> {
         let subject = self.cx.find_event(atom.name).map(Subject::Event);
-        self.collect_atom(atom, subject, Use::Effect, OUTER, false);
+        self.collect_atom(atom, subject, Use::Effect, OUTER);
         subject
     }
 
@@ -139,44 +139,36 @@ impl<'t> Body<'_, 't> {
 
     /// The input that an effect writes.
     fn collect_write(&mut self, atom: &Atom<'t>, word: &str) -> Option<Subject> {
-        let rel = self.cx.find(atom.name);
-        let types = match rel {
-            Some(rel) => {
-                let declared = self.cx.relation(rel).span;
-                let Role::Input(input) = self.cx.relation(rel).role else {
-                    self.cx.report(mistake::effect_on_derived(word, atom.name, declared));
-                    self.unresolved = true;
-                    self.collect_atom(atom, None, Use::Effect, OUTER, false);
-                    return None;
-                };
-                if matches!(input, Input::List(..)) {
-                    self.cx.report(mistake::effect_on_list(word, atom.name, declared));
-                    self.unresolved = true;
-                }
-                let mut types = self.cx.info(rel).types.clone();
-                if word == "retract" {
-                    types.truncate(usize::from(matches!(input, Input::Key(_) | Input::Flag(_))));
-                }
-                if types.len() != atom.args.len() {
-                    let relation = self.cx.relation(rel);
-                    let counts = (types.len(), atom.args.len());
-                    let report =
-                        mistake::effect_arity(word, atom.name, counts, atom.span, relation);
-                    self.cx.report(report);
-                    self.unresolved = true;
-                    types.clear();
-                }
-                types
-            }
-            None => {
-                self.unresolved = true;
-                Types::new()
-            }
+        let Some(rel) = self.cx.find(atom.name) else {
+            self.collect_atom(atom, None, Use::Effect, OUTER);
+            return None;
         };
-        for (at, arg) in atom.args.iter().enumerate() {
-            self.collect_expr(arg, types.get(at).copied().flatten(), Use::Effect, OUTER, false);
+        let declared = self.cx.relation(rel).span;
+        let Role::Input(input) = self.cx.relation(rel).role else {
+            self.cx.report(mistake::effect_on_derived(word, atom.name, declared));
+            self.collect_atom(atom, None, Use::Effect, OUTER);
+            return None;
+        };
+        if matches!(input, Input::List(..)) {
+            self.cx.report(mistake::effect_on_list(word, atom.name, declared));
+            self.unresolved = true;
         }
-        rel.map(Subject::Relation)
+        let mut types = self.cx.info(rel).types.clone();
+        if word == "retract" {
+            types.truncate(usize::from(matches!(input, Input::Key(_) | Input::Flag(_))));
+        }
+        if types.len() != atom.args.len() {
+            let relation = self.cx.relation(rel);
+            let counts = (types.len(), atom.args.len());
+            let report = mistake::effect_arity(word, atom.name, counts, atom.span, relation);
+            self.cx.report(report);
+            self.unresolved = true;
+            types.clear();
+        }
+        for (at, arg) in atom.args.iter().enumerate() {
+            self.collect_expr(arg, types.get(at).copied().flatten(), Use::Effect, OUTER);
+        }
+        Some(Subject::Relation(rel))
     }
 
     pub(super) fn lower_effect(
@@ -209,25 +201,25 @@ impl<'t> Body<'_, 't> {
                 Some(Effect::Remove { entity: self.lower_expr(expr, ty, OUTER)? })
             }
             (E::Forget { preset, of }, _) => Some(Effect::Forget {
-                preset: self.var(preset.text, OUTER, false),
-                of: of.map(|it| self.var(it.text, OUTER, false)),
+                preset: self.var(preset.text, OUTER),
+                of: of.map(|it| self.var(it.text, OUTER)),
             }),
             (E::Inherit { to, from }, _) => Some(Effect::Inherit {
-                to: self.var(to.text, OUTER, false),
-                from: self.var(from.text, OUTER, false),
+                to: self.var(to.text, OUTER),
+                from: self.var(from.text, OUTER),
             }),
             (E::Spawn(name), _) => {
                 if self.cx.domains.entities().is_none() {
                     self.cx.report(mistake::no_entities(name.span));
                     return None;
                 }
-                Some(Effect::Spawn { var: self.var(name.text, OUTER, false) })
+                Some(Effect::Spawn { var: self.var(name.text, OUTER) })
             }
             (E::Stop(_), _) => Some(Effect::Stop),
             (E::Veto(text), _) => Some(Effect::Veto { message: self.message(*text) }),
             (E::Note(text), _) => Some(Effect::Note { message: self.message(*text) }),
             (E::Call { name, args }, _) => {
-                let args = args.iter().map(|it| self.var(it.text, OUTER, false)).collect();
+                let args = args.iter().map(|it| self.var(it.text, OUTER)).collect();
                 Some(Effect::Call { name: name.text.to_string(), args })
             }
             (E::Rewind(expr), _) => {
@@ -249,7 +241,7 @@ impl<'t> Body<'_, 't> {
     /// The variables that a text names.
     pub(super) fn vars_of_text(&mut self, text: Name<'t>) -> Vec<Term> {
         let named = placeholders(text).into_iter().filter(|it| it.1);
-        named.map(|(name, _)| Term::Var(self.var(name.text, OUTER, false))).collect()
+        named.map(|(name, _)| Term::Var(self.var(name.text, OUTER))).collect()
     }
 
     fn message(&mut self, text: Name<'t>) -> Message {
@@ -261,8 +253,7 @@ impl<'t> Body<'_, 't> {
             if start > at {
                 parts.push(MessagePart::Text(text.text[at..start].to_string()));
             }
-            let var: VarId = self.var(name.text, OUTER, false);
-            parts.push(MessagePart::Value(var));
+            parts.push(MessagePart::Value(self.var(name.text, OUTER)));
             at = start + name.text.len() + 2;
         }
         if at < text.text.len() {

@@ -4,17 +4,18 @@
 //! code that runs, explains or checks reactions need not know about `as`. Deliberately absent: what the parts of
 //! an action (`rank`, `uci`, ...) mean.
 
-use super::super::ast::{ActionDecl, MoreDecl, Name};
+use super::super::ast::{ActionDecl, MoreDecl, Name, Number};
+use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
-    Action, ActionId, Column, Compare, Event, Expr, Literal, Op, Reaction, Term,
+    Action, ActionId, Column, Compare, Event, Expr, Literal, Op, Reaction, Span, Term,
 };
 use super::Checker;
 
 impl<'t> Checker<'t> {
-    /// An action's declaration with all additions to it (`+=`): a part that one gives replaces that of the declaration.
-    /// Reports parts that two additions give.
+    /// An action's declaration with all additions to it (`+=`), whose parts replace those of the declaration. Reports
+    /// parts that two additions give.
     pub(super) fn with_more(
         &mut self,
         name: Name<'t>,
@@ -29,34 +30,28 @@ impl<'t> Checker<'t> {
                 continue;
             }
             let more = &it.decl;
-            let mut twice = Vec::new();
-            let names = [
-                put(&mut whole.like, &mut added.like, more.like),
-                put(&mut whole.pseudo_legal, &mut added.pseudo_legal, more.pseudo_legal),
-                put(&mut whole.simulates, &mut added.simulates, more.simulates),
-                put(&mut whole.refusals, &mut added.refusals, more.refusals),
-                put(&mut whole.until, &mut added.until, more.until),
-                put(&mut whole.uci, &mut added.uci, more.uci),
-                put(&mut whole.san, &mut added.san, more.san),
+            let name = |it: Name<'t>| (it.text.to_owned(), it.span);
+            let rank = |it: Number| (it.value.to_string(), it.span);
+            let twice = [
+                put(&mut whole.like, &mut added.like, more.like, name),
+                put(&mut whole.pseudo_legal, &mut added.pseudo_legal, more.pseudo_legal, name),
+                put(&mut whole.simulates, &mut added.simulates, more.simulates, name),
+                put(&mut whole.refusals, &mut added.refusals, more.refusals, name),
+                put(&mut whole.until, &mut added.until, more.until, name),
+                put(&mut whole.uci, &mut added.uci, more.uci, name),
+                put(&mut whole.san, &mut added.san, more.san, name),
+                put(&mut whole.legality, &mut added.legality, more.legality, |it| name(it.1)),
+                put(&mut whole.rank, &mut added.rank, more.rank, rank),
             ];
-            let names = names.into_iter().flatten();
-            twice.extend(names.map(|(new, old)| (new.text.to_owned(), new.span, old.span)));
-            let legality = put(&mut whole.legality, &mut added.legality, more.legality);
-            twice
-                .extend(legality.map(|(new, old)| (new.1.text.to_owned(), new.1.span, old.1.span)));
-            let rank = put(&mut whole.rank, &mut added.rank, more.rank);
-            twice.extend(rank.map(|(new, old)| (new.value.to_string(), new.span, old.span)));
+            self.found.extend(twice.into_iter().flatten());
             whole.given.extend(more.given.iter().cloned());
             whole.also.extend(more.also.iter().copied());
-            for (text, new, old) in twice {
-                self.report(mistake::amended_twice(&text, new, old));
-            }
         }
         whole
     }
 
-    /// Reports additions to what is not an action, or is not declared at all.
-    pub(super) fn settle_more(&mut self, more: &[&MoreDecl<'t>]) {
+    /// Reports additions to names that are not those of actions.
+    pub(super) fn check_more(&mut self, more: &[&MoreDecl<'t>]) {
         for it in more {
             let Some(rel) = self.find(it.name) else { continue };
             if !self.action_of.contains_key(&rel) {
@@ -133,13 +128,13 @@ impl<'t> Checker<'t> {
         self.reactions = all;
     }
 
-    /// The same reaction, but to another action, which has all columns of the first, in any order, and perhaps more. What
-    /// is `given` to the first alone has its default there: `None` if the reaction is to another value.
+    /// The same reaction to another action, which has all columns of the first, in any order, and perhaps more. An
+    /// argument that is `given` to the first alone has its default: `None` if the reaction is to another value.
     fn copied(&self, reaction: &Reaction, of: ActionId, id: ActionId) -> Option<Reaction> {
         let (of, own) = (&self.actions[usize::from(of.0)], &self.actions[usize::from(id.0)]);
         let param = |name: &str| {
             let at = of.columns.iter().position(|it| it.name == name)?;
-            reaction.params.get(at).cloned()
+            reaction.params.get(at).copied()
         };
         let mut body = reaction.body.clone();
         for it in of.unlisted.iter().filter(|it| !has(own, &it.column.name)) {
@@ -159,8 +154,8 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// Whether an action that is `as` another one lacks a column of it. It need not have what is `given` to the other: another
-/// file may have added that.
+/// Whether an action that is `as` another one lacks a column of it. It may lack arguments that are `given` to the other:
+/// another file may have added those.
 fn lacks(own: &Action, theirs: &Action, column: &Column) -> bool {
     let is_given = theirs.unlisted.iter().any(|it| it.column == *column);
     let has_its_default = is_given && !has(own, &column.name);
@@ -171,9 +166,17 @@ fn has(action: &Action, column: &str) -> bool {
     action.columns.iter().any(|it| it.name == column)
 }
 
-/// Sets a part that an addition gives. If an earlier addition gave it, returns both, the new one first.
-fn put<T: Copy>(whole: &mut Option<T>, added: &mut Option<T>, more: Option<T>) -> Option<(T, T)> {
+/// Sets a part that an addition gives. If an earlier addition gave it, returns the mistake. `written` tells the text and
+/// the place of a part.
+fn put<T: Copy>(
+    whole: &mut Option<T>,
+    added: &mut Option<T>,
+    more: Option<T>,
+    written: impl Fn(T) -> (String, Span),
+) -> Option<Diagnostic> {
     let new = more?;
     *whole = Some(new);
-    added.replace(new).map(|old| (new, old))
+    let (_, old) = written(added.replace(new)?);
+    let (text, span) = written(new);
+    Some(mistake::amended_twice(&text, span, old))
 }

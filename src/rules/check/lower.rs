@@ -1,7 +1,7 @@
 //! The second walk over a clause: constants become raw values, nested expressions variables.
 //!
-//! Literals keep their text order; the comparison that gives a nested expression's variable its value stands right
-//! before the literal that uses it, or at the end of the body if it is the head that does.
+//! Literals keep their text order. The comparison that gives a nested expression's variable its value stands right
+//! before the literal that uses the variable, or at the end of the body if the head uses it.
 //! Deliberately absent: safety of variables (`safety`).
 
 use super::super::ast::{self, Clause, ExprKind};
@@ -9,7 +9,7 @@ use super::super::mistake;
 use super::super::program::{
     Aggregate, Arith, Atom, Compare, Expr, Fold, Literal, Op, RelId, Role, Span, Term, Type, VarId,
 };
-use super::rule::{Body, OUTER, Subject, scope_of};
+use super::rule::{Body, OUTER, Scope, Subject, scope_of};
 
 impl<'t> Body<'_, 't> {
     /// The checked head and body, if nothing is wrong with them.
@@ -37,7 +37,7 @@ impl<'t> Body<'_, 't> {
         self.check_bound(&body, &[], &needed).then_some((args, body))
     }
 
-    pub(super) fn lower_body(&mut self, body: &[ast::Literal<'t>], scope: u32) -> Vec<Literal> {
+    pub(super) fn lower_body(&mut self, body: &[ast::Literal<'t>], scope: Scope) -> Vec<Literal> {
         let mut out = Vec::new();
         for literal in body {
             let lowered = match literal {
@@ -59,7 +59,7 @@ impl<'t> Body<'_, 't> {
         &mut self,
         atom: &ast::Atom<'t>,
         negated: bool,
-        scope: u32,
+        scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
         let mut rel = self.cx.known(atom.name)?;
@@ -77,7 +77,7 @@ impl<'t> Body<'_, 't> {
 
     /// The relation of an atom after `was`: its rows are those from before the action.
     fn before(&mut self, atom: &ast::Atom<'t>, rel: RelId, span: Span) -> Option<RelId> {
-        if !self.reacts {
+        if !self.is_reaction {
             self.cx.report(mistake::was_outside_reaction(span));
             return None;
         }
@@ -94,7 +94,7 @@ impl<'t> Body<'_, 't> {
         &mut self,
         atom: &ast::Atom<'t>,
         subject: impl Into<Subject>,
-        scope: u32,
+        scope: Scope,
         wild: bool,
         out: &mut Vec<Literal>,
     ) -> Option<Vec<Term>> {
@@ -123,12 +123,12 @@ impl<'t> Body<'_, 't> {
         &mut self,
         arg: &ast::Expr<'t>,
         ty: Type,
-        scope: u32,
+        scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<Term> {
         match &arg.kind {
             ExprKind::Wild => Some(Term::Wild),
-            ExprKind::Var(name) => Some(Term::Var(self.var(name, scope, false))),
+            ExprKind::Var(name) => Some(Term::Var(self.var(name, scope))),
             ExprKind::Binary(..) if ty != Type::Int => {
                 let report = mistake::wrong_type(arg.span, self.cx.type_name(ty), "Int");
                 self.cx.report(report);
@@ -175,10 +175,10 @@ impl<'t> Body<'_, 't> {
         &mut self,
         expr: &ast::Expr<'t>,
         ty: Type,
-        scope: u32,
+        scope: Scope,
     ) -> Option<Expr> {
         match &expr.kind {
-            ExprKind::Var(name) => Some(Expr::Var(self.var(name, scope, false))),
+            ExprKind::Var(name) => Some(Expr::Var(self.var(name, scope))),
             ExprKind::Wild => {
                 self.cx.report(mistake::wildcard_in_expression(expr.span));
                 None
@@ -207,7 +207,7 @@ impl<'t> Body<'_, 't> {
         op: Op,
         rhs: &ast::Expr<'t>,
         span: Span,
-        scope: u32,
+        scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
         let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
@@ -222,7 +222,10 @@ impl<'t> Body<'_, 't> {
             }
             (ExprKind::Aggregate(first), ExprKind::Aggregate(second)) => {
                 let of_first = left.first().copied().flatten();
-                let ty = right.first().copied().flatten()?;
+                let Some(ty) = right.first().copied().flatten() else {
+                    self.report_untyped(second);
+                    return None;
+                };
                 if let Some(other) = of_first.filter(|it| *it != ty) {
                     let (left, right) = (self.cx.type_name(other), self.cx.type_name(ty));
                     let report = mistake::compare_types(lhs.span, left, rhs.span, right);
@@ -257,7 +260,7 @@ impl<'t> Body<'_, 't> {
         op: Op,
         rhs: &ast::Expr<'t>,
         span: Span,
-        scope: u32,
+        scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
         let (left, right) = (self.type_of(lhs, scope), self.type_of(rhs, scope));
@@ -287,15 +290,32 @@ impl<'t> Body<'_, 't> {
         Some(())
     }
 
-    /// Whether an operand has no type because of a mistake that has been reported; that of `_` is reported here.
-    fn has_reported_mistake(&mut self, expr: &ast::Expr<'t>, scope: u32) -> bool {
+    /// Reports the folded expressions that have no type, unless that follows from mistakes that have been reported.
+    fn report_untyped(&mut self, aggregate: &ast::Aggregate<'t>) {
+        let scope = scope_of(aggregate);
+        for expr in &aggregate.exprs {
+            let explained =
+                self.type_of(expr, scope).is_some() || self.has_reported_mistake(expr, scope);
+            if !explained && !self.unresolved {
+                self.cx.report(mistake::unknown_type(expr.span));
+            }
+        }
+    }
+
+    /// Whether an expression has no type because of a mistake that has been reported. Those of `_` and of several values
+    /// are reported here.
+    fn has_reported_mistake(&mut self, expr: &ast::Expr<'t>, scope: Scope) -> bool {
         match &expr.kind {
+            ExprKind::Tuple(_) => {
+                self.cx.report(mistake::tuple_inside(expr.span));
+                true
+            }
             ExprKind::Wild => {
                 self.cx.report(mistake::wildcard_in_expression(expr.span));
                 true
             }
             ExprKind::Var(name) => {
-                let id = self.var(name, scope, false);
+                let id = self.var(name, scope);
                 self.info(id).reported
             }
             _ => false,
@@ -309,10 +329,13 @@ impl<'t> Body<'_, 't> {
         op: Op,
         other: &ast::Expr<'t>,
         types: &[Option<Type>],
-        scope: u32,
+        scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
-        let types: Vec<Type> = types.iter().copied().collect::<Option<_>>()?;
+        let Some(types) = types.iter().copied().collect::<Option<Vec<Type>>>() else {
+            self.report_untyped(aggregate);
+            return None;
+        };
         if op == Op::Eq {
             let parts = match &other.kind {
                 ExprKind::Tuple(parts) => parts.as_slice(),
@@ -345,7 +368,7 @@ impl<'t> Body<'_, 't> {
         &mut self,
         part: &ast::Expr<'t>,
         ty: Type,
-        scope: u32,
+        scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<Term> {
         if !self.has_type(part, ty, scope) {
@@ -359,7 +382,7 @@ impl<'t> Body<'_, 't> {
 
     /// Whether a variable or an expression may be of that type; reports it if not. Constants are checked as they become
     /// values.
-    fn has_type(&mut self, expr: &ast::Expr<'t>, ty: Type, scope: u32) -> bool {
+    fn has_type(&mut self, expr: &ast::Expr<'t>, ty: Type, scope: Scope) -> bool {
         if matches!(expr.kind, ExprKind::Var(_) | ExprKind::Binary(..))
             && let Some(found) = self.type_of(expr, scope)
             && found != ty
@@ -376,7 +399,7 @@ impl<'t> Body<'_, 't> {
         &mut self,
         aggregate: &ast::Aggregate<'t>,
         results: Vec<Term>,
-        scope: u32,
+        scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
         // The first walk has reported an aggregate inside another.
@@ -386,16 +409,16 @@ impl<'t> Body<'_, 't> {
         let inner = scope_of(aggregate);
         let body = self.lower_body(&aggregate.body, inner);
         let mut exprs = Vec::new();
+        if matches!(aggregate.fold, Fold::Min | Fold::Max) {
+            self.report_untyped(aggregate);
+        }
         for expr in &aggregate.exprs {
             let ty = match aggregate.fold {
                 Fold::Min | Fold::Max => self.type_of(expr, inner),
                 Fold::Count | Fold::Sum => Some(Type::Int),
             };
-            match ty {
-                Some(Type::Text) => self.cx.report(mistake::folded_texts(expr.span)),
-                Some(_) => {}
-                None if self.unresolved => {}
-                None => self.cx.report(mistake::unknown_type(expr.span)),
+            if ty == Some(Type::Text) {
+                self.cx.report(mistake::folded_texts(expr.span));
             }
             exprs.push(ty.and_then(|ty| self.lower_expr(expr, ty, inner)));
         }

@@ -1,8 +1,8 @@
 //! From trees to a checked program: names, types, safety of variables, desugaring.
 //!
-//! All sources are checked together, and one mistake does not hide the others, except those that only a program
-//! without any can show (an action's rows that are not pseudo-legal, say). What could not be read or declared is
-//! remembered as broken, so that one mistake is reported once.
+//! All sources are checked together, and one mistake does not hide the others, except a few that can be found only in
+//! programs without mistakes (actions that are not pseudo-legal, say). Names that could not be read or declared are
+//! remembered as broken, and no further mistakes are reported about them.
 //! Deliberately absent: the order in which a body is evaluated; planners choose it.
 
 mod declare;
@@ -32,17 +32,17 @@ use super::imply::Implications;
 use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
-    Action, DeclaredEvent, EventId, Expiry, Given, Legality, Meta, Program, Reaction, RelId,
-    Relation, Role, Rule, Source, Span, Stage, StageId, Template, TrialRelation, Type, Was,
+    Action, DeclaredEvent, EventId, Expiry, Legality, Meta, Program, Reaction, RelId, Relation,
+    Role, Rule, Source, Span, Stage, StageId, Template, TrialRelation, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::source::included;
 use super::stratify;
 use crate::facts::{AttrId, Suggester};
-use domains::Domains;
+use domains::{Domains, PRESETS};
 use names::{NameTable, Scopes};
 
-/// Checks rule files and makes one program of them. Where text order counts, the files follow each other as they are given.
+/// Checks rule files and makes one program of them. Text order goes from file to file, as they are given.
 ///
 /// # Errors
 /// All mistakes that were found, of all files.
@@ -56,8 +56,7 @@ pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
 /// As for [`compile`].
 pub fn compile_sharing(sources: Vec<Source>, reader: &Reader) -> Result<Program, Diagnostics> {
     let mut found = Vec::new();
-    let outcome = check(&sources, reader, &mut found);
-    match outcome {
+    match check(&sources, reader, &mut found) {
         Some(program) if found.is_empty() => Ok(Program { sources, ..program }),
         _ => Err(Diagnostics::new(sources, found)),
     }
@@ -94,7 +93,7 @@ fn check(sources: &[Source], reader: &Reader, found: &mut Vec<Diagnostic>) -> Op
 /// Types of columns; `None` where the declaration names no known type.
 type Types = SmallVec<[Option<Type>; limits::COLUMNS]>;
 
-/// The checker's information on a relation.
+/// A relation, or an event or action in the form of one, as it is checked.
 struct Info<'t> {
     relation: Relation,
     types: Types,
@@ -141,7 +140,7 @@ struct Checker<'t> {
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
     row_texts: HashMap<RelId, Template>,
-    /// Actions that have arguments which their rules do not list (`given`): with these, as reactions see them.
+    /// Actions with unlisted arguments (`given`), which are further columns here: so reactions see them.
     whole: HashMap<RelId, Info<'t>>,
     reactions: Vec<Reaction>,
     events: Vec<Info<'t>>,
@@ -160,7 +159,7 @@ struct Checker<'t> {
     lasting: Vec<AttrId>,
     expiry: Expiry,
     was: Vec<Was>,
-    /// For each relation that rules read as it was before the action, the input that stands for it.
+    /// For each relation that reactions read by `was`, the one that has its rows from before the action.
     before: HashMap<RelId, RelId>,
     meta: Vec<Meta>,
     texts: Vec<String>,
@@ -215,9 +214,9 @@ impl<'t> Checker<'t> {
         self.report(mistake::limit(limit, span));
     }
 
-    /// What was found, or a report of what is wrong with it.
-    fn found<T>(&mut self, found: Result<T, Diagnostic>) -> Option<T> {
-        found.map_err(|it| self.report(it)).ok()
+    /// The value of a result. A mistake is reported.
+    fn ok_or_report<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|it| self.report(it)).ok()
     }
 
     /// The type of that name, or a report that there is none.
@@ -226,7 +225,7 @@ impl<'t> Checker<'t> {
         if found.is_err() && self.broken.contains(name.text) {
             return None;
         }
-        self.found(found)
+        self.ok_or_report(found)
     }
 
     fn relation(&self, id: RelId) -> &Relation {
@@ -271,7 +270,7 @@ impl<'t> Checker<'t> {
     /// Checks that everything named by `.export` exists.
     fn check_exports(&mut self) {
         let scopes = Rc::clone(&self.scopes);
-        for &(scope, name) in scopes.exported() {
+        for &(scope, name) in scopes.exports() {
             let is_there = self.relation_ids.declares(scope, name.text)
                 || self.event_ids.declares(scope, name.text)
                 || self.domains.declares(scope, name.text)
@@ -300,7 +299,7 @@ impl<'t> Checker<'t> {
         self.domains.type_name(ty)
     }
 
-    /// Checks all clauses, reactions and trials, in text order, and then what can be checked only after them.
+    /// Checks all clauses, reactions and trials, in text order; then relations without rules, exports and aliases.
     fn conclude(&mut self, files: &[&File<'t>]) {
         let mut rules = 0;
         for item in files.iter().flat_map(|it| &it.items) {
@@ -365,30 +364,21 @@ impl<'t> Checker<'t> {
             self.found.extend(never_legal(&self.actions, &relations, &self.rules));
         }
         let mut last = std::mem::take(&mut self.found);
-        let is_before = |it: &Relation| match it.role {
-            Role::Input(input) => self.was.iter().any(|was| was.before == input.attr()),
-            Role::Given(Given::Before(_)) => true,
-            Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(Given::Trial(_)) => false,
-        };
-        let named = relations.iter().zip((0..).map(RelId)).filter(|it| !is_before(it.0));
-        let names: std::collections::HashMap<String, RelId> =
-            named.map(|(it, id)| (it.name.clone(), id)).collect();
         let own = self.domains.own_attributes();
-        let stated = stated(&relations, &self.meta, &own, self.domains.preset_names());
         let mut repetition = Vec::new();
         for (id, _) in self.repetition {
             if !repetition.contains(&id) {
                 repetition.push(id);
             }
         }
-        let program = Program {
-            stated,
+        let mut program = Program {
+            stated: Vec::new(),
             sources: Vec::new(),
             owners: self.owners,
             words: self.domains.words(),
             schema: Arc::new(self.domains.into_schema()),
-            relation_names: names,
-            scopes: self.scopes.names(),
+            relation_names: Default::default(),
+            scopes: self.scopes.by_file(),
             renames,
             relations,
             rules: self.rules,
@@ -406,6 +396,10 @@ impl<'t> Checker<'t> {
             meta: self.meta,
             texts: self.texts,
         };
+        program.stated = stated(&program, &own);
+        let named = (0..).map(RelId).zip(&program.relations);
+        let named = named.filter(|it| !program.is_hidden(it.0));
+        program.relation_names = named.map(|(id, it)| (it.name.clone(), id)).collect();
         // Relations without rules (E505) cannot hide a cycle.
         if found.is_empty() && last.iter().all(|it| it.code == "E505") {
             last.extend(trial::dependency_mistakes(&program));
@@ -415,34 +409,29 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// For each preset (its raw value) the attributes that it states about entities other than its activation: those
-/// that only its files declare.
-fn stated(
-    relations: &[Relation],
-    metas: &[Meta],
-    own: &[AttrId],
-    presets: &[String],
-) -> Vec<(i64, AttrId)> {
-    let preset_of = |source: u16| {
-        let mut of_file = metas.iter().filter(|it| it.span.source == source);
-        let name = &of_file.find(|it| matches!(it.key.as_str(), "preset" | "part"))?.value;
-        (0..).zip(presets).find(|it| it.1 == name).map(|it| it.0)
+/// For each preset (its raw value) the attributes that it states about entities other than its activation: those that
+/// only its files declare. `own` are the attributes that no shared file declares.
+fn stated(program: &Program, own: &[AttrId]) -> Vec<(i64, AttrId)> {
+    let schema = &program.schema;
+    let Some(presets) = schema.domain_named(PRESETS).map(|it| schema.domain(it)) else {
+        return Vec::new();
     };
     let mut stated = Vec::new();
-    for relation in relations {
+    for relation in &program.relations {
         let Role::Input(input) = relation.role else { continue };
         let is_option = relation.columns.first().is_some_and(|it| it.name == "activation");
-        let is_own = !is_option && own.contains(&input.attr());
-        if let Some(preset) = preset_of(relation.span.source).filter(|_| is_own) {
-            stated.push((preset, input.attr()));
+        if is_option || !own.contains(&input.attr()) {
+            continue;
         }
+        let preset = program.preset_of(relation.span.source).and_then(|it| presets.member(it));
+        stated.extend(preset.map(|it| (it, input.attr())));
     }
     stated.dedup();
     stated
 }
 
-/// Rules of actions that may conclude rows that are not among the `pseudo_legal` of the action. Such a row would be legal
-/// while rules decide, and disappear as soon as actions of its kind are played out.
+/// Mistakes of rules that may conclude an action that is not pseudo-legal. Such an action would be legal while rules
+/// decide, and disappear as soon as actions of its kind are played out.
 fn beyond_pseudo_legal(
     actions: &[Action],
     relations: &[Relation],

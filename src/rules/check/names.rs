@@ -2,10 +2,10 @@
 //! game has names of its own.
 //!
 //! A name is looked up among those of the file's own preset or game, then among the shared ones and their earlier
-//! names (`.alias`), then among the exports of other presets and the game. A name that is not exported is called `preset::name` in the
-//! program, so that two presets may both declare `hand`. This applies if a file, in practice one of the core,
-//! has `.meta names "private"`: in programs whose core does not (older saves, which contain their core) all
-//! names are shared.
+//! names (`.alias`), then among the exports of other presets and the game. A name that is not exported is called
+//! `preset::name` in the program, so that two presets may both declare `hand`. All this applies if a file, in practice
+//! one of the core, has `.meta names "private"`. In other programs (older saves, which contain their core) all names
+//! are shared.
 
 use std::hash::Hash;
 
@@ -14,20 +14,21 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 use super::super::ast::{Alias, File, Item, Name, RelationDecl, RelationKind};
 use super::super::program::{SEPARATOR, Span};
 
-/// The preset or game that each file belongs to (a part of a preset to that preset), and the exports of these.
+/// The scopes of a program, which are its presets and its game: the files of each (a part of a preset is one of the
+/// preset's), and its exports.
 #[derive(Default)]
 pub(super) struct Scopes<'t> {
-    /// By the number of the file.
+    /// The scope of each file, by the number of the file.
     of: Vec<Option<u16>>,
+    /// The name of each scope.
     names: Vec<&'t str>,
-    /// The one scope that exports everything: there is one game in a program.
+    /// The game, of which a program has one: it exports all its names.
     game: Option<u16>,
     exported: HashSet<(u16, &'t str)>,
     /// The attributes of exported inputs.
     attributes: HashSet<(u16, &'t str)>,
-    /// The names after `.export` as they are written, each with its scope.
+    /// The names after `.export`, each with its scope.
     exports: Vec<(u16, Name<'t>)>,
-    /// Earlier names of relations.
     aliases: Vec<Alias<'t>>,
 }
 
@@ -83,7 +84,7 @@ impl<'t> Scopes<'t> {
     }
 
     /// For each file the name of its preset or game.
-    pub(super) fn names(&self) -> Vec<Option<String>> {
+    pub(super) fn by_file(&self) -> Vec<Option<String>> {
         let name = |it: &Option<u16>| it.map(|it| self.names[usize::from(it)].to_owned());
         self.of.iter().map(name).collect()
     }
@@ -96,16 +97,16 @@ impl<'t> Scopes<'t> {
         (0..).zip(&self.names).filter(move |it| **it.1 == *name).map(|it| it.0)
     }
 
-    fn exports(&self, scope: u16, name: &str) -> bool {
+    fn is_exported(&self, scope: u16, name: &str) -> bool {
         self.game == Some(scope) || self.exported.contains(&(scope, name))
     }
 
-    /// The names after `.export`, with the scope.
-    pub(super) fn exported(&self) -> &[(u16, Name<'t>)] {
+    /// The names after `.export`, each with its scope.
+    pub(super) fn exports(&self) -> &[(u16, Name<'t>)] {
         &self.exports
     }
 
-    /// What relations were called before, in the order of the files.
+    /// The earlier names of relations, in the order of the files.
     pub(super) fn aliases(&self) -> &[Alias<'t>] {
         &self.aliases
     }
@@ -117,12 +118,12 @@ impl<'t> Scopes<'t> {
 
     /// The full name in the program of a file's private name; `None` if the name is shared or exported.
     pub(super) fn private(&self, name: Name<'_>) -> Option<String> {
-        let scope = self.at(name.span).filter(|&it| !self.exports(it, name.text))?;
+        let scope = self.at(name.span).filter(|&it| !self.is_exported(it, name.text))?;
         Some(self.full_name(scope, name.text))
     }
 
-    /// The full name of an attribute that is private to the preset of its file. An attribute whose name begins with the preset's
-    /// name and a period is shared: no other file has one of that name.
+    /// The full name of an attribute that is private to the preset of its file; `None` if it is shared. So is one whose
+    /// name begins with the preset's name and a period: no other file has one of that name.
     pub(super) fn private_attribute(&self, name: Name<'_>) -> Option<String> {
         let scope = self.at(name.span).filter(|it| self.game != Some(*it))?;
         let rest = name.text.strip_prefix(self.name(scope));
@@ -136,9 +137,9 @@ impl<'t> Scopes<'t> {
     }
 }
 
-/// A name that was declared.
+/// The result of a declaration.
 pub(super) struct Declared<T> {
-    /// Its full name in the program, if that differs.
+    /// The full name in the program, if that differs.
     pub(super) full: Option<String>,
     /// Another declaration that is shared or exported under the same name.
     pub(super) clash: Option<T>,
@@ -153,7 +154,7 @@ pub(super) enum Found {
     Exported,
 }
 
-/// Names of one sort with what they mean.
+/// The names of one sort (relations, events, stages or domains) with their meanings.
 pub(super) struct NameTable<'t, T> {
     shared: HashMap<&'t str, T>,
     own: HashMap<(u16, &'t str), T>,
@@ -171,12 +172,12 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         &mut self,
         scopes: &Scopes<'t>,
         name: Name<'t>,
-        it: T,
+        meaning: T,
         is_open: impl Fn(T) -> bool,
     ) -> Result<Declared<T>, T> {
         let text = name.text;
         let Some(scope) = scopes.at(name.span) else {
-            self.share(text, it)?;
+            self.share(text, meaning)?;
             return Ok(Declared { full: None, clash: self.exported.get(text).copied() });
         };
         if let Some(&old) = self.own.get(&(scope, text)) {
@@ -186,36 +187,36 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
         if let Some(old) = shared.filter(|it| is_open(*it)) {
             return Err(old);
         }
-        self.own.insert((scope, text), it);
-        let exports = scopes.exports(scope, text);
-        if exports && shared.is_none() && !self.exported.contains_key(text) {
-            self.exported.insert(text, it);
+        self.own.insert((scope, text), meaning);
+        let is_exported = scopes.is_exported(scope, text);
+        if is_exported && shared.is_none() && !self.exported.contains_key(text) {
+            self.exported.insert(text, meaning);
             return Ok(Declared { full: None, clash: None });
         }
         let clash = match shared {
             // A game exports all its names, but only what it lists after `.export` clashes with a shared name.
             Some(_) => shared.filter(|_| scopes.exported.contains(&(scope, text))),
-            None if exports => self.exported.get(text).copied(),
+            None if is_exported => self.exported.get(text).copied(),
             None => None,
         };
         Ok(Declared { full: Some(scopes.full_name(scope, text)), clash })
     }
 
-    /// Declares a name for all files; the error is what has that name already.
-    pub(super) fn share(&mut self, name: &'t str, it: T) -> Result<(), T> {
+    /// Declares a name for all files; the error is an existing declaration.
+    pub(super) fn share(&mut self, name: &'t str, meaning: T) -> Result<(), T> {
         match self.shared.get(name) {
             Some(&old) => Err(old),
             None => {
-                self.shared.insert(name, it);
+                self.shared.insert(name, meaning);
                 Ok(())
             }
         }
     }
 
-    /// Lets a preset or game use something of another's as if it were declared there, too.
-    pub(super) fn adopt(&mut self, scopes: &Scopes<'t>, name: Name<'t>, it: T) {
+    /// Lets a preset or game use something of another one as if it had declared that itself.
+    pub(super) fn adopt(&mut self, scopes: &Scopes<'t>, name: Name<'t>, meaning: T) {
         if let Some(scope) = scopes.at(name.span) {
-            self.own.insert((scope, name.text), it);
+            self.own.insert((scope, name.text), meaning);
         }
     }
 
@@ -223,8 +224,8 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
     pub(super) fn find(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<(T, Found)> {
         let scope = scopes.at(name.span);
         // Few names have a colon at all, and looking for one character is fast.
-        let scoped = name.text.contains(':').then(|| name.text.split_once(SEPARATOR));
-        let Some((of, text)) = scoped.flatten() else {
+        let split = name.text.contains(':').then(|| name.text.split_once(SEPARATOR));
+        let Some((of, text)) = split.flatten() else {
             let own = scope.and_then(|it| self.own.get(&(it, name.text)));
             let shared = || {
                 let renamed = || self.shared.get(scopes.renamed(name.text)?);
@@ -238,9 +239,10 @@ impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
             return self.shared.get(text).map(|it| (*it, Found::Shared));
         }
         // Files of no preset and no game belong to the package.
-        let may = |it: &u16| scope.is_none() || scope == Some(*it) || scopes.exports(*it, text);
+        let is_allowed =
+            |it: &u16| scope.is_none() || scope == Some(*it) || scopes.is_exported(*it, text);
         let own = |it: u16| self.own.get(&(it, text)).copied();
-        scopes.named(of).filter(may).find_map(own).map(|it| (it, Found::Own))
+        scopes.named(of).filter(is_allowed).find_map(own).map(|it| (it, Found::Own))
     }
 
     pub(super) fn get(&self, scopes: &Scopes<'t>, name: Name<'_>) -> Option<T> {

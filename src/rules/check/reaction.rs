@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::ast::{self, Expr as Tree, ExprKind, Name};
+use super::super::ast::{self, ExprKind, Name};
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
@@ -154,7 +154,7 @@ impl<'t> Checker<'t> {
         Some(id)
     }
 
-    /// The most similar name; names are gathered only if there are guesses left.
+    /// The known name that is most similar. Names are gathered only if there are guesses left.
     pub(super) fn nearest_of(
         &self,
         name: Name<'t>,
@@ -174,13 +174,12 @@ impl<'t> Body<'_, 't> {
         reaction: &ast::Reaction<'t>,
         trigger: Trigger,
     ) -> Option<Lowered> {
-        let no_args: &[Tree<'t>] = &[];
-        let args = reaction.event.as_ref().map_or(no_args, |it| it.args.as_slice());
-        self.reacts = true;
+        let args = reaction.event.as_ref().map_or(&[][..], |it| &it.args);
+        self.is_reaction = true;
         self.note_outer(args, &reaction.body);
         reaction.effects.iter().for_each(|it| self.note_effect(it));
         if let Some(event) = &reaction.event {
-            self.collect_atom(event, trigger.map(|it| it.1), Use::Param, OUTER, false);
+            self.collect_atom(event, trigger.map(|it| it.1), Use::Param, OUTER);
         }
         self.collect_body(&reaction.body);
         let event = trigger.map_or(Event::Any, |it| it.0);
@@ -220,7 +219,7 @@ impl<'t> Body<'_, 't> {
         self.terms(event, subject, OUTER, true, &mut Vec::new())
     }
 
-    /// Checks that every variable has a value when it is needed, and those of `spawn` have none before it.
+    /// Checks that every variable has a value where it is needed, and that no variable of a `spawn` has one before it.
     fn check_reaction(
         &mut self,
         reaction: &ast::Reaction<'t>,

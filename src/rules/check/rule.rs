@@ -6,6 +6,7 @@
 use foldhash::{HashMap, HashMapExt, HashSet};
 
 use super::super::ast::{Aggregate, Atom, Clause, Expr, ExprKind, Literal, Name};
+use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{EventId, Fold, RelId, Role, Rule, RuleId, Span, Type, Var, VarId};
@@ -14,8 +15,18 @@ use super::{Checker, Info, Types};
 /// Maximum number of variables of a rule that are searched one by one; more are indexed.
 const FEW: usize = 24;
 
-/// Variables outside all aggregates.
-pub(super) const OUTER: u32 = 0;
+/// The part of a body that a variable belongs to: one aggregate, or everything outside of aggregates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct Scope {
+    /// Different for each aggregate, and 0 outside of aggregates.
+    id: u32,
+    /// Whether it is the scope of a `count` or `sum`: there each value of a variable counts, so it is no mistake if the
+    /// variable occurs only once.
+    multiplies: bool,
+}
+
+/// The scope outside all aggregates.
+pub(super) const OUTER: Scope = Scope { id: 0, multiplies: false };
 
 /// The role of an occurrence of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +44,24 @@ pub(super) enum Use {
     Because,
     /// Named by `.plan`.
     Plan,
+}
+
+impl Use {
+    /// The mistake that the head, an effect, `because` or `.plan` uses a variable that nothing binds.
+    pub(super) fn unbound(
+        self,
+        name: &str,
+        span: Span,
+        member: Option<&str>,
+    ) -> Option<Diagnostic> {
+        match self {
+            Self::Head => Some(mistake::unbound_in_head(name, span, member)),
+            Self::Effect => Some(mistake::unbound_in_effect(name, span, member)),
+            Self::Because => Some(mistake::unbound_in("because", name, span, member)),
+            Self::Plan => Some(mistake::unbound_in(".plan", name, span, member)),
+            Self::Param | Self::Atom | Self::Negated | Self::Value => None,
+        }
+    }
 }
 
 /// The declaration that an atom's arguments are checked against.
@@ -57,31 +86,26 @@ pub(super) struct VarInfo<'t> {
     /// The place that the type comes from.
     ty_span: Span,
     /// [`OUTER`], or the scope of the aggregate that the variable is local to ([`scope_of`]).
-    pub(super) scope: u32,
-    /// Whether the aggregate that it is local to counts or sums: there each of its values counts, so that it is no
-    /// mistake if it occurs only once.
-    multiplies: bool,
-    /// Whether the checker generated it.
-    pub(super) made: bool,
+    pub(super) scope: Scope,
     pub(super) uses: Vec<(Span, Use)>,
     /// Whether a mistake with it has been reported.
     pub(super) reported: bool,
     /// The name as the rule has it; `None` if the checker generated the variable.
-    word: Option<&'t str>,
+    pub(super) word: Option<&'t str>,
 }
 
-/// How many literals of one form a body has.
+/// The number of literals of one form in a body.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
-    n: usize,
+    count: usize,
     /// The first one beyond the limit.
     excess: Option<Span>,
 }
 
 impl Counted {
     fn add(&mut self, span: Span, limit: usize) {
-        self.n += 1;
-        if self.n == limit + 1 {
+        self.count += 1;
+        if self.count == limit + 1 {
             self.excess = Some(span);
         }
     }
@@ -92,7 +116,7 @@ pub(super) struct Body<'c, 't> {
     pub(super) cx: &'c mut Checker<'t>,
     pub(super) vars: Vec<VarInfo<'t>>,
     /// The variables after the first [`FEW`].
-    ids: HashMap<(u32, &'t str), VarId>,
+    ids: HashMap<(Scope, &'t str), VarId>,
     /// Names that occur outside aggregates.
     outer: Vec<&'t str>,
     /// The same names as a set, made when it is first asked for.
@@ -100,13 +124,14 @@ pub(super) struct Body<'c, 't> {
     atoms: Counted,
     comparisons: Counted,
     /// Whether it is the body of a reaction.
-    pub(super) reacts: bool,
-    /// Whether something in it could not be resolved, so that no rule is made of it. What may only follow from that
-    /// (unbound variables, unknown types) is not reported.
+    pub(super) is_reaction: bool,
+    /// Whether something in it could not be resolved, so that no rule is made of it. Mistakes that may only follow from
+    /// that (unbound variables, unknown types) are not reported.
     pub(super) unresolved: bool,
     /// Whether it exceeds a limit, so that it is not examined further.
     pub(super) too_large: bool,
-    made: usize,
+    /// The number of variables that the checker generated.
+    generated: usize,
 }
 
 impl<'t> Checker<'t> {
@@ -115,7 +140,7 @@ impl<'t> Checker<'t> {
         let mut body = Body::new(self);
         body.note_outer(&clause.head.args, &clause.body);
         clause.because.into_iter().for_each(|it| body.note_text(it));
-        body.collect_atom(&clause.head, head.map(Subject::from), Use::Head, OUTER, false);
+        body.collect_atom(&clause.head, head.map(Subject::from), Use::Head, OUTER);
         body.collect_body(&clause.body);
         if let Some(text) = clause.because {
             body.collect_text(text, Use::Because);
@@ -132,8 +157,8 @@ impl<'t> Checker<'t> {
         self.rules.push(Rule { id, head, args, body, vars, because, order, span: clause.span });
     }
 
-    /// The relation that a clause concludes, if there is one of that name. Reports it if no clause, or no clause of
-    /// this file, may conclude it.
+    /// The relation that a clause concludes, if there is one of that name. Reports a relation that no clause, or no
+    /// clause of this file, may conclude.
     fn head(&mut self, clause: &Clause<'t>) -> Option<RelId> {
         let name = clause.head.name;
         let id = self.find(name)?;
@@ -179,9 +204,7 @@ impl<'t> Checker<'t> {
             }
         }
     }
-}
 
-impl<'t> Checker<'t> {
     /// The declaration that an atom's arguments are checked against.
     pub(super) fn subject(&self, subject: Subject) -> &Info<'t> {
         match subject {
@@ -202,10 +225,10 @@ impl<'c, 't> Body<'c, 't> {
             outer_set: None,
             atoms: Counted::default(),
             comparisons: Counted::default(),
-            reacts: false,
+            is_reaction: false,
             unresolved: false,
             too_large: false,
-            made: 0,
+            generated: 0,
         }
     }
 
@@ -230,12 +253,10 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
+    /// Notes the variables of an expression, without those in aggregates.
     pub(super) fn note_expr(&mut self, expr: &Expr<'t>) {
         match &expr.kind {
-            ExprKind::Var(name) => {
-                self.outer.push(name);
-                self.outer_set = None;
-            }
+            ExprKind::Var(name) => self.note_outer_name(name),
             ExprKind::Binary(_, lhs, rhs) => {
                 self.note_expr(lhs);
                 self.note_expr(rhs);
@@ -245,16 +266,16 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    /// Notes a variable outside aggregates that a bare name stands for, in a text or an effect.
-    pub(super) fn note_outer_name(&mut self, name: Name<'t>) {
-        self.outer.push(name.text);
+    /// Notes the name of a variable outside aggregates.
+    pub(super) fn note_outer_name(&mut self, name: &'t str) {
+        self.outer.push(name);
         self.outer_set = None;
     }
 
     /// Notes a use of a variable by a bare name.
-    pub(super) fn collect_name(&mut self, name: Name<'t>, ty: Option<Type>, place: Use) {
-        let id = self.var(name.text, OUTER, false);
-        self.info(id).uses.push((name.span, place));
+    pub(super) fn collect_name(&mut self, name: Name<'t>, ty: Option<Type>, usage: Use) {
+        let id = self.var(name.text, OUTER);
+        self.info(id).uses.push((name.span, usage));
         if let Some(ty) = ty {
             self.unify(id, ty, name.span);
         }
@@ -262,12 +283,12 @@ impl<'c, 't> Body<'c, 't> {
 
     /// The variables that bare names stand for.
     pub(super) fn ids_of(&mut self, names: &[Name<'t>]) -> Vec<VarId> {
-        names.iter().map(|it| self.var(it.text, OUTER, false)).collect()
+        names.iter().map(|it| self.var(it.text, OUTER)).collect()
     }
 
-    /// The variable that a name stands for in a scope: the one outside aggregates if the name occurs there, too. It is
-    /// added at its first use.
-    pub(super) fn var(&mut self, name: &'t str, scope: u32, multiplies: bool) -> VarId {
+    /// The variable that a name stands for in a scope: the one outside aggregates if the name occurs there, too. Adds the
+    /// variable at its first use.
+    pub(super) fn var(&mut self, name: &'t str, scope: Scope) -> VarId {
         let scope = if scope != OUTER && self.is_outer(name) { OUTER } else { scope };
         let is_it = |it: &VarInfo<'t>| it.scope == scope && it.word == Some(name);
         if let Some(at) = self.vars.iter().take(FEW).position(is_it) {
@@ -283,7 +304,6 @@ impl<'c, 't> Body<'c, 't> {
         self.vars.push(VarInfo {
             name: name.to_string(),
             scope,
-            multiplies,
             word: Some(name),
             ..VarInfo::default()
         });
@@ -296,24 +316,16 @@ impl<'c, 't> Body<'c, 't> {
         self.outer_set.get_or_insert_with(|| outer.iter().copied().collect()).contains(name)
     }
 
-    /// A new variable with a name of the checker's own, for what has none in the text: a nested expression, the result
-    /// of an aggregate.
-    pub(super) fn fresh(&mut self, ty: Type, scope: u32, span: Span) -> VarId {
+    /// A new variable with a generated name, for a nested expression or the result of an aggregate.
+    pub(super) fn fresh(&mut self, ty: Type, scope: Scope, span: Span) -> VarId {
         let name = loop {
-            self.made += 1;
-            let name = format!("_{}", self.made);
+            self.generated += 1;
+            let name = format!("_{}", self.generated);
             if !self.vars.iter().any(|it| it.name == name) {
                 break name;
             }
         };
-        self.vars.push(VarInfo {
-            name,
-            ty: Some(ty),
-            ty_span: span,
-            scope,
-            made: true,
-            ..VarInfo::default()
-        });
+        self.vars.push(VarInfo { name, ty: Some(ty), ty_span: span, scope, ..VarInfo::default() });
         VarId((self.vars.len() - 1) as u16)
     }
 
@@ -325,7 +337,7 @@ impl<'c, 't> Body<'c, 't> {
         self.vars[usize::from(id.0)].ty
     }
 
-    /// Sets a variable's type, or reports that it has another.
+    /// Sets a variable's type, or reports that the variable has another.
     fn unify(&mut self, id: VarId, ty: Type, span: Span) {
         let var = self.info(id);
         match var.ty {
@@ -345,24 +357,24 @@ impl<'c, 't> Body<'c, 't> {
     // --- the first walk --------------------------------------------------------------------------
 
     pub(super) fn collect_body(&mut self, body: &[Literal<'t>]) {
-        self.collect(body, OUTER, false);
+        self.collect(body, OUTER);
         self.check_size();
         self.infer(body);
     }
 
-    fn collect(&mut self, body: &[Literal<'t>], scope: u32, multiplies: bool) {
+    fn collect(&mut self, body: &[Literal<'t>], scope: Scope) {
         for literal in body {
             match literal {
                 Literal::Atom { atom, negated } => {
                     let rel = self.cx.find(atom.name);
-                    let place = if *negated { Use::Negated } else { Use::Atom };
+                    let usage = if *negated { Use::Negated } else { Use::Atom };
                     self.atoms.add(atom.span, limits::BODY_ATOMS);
-                    self.collect_atom(atom, rel.map(Subject::from), place, scope, multiplies);
+                    self.collect_atom(atom, rel.map(Subject::from), usage, scope);
                 }
                 Literal::Compare { lhs, rhs, span, .. } => {
                     self.comparisons.add(*span, limits::BODY_COMPARISONS);
-                    self.collect_expr(lhs, None, Use::Value, scope, multiplies);
-                    self.collect_expr(rhs, None, Use::Value, scope, multiplies);
+                    self.collect_expr(lhs, None, Use::Value, scope);
+                    self.collect_expr(rhs, None, Use::Value, scope);
                 }
             }
         }
@@ -371,22 +383,22 @@ impl<'c, 't> Body<'c, 't> {
     /// Reports the limits that the body exceeds, each at the first literal that is too much.
     fn check_size(&mut self) {
         let (atoms, comparisons) = (self.atoms, self.comparisons);
-        let atoms = atoms.excess.map(|span| (LimitError::BodyAtoms(atoms.n), span));
+        let atoms = atoms.excess.map(|span| (LimitError::BodyAtoms(atoms.count), span));
         let comparisons =
-            comparisons.excess.map(|span| (LimitError::BodyComparisons(comparisons.n), span));
+            comparisons.excess.map(|span| (LimitError::BodyComparisons(comparisons.count), span));
         for (error, span) in atoms.into_iter().chain(comparisons) {
             self.cx.exceeds(error, span);
             (self.unresolved, self.too_large) = (true, true);
         }
     }
 
+    /// Notes the uses of the variables in an atom. Without a subject, which was not found, they get no types.
     pub(super) fn collect_atom(
         &mut self,
         atom: &Atom<'t>,
         subject: Option<Subject>,
-        place: Use,
-        scope: u32,
-        multiplies: bool,
+        usage: Use,
+        scope: Scope,
     ) {
         let types = match subject {
             Some(subject) => self.cx.subject(subject).types.clone(),
@@ -407,7 +419,7 @@ impl<'c, 't> Body<'c, 't> {
         let fits = types.len() == atom.args.len();
         for (at, arg) in atom.args.iter().enumerate() {
             let ty = types.get(at).copied().flatten().filter(|_| fits);
-            self.collect_expr(arg, ty, place, scope, multiplies);
+            self.collect_expr(arg, ty, usage, scope);
         }
     }
 
@@ -415,27 +427,26 @@ impl<'c, 't> Body<'c, 't> {
         &mut self,
         expr: &Expr<'t>,
         ty: Option<Type>,
-        place: Use,
-        scope: u32,
-        multiplies: bool,
+        usage: Use,
+        scope: Scope,
     ) {
         match &expr.kind {
             ExprKind::Var(name) => {
-                let id = self.var(name, scope, multiplies);
-                self.info(id).uses.push((expr.span, place));
+                let id = self.var(name, scope);
+                self.info(id).uses.push((expr.span, usage));
                 if let Some(ty) = ty {
                     self.unify(id, ty, expr.span);
                 }
             }
             ExprKind::Binary(_, lhs, rhs) => {
                 // Inside an expression nothing is bound, and everything is a number.
-                let place = if place == Use::Atom { Use::Value } else { place };
-                self.collect_expr(lhs, Some(Type::Int), place, scope, multiplies);
-                self.collect_expr(rhs, Some(Type::Int), place, scope, multiplies);
+                let usage = if usage == Use::Atom { Use::Value } else { usage };
+                self.collect_expr(lhs, Some(Type::Int), usage, scope);
+                self.collect_expr(rhs, Some(Type::Int), usage, scope);
             }
             ExprKind::Tuple(parts) => {
                 for part in parts {
-                    self.collect_expr(part, None, place, scope, multiplies);
+                    self.collect_expr(part, None, usage, scope);
                 }
             }
             ExprKind::Aggregate(aggregate) => self.collect_aggregate(aggregate, scope),
@@ -443,18 +454,17 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    fn collect_aggregate(&mut self, aggregate: &Aggregate<'t>, scope: u32) {
+    fn collect_aggregate(&mut self, aggregate: &Aggregate<'t>, scope: Scope) {
         if scope != OUTER {
             self.cx.report(mistake::nested_aggregate(aggregate.span));
             self.unresolved = true;
             return;
         }
         let scope = scope_of(aggregate);
-        let multiplies = matches!(aggregate.fold, Fold::Count | Fold::Sum);
         let ty = (aggregate.fold == Fold::Sum).then_some(Type::Int);
-        self.collect(&aggregate.body, scope, multiplies);
+        self.collect(&aggregate.body, scope);
         for expr in &aggregate.exprs {
-            self.collect_expr(expr, ty, Use::Value, scope, multiplies);
+            self.collect_expr(expr, ty, Use::Value, scope);
         }
     }
 
@@ -478,7 +488,7 @@ impl<'c, 't> Body<'c, 't> {
     }
 
     /// Gives untyped variables of one side the types of the other.
-    fn spread(&mut self, side: &Expr<'t>, types: &[Option<Type>], scope: u32) -> bool {
+    fn spread(&mut self, side: &Expr<'t>, types: &[Option<Type>], scope: Scope) -> bool {
         let parts = match &side.kind {
             ExprKind::Tuple(parts) => parts.as_slice(),
             _ => std::slice::from_ref(side),
@@ -488,7 +498,7 @@ impl<'c, 't> Body<'c, 't> {
             let (ExprKind::Var(name), Some(ty)) = (&part.kind, ty) else {
                 continue;
             };
-            let id = self.var(name, scope, false);
+            let id = self.var(name, scope);
             if self.ty(id).is_none() {
                 self.unify(id, *ty, part.span);
                 changed = true;
@@ -498,7 +508,7 @@ impl<'c, 't> Body<'c, 't> {
     }
 
     /// The types of an expression's results, as far as they are known.
-    pub(super) fn types_of(&mut self, expr: &Expr<'t>, scope: u32) -> Vec<Option<Type>> {
+    pub(super) fn types_of(&mut self, expr: &Expr<'t>, scope: Scope) -> Vec<Option<Type>> {
         match &expr.kind {
             ExprKind::Tuple(parts) => parts.iter().map(|it| self.type_of(it, scope)).collect(),
             ExprKind::Aggregate(aggregate) => match aggregate.fold {
@@ -512,10 +522,10 @@ impl<'c, 't> Body<'c, 't> {
         }
     }
 
-    pub(super) fn type_of(&mut self, expr: &Expr<'t>, scope: u32) -> Option<Type> {
+    pub(super) fn type_of(&mut self, expr: &Expr<'t>, scope: Scope) -> Option<Type> {
         match &expr.kind {
             ExprKind::Var(name) => {
-                let id = self.var(name, scope, false);
+                let id = self.var(name, scope);
                 self.ty(id)
             }
             ExprKind::Int(_) | ExprKind::Binary(..) => Some(Type::Int),
@@ -530,42 +540,39 @@ impl<'c, 't> Body<'c, 't> {
     pub(super) fn check_single_uses(&mut self) {
         for at in 0..self.vars.len() {
             let var = &self.vars[at];
-            let &[(span, place)] = var.uses.as_slice() else {
+            let &[(span, usage)] = var.uses.as_slice() else {
                 continue;
             };
             let (Some(word), false) = (var.word, var.reported) else {
                 continue;
             };
-            let counted = var.multiplies && var.scope != OUTER && place == Use::Atom;
+            let counted = var.scope.multiplies && usage == Use::Atom;
             let exempt = word.starts_with('_')
-                && !matches!(place, Use::Head | Use::Effect | Use::Because | Use::Plan);
-            if place == Use::Param || counted || exempt {
+                && !matches!(usage, Use::Head | Use::Effect | Use::Because | Use::Plan);
+            if usage == Use::Param || counted || exempt {
                 continue;
             }
             let member = self.cx.as_member(word, var.ty);
-            let report = match place {
-                Use::Head => mistake::unbound_in_head(word, span, member.as_deref(), false),
-                Use::Effect => mistake::unbound_in_effect(word, span, member.as_deref()),
-                Use::Because => mistake::unbound_in("because", word, span, member.as_deref()),
-                Use::Plan => mistake::unbound_in(".plan", word, span, member.as_deref()),
-                _ => mistake::single_use(word, span, member.as_deref()),
-            };
+            let report = usage
+                .unbound(word, span, member.as_deref())
+                .unwrap_or_else(|| mistake::single_use(word, span, member.as_deref()));
             self.cx.report(report);
             self.vars[at].reported = true;
         }
     }
 }
 
-/// The number of an aggregate's scope, different for each; never [`OUTER`].
-pub(super) fn scope_of(aggregate: &Aggregate<'_>) -> u32 {
-    aggregate.span.start + 1
+/// The scope of an aggregate.
+pub(super) fn scope_of(aggregate: &Aggregate<'_>) -> Scope {
+    let multiplies = matches!(aggregate.fold, Fold::Count | Fold::Sum);
+    Scope { id: aggregate.span.start + 1, multiplies }
 }
 
 /// All comparisons of a body, those inside aggregates included, with their scopes.
 fn gather<'a, 't>(
     body: &'a [Literal<'t>],
-    scope: u32,
-    pairs: &mut Vec<(&'a Expr<'t>, &'a Expr<'t>, u32)>,
+    scope: Scope,
+    pairs: &mut Vec<(&'a Expr<'t>, &'a Expr<'t>, Scope)>,
 ) {
     for literal in body {
         let Literal::Compare { lhs, rhs, .. } = literal else {

@@ -13,14 +13,21 @@ use super::names::Found;
 const ONLY: &str = "apply";
 
 /// The stages being ordered, by the numbers of `Checker::stage_ids`.
+#[derive(Default)]
 struct Order<'t> {
     names: Vec<Name<'t>>,
     /// For each name its full name in the program, if that differs.
     full: Vec<Option<String>>,
     /// Number of names, the first ones, that belong to the list.
     listed: usize,
-    /// Pairs `(earlier, later)`, with the place of the declaration.
-    edges: Vec<(usize, usize, Span)>,
+    edges: Vec<Edge>,
+}
+
+/// A declaration that one stage comes before another one.
+struct Edge {
+    earlier: usize,
+    later: usize,
+    span: Span,
 }
 
 impl<'t> Checker<'t> {
@@ -34,7 +41,7 @@ impl<'t> Checker<'t> {
                 None => list = Some(decl),
             }
         }
-        let mut order = Order { names: Vec::new(), full: Vec::new(), listed: 0, edges: Vec::new() };
+        let mut order = Order::default();
         let only = [Name { text: ONLY, span: Span { line: 1, ..Span::default() } }];
         for &name in list.map_or(&only[..], |it| &it.names) {
             match self.stage_ids.share(name.text, order.names.len()) {
@@ -84,26 +91,25 @@ impl<'t> Checker<'t> {
 
     fn place_stage(&mut self, order: &mut Order<'t>, decl: &StageDecl<'t>) {
         let Some(at) = self.stage_ids.get(&self.scopes, decl.name) else { return };
-        for (other, is_earlier) in
-            [Some((decl.after, true)), decl.before.map(|it| (it, false))].into_iter().flatten()
-        {
-            match self.stage_ids.get(&self.scopes, other) {
-                Some(it) if is_earlier => order.edges.push((it, at, other.span)),
-                Some(it) => order.edges.push((at, it, other.span)),
-                None => self.report_unknown_stage(other),
-            }
+        match self.stage_ids.get(&self.scopes, decl.after) {
+            Some(earlier) => order.edges.push(Edge { earlier, later: at, span: decl.after.span }),
+            None => self.report_unknown_stage(decl.after),
+        }
+        let Some(before) = decl.before else { return };
+        match self.stage_ids.get(&self.scopes, before) {
+            Some(later) => order.edges.push(Edge { earlier: at, later, span: before.span }),
+            None => self.report_unknown_stage(before),
         }
     }
 
-    /// Takes stages that have no unmet predecessor, added ones before listed ones: an added stage comes right
+    /// Takes stages all of whose predecessors are taken, added ones before listed ones: so an added stage comes right
     /// after its predecessors.
     fn settle_order(&mut self, order: &Order<'t>) {
         self.stage_at = vec![StageId(0); order.names.len()];
         let mut left: Vec<usize> =
             (order.listed..order.names.len()).chain(0..order.listed).collect();
         while !left.is_empty() {
-            let is_free =
-                |&at: &usize| !order.edges.iter().any(|it| it.1 == at && left.contains(&it.0));
+            let is_free = |&at: &usize| order.unmet(at, &left).is_none();
             let Some(at) = left.iter().position(is_free) else {
                 let (cycle, span) = order.cycle(&left);
                 self.report(mistake::stage_cycle(&cycle, span));
@@ -144,11 +150,16 @@ impl<'t> Order<'t> {
     /// Adds a stage of the list, after the others.
     fn append(&mut self, name: Name<'t>) {
         if let Some(last) = self.names.len().checked_sub(1) {
-            self.edges.push((last, last + 1, name.span));
+            self.edges.push(Edge { earlier: last, later: last + 1, span: name.span });
         }
         self.names.push(name);
         self.full.push(None);
         self.listed += 1;
+    }
+
+    /// A declaration that puts one of the stages that are left before a stage.
+    fn unmet(&self, stage: usize, left: &[usize]) -> Option<&Edge> {
+        self.edges.iter().find(|it| it.later == stage && left.contains(&it.earlier))
     }
 
     /// A cycle of stages, with the first one again at the end, and the place of one of its declarations.
@@ -156,20 +167,13 @@ impl<'t> Order<'t> {
         let mut path: Vec<usize> = left.first().copied().into_iter().collect();
         let mut span = Span::default();
         while let Some(&at) = path.last() {
-            let Some(&(before, _, place)) =
-                self.edges.iter().find(|it| it.1 == at && left.contains(&it.0))
-            else {
-                break;
-            };
-            span = place;
-            if let Some(start) = path.iter().position(|&it| it == before) {
-                let mut cycle: Vec<&str> =
-                    path[start..].iter().map(|&it| self.names[it].text).collect();
-                cycle.push(self.names[before].text);
-                cycle.reverse();
-                return (cycle, span);
+            let Some(edge) = self.unmet(at, left) else { break };
+            span = edge.span;
+            if let Some(start) = path.iter().position(|&it| it == edge.earlier) {
+                path.push(edge.earlier);
+                return (path[start..].iter().rev().map(|&it| self.names[it].text).collect(), span);
             }
-            path.push(before);
+            path.push(edge.earlier);
         }
         (path.iter().map(|&it| self.names[it].text).collect(), span)
     }

@@ -6,11 +6,11 @@ use super::super::ast::Name;
 use super::super::limits;
 use super::super::limits::LimitError;
 use super::super::mistake;
-use super::super::program::{RelId, Span, Template, TemplatePart, Type};
+use super::super::program::{RelId, Template, TemplatePart, Type};
 use super::Checker;
 use super::rule::Subject;
 
-/// Maximum number of optional parts of a template, which is read with and without each.
+/// Maximum number of optional parts of a template: texts are read with and without each.
 const OPTIONAL: usize = 6;
 
 /// In a template of SAN, the word between a square and the values that actions must share for the square to tell
@@ -39,7 +39,7 @@ impl<'t> Checker<'t> {
                 continue;
             }
             let Some(close) = rest.find(']') else {
-                self.report(mistake::stray_bracket(span_in(text, at, at + 1)));
+                self.report(mistake::stray_bracket(text.part(at, at + 1).span));
                 break;
             };
             let inner = text.part(at + 1, at + close);
@@ -56,12 +56,15 @@ impl<'t> Checker<'t> {
     /// Reports a text of actions that lists of actions could not be split at: an empty one, or one with blanks.
     pub(super) fn check_is_word(&mut self, text: Name<'t>) {
         let mut is_inside = false;
-        let blank = text.text.find(|letter: char| {
+        let blank = text.text.char_indices().find(|&(_, letter)| {
             is_inside = letter == '{' || is_inside && letter != '}';
             !is_inside && letter.is_whitespace()
         });
         match blank {
-            Some(at) => self.report(mistake::no_word(span_in(text, at, at + 1), "a blank")),
+            Some((at, letter)) => {
+                let place = text.part(at, at + letter.len_utf8()).span;
+                self.report(mistake::no_word(place, "a blank"));
+            }
             None if text.text.is_empty() => self.report(mistake::no_word(text.span, "empty")),
             None => {}
         }
@@ -91,7 +94,7 @@ impl<'t> Checker<'t> {
             }
             let close = rest.find('}').filter(|_| rest.starts_with('{'));
             let Some(close) = close else {
-                let place = span_in(text, at, at + 1);
+                let place = text.part(at, at + 1).span;
                 self.report(match rest.starts_with(['[', ']']) {
                     true => mistake::stray_bracket(place),
                     false => mistake::stray_brace("template", place),
@@ -170,7 +173,7 @@ impl<'t> Checker<'t> {
         Some((TemplatePart::Lookup(table, Box::new(part)), value))
     }
 
-    /// Parses the columns that a relation is looked up with. These are columns only, no look-ups.
+    /// Parses the columns that a relation is looked up with: columns only, no look-ups.
     fn row(
         &mut self,
         rel: RelId,
@@ -216,13 +219,7 @@ fn has_outer_comma(text: &str) -> bool {
     })
 }
 
-/// The place of a part of a name's text.
-fn span_in(name: Name<'_>, from: usize, to: usize) -> Span {
-    let start = name.span.start + from as u32;
-    Span { start, end: name.span.start + to as u32, ..name.span }
-}
-
-/// Whether a part writes the value of a column, or one that is looked up with it. What stands behind `among` is not
+/// Whether a part writes the value of a column, or a value that is looked up with it. Parts behind `among` are not
 /// written.
 pub(super) fn mentions(part: &TemplatePart, column: usize) -> bool {
     match part {

@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 
 use super::super::ast::TrialDecl;
-use super::super::depends::raises;
+use super::super::depends::{raises, relations_of};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake::{self, Asking};
 use super::super::program::{
-    self, Action, ActionId, Effect, Event, EventId, Given, Program, Reaction, RelId, Relation,
+    Action, ActionId, Effect, Event, EventId, Given, Literal, Program, Reaction, RelId, Relation,
     Role, Span, TrialId, TrialRelation,
 };
 use super::rule::{Body, Subject};
@@ -186,30 +186,33 @@ impl<'p> Reads<'p> {
         for trial in &program.trials {
             of[usize::from(trial.rel.0)] = 1 << trial.id.0;
         }
-        let mut it = Self { program, of };
+        let mut reads = Self { program, of };
         for stratum in &program.strata {
             let rules = stratum.relations.iter().flat_map(|&it| &program.relation(it).rules);
-            let all = rules.fold(0, |all, &rule| all | it.in_body(&program.rule(rule).body, false));
-            stratum.relations.iter().for_each(|rel| it.of[usize::from(rel.0)] |= all);
+            let all = rules.fold(0, |all, &rule| all | reads.in_body(&program.rule(rule).body));
+            stratum.relations.iter().for_each(|rel| reads.of[usize::from(rel.0)] |= all);
         }
-        it
-    }
-
-    /// The trials that a body depends on; if `before`, only through `was`.
-    fn in_body(&self, body: &[program::Literal], before: bool) -> u64 {
-        body.iter().fold(0, |all, literal| {
-            all | match literal {
-                program::Literal::Atom(atom) => match self.program.relation(atom.rel).role {
-                    Role::Given(Given::Before(of)) => self.of[usize::from(of.0)],
-                    _ if before => 0,
-                    _ => self.of[usize::from(atom.rel.0)],
-                },
-                program::Literal::Compare(_) => 0,
-                program::Literal::Aggregate(it) => self.in_body(&it.body, before),
+        // Only reactions read these, so the strata do not depend on them.
+        for (at, relation) in program.relations.iter().enumerate() {
+            if let Role::Given(Given::Before(of)) = relation.role {
+                reads.of[at] = reads.of[usize::from(of.0)];
             }
-        })
+        }
+        reads
     }
 
+    /// The trials that a body depends on.
+    fn in_body(&self, body: &[Literal]) -> u64 {
+        relations_of(body).iter().fold(0, |all, rel| all | self.of[usize::from(rel.0)])
+    }
+
+    /// The trials that a body depends on by `was`.
+    fn in_was(&self, body: &[Literal]) -> u64 {
+        let hidden = relations_of(body).into_iter().filter(|it| self.program.is_hidden(*it));
+        hidden.fold(0, |all, rel| all | self.of[usize::from(rel.0)])
+    }
+
+    /// The reactions to an action or event.
     fn to(&self, event: Event) -> impl Iterator<Item = &'p Reaction> {
         let is_action = matches!(event, Event::Action(_));
         self.program
@@ -218,7 +221,7 @@ impl<'p> Reads<'p> {
             .filter(move |it| it.event == event || is_action && it.event == Event::Any)
     }
 
-    /// Reactions, and those to events that they may raise.
+    /// These reactions, and those to events that they may raise, directly or not.
     fn with_consequences(&self, mut found: Vec<&'p Reaction>) -> Vec<&'p Reaction> {
         let (mut known, mut next) = (BTreeSet::new(), 0);
         while let Some(&reaction) = found.get(next) {
@@ -251,12 +254,12 @@ impl<'p> Reads<'p> {
         ];
         // The state before the action is recorded as a whole, whichever stage reads it.
         let whole = self.with_consequences(self.to(Event::Action(action.id)).collect());
-        let before = |it: &Reaction| (self.in_body(&it.body, true), Asking::Before, it.span);
+        let before = |it: &Reaction| (self.in_was(&it.body), Asking::Before, it.span);
         all.extend(whole.into_iter().map(before));
         // What these ask for by `was` is among the above.
-        let now = |it: &Reaction| (self.in_body(&it.body, false), Asking::Reaction, it.span);
+        let now = |it: &Reaction| (self.in_body(&it.body), Asking::Reaction, it.span);
         all.extend(self.tried(action).into_iter().map(now));
-        let own = |it: &Reaction| (self.in_body(&it.body, false), Asking::Condition, trial.span);
+        let own = |it: &Reaction| (self.in_body(&it.body), Asking::Condition, trial.span);
         all.extend(self.to(Event::Raised(trial.event)).map(own));
         let bits = |(mask, asking, span): (u64, Asking, Span)| {
             let trials = (0..program.trials.len()).filter(move |at| mask >> at & 1 == 1);

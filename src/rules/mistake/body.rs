@@ -4,7 +4,7 @@
 
 use super::super::ast::Name;
 use super::super::program::{Relation, Span};
-use super::{Diagnostic, did_you_mean, plural, with_help};
+use super::{Diagnostic, did_you_mean, plural};
 
 pub(crate) fn unknown_relation(name: Name<'_>, near: Option<(&str, Option<Span>)>) -> Diagnostic {
     let message = format!("there is no relation `{}`", name.text);
@@ -33,28 +33,36 @@ pub(crate) fn unknown_domain(name: Name<'_>, near: Option<&str>) -> Diagnostic {
     it.help(help)
 }
 
-pub(crate) fn unknown_member(
-    name: &str,
-    domain: &str,
-    span: Span,
-    near: Option<&str>,
-    elsewhere: Option<&str>,
-    last_square: Option<&str>,
-    declared: Option<Span>,
-) -> Diagnostic {
+/// A name that no member of a domain has.
+pub(crate) struct UnknownMember<'m> {
+    pub(crate) name: &'m str,
+    pub(crate) domain: &'m str,
+    pub(crate) span: Span,
+    /// The most similar name of a member.
+    pub(crate) near: Option<&'m str>,
+    /// Another domain, with a member of that name.
+    pub(crate) elsewhere: Option<&'m str>,
+    /// If the domain is a board.
+    pub(crate) last_square: Option<String>,
+    /// If the domain is not built in.
+    pub(crate) declared: Option<Span>,
+}
+
+pub(crate) fn unknown_member(member: UnknownMember<'_>) -> Diagnostic {
+    let UnknownMember { name, domain, span, near, elsewhere, last_square, declared } = member;
     let mut it =
         Diagnostic::new("E203", format!("{domain} has no member `{name}`"), span, "unknown");
+    let is_new = declared.is_some() && elsewhere.is_none() && last_square.is_none();
     if let Some(declared) = declared {
         it = it.and(declared, format!("{domain} is declared here"));
     }
     it.notes.extend(last_square.map(|last| format!("squares go from `'a1` to `'{last}`")));
     it.notes.extend(elsewhere.map(|other| format!("{other} has a member of that name")));
-    let is_new = declared.is_some() && elsewhere.is_none() && last_square.is_none();
-    let help = match near {
+    it.help = match near {
         Some(near) => Some(format!("did you mean `'{near}`?")),
         None => is_new.then(|| format!("`.domain {domain} += {{ {name} }}` adds it")),
     };
-    with_help(it, help)
+    it
 }
 
 pub(crate) fn entity_constant(name: &str, span: Span) -> Diagnostic {
@@ -135,7 +143,7 @@ pub(crate) fn wildcard_in_expression(span: Span) -> Diagnostic {
 }
 
 /// Adds when `=` binds a variable.
-fn with_rule_of_equals(it: Diagnostic) -> Diagnostic {
+pub(crate) fn with_rule_of_equals(it: Diagnostic) -> Diagnostic {
     it.note("`=` gives a variable a value only if one side is that variable alone, and all of the other side is known")
 }
 
@@ -149,37 +157,36 @@ pub(crate) fn single_use(name: &str, span: Span, member: Option<&str>) -> Diagno
     it.help(member_help(member).unwrap_or("write `_` if any value will do".into()))
 }
 
-pub(crate) fn unbound_in_head(
-    name: &str,
-    span: Span,
-    member: Option<&str>,
-    operand: bool,
-) -> Diagnostic {
+pub(crate) fn unbound_in_head(name: &str, span: Span, member: Option<&str>) -> Diagnostic {
     let message = format!("no atom of the body says what `{name}` is");
-    let it = Diagnostic::new("E302", message, span, "concluded, but not bound");
-    let it = if operand { with_rule_of_equals(it) } else { it };
-    it.help(
-        member_help(member)
-            .unwrap_or("use it in a positive atom of the body, outside aggregates".into()),
-    )
+    let help = "use it in a positive atom of the body, outside aggregates";
+    Diagnostic::new("E302", message, span, "concluded, but not bound")
+        .help(member_help(member).unwrap_or(help.into()))
 }
 
-pub(crate) fn unbound(
-    name: &str,
-    span: Span,
-    member: Option<&str>,
-    has_given: bool,
-    operand: bool,
-    negated: bool,
-) -> Diagnostic {
+/// A variable of a body that needs a value, and nothing binds.
+pub(crate) struct Unbound<'m> {
+    pub(crate) name: &'m str,
+    pub(crate) span: Span,
+    /// A member of a domain that may be meant.
+    pub(crate) member: Option<&'m str>,
+    /// Whether parameters of an action or event are bound.
+    pub(crate) has_params: bool,
+    pub(crate) is_operand: bool,
+    pub(crate) is_negated: bool,
+}
+
+pub(crate) fn unbound(variable: Unbound<'_>) -> Diagnostic {
+    let Unbound { name, span, member, has_params, is_operand, is_negated } = variable;
     let message = format!("`{name}` has no value where it is needed");
-    let it = Diagnostic::new("E303", message, span, "not bound by any positive atom or `=`");
-    let it = if operand { with_rule_of_equals(it) } else { it };
-    let it = match has_given {
-        true => it.note("parameters of the action or event are bound from the start"),
-        false => it,
-    };
-    let help = match negated && name.starts_with('_') {
+    let mut it = Diagnostic::new("E303", message, span, "not bound by any positive atom or `=`");
+    if is_operand {
+        it = with_rule_of_equals(it);
+    }
+    if has_params {
+        it = it.note("parameters of the action or event are bound from the start");
+    }
+    let help = match is_negated && name.starts_with('_') {
         true => "if any value will do, write `_` alone: under `!` it means no value at all",
         false => {
             "negated atoms, other comparisons and the insides of aggregates only test values; bind it in a positive atom"

@@ -4,7 +4,7 @@
 
 use super::super::ast::{Alias, InputKind, Name};
 use super::super::source::Span;
-use super::{Diagnostic, did_you_mean, plural, with_help};
+use super::{Diagnostic, did_you_mean, plural};
 use crate::facts::nearest;
 
 pub(crate) fn domain_twice(name: Name<'_>, old: Option<Span>) -> Diagnostic {
@@ -81,13 +81,6 @@ pub(crate) fn input_shape(name: Name<'_>, kind: InputKind, columns: usize) -> Di
         _ => format!("has {}", plural(columns, "column")),
     };
     Diagnostic::new("E108", message, name.span, label)
-}
-
-pub(crate) fn effect_on_list(word: &str, name: Name<'_>, declared: Span) -> Diagnostic {
-    let message = format!("`{word}` cannot change `{}`: a list stays as it was chosen", name.text);
-    Diagnostic::new("E150", message, name.span, "an option")
-        .and(declared, "declared here")
-        .help("declare what changes in a game as an input of its own")
 }
 
 pub(crate) fn list_clash(name: Name<'_>, full: &str, old: Span) -> Diagnostic {
@@ -329,11 +322,8 @@ pub(crate) fn shared_twice(name: Name<'_>, old: Span) -> Diagnostic {
 
 pub(crate) fn unknown_export(name: Name<'_>, near: Option<&str>) -> Diagnostic {
     let message = format!("`{}` is exported, but no file of this preset declares it", name.text);
-    let help = did_you_mean(near);
-    with_help(
-        Diagnostic::new("E141", message, name.span, "no relation, event, stage or domain"),
-        help,
-    )
+    let it = Diagnostic::new("E141", message, name.span, "no relation, event, stage or domain");
+    Diagnostic { help: did_you_mean(near), ..it }
 }
 
 /// The code of mistakes about `.alias`.

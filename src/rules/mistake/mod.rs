@@ -23,13 +23,6 @@ fn did_you_mean(near: Option<&str>) -> Option<String> {
     near.map(|it| format!("did you mean `{it}`?"))
 }
 
-fn with_help(diagnostic: Diagnostic, help: Option<String>) -> Diagnostic {
-    match help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
-}
-
 /// A number with its noun: `1 column`, `2 columns`.
 pub(crate) fn plural(count: usize, noun: &str) -> String {
     match count {

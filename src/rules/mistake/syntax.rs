@@ -99,11 +99,14 @@ pub(crate) fn stray_plan(span: Span) -> Diagnostic {
     )
 }
 
-pub(crate) fn part_twice(part: &str, span: Span, first: Span) -> Diagnostic {
-    let message = format!("the action has `{part}` twice");
-    Diagnostic::new("E017", message, span, "again here")
-        .and(first, "first here")
-        .help("an action has each part once, except `given` and `also`: leave one out")
+/// `of` is `action`, `relation` or `trial`.
+pub(crate) fn part_twice(of: &str, part: &str, span: Span, first: Span) -> Diagnostic {
+    let message = format!("the {of} has `{part}` twice");
+    let help = match of {
+        "action" => "an action has each part once, except `given` and `also`: leave one out",
+        _ => "leave one out",
+    };
+    Diagnostic::new("E017", message, span, "again here").and(first, "first here").help(help)
 }
 
 /// Adds that a `%` on this line was not read as a comment, which the author may have meant.

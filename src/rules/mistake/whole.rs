@@ -160,6 +160,13 @@ pub(crate) fn effect_on_derived(word: &str, name: Name<'_>, old: Span) -> Diagno
         .help("change the input that it follows from")
 }
 
+pub(crate) fn effect_on_list(word: &str, name: Name<'_>, old: Span) -> Diagnostic {
+    let message = format!("`{word}` cannot change `{}`: a list stays as it was chosen", name.text);
+    Diagnostic::new("E617", message, name.span, "an option")
+        .and(old, "declared here")
+        .help("declare what changes in a game as an input of its own")
+}
+
 pub(crate) fn effect_arity(
     word: &str,
     name: Name<'_>,
@@ -240,16 +247,15 @@ pub(crate) fn before_its_spawn(name: &str, span: Span) -> Diagnostic {
         .help("effects happen in text order: move `spawn` before this one")
 }
 
-/// What of a trial asks for another one.
+/// The part of a trial that asks for a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asking {
     /// The relation of the rows that are played out.
     Candidates,
-    /// A reaction that is run when they are.
+    /// A reaction that is run when they are played out.
     Reaction,
     /// A reaction, by `was`.
     Before,
-    /// The condition.
     Condition,
 }
 
