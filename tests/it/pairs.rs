@@ -69,6 +69,16 @@ fn moves_whose_safety_is_left_to_the_rest_of_the_turn_are_no_faults() {
     }
 }
 
+/// A draft moves no piece, so a royal piece that the first position leaves attacked is no reason against it.
+#[test]
+fn drafting_is_legal_while_a_royal_piece_stands_attacked() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let all = pairs(&catalogue, true).combinations;
+    let is_it = |it: &&Combination| it.presets == ["loadout-draft:both", "knightmate-rules:both"];
+    let outcome = all.iter().find(is_it).map(|it| it.play(&catalogue));
+    assert!(matches!(outcome, Some(Outcome::Played(_))), "{outcome:?}");
+}
+
 /// The legal actions of a position of a game with presets, as UCI has them.
 fn listed(catalogue: &Catalogue, game: &str, presets: &[&str], fen: &str) -> Vec<String> {
     let rules = catalogue.load(game, presets).unwrap_or_else(|it| panic!("{it}"));

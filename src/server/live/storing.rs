@@ -43,7 +43,8 @@ impl Live {
         let plies = self.room.lines().len();
         let is_over = self.room.outcome().is_some();
         let is_due = plies >= self.snapshot_plies + INTERVAL;
-        if !is_due && !(is_over && plies > 0 && plies != self.snapshot_plies) {
+        let is_last = is_over && plies > 0 && plies != self.snapshot_plies;
+        if !is_due && !is_last {
             return None;
         }
         self.snapshot_plies = plies;
