@@ -73,13 +73,33 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
 fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(Explanation, bool)> {
     let (explained, expected) = match (&args.legal, &args.why_not, &args.fact, &args.effects) {
         (text, _, _, _) if args.turn => (game.explain_turn(text.as_deref(), limits), true),
-        (Some(text), _, _, _) => (game.explain_move(text, limits), true),
-        (_, Some(text), _, _) => (game.explain_move(text, limits), false),
+        (Some(text), _, _, _) => {
+            (of_last(game, text, |it, text| it.explain_move(text, limits)), true)
+        }
+        (_, Some(text), _, _) => {
+            (of_last(game, text, |it, text| it.explain_move(text, limits)), false)
+        }
         (_, _, Some(text), _) => (game.explain_fact(text, limits), true),
-        (_, _, _, Some(text)) => (game.explain_effects(text, limits), true),
+        (_, _, _, Some(text)) => {
+            (of_last(game, text, |it, text| it.explain_effects(text, limits)), true)
+        }
         _ => (game.explain_result(limits), true),
     };
     Ok((explained.map_err(|it| question_error(&it))?, expected))
+}
+
+/// Asks about the last action of a text. The game goes on after the actions before it: the explanation is printed with
+/// the names, the facts and the board of that position.
+pub(crate) fn of_last(
+    game: &mut Game,
+    text: &str,
+    ask: impl FnOnce(&mut Game, &str) -> Result<Explanation, QuestionError>,
+) -> Result<Explanation, QuestionError> {
+    let mut last = text;
+    if let Some((later, text)) = game.before_last_action(text)? {
+        (*game, last) = (later, text);
+    }
+    ask(game, last)
 }
 
 /// Whether a preset can be activated in addition to those that are active.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::Verdict;
 use super::args::PlayArgs;
 use super::board::{self, Symbols};
-use super::explain::{play_text, question_error};
+use super::explain::{of_last, play_text, question_error};
 use super::names;
 use super::output::{Ink, Out, trouble, waiting};
 use super::saves;
@@ -325,10 +325,11 @@ impl Session<'_> {
         if text.is_empty() {
             return self.out.line("why what? Give a move: why Nf3");
         }
-        match self.game.explain_move(text, Limits::default()) {
+        let mut game = self.game.clone();
+        match of_last(&mut game, text, |it, text| it.explain_move(text, Limits::default())) {
             Ok(explained) => {
                 self.out.line(&explained.summary)?;
-                self.out.text(self.game.tree(&explained.finding))
+                self.out.text(game.tree(&explained.finding))
             }
             Err(why) => self.out.line(question_error(&why)),
         }

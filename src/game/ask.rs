@@ -1,17 +1,20 @@
 //! Questions about the position, answered as plain data: is this move legal and what would it do, is
 //! the game over, does this fact hold, what is true of this square, and why.
 //!
-//! An explanation is a summary sentence with its proof, refutation or trial. An answer is the same as lines
-//! for display: each with its depth in the tree, its place in the rules and the squares that it mentions. How
-//! findings are made is in `finding` and `derive`.
+//! An explanation is a summary sentence with its proof, refutation or trial. An answer is an explanation as lines for
+//! displays: each with its depth in the tree, its place in the rules and the squares that it mentions. Deliberately
+//! absent: how findings are made (`finding`, and `explain` in `derive`).
 
 use serde::Serialize;
 
 use crate::derive::explain::{Finding, Limits, Line, Proof, Source, Turning, why_not_within};
 use crate::derive::{Allowance, Exhausted, World};
 use crate::facts::Domain;
-use crate::moves::notation::{MoveError, MoveFault, parse_san, parse_uci};
-use crate::moves::{BETWEEN, Contract, Move, deciding, is_over, refused_argument, value_name};
+use crate::moves::notation::{MoveError, MoveFault};
+use crate::moves::{
+    BETWEEN, Contract, Move, deciding, is_over, parse_either, refused_argument, row_sentence,
+    value_name,
+};
 use crate::rules::{RelId, Role, Type, plural};
 
 use super::fact_text::{Asked, QuestionError};
@@ -89,8 +92,10 @@ impl Game {
     /// As [`Game::explain_move`].
     #[doc(hidden)]
     pub fn why_move(&mut self, text: &str) -> Result<Answer, QuestionError> {
-        let explained = self.explain_move(text, Limits::default())?;
-        Ok(self.answer(explained))
+        self.ask_about_last(text, |game, text| {
+            let explained = game.explain_action(text, Limits::default())?;
+            Ok(game.answer(explained))
+        })
     }
 
     /// Proves a fact, or refutes it.
@@ -103,7 +108,8 @@ impl Game {
         Ok(self.answer(explained))
     }
 
-    /// Why a move is legal, or why not. Of a turn of several actions the last is explained.
+    /// Why a move is legal, or why not. Of a turn of several actions the last is explained, in the position after the
+    /// others.
     ///
     /// # Errors
     /// The text is no move at all, an action before the last one is not legal, or finding it out took more than the
@@ -113,7 +119,7 @@ impl Game {
         text: &str,
         limits: Limits,
     ) -> Result<Explanation, QuestionError> {
-        self.at_last_action(text, &mut |game, text| game.explain_action(text, limits))
+        self.ask_about_last(text, |game, text| game.explain_action(text, limits))
     }
 
     /// The effects of a pseudo-legal move, and the outcome. Of a move that is not even pseudo-legal it explains why,
@@ -126,47 +132,63 @@ impl Game {
         text: &str,
         limits: Limits,
     ) -> Result<Explanation, QuestionError> {
-        self.at_last_action(text, &mut |game, text| game.effects_of(text, limits))
+        self.ask_about_last(text, |game, text| game.effects_of(text, limits))
     }
 
-    /// Asks about the last action of a turn in the position after those before it, which are then taken back.
-    fn at_last_action(
+    /// Asks about the last action of a text, in the game after the actions before it.
+    fn ask_about_last<T>(
         &mut self,
         text: &str,
-        ask: &mut dyn FnMut(&mut Self, &str) -> Result<Explanation, QuestionError>,
-    ) -> Result<Explanation, QuestionError> {
+        ask: impl FnOnce(&mut Self, &str) -> Result<T, QuestionError>,
+    ) -> Result<T, QuestionError> {
+        let _allowance = Allowance::open();
+        match self.before_last_action(text)? {
+            Some((mut later, last)) => ask(&mut later, last),
+            None => ask(self, text),
+        }
+    }
+
+    /// A copy of the game after all actions of a text but the last, and the text of the last. `None` if the text has only
+    /// one action. The copy has the names and facts of which an explanation of that action speaks.
+    ///
+    /// # Errors
+    /// An action before the last one is not legal.
+    #[doc(hidden)]
+    pub fn before_last_action<'t>(
+        &self,
+        text: &'t str,
+    ) -> Result<Option<(Self, &'t str)>, QuestionError> {
+        if !text.contains(BETWEEN) {
+            return Ok(None);
+        }
         let _allowance = Allowance::open();
         let contract = self.contract().clone();
         let is_one_action = |world: &mut World, text: &str| {
-            let read = read_move(world, &contract, text);
+            let read = parse_either(world, &contract, text);
             !matches!(read, Err(it) if matches!(it.reason, MoveFault::Malformed { .. }))
         };
+        let mut later = self.clone();
         let mut refused = None;
         // The text of an action may contain commas (`swap:#1,#2`), so what follows the separating commas is
         // one action.
         for (at, _) in text.rmatch_indices(BETWEEN) {
             let (before, last) = (&text[..at], &text[at + BETWEEN.len_utf8()..]);
-            let played = self.history().len();
-            if let Err(why) = self.play_text(before) {
+            if let Err(why) = later.play_text(before) {
                 refused.get_or_insert(why);
                 continue;
             }
-            let answer = match last.contains(BETWEEN) && !is_one_action(self.world_mut(), last) {
-                true => None,
-                false => Some(ask(self, last)),
-            };
-            while self.history().len() > played {
-                self.takeback();
+            if !last.contains(BETWEEN) || is_one_action(later.world_mut(), last) {
+                return Ok(Some((later, last)));
             }
-            if let Some(answer) = answer {
-                return answer;
+            while later.history().len() > self.history().len() {
+                later.takeback();
             }
         }
         match refused {
-            Some(why) if !is_one_action(self.world_mut(), text) => {
+            Some(why) if !is_one_action(later.world_mut(), text) => {
                 Err(QuestionError::Before(Box::new(why)))
             }
-            _ => ask(self, text),
+            _ => Ok(None),
         }
     }
 
@@ -185,7 +207,7 @@ impl Game {
             return Ok(Explanation { code, ..explanation(text, false, verdict, finding) });
         }
         let world = self.world_mut();
-        let (mv, otherwise) = match read_move(world, &contract, text) {
+        let (mv, otherwise) = match parse_either(world, &contract, text) {
             Ok(mv) => (mv, String::new()),
             Err(error) => match meant(world, &contract, &error, limits)? {
                 Some(mv) => (mv, error.reason.to_string()),
@@ -219,8 +241,8 @@ impl Game {
         Ok(Explanation { code, ..explanation(text, false, &verdict, finding) })
     }
 
-    /// Explains that the game is over because the side to move has no action, where that was found by playing
-    /// actions out.
+    /// Proves that the game is over because the side to move has no action, where that was found by playing actions out.
+    /// Empty otherwise.
     fn stuck(&mut self, contract: &Contract, limits: Limits) -> Result<Vec<Proof>, Exhausted> {
         if self.result().is_none() {
             return Ok(Vec::new());
@@ -236,7 +258,7 @@ impl Game {
     fn effects_of(&mut self, text: &str, limits: Limits) -> Result<Explanation, QuestionError> {
         let contract = self.contract().clone();
         let world = self.world_mut();
-        let mv = match read_move(world, &contract, text) {
+        let mv = match parse_either(world, &contract, text) {
             Ok(mv) => mv,
             Err(error) => error.candidate().cloned().ok_or(error)?,
         };
@@ -301,21 +323,24 @@ impl Game {
         let moves = match text {
             None => self.listing(),
             Some(text) => {
-                let mv = read_move(self.world_mut(), &contract, text)?;
+                let mv = parse_either(self.world_mut(), &contract, text)?;
                 vec![(text.to_owned(), mv)]
             }
         };
         let (mut keep, mut pass): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        // The first that passes the turn, and the first that keeps it: one of them is the finding.
-        let mut found_turnings: [Option<Turning>; 2] = [None, None];
+        // Of the first action that keeps the turn, and of the first that passes it: one of them is the finding.
+        let (mut keeping, mut passing): (Option<Turning>, Option<Turning>) = (None, None);
         for (text, mv) in moves {
-            let Some(turning) = turn_after(self.world_mut(), &contract, &mv, limits)? else {
-                pass.push(text);
-                continue;
-            };
-            let keeps = turning.keeps();
-            found_turnings[usize::from(keeps)].get_or_insert(turning);
-            if keeps { keep.push(text) } else { pass.push(text) }
+            match turn_after(self.world_mut(), &contract, &mv, limits)? {
+                Some(turning) if turning.keeps() => {
+                    keeping.get_or_insert(turning);
+                    keep.push(text);
+                }
+                turning => {
+                    passing = passing.or(turning);
+                    pass.push(text);
+                }
+            }
         }
         let action = text.map_or_else(|| "its next action".to_owned(), str::to_owned);
         let all_keep = pass.is_empty() && !keep.is_empty();
@@ -333,8 +358,7 @@ impl Game {
                 format!("{side} keeps the turn after {keep}, and the turn passes after the rest")
             }
         };
-        let [passing, keeping] = found_turnings;
-        let decisive = if keep.is_empty() { passing } else { keeping };
+        let decisive = keeping.or(passing);
         let finding = decisive.map_or(Finding::Unfounded, |it| Finding::Turned(Box::new(it)));
         if let Some(reason) = self.describer().reason(&finding) {
             summary += &format!(": {reason}");
@@ -343,7 +367,7 @@ impl Game {
         Ok(Explanation { question, holds: all_keep, summary, code: None, finding })
     }
 
-    /// Explains why a fact holds, or why it does not. It is a row of any relation, stated or derived, written like
+    /// Explains why a fact holds, or why it does not. The fact is a row of any relation, stated or derived, written like
     /// `attacks(e4, d5)`; a square instead of a piece means every piece that stands there, `#7` is an entity by its
     /// number, and `_` means anything.
     ///
@@ -414,8 +438,8 @@ impl Game {
         Describer { world: self.world(), contract: self.contract() }
     }
 
-    /// The rows about a square, and those that begin with a piece on it, with their sentences: facts and derived rows,
-    /// 60 at most.
+    /// The facts and derived rows about a square, and those that begin with a piece on it, with their sentences; 60 at
+    /// most.
     ///
     /// # Errors
     /// There is no such square.
@@ -456,15 +480,10 @@ impl Game {
     }
 
     /// A row as a fact and as a sentence.
-    pub(super) fn row(&mut self, rel: RelId, tuple: &[i64]) -> HeldFact {
-        let program = self.program().clone();
-        let relation = program.relation(rel);
-        let mut sentence = relation.sentence.clone();
-        for (column, &raw) in relation.columns.iter().zip(tuple) {
-            let word = program.word(column.ty, raw).map(str::to_owned);
-            let word = word.unwrap_or_else(|| self.name(column.ty, raw));
-            sentence = sentence.replace(&format!("{{{}}}", column.name), &word);
-        }
+    pub(super) fn row(&self, rel: RelId, tuple: &[i64]) -> HeldFact {
+        let (program, contract) = (self.program(), self.contract());
+        let facts = |entity, attr| self.facts().get_raw(entity, attr);
+        let sentence = row_sentence(program, &facts, contract, rel, tuple);
         HeldFact { fact: program.tuple_name(rel, tuple), sentence }
     }
 
@@ -523,16 +542,16 @@ fn explanation(question: &str, holds: bool, verdict: &str, finding: Finding) -> 
     Explanation { question: question.to_owned(), holds, summary, code: None, finding }
 }
 
-/// The move that was probably meant by a text that means no legal one: the likeliest that the rules declare a
-/// refusal for, or else the likeliest.
+/// The move that was probably meant by a text that means no legal move: the likeliest for which the rules declare a
+/// refusal, or else the likeliest.
 fn meant(
     world: &mut World,
     contract: &Contract,
     error: &MoveError,
     limits: Limits,
 ) -> Result<Option<Move>, QuestionError> {
-    let named = Objection::first(world, contract, error.candidates(), limits)?;
-    Ok(named.map(|it| it.0).or_else(|| error.candidate().cloned()))
+    let refused = Objection::first(world, contract, error.candidates(), limits)?;
+    Ok(refused.map(|it| it.0).or_else(|| error.candidate().cloned()))
 }
 
 impl Because {
@@ -548,16 +567,6 @@ impl Because {
             Source::Remark(it) => (None, Some(it)),
         };
         Self { depth, text, place, remark, squares }
-    }
-}
-
-/// Reads a move as UCI, or as SAN if it does not have the form of UCI.
-fn read_move(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
-    match parse_uci(world, contract, text) {
-        Err(MoveError { reason: MoveFault::Malformed { .. }, .. }) => {
-            parse_san(world, contract, text)
-        }
-        other => other,
     }
 }
 

@@ -49,6 +49,7 @@ impl Game {
         self.result_if(self.terms.flagged, side).map(|it| it.1)
     }
 
+    /// States that a side has resigned or run out of time.
     fn end_by(&mut self, side: i64, attr: Option<AttrId>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();
         self.check_side(side)?;
@@ -91,7 +92,7 @@ impl Game {
         self.result_if(self.terms.claimed, reason).map(|it| it.1)
     }
 
-    /// The claim for a reason, or the first that there is.
+    /// The reason of that name if a draw can be claimed for it now, or without a name the first reason that there is.
     fn claimable(&mut self, reason: Option<&str>) -> Result<i64, EndError> {
         if let Some(result) = &self.result {
             return Err(EndError::Over { result: result.clone() });
@@ -99,13 +100,12 @@ impl Game {
         let rows = self.claim_rows();
         self.check()?;
         let fits = |it: &&(i64, String)| reason.is_none_or(|wanted| wanted == it.1);
-        let Some(&(reason, _)) = rows.iter().find(fits) else {
-            let offered = rows.into_iter().map(|(_, name)| name).collect();
-            return Err(EndError::NoClaim { offered });
-        };
-        Ok(reason)
+        let found = rows.iter().find(fits).map(|it| it.0);
+        found
+            .ok_or_else(|| EndError::NoClaim { offered: rows.into_iter().map(|it| it.1).collect() })
     }
 
+    /// The reasons for which a draw can be claimed now, as values and by name.
     fn claim_rows(&mut self) -> Vec<(i64, String)> {
         let claim = self.terms.moves.claim;
         let rows = self.world.tuples(claim);
@@ -115,7 +115,7 @@ impl Game {
         rows.iter().filter_map(|it| named(*it.first()?)).collect()
     }
 
-    /// States a fact that ends the game, and takes it back if the rules do not end the game by it.
+    /// States a fact that ends the game, unless the rules give no result for it.
     fn end(&mut self, attr: Option<AttrId>, raw: i64) -> Result<&GameResult, EndError> {
         let (attr, result) = self.result_if(attr, raw)?;
         self.world.set_raw(GAME, attr, Some(raw));
@@ -123,7 +123,7 @@ impl Game {
         Ok(self.result.insert(result))
     }
 
-    /// The result of the game if a fact that ends it were stated. Nothing changes.
+    /// The result of the game if a fact that ends it were stated, with the attribute of the fact. Nothing changes.
     fn result_if(
         &mut self,
         attr: Option<AttrId>,

@@ -1,4 +1,4 @@
-//! Facts as they are typed, rows of any relation: `attacks(e4, d5)`.
+//! Reads facts as they are typed, rows of any relation: `attacks(e4, d5)`.
 //!
 //! A square instead of a piece means every piece that stands there; `_` means anything.
 
@@ -10,15 +10,15 @@ use crate::rules::{Column, Program, RelId, Type, plural};
 use super::play::Game;
 use super::refusal::PlayError;
 
-/// A question about a relation: patterns of rows (`None` matches anything), any of which may hold. There are
-/// none if a square was given for a piece and nothing stands on it.
+/// A question about a relation: whether a row matches any of the patterns (`None` matches anything). There are no
+/// patterns if a square was given for a piece and nothing stands on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) rel: RelId,
     pub(super) patterns: Vec<Vec<Option<i64>>>,
 }
 
-/// Maximum number of members of a domain that are listed.
+/// Maximum number of members of a domain that an error lists.
 const LISTED: usize = 12;
 
 /// Why a question cannot be asked.
@@ -48,7 +48,7 @@ fn meant(near: &Option<String>) -> String {
 }
 
 impl QuestionError {
-    /// Advice on how to write it instead.
+    /// Advice on how to write the question instead.
     pub fn help(&self) -> String {
         match self {
             Self::Move(_) => "write a move in UCI (e2e4) or SAN (e4)".into(),

@@ -1,5 +1,5 @@
-//! Decisions about moves: a proof, a refutation, or the trial of an action that its rules do
-//! not decide alone; and findings in words, with the game's names for things.
+//! Decisions about moves (a proof, a refutation, or the trial of an action that rules alone do not decide), and
+//! findings in words, with the game's names for things.
 
 use std::collections::HashMap;
 
@@ -41,8 +41,8 @@ pub fn decide(
         return Ok((false, refute(world, rel, &row, limits)?));
     }
     if !is_played_out(world, contract, mv) {
-        let (legal, mut finding) =
-            by_rules(world, world.program().action(mv.action).rel, mv, limits)?;
+        let rel = world.program().action(mv.action).rel;
+        let (legal, mut finding) = by_rules(world, rel, mv, limits)?;
         if let Finding::Proved(proofs) = &mut finding {
             let given = argument_rows(world.program(), mv);
             let all = world.materialised();
@@ -68,7 +68,7 @@ pub fn decide(
     }
 }
 
-/// The trial of an action, even of one that rules alone decide; `None` if the action is not even pseudo-legal.
+/// The trial of an action, even if rules alone decide it; `None` if the action is not even pseudo-legal.
 pub(super) fn trial(
     world: &mut World,
     contract: &Contract,
@@ -148,7 +148,7 @@ impl Describer<'_> {
         }
     }
 
-    /// Why a move is not legal, why a fact does not hold, or why the turn is decided as it is: in one line.
+    /// In one line, why a move is not legal, why a fact does not hold, or why the turn is kept or passed.
     pub(super) fn reason(&self, finding: &Finding) -> Option<String> {
         match finding {
             Finding::Proved(_) | Finding::Unfounded => None,
@@ -161,7 +161,7 @@ impl Describer<'_> {
         }
     }
 
-    /// What a tried action does, in short; of changed facts only the number. Nothing for other findings.
+    /// The effects of a tried action in short, of changed facts only their number. Empty for other findings.
     pub(super) fn sentences(&self, finding: &Finding) -> Vec<String> {
         match finding {
             Finding::Tried(it) => self.now(|view| it.summary(view)),

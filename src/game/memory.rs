@@ -3,8 +3,8 @@
 use super::play::Game;
 use super::record::Record;
 
-/// Bytes of one game, as an estimate: of snapshots what they do not share with others, and nothing of what all
-/// games of a rule set share (program, plan, schema).
+/// Bytes of one game, as an estimate: without the parts that snapshots share with each other, and without what all games
+/// of a rule set share (program, plan, schema).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
     /// The facts as they are now, their journal included.

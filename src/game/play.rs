@@ -1,8 +1,7 @@
 //! A game that can be played: every action is one transaction over the facts.
 //!
-//! Rules decide whether an action is legal, what it changes, whose turn follows and how the game ends. This
-//! file keeps what rules cannot see, the history: it counts how often a position has occurred and states that
-//! as a fact.
+//! Rules decide whether an action is legal, what it changes, whose turn follows and how the game ends. They cannot see
+//! the history, which is kept here: how often a position has occurred is counted, and stated as a fact.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,14 +27,14 @@ pub struct Game {
     warnings: Vec<Warning>,
     start: Snapshot,
     start_key: u64,
-    /// The position that the turn began from, where the game starts in the middle of one.
-    turn_start: Option<Box<Snapshot>>,
+    /// The position that the first turn began from, if the game starts in the middle of it.
+    first_turn_start: Option<Box<Snapshot>>,
     history: Vec<Record>,
     /// The sets of rules so far, in the order of their first use.
     rule_sets: Vec<RuleSet>,
-    /// The names of the first one, as the caller gave them.
+    /// The names of the first set of rules, as the caller gave them.
     first_names: Arc<[String]>,
-    /// The number of the one in force.
+    /// The index of the set of rules in force.
     rule_set: usize,
     /// Changes of the rules since the last action.
     switches: Vec<Switch>,
@@ -43,12 +42,12 @@ pub struct Game {
     pub(super) result: Option<GameResult>,
 }
 
-/// Number of the last positions that are kept whole; earlier ones are recomputed from the changes.
+/// The last positions are kept whole, this many; earlier ones are computed again from the changes.
 const AT_HAND: usize = 4;
-/// Number of actions by which the history's memory grows at a time.
+/// The memory of the history grows by this many actions at a time.
 const GROWTH: usize = 16;
 
-/// A set of rules that the game was played by, once or several times.
+/// A set of rules that the game was or is played by.
 #[derive(Debug, Clone)]
 struct RuleSet {
     plan: Arc<Plan>,
@@ -60,22 +59,21 @@ impl Game {
     #[must_use]
     #[doc(hidden)]
     pub fn with_turn_start(mut self, start: Option<Snapshot>) -> Self {
-        self.turn_start = start.map(Box::new);
+        self.first_turn_start = start.map(Box::new);
         self
     }
 
-    /// The game starts in the middle of a turn.
+    /// Whether the game starts in the middle of a turn.
     pub(super) fn starts_in_a_turn(&self) -> bool {
-        self.turn_start.is_some()
+        self.first_turn_start.is_some()
     }
 
-    /// The newest earlier position for which the rules have no text of a turn under way: the one that this turn began
-    /// from or, if they have no text for some part of a turn, one within it. `None` if it is not known, or if the rules
-    /// were changed since.
+    /// The position that the turn under way began from; or if the rules have no text for a later part of the turn, the
+    /// last position without a text. `None` if it is not known, or if the rules were changed since.
     fn turn_start(&mut self) -> Option<Snapshot> {
         let terms = Arc::clone(&self.terms);
         for at in self.line().collect::<Vec<_>>() {
-            if !self.history.get(at + 1).map_or(&self.switches[..], Record::switches).is_empty() {
+            if !self.switches_before(at + 1).is_empty() {
                 return None;
             }
             let before = self.position_before(at);
@@ -83,10 +81,10 @@ impl Game {
                 return Some(before);
             }
         }
-        self.turn_start.as_deref().cloned()
+        self.first_turn_start.as_deref().cloned()
     }
 
-    /// Reads something from other facts than those of the position on the board, which are restored afterwards.
+    /// Reads something from these facts instead of those of the position on the board.
     fn read_at<T>(&mut self, facts: &Snapshot, read: impl FnOnce(&mut World) -> T) -> T {
         let mark = self.world.mark();
         set_facts(&mut self.world, facts);
@@ -126,7 +124,7 @@ impl Game {
             warnings,
             start,
             start_key,
-            turn_start: None,
+            first_turn_start: None,
             history,
             rule_sets,
             first_names: Arc::default(),
@@ -144,19 +142,16 @@ impl Game {
         self
     }
 
-    /// The names of the rules in force: those of the last change, else those that the game started under. Presets among
-    /// them may have ended by themselves since.
+    /// The names of the rules in force: those of the last change of rules, or else of the start. Presets among them may
+    /// have ended by themselves since.
     #[doc(hidden)]
     pub fn rule_names(&self) -> &Arc<[String]> {
-        let earlier = self.history.iter().rev().flat_map(|it| it.switches().iter().rev());
-        let last = self.switches.iter().rev().chain(earlier).next();
-        last.map_or(&self.first_names, |it| &it.names)
+        self.switches_so_far().next_back().map_or(&self.first_names, |it| &it.names)
     }
 
     /// Whether the rules were changed during the game.
     pub(super) fn has_changed_rules(&self) -> bool {
-        let switched = |it: &Record| !it.switches().is_empty();
-        !self.switches.is_empty() || self.history.iter().any(switched)
+        self.switches_so_far().next().is_some()
     }
 
     pub(super) fn start_key(&self) -> u64 {
@@ -216,11 +211,11 @@ impl Game {
         &self.world
     }
 
-    /// Goes on under other rules, in a world of the new ones with the facts to go on from. Earlier positions are
-    /// kept with the rules of their time. The names of the new rules are kept for whoever asks for the switches.
+    /// Goes on under other rules, in a world of the new rules with the facts to go on from. Earlier positions are
+    /// kept with the rules of their time. `names` are returned by [`Game::rule_names`].
     ///
     /// # Errors
-    /// The game has changed its rules too often or had too many sets of them, or the new ones exceed a budget in this
+    /// The game has changed its rules too often or had too many sets of rules, or the new rules exceed a budget in this
     /// position. Nothing has changed.
     #[doc(hidden)]
     pub fn switch(
@@ -230,9 +225,7 @@ impl Game {
         names: Arc<[String]>,
     ) -> Result<(), SwitchError> {
         let _allowance = Allowance::open();
-        let changes =
-            self.switches.len() + self.history.iter().map(|it| it.switches().len()).sum::<usize>();
-        if changes >= SWITCHES {
+        if self.switches_so_far().count() >= SWITCHES {
             return Err(SwitchError::TooOften);
         }
         let plan = Arc::clone(world.plan());
@@ -280,7 +273,7 @@ impl Game {
         position
     }
 
-    /// The facts that an action started from, or will start from: if the rules were changed right before it, those
+    /// The facts that an action started from, or will start from: if the rules were changed right before it, the facts
     /// after that change.
     #[doc(hidden)]
     pub fn position_before(&self, action: usize) -> Snapshot {
@@ -288,10 +281,15 @@ impl Game {
         switched.map_or_else(|| self.position(action), |it| it.facts.clone())
     }
 
-    /// The changes of the rules right before an action; for the next action, those since the last one.
+    /// The changes of the rules right before an action; before the next action, those since the last action.
     #[doc(hidden)]
     pub fn switches_before(&self, action: usize) -> &[Switch] {
         self.history.get(action).map_or(&self.switches, Record::switches)
+    }
+
+    /// All changes of the rules that were not taken back, oldest first.
+    fn switches_so_far(&self) -> impl DoubleEndedIterator<Item = &Switch> {
+        self.history.iter().flat_map(Record::switches).chain(&self.switches)
     }
 
     /// The facts right after a change of rules of this game, in a world of the new rules, with their terms.
@@ -303,15 +301,14 @@ impl Game {
         (world, terms)
     }
 
-    /// The programs that the game was played by, in the order of their first use. One that was compiled again is
-    /// there twice; one whose change was taken back is not.
+    /// The programs that the game was played by, in the order of their first use. A program that was compiled again
+    /// occurs twice; a program whose change was taken back does not occur.
     #[doc(hidden)]
     pub fn programs(&self) -> impl Iterator<Item = &Arc<Program>> {
-        let switches = self.history.iter().flat_map(Record::switches).chain(&self.switches);
         let mut used = vec![0];
-        for it in switches {
-            if !used.contains(&(it.rule_set as usize)) {
-                used.push(it.rule_set as usize);
+        for switch in self.switches_so_far() {
+            if !used.contains(&(switch.rule_set as usize)) {
+                used.push(switch.rule_set as usize);
             }
         }
         used.into_iter().map(|it| self.rule_sets[it].plan.program())
@@ -327,8 +324,8 @@ impl Game {
         self.world.facts().hash()
     }
 
-    /// The position as FEN, in the style of the game. In the middle of a turn, games whose rules have a text
-    /// for it write the position that it began from and the actions taken since.
+    /// The position as FEN, in the style of the game. In the middle of a turn, if the rules have a text for it, this is
+    /// the position that the turn began from, then the actions taken since.
     pub fn fen(&mut self) -> String {
         let _allowance = Allowance::open();
         let terms = Arc::clone(&self.terms);
@@ -427,7 +424,7 @@ impl Game {
         Ok(&self.history[self.history.len() - 1])
     }
 
-    /// The actions that a text means: that of a move, or those of one turn, as [`Game::play_text`] reads it.
+    /// The actions that a text means, a single one or those of a turn, as [`Game::play_text`] reads it.
     ///
     /// # Errors
     /// As [`Game::find_move`].
@@ -494,6 +491,7 @@ impl Game {
         }
     }
 
+    /// Adds a record to the history, and drops the snapshot that is no longer at hand.
     fn remember(&mut self, record: Record) {
         if let Some(old) = self.history.len().checked_sub(AT_HAND) {
             self.history[old].snapshot = None;
@@ -581,37 +579,24 @@ impl Game {
         left.filter_map(|it| note(it.1)).collect()
     }
 
-    /// Takes back that many whole turns, the one under way being the first; facts that persist stay. It goes back no
-    /// further than to the start, or to the last change of the rules. Returns how many actions had been taken then.
+    /// Takes back that many whole turns, the first of which is the turn under way; facts that persist stay. It goes back
+    /// no further than to the start, or to the last change of the rules. Returns how many actions had been taken then.
     fn rewind(&mut self, turns: i64) -> usize {
-        let line = self.line_by_these_rules();
-        let mut left = turns;
-        let mut to = self.history.len();
-        let mut earlier = line.iter().map(|&at| (at, self.history[at].turn_goes_on));
-        // The action under way is not in the history yet; the one before it is of the same turn if that went on.
-        let mut next = earlier.next();
-        while left > 0 {
-            match next {
-                Some((at, true)) => to = at,
-                Some((at, false)) => {
-                    left -= 1;
-                    if left == 0 {
-                        to = at + 1;
-                        break;
-                    }
-                    to = at;
-                }
-                None => break,
+        let (mut to, mut left) = (self.history.len(), turns);
+        for at in self.line_by_these_rules() {
+            if left <= 0 {
+                break;
             }
-            next = earlier.next();
+            // The action under way is not in the history yet; the one before it is of the same turn if that went on.
+            left -= i64::from(!self.history[at].turn_goes_on);
+            to = if left > 0 { at } else { at + 1 };
         }
         let position = self.position_before(to);
         go_back(&mut self.world, &position);
         to
     }
 
-    /// The actions that led to the position on the board, newest first: what was rewound is not
-    /// among them.
+    /// The actions that led to the position on the board, newest first, without those that were rewound.
     fn line(&self) -> impl Iterator<Item = usize> + '_ {
         let mut at = self.history.len();
         std::iter::from_fn(move || {
@@ -631,11 +616,8 @@ impl Game {
     /// The actions of [`Self::line`] since the rules were last changed: a rewind takes back no earlier ones.
     fn line_by_these_rules(&self) -> Vec<usize> {
         // Rewound actions are searched, too: the rules may have been changed before one that is no longer in the line.
-        let switched = |it: &Record| !it.switches().is_empty();
-        let since = match self.switches.is_empty() {
-            true => self.history.iter().rposition(switched).unwrap_or(0),
-            false => self.history.len(),
-        };
+        let switched = |at: &usize| !self.switches_before(*at).is_empty();
+        let since = (0..=self.history.len()).rev().find(switched).unwrap_or(0);
         self.line().take_while(|it| *it >= since).collect()
     }
 
@@ -648,7 +630,7 @@ impl Game {
             return;
         }
         let (mut count, mut since) = (1, 0);
-        // How many turns ago the position was there that is looked at.
+        // How many turns ago the position of the record in the loop was on the board.
         let mut turns = i64::from(!turn_goes_on);
         for at in self.line() {
             let record = &self.history[at];
@@ -672,7 +654,7 @@ impl Game {
         }
     }
 
-    /// Takes the last action back, with whatever came after it (a resignation, a claim, a change of the rules).
+    /// Takes the last action back, with all that came after it (a resignation, a claim, a change of the rules).
     pub fn takeback(&mut self) -> Option<Record> {
         let record = self.history.pop()?;
         let was_switched = !self.switches.is_empty();
@@ -683,11 +665,11 @@ impl Game {
         Some(record)
     }
 
-    /// Takes back the changes of an action. False if something else was stated after it: then this does not
-    /// give the position before it.
+    /// Takes back the changes of an action. False if that does not restore the position before it, since something else
+    /// was stated after the action.
     fn unplay(&mut self, record: &Record) -> bool {
-        let before = self.switches.last().map(|it| it.facts.hash());
-        let before = before.or_else(|| self.history.last().map(Record::hash));
+        let switched = self.switches.last().map(|it| it.facts.hash());
+        let before = switched.or_else(|| self.history.last().map(Record::hash));
         for change in record.delta.changes() {
             self.world.set_raw(change.entity, change.attr, change.old);
         }
@@ -706,21 +688,21 @@ impl Game {
             return None;
         }
         // What was stated after the last action, such as a resignation, belongs to the position after it.
-        Some(if plies < self.history.len() { self.cut(plies) } else { self.clone() })
+        Some(if plies < self.history.len() { self.truncated(plies) } else { self.clone() })
     }
 
     /// A new game from the first position, under the rules of that time.
     pub fn restarted(&self) -> Self {
-        self.cut(0)
+        self.truncated(0)
     }
 
-    /// A copy of the game right after that many actions, without what followed.
-    fn cut(&self, plies: usize) -> Self {
-        let mut cut = self.clone();
-        cut.history.truncate(plies);
-        cut.switches.clear();
-        cut.go_to_last();
-        cut
+    /// A copy of the game right after that many actions, without all that followed.
+    fn truncated(&self, plies: usize) -> Self {
+        let mut game = self.clone();
+        game.history.truncate(plies);
+        game.switches.clear();
+        game.go_to_last();
+        game
     }
 
     /// Restores the position that the next action is to start from, with the rules of that time.
@@ -750,8 +732,8 @@ impl Game {
     }
 }
 
-/// Sets a world's facts to those of an earlier position, except those that persist: these stay if their
-/// entities existed then. Later entities are removed, and their ids freed.
+/// Sets a world's facts to those of an earlier position. Facts that persist stay if their entities existed then; entities
+/// that were made later are removed, and their ids freed.
 pub fn go_back(world: &mut World, earlier: &Snapshot) {
     let lasting = world.program().lasting.clone();
     let of_entities = |it: &(EntityId, AttrId, i64)| earlier.schema().owners(it.1).is_none();

@@ -1,4 +1,4 @@
-//! Records of the actions that were played, and of the game's result.
+//! Records of the actions that were played, and the game's result.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ pub struct Record {
     pub san: Box<str>,
     /// The side that took the action.
     pub side: i64,
-    /// Whether the same side goes on: the turn has further actions.
+    /// Whether the same side is to move after the action.
     pub turn_goes_on: bool,
     /// The key of the position after it: equal where the rules call a position a repetition of another.
     pub key: u64,
     /// The facts that it changed.
     #[doc(hidden)]
     pub delta: Delta,
-    /// The facts after it, kept for the last few actions only. [`Game::position`] finds them for any.
+    /// The facts after it, kept for the last few actions only. [`Game::position`] finds them for any action.
     ///
     /// [`Game::position`]: super::Game::position
     pub(super) snapshot: Option<Box<Snapshot>>,
-    /// The number of the rules that it was played by, from 0.
+    /// The index of the set of rules that it was played by.
     pub(super) rule_set: u32,
     /// The parts that only few actions have, boxed to keep the others small.
     pub(super) extra: Option<Box<Extra>>,
@@ -44,7 +44,7 @@ pub struct Switch {
     pub names: Arc<[String]>,
     /// The facts right after it.
     pub facts: Snapshot,
-    /// The number of the new rules.
+    /// The index of the new set of rules.
     pub(super) rule_set: u32,
 }
 
@@ -89,8 +89,8 @@ impl Record {
         self.extra.as_ref().map_or(&[], |it| &it.notes)
     }
 
-    /// The trace of its reactions, if it tells more than changes of facts by the core and the game: events, effects
-    /// to be shown, reactions of presets, facts that expired.
+    /// The trace of its reactions, if it has more than changes of facts by the core and the game: events, effects
+    /// for displays, reactions of presets, facts that expired.
     #[doc(hidden)]
     pub fn trace(&self) -> Option<&Trace> {
         self.extra.as_ref()?.trace.as_deref()
@@ -140,15 +140,15 @@ impl GameResult {
     pub(super) fn read(world: &mut World, terms: &Terms) -> Option<Self> {
         let contract = &terms.moves;
         let decides = deciding(world, contract);
-        let row = world.tuples(decides).into_iter().next()?;
+        let row = world.first(decides, &[None, None])?;
         let (&outcome, &reason) = (row.first()?, row.get(1)?);
-        let winner = world.matching(contract.wins, &[None, Some(outcome)]);
+        let winner = world.first(contract.wins, &[None, Some(outcome)]);
         let program = world.program();
         let columns = &program.relation(contract.result).columns;
         Some(Self {
             outcome: program.value_name(columns.first()?.ty, outcome),
             reason: program.value_name(columns.get(1)?.ty, reason),
-            winner: winner.first().and_then(|it| it.first().copied()),
+            winner: winner.and_then(|it| it.first().copied()),
         })
     }
 }

@@ -75,8 +75,7 @@ impl Objection {
         let reason = program.relation(rel).columns.last().map(|it| it.ty);
         let row = program.action(mv.action).row(&mv.args);
         let pattern: Vec<Option<i64>> = row.iter().copied().map(Some).chain([None]).collect();
-        let rows = world.matching(rel, &pattern);
-        let (Some(row), Some(ty)) = (rows.into_iter().next(), reason) else { return Ok(None) };
+        let (Some(row), Some(ty)) = (world.first(rel, &pattern), reason) else { return Ok(None) };
         let code = row.last().map(|&it| program.value_name(ty, it)).unwrap_or_default();
         let Some(proof) = why_within(&world.materialised(), rel, &row, limits)? else {
             return Ok(None);
@@ -85,7 +84,7 @@ impl Objection {
         Ok(Some(Self { code, sentence, proof }))
     }
 
-    /// The first of several moves that the rules declare a refusal for, with that refusal.
+    /// The first of these moves for which the rules declare a refusal, with that refusal.
     ///
     /// # Errors
     /// Finding it out exceeds the limits.
@@ -159,17 +158,14 @@ impl IllegalMove {
         mv: &Move,
         text: String,
     ) -> Result<Self, Exhausted> {
-        let over = is_over(world, contract);
         let (_, finding) = decide(world, contract, mv, Limits::default())?;
-        let objection = match over {
-            true => None,
-            false => Objection::of(world, contract, mv, Limits::default())?,
-        };
-        let said = objection.as_ref().map(|it| it.sentence.clone());
-        let reason = said.or_else(|| Describer { world, contract }.reason(&finding));
-        let reason = match over {
-            true => "the game is over".to_owned(),
-            false => reason.unwrap_or_else(|| "there is no such move".to_owned()),
+        let (objection, reason) = if is_over(world, contract) {
+            (None, "the game is over".to_owned())
+        } else {
+            let objection = Objection::of(world, contract, mv, Limits::default())?;
+            let sentence = objection.as_ref().map(|it| it.sentence.clone());
+            let reason = sentence.or_else(|| Describer { world, contract }.reason(&finding));
+            (objection, reason.unwrap_or_else(|| "there is no such move".to_owned()))
         };
         Ok(Self { mv: mv.clone(), text, reasons: vec![reason], objection, finding })
     }

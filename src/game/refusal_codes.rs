@@ -23,9 +23,9 @@ impl Game {
         }
     }
 
-    /// The error code for a text that means no action: `.meta fault "WHICH CODE"`. WHICH is `text` for
-    /// a text that fits no action, or several; `piece` for one that names no piece; and `over` for any text after the
-    /// end of the game.
+    /// The error code for a text that means no action, from a line `.meta fault "WHICH CODE"`. WHICH is `text` for a text
+    /// that fits no action, or several; `piece` for a text that names no piece; and `over` for any text after the end of
+    /// the game.
     pub(super) fn fault_code(&self, fault: &MoveFault) -> Option<String> {
         let which = match fault {
             MoveFault::Malformed { .. } | MoveFault::Ambiguous { .. } => "text",

@@ -1,5 +1,5 @@
-//! The report on an action that was played, as plain data with names: for displays of effects, and for
-//! whoever asks what an action did (`trace` in `rulemate play`). It is made only on request.
+//! The report on an action that was played, as plain data with names: for displays of effects, and for the question what
+//! an action did (`trace` in `rulemate play`). It is made only on request.
 //!
 //! Deliberately absent: proofs of the action (saves have them), and the records themselves (`record`).
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::derive::{Done, Step};
 use crate::facts::{AttrId, AttrType, BOOL, Change, SavedOwner, Snapshot, owner};
-use crate::moves::value_name;
+use crate::moves::{Contract, value_name};
 use crate::rules::{Event, Program, Type};
 
 use super::play::Game;
@@ -32,8 +32,7 @@ pub struct ActionReport {
     pub emitted: Vec<ReportEvent>,
     /// Sentences that reactions noted; if the action ended in a rewind, only those of the reaction that rewound.
     pub notes: Vec<String>,
-    /// How the game ended, if this is the last action so far: by this action, or after it, by a resignation, a claim
-    /// or a clock.
+    /// How the game ended, if this was its last action: by this action, or after it by a resignation, a claim or a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
@@ -137,9 +136,10 @@ impl Game {
     }
 }
 
+/// An action with the names of its time.
 struct Describer<'g> {
     program: &'g Program,
-    contract: &'g crate::moves::Contract,
+    contract: &'g Contract,
     before: Snapshot,
     record: &'g Record,
 }

@@ -2,10 +2,11 @@
 //! one without playing a move, so that a host can evict games and reload them cheaply.
 //!
 //! A snapshot has no derived rows: they are derived again when needed. It is trusted if the program has the same names
-//! and the facts hash to the stored value; otherwise the caller replays the moves. That the rules are the same is the
-//! caller's affair.
+//! and the facts hash to the stored value; otherwise the caller replays the moves. The caller must make sure that the rules
+//! are the same.
+//!
 //! Deliberately absent: games whose rules were changed on the way, whose rules have attributes of texts, or which start
-//! in the middle of a turn: these have no snapshot, and are replayed.
+//! in the middle of a turn. They have no snapshot, and are replayed.
 
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ struct SavedMove {
 }
 
 impl GameSnapshot {
-    /// The first position and what was played, if the facts hash to the stored value.
+    /// The first position and the records of what was played, if the facts hash to the stored value.
     fn history(&self, program: &Program) -> Option<(Snapshot, Vec<Record>)> {
         let mut session = Session::new(Arc::clone(&program.schema));
         for (entity, attribute, value) in &self.start {
@@ -70,22 +71,26 @@ impl GameSnapshot {
         session.commit();
         let start = Snapshot::new(&session);
         let mut history: Vec<Record> = Vec::with_capacity(self.moves.len());
-        for it in &self.moves {
+        for played in &self.moves {
+            // A rewind brings back a position before the action itself.
+            if played.rewound_to.is_some_and(|it| it > history.len()) {
+                return None;
+            }
             let since = session.mark();
-            for (entity, attribute, value) in &it.changes {
+            for (entity, attribute, value) in &played.changes {
                 write(&mut session, entity, attribute, value.as_ref())?;
             }
             let delta = Delta::since(&session, since);
             session.commit();
-            history.push(it.record(delta, program)?);
+            history.push(played.record(delta, program)?);
         }
         (session.hash() == self.hash).then_some((start, history))
     }
 }
 
 impl Game {
-    /// A snapshot of the game, if it can have one. How players or clocks ended it after the last action is not
-    /// included.
+    /// A snapshot of the game, if it can have one. It does not tell how players or clocks ended the game after the last
+    /// action.
     #[doc(hidden)]
     pub fn snapshot(&self) -> Option<GameSnapshot> {
         let schema = self.facts().schema();

@@ -27,11 +27,11 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Finds everything. The three inputs may be missing: then nothing can end the game in that way.
+    /// Finds everything. An input for an end of the game may be missing: then the game cannot end in that way.
     ///
     /// # Errors
-    /// Names every relation of the contract that is missing or has another shape; if there is none, every one
-    /// of the three inputs that has another shape.
+    /// Names every relation of the contract that is missing or has another shape; if there is none, every input for an
+    /// end of the game that has another shape.
     pub fn resolve(program: &Program) -> Result<Self, ContractError> {
         let moves = Contract::resolve(program)?;
         let mut faults = Vec::new();
@@ -49,8 +49,8 @@ impl Terms {
     }
 }
 
-/// The attribute of the game behind an input of one column, where the rules have it. The column is given in words and
-/// by its type.
+/// The attribute of the game that an input of one column reads, if the rules have the input. The column is given in words
+/// and by its type.
 fn input_of(
     program: &Program,
     name: &'static str,

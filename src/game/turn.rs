@@ -7,7 +7,7 @@ use super::record::Record;
 use crate::moves::{Move, turn_word};
 
 impl Game {
-    /// The last turn as one word, if it is over, the rules have words for turns, and the word is unambiguous.
+    /// The last turn as one word, if another side is to move, the rules have words for turns, and the word is unambiguous.
     pub fn last_turn(&self) -> Option<String> {
         self.contract().turn_words.as_ref()?;
         let (last, earlier) = self.history().split_last().filter(|it| !it.0.turn_goes_on)?;
@@ -26,13 +26,13 @@ impl Game {
         turn_word(before.world_mut(), &contract, &actions)
     }
 
-    /// The number of actions of a turn that is not over; 0 between turns.
+    /// The number of actions of the turn under way; 0 between turns.
     pub fn actions_under_way(&self) -> usize {
         count_going_on(self.history())
     }
 }
 
-/// Number of actions at the end after each of which the same side goes on.
+/// Number of actions at the end of the records after each of which the same side is to move.
 fn count_going_on(records: &[Record]) -> usize {
     records.iter().rev().take_while(|it| it.turn_goes_on).count()
 }

@@ -1,5 +1,5 @@
 //! The position as plain data for drawing it: pieces, legal actions, and what the rules mark on the board.
-//! Pieces are told by entity, sides by number, and everything else by name; nothing here can be used to change the game.
+//! Pieces are given by entity, sides by number, and everything else by name. Nothing here changes the game.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::derive::{Allowance, Tuple, World};
 use crate::facts::{Domain, EntityId, Fact, GAME, Shape, Value, owner};
 use crate::moves::notation::{open_listing, to_uci};
 use crate::moves::{About, Field, Move, argument_variants, refusal};
-use crate::rules::{Program, RelId, Type};
+use crate::rules::{Action, Program, RelId, Type};
 
 use super::drawing::{self, SvgElement};
 use super::play::Game;
@@ -28,7 +28,7 @@ pub struct View {
     /// The lines that join points, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<(String, String)>,
-    /// Whether its squares are hexagons, each rank half a square to the right of the one below.
+    /// Whether the squares of the board are hexagons, each rank half a square to the right of the rank below.
     #[serde(skip_serializing_if = "is_false")]
     pub hexagons: bool,
     /// The position as FEN, as far as FEN can say it.
@@ -49,8 +49,8 @@ pub struct View {
     /// The legal actions of the side to move.
     pub legal: Vec<ActionView>,
     /// The values of an unlisted argument, with the suffix that each adds to an action's text: for example a
-    /// promotion that is chosen in advance. They are those of the first action that has such an argument; if it
-    /// has several, there are none here.
+    /// promotion that is chosen in advance. The argument is that of the first action with unlisted arguments; empty if
+    /// that action has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<ArgumentView>,
     /// The reasons for which a draw can be claimed.
@@ -82,7 +82,7 @@ pub struct PieceView {
     pub square: String,
     /// By name.
     pub kind: String,
-    /// As FEN writes the kind, lower case.
+    /// The kind's letter in a FEN, in lower case.
     pub letter: String,
     /// The side's number; `None` if it belongs to no side.
     pub side: Option<usize>,
@@ -113,7 +113,7 @@ pub struct Trait {
 pub struct KindView {
     /// By name, as rules have it.
     pub kind: String,
-    /// As FEN writes it, lower case.
+    /// Its letter in a FEN, in lower case.
     pub letter: String,
     /// Its name for people.
     pub name: String,
@@ -188,7 +188,7 @@ pub struct ActionView {
     /// Its arguments besides pieces and squares, in words: a kind to promote to, a manner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice: Vec<String>,
-    /// The action as a sentence, if others have the same `from` and `to`, and it is no drop.
+    /// The action as a sentence, if other actions have the same `from` and `to`, and it is no drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
     /// Why it cannot be played although it is legal, for a reason that rules cannot know: for example, there is no
@@ -226,8 +226,8 @@ impl Game {
         }
     }
 
-    /// The points of a board without files and ranks, where the relation `drawn_at(point, x, y)` has them;
-    /// the others are placed side by side below. Empty for a board of squares.
+    /// The points of a board without files and ranks, at the places in the relation `drawn_at(point, x, y)`; points
+    /// without a place there are put side by side below. Empty for a board of squares.
     pub fn points(&mut self) -> Vec<PointView> {
         let board = self.contract().board;
         if board.is_grid {
@@ -275,7 +275,7 @@ impl Game {
     /// Whether the relation `hexagonal()` says so.
     fn has_hexagons(&mut self) -> bool {
         let rel = self.program().relation_named("hexagonal");
-        rel.is_some_and(|it| !self.world_mut().tuples(it).is_empty())
+        rel.is_some_and(|it| self.world_mut().any(it))
     }
 
     /// The names of the sides, in their order.
@@ -317,7 +317,7 @@ impl Game {
     fn pieces(&mut self, facts: &[Fact], kinds: &[KindView]) -> Vec<PieceView> {
         let contract = self.contract().clone();
         let mut places = self.world_mut().tuples(contract.at.rel);
-        self.in_order_of_stacks(&mut places);
+        self.sort_by_stacks(&mut places);
         let mut pieces = Vec::with_capacity(places.len());
         let (mut traits, vital) = (self.traits(), self.vital());
         for row in places {
@@ -357,8 +357,9 @@ impl Game {
     fn vital(&mut self) -> Vec<i64> {
         let program = self.program().clone();
         let entities = self.contract().entity_type(&program);
-        let said = program.meta.iter().rev().find(|it| it.key == "vital");
-        let rel = said.and_then(|it| program.relation_in(it.span.source, &it.value));
+        // If several lines name a relation, the last counts.
+        let line = program.meta.iter().rev().find(|it| it.key == "vital");
+        let rel = line.and_then(|it| program.relation_in(it.span.source, &it.value));
         let Some(rel) = rel else { return Vec::new() };
         let columns = &program.relation(rel).columns;
         let Some(at) = columns.iter().position(|it| Some(it.ty) == entities) else {
@@ -385,12 +386,12 @@ impl Game {
         contract.fields.iter().map(field).collect()
     }
 
-    /// Sorts the pieces of each square in the order in which stacks are written: carriers first.
-    fn in_order_of_stacks(&mut self, places: &mut [Tuple]) {
+    /// Sorts rows of pieces and squares: by square and, on one square, in the order in which a FEN writes stacks.
+    fn sort_by_stacks(&mut self, places: &mut [Tuple]) {
         let contract = self.contract().clone();
-        let Some(written) = contract.stack else { return };
+        let Some(stack) = contract.stack else { return };
         let order: BTreeMap<i64, i64> =
-            self.world_mut().tuples(written).iter().map(|it| (it[0], it[1])).collect();
+            self.world_mut().tuples(stack).iter().map(|it| (it[0], it[1])).collect();
         let kind = |it: &Tuple| {
             let id = it.first().and_then(|it| u32::try_from(*it).ok())?;
             self.facts().get_raw(EntityId(id), contract.kind.attr)
@@ -426,10 +427,9 @@ impl Game {
 
     fn facts_of_game(&self, facts: &[Fact]) -> BTreeMap<String, String> {
         let schema = &self.program().schema;
-        let is_game = |it: &&Fact| it.entity == GAME && schema.owners(it.attr).is_none();
-        let of_game = facts.iter().filter(is_game);
-        let name = |it: &Fact| self.program().schema.attribute(it.attr).name.clone();
-        of_game.map(|it| (name(it), self.in_words(it))).collect()
+        let is_of_game = |it: &&Fact| it.entity == GAME && schema.owners(it.attr).is_none();
+        let name = |it: &Fact| schema.attribute(it.attr).name.clone();
+        facts.iter().filter(is_of_game).map(|it| (name(it), self.in_words(it))).collect()
     }
 
     /// Facts of sides, squares and other members of domains, by attribute, then by member.
@@ -446,6 +446,7 @@ impl Game {
         all
     }
 
+    /// The value of a fact in words; of a piece on the board its square.
     fn in_words(&self, fact: &Fact) -> String {
         let schema = &self.program().schema;
         let square = match &fact.value {
@@ -514,24 +515,24 @@ impl Game {
         squares.into_iter().collect()
     }
 
-    /// The values of the unlisted argument of the first action that has any; empty if that has several.
+    /// See [`View::given`].
     fn given(&mut self) -> Vec<ArgumentView> {
         let (program, contract) = (self.program().clone(), self.contract().clone());
-        let takes = |it: &crate::rules::Action| !it.unlisted.is_empty();
-        if self.result().is_some() || !program.actions.iter().any(takes) {
+        let has_unlisted = |it: &Action| !it.unlisted.is_empty();
+        if self.result().is_some() || !program.actions.iter().any(has_unlisted) {
             return Vec::new();
         }
         let listing = open_listing(self.world_mut(), &contract);
-        let first = listing.into_iter().find(|it| takes(program.action(it.1.action)));
+        let first = listing.into_iter().find(|it| has_unlisted(program.action(it.1.action)));
         let Some((text, mv)) = first else { return Vec::new() };
         let action = program.action(mv.action);
-        let [it] = &action.unlisted[..] else { return Vec::new() };
-        let ways = argument_variants(self.world_mut(), &mv);
-        let given = ways.into_iter().filter_map(|way| {
-            let raw = way.args.get(action.listed()).copied()?;
-            let suffix = to_uci(self.world_mut(), &way).strip_prefix(&text)?.to_owned();
-            let value = program.value_name(it.column.ty, raw);
-            Some(ArgumentView { name: it.column.name.clone(), value, suffix })
+        let [argument] = &action.unlisted[..] else { return Vec::new() };
+        let variants = argument_variants(self.world_mut(), &mv);
+        let given = variants.into_iter().filter_map(|variant| {
+            let raw = variant.args.get(action.listed()).copied()?;
+            let suffix = to_uci(self.world_mut(), &variant).strip_prefix(&text)?.to_owned();
+            let value = program.value_name(argument.column.ty, raw);
+            Some(ArgumentView { name: argument.column.name.clone(), value, suffix })
         });
         given.collect()
     }
@@ -561,20 +562,19 @@ impl Game {
             actions.push((ActionView { uci, from, to, action, piece, choice, says, refused }, mv));
         }
         // Actions with the same squares get a sentence each, except drops: their text has the letter of the piece.
-        let mut ways: HashMap<Ends<'_>, usize> = HashMap::with_capacity(actions.len());
-        for (it, _) in &actions {
-            *ways.entry(ends(it)).or_default() += 1;
+        let mut counts: HashMap<Ends<'_>, usize> = HashMap::with_capacity(actions.len());
+        for (view, _) in &actions {
+            *counts.entry(ends(view)).or_default() += 1;
         }
-        let is_one_of_several: Vec<bool> =
-            actions.iter().map(|(it, _)| ways.get(&ends(it)) > Some(&1)).collect();
-        for ((it, mv), is_one_of_several) in actions.iter_mut().zip(is_one_of_several) {
-            let is_drop = it.from.is_none() && it.to.is_some();
-            if !is_drop && is_one_of_several {
-                let rel = program.action(mv.action).rel;
-                it.says = Some(self.row(rel, &mv.args).sentence);
-            }
-        }
-        actions.into_iter().map(|it| it.0).collect()
+        let sentence = |(view, mv): &(ActionView, Move)| {
+            let is_drop = view.from.is_none() && view.to.is_some();
+            let is_one_of_several = counts.get(&ends(view)) > Some(&1);
+            let rel = program.action(mv.action).rel;
+            (!is_drop && is_one_of_several).then(|| self.row(rel, &mv.args).sentence)
+        };
+        let sentences: Vec<Option<String>> = actions.iter().map(sentence).collect();
+        let views = actions.into_iter().zip(sentences);
+        views.map(|((view, _), says)| ActionView { says, ..view }).collect()
     }
 }
 

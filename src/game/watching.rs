@@ -14,7 +14,7 @@ pub struct RowChange {
 }
 
 impl Game {
-    /// Watches a relation until [`Game::unwatch`], also when actions are taken back and presets come and go: while the
+    /// Watches a relation until [`Game::unwatch`], also while actions are taken back and presets come and go. When the
     /// rules do not have the relation, it has no rows.
     ///
     /// # Errors
@@ -29,8 +29,8 @@ impl Game {
         self.world_mut().unwatch(watch);
     }
 
-    /// The rows of watched relations that the last change of the game brought or removed, be it an action, one that was
-    /// taken back, or a change of presets: by relation, added rows first. Of several actions in one text the last counts.
+    /// The rows of watched relations that the last change of the game added or removed, by relation, added rows first. A
+    /// change is an action, the taking back of one, or a change of presets; several actions in one text are as many changes.
     pub fn changes(&self) -> Vec<RowChange> {
         let replaced = self.world().replaced_rows().iter();
         let mut found: Vec<RowChange> =

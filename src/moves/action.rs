@@ -55,13 +55,12 @@ pub enum LegalityMode {
 }
 
 impl LegalityMode {
-    fn of(self, contract: &Contract, action: ActionId) -> Decision {
-        let declared = contract.decisions[usize::from(action.0)];
-        match self {
-            _ if declared == Decision::Never => declared,
-            Self::Declared => declared,
-            Self::Rules => Decision::Rules,
-            Self::Simulate => Decision::Simulation,
+    fn decision(self, contract: &Contract, action: ActionId) -> Decision {
+        match (self, contract.decisions[usize::from(action.0)]) {
+            (Self::Declared, declared) => declared,
+            (_, Decision::Never) => Decision::Never,
+            (Self::Rules, _) => Decision::Rules,
+            (Self::Simulate, _) => Decision::Simulation,
         }
     }
 
@@ -112,7 +111,7 @@ fn add_moves(
 ) {
     let as_move = |args: Tuple| Move { action: action.id, args };
     let candidates = action.candidates();
-    match mode.of(contract, action.id) {
+    match mode.decision(contract, action.id) {
         Decision::Never => {}
         Decision::Rules => moves.extend(world.listed(action.rel).into_iter().map(as_move)),
         Decision::Simulation => {
@@ -124,11 +123,11 @@ fn add_moves(
             let mut rows = world.listed(action.rel);
             rows.retain(|it| odd.binary_search(it).is_err());
             let mut all: Vec<Move> = rows.into_iter().map(as_move).collect();
-            let tried = odd.into_iter().filter_map(|it| {
-                let may_try = world.contains(candidates, &it);
-                may_try.then(|| safe_variant(world, contract, as_move(it))).flatten()
-            });
-            all.extend(tried.collect::<Vec<Move>>());
+            for row in odd {
+                if world.contains(candidates, &row) {
+                    all.extend(safe_variant(world, contract, as_move(row)));
+                }
+            }
             all.sort_unstable();
             moves.append(&mut all);
         }
@@ -137,41 +136,45 @@ fn add_moves(
 
 /// The contribution of one action to the count of legal moves: their number, or the moves themselves if
 /// taking one of them may fail.
-pub(super) enum OfAction {
+pub(super) enum LeavesOfAction {
     Counted(u64),
     ToTake(Vec<Move>),
 }
 
 /// The legal moves of one action, in a position that is known not to be over, for a count: where rules decide
-/// all rows, and none of them can fail, they are not even listed. `is_sure`: [`none_can_fail`] here.
+/// all rows, and none of them can fail, they are not even listed. `is_sure` says that no legal move of any action can
+/// fail here ([`ids_without_failure`]).
 pub(super) fn leaves_of(
     world: &mut World,
     contract: &Contract,
     mode: LegalityMode,
     action: &Action,
     is_sure: bool,
-) -> OfAction {
-    let is_ruled = match mode.of(contract, action.id) {
-        Decision::Never => return OfAction::Counted(0),
+) -> LeavesOfAction {
+    let is_ruled = match mode.decision(contract, action.id) {
+        Decision::Never => return LeavesOfAction::Counted(0),
         Decision::Rules => true,
         Decision::Except(odd) => !world.any(odd),
         Decision::Simulation => false,
     };
     let is_fallible = !is_sure && may_fail(world, contract, action.id);
     if is_ruled && !is_fallible {
-        return OfAction::Counted(world.count(action.rel));
+        return LeavesOfAction::Counted(world.count(action.rel));
     }
     let mut moves = Vec::new();
     add_moves(world, contract, mode, action, &mut moves);
-    if is_fallible { OfAction::ToTake(moves) } else { OfAction::Counted(moves.len() as u64) }
+    match is_fallible {
+        true => LeavesOfAction::ToTake(moves),
+        false => LeavesOfAction::Counted(moves.len() as u64),
+    }
 }
 
-/// What to count for the leaves after an action without taking it, which gives what [`leaves_of`] does where nothing has
-/// to be played out and [`none_can_fail`]. `None` if some action is played out everywhere.
+/// How to count the leaves after an action without taking it. The result is that of [`leaves_of`] where no move has to be
+/// played out and none can fail. `None` if some action is always played out.
 pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> Option<Leaves> {
     let (mut counted, mut odd) = (Vec::new(), Vec::new());
     for action in &world.program().actions {
-        match mode.of(contract, action.id) {
+        match mode.decision(contract, action.id) {
             Decision::Never => continue,
             Decision::Rules => {}
             Decision::Except(rel) => odd.push(rel),
@@ -213,20 +216,20 @@ pub(super) fn has_move(world: &mut World, contract: &Contract) -> bool {
 /// pseudo-legal moves.
 pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
     let program = world.program().clone();
-    let (mut all, mut played) = (0, 0);
+    let (mut all, mut played_out) = (0, 0);
     for action in program.actions.iter().filter(|it| it.legality != Legality::Never) {
         let candidates = action.candidates();
-        let tried = world.listed(candidates).len();
-        all += tried;
-        played += match contract.decisions[usize::from(action.id.0)] {
+        let count = world.listed(candidates).len();
+        all += count;
+        played_out += match contract.decisions[usize::from(action.id.0)] {
             Decision::Rules | Decision::Never => 0,
             Decision::Except(rel) => {
                 world.listed(rel).iter().filter(|it| world.contains(candidates, it)).count()
             }
-            Decision::Simulation => tried,
+            Decision::Simulation => count,
         };
     }
-    [all - played, all]
+    [all - played_out, all]
 }
 
 /// The pseudo-legal moves, which need not leave royal pieces safe; also after the game's end.
@@ -253,19 +256,19 @@ pub fn row<'m>(world: &World, mv: &'m Move) -> &'m [i64] {
 }
 
 /// The rows that must hold for the unlisted arguments of a move: for each that is not the default, a row of the
-/// relation that says which values are allowed.
+/// relation of allowed values.
 pub fn argument_rows(program: &Program, mv: &Move) -> Vec<(RelId, Tuple)> {
     let action = program.action(mv.action);
     let given = action.given(&mv.args).iter().zip(&action.unlisted);
-    let row = |(value, it): (&i64, &Unlisted)| {
-        let from = it.from.filter(|_| *value != it.default)?;
+    let row = |(value, argument): (&i64, &Unlisted)| {
+        let from = argument.from.filter(|_| *value != argument.default)?;
         let before = columns_before(program, action, from, &mv.args);
         Some((from, before.iter().chain([value]).copied().collect()))
     };
     given.filter_map(row).collect()
 }
 
-/// The columns before the value in such a row: none, or the row of the action.
+/// The columns before the value in a row of a relation of allowed values: none, or the row of the action.
 fn columns_before<'m>(
     program: &Program,
     action: &Action,
@@ -291,9 +294,9 @@ pub fn argument_variants(world: &mut World, mv: &Move) -> Vec<Move> {
     let program = world.program().clone();
     let action = program.action(mv.action);
     let mut variants: Vec<Tuple> = vec![action.row(&mv.args).into()];
-    for it in &action.unlisted {
-        let mut values = vec![it.default];
-        values.extend(match (it.from, it.column.ty) {
+    for argument in &action.unlisted {
+        let mut values = vec![argument.default];
+        values.extend(match (argument.from, argument.column.ty) {
             (Some(from), _) => {
                 let before = columns_before(&program, action, from, &mv.args);
                 let pattern: Vec<Option<i64>> =
@@ -308,16 +311,16 @@ pub fn argument_variants(world: &mut World, mv: &Move) -> Vec<Move> {
         });
         let mut seen = HashSet::new();
         values.retain(|value| seen.insert(*value));
-        let with = |way: &Tuple| -> Vec<Tuple> {
-            values.iter().map(|value| way.iter().chain([value]).copied().collect()).collect()
+        let with_values = |args: &Tuple| -> Vec<Tuple> {
+            values.iter().map(|value| args.iter().chain([value]).copied().collect()).collect()
         };
-        variants = variants.iter().flat_map(with).take(VARIANTS).collect();
+        variants = variants.iter().flat_map(with_values).take(VARIANTS).collect();
     }
     let variant = |it: &Tuple| Move { action: mv.action, args: action.shortest(it).into() };
     variants.iter().map(variant).collect()
 }
 
-/// The first legal variant of a listed action: as it is, or with other arguments where the defaults are not legal.
+/// The first safe variant of a listed move: as it is, or with other unlisted arguments if it is not safe with the defaults.
 fn safe_variant(world: &mut World, contract: &Contract, mv: Move) -> Option<Move> {
     if is_safe_by_simulation(world, contract, &mv) {
         return Some(mv);
@@ -368,25 +371,26 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
         return false;
     }
     let mark = world.mark();
-    let (mut tenable, goes_on) = (true, contract.is_refused_late(world.program(), mv.action));
+    let is_refused_late = contract.is_refused_late(world.program(), mv.action);
+    let mut is_tenable = true;
     let done = world.play_out(mv.action, &mv.args, &mut |world| {
-        tenable = !world.contains(contract.untenable, &[mover]);
-        tenable && goes_on
+        is_tenable = !world.contains(contract.untenable, &[mover]);
+        is_tenable && is_refused_late
     });
     world.rollback(mark);
-    tenable && !matches!(done, Err(Refusal::Veto { .. }))
+    is_tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 
-/// The ids of entities that moves may create before taking a legal move may fail; `None` if it may fail here. Asked once
-/// a position, since it takes longer than most of what is asked of each action.
-pub(super) fn none_can_fail(world: &World, contract: &Contract) -> Option<NextIds> {
+/// The next ids that entities can take while every legal move is certain to succeed; `None` if one may fail here. It
+/// takes longer than most questions about single actions, so it is asked once a position.
+pub(super) fn ids_without_failure(world: &World, contract: &Contract) -> Option<NextIds> {
     let rooms = contract.rooms(world.program());
     match rooms.iter().try_fold(0, |most: u32, it| Some(most.max(it.always?)))? {
         0 => Some(NextIds::default()),
         most => {
             let ids = world.facts().ids();
-            let room = ids.left();
-            (most <= room).then(|| ids.next(room - most))
+            let left = ids.left();
+            (most <= left).then(|| ids.next(left - most))
         }
     }
 }
@@ -398,13 +402,12 @@ fn may_fail(world: &World, contract: &Contract, action: ActionId) -> bool {
     !(fits(always) || fits(apart) && all_apart(world, contract))
 }
 
-/// Whether no two pieces stand on one square.
+/// Whether no two pieces stand on one square. (A board has 256 squares at most.)
 fn all_apart(world: &World, contract: &Contract) -> bool {
-    let (facts, mut taken) = (world.facts(), [0_u64; 4]);
+    let (facts, mut taken) = (world.facts(), [false; 256]);
     facts.entities_with(contract.at.attr).all(|it| {
         let square = facts.get_raw(it, contract.at.attr).unwrap_or_default() as usize % 256;
-        let (word, bit) = (&mut taken[square / 64], 1 << (square % 64));
-        std::mem::replace(word, *word | bit) & bit == 0
+        !std::mem::replace(&mut taken[square], true)
     })
 }
 

@@ -25,8 +25,8 @@ pub struct Contract {
     pub at: Fact,
     pub kind: Fact,
     pub color: Fact,
-    /// Facts of the game: the side to move and, where the rules keep them, the number of the move and how often the
-    /// position has occurred, and how many turns ago it first did.
+    /// Facts of the game: the side to move and, where the rules keep them, the number of the move, how often the
+    /// position has occurred, and how many turns ago it first occurred.
     pub turn: Fact,
     pub fullmove: Option<Fact>,
     pub occurrences: Option<Fact>,
@@ -40,7 +40,7 @@ pub struct Contract {
     /// A number per side, all in one field.
     pub counters: Option<Counters>,
     /// Whether pieces without a square are in a player's hand, which a FEN gives in brackets.
-    pub pocket: bool,
+    pub has_pocket: bool,
     /// The order in which the pieces of a square are written, where a square may hold several.
     pub stack: Option<RelId>,
     /// Number of fields after the side to move that are always a dash.
@@ -50,9 +50,9 @@ pub struct Contract {
     /// The templates for whole turns, if the rules declare texts ("words") for them.
     pub turn_words: Option<TurnWords>,
     /// Whether a FEN must be exactly as it would be written.
-    pub strict: bool,
+    pub is_strict: bool,
     /// Whether SAN has no signs of check and mate.
-    pub unmarked: bool,
+    pub is_unmarked: bool,
     pub letter: RelId,
     /// The letters, cached if they come from static rows.
     pub(super) letters: OnceLock<Arc<Letters>>,
@@ -60,7 +60,7 @@ pub struct Contract {
     pub san_letter: Option<RelId>,
     /// The roles that only some families have.
     pub notation: Roles,
-    /// Relations about sides in the position: no action of that side may lead here; that side is threatened.
+    /// `untenable(side)`: no action of that side may lead to this position. `exposed(side)`: that side is threatened.
     pub untenable: RelId,
     pub exposed: Option<RelId>,
     pub over: RelId,
@@ -82,23 +82,23 @@ pub struct Contract {
     pub kinds: DomainId,
     /// How each action is decided, by its number.
     pub decisions: Vec<Decision>,
-    /// The room that guarantees that an action can be taken whenever it is legal, by the action's number;
-    /// made the first time that something is counted.
+    /// By the number of the action, the room that guarantees that it can be taken whenever it is legal. Computed when it
+    /// is first asked for.
     rooms: OnceLock<Vec<Room>>,
-    /// Whether an action may be refused in a stage after those that are played out, by its number; made the
-    /// first time that an action is played out.
+    /// By the number of the action, whether it may be refused in a stage after those that are played out. Computed when
+    /// an action is first played out.
     refused_late: OnceLock<Vec<bool>>,
 }
 
 /// Why moves cannot be read from a program: everything that is wrong, at once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the rules do not fit boards and notation: {}", list(.faults))]
+#[error("the rules do not fit boards and notation: {}", joined(.faults))]
 pub struct ContractError {
     #[doc(hidden)]
     pub faults: Vec<Fault>,
 }
 
-fn list(faults: &[Fault]) -> String {
+fn joined(faults: &[Fault]) -> String {
     let lines: Vec<String> = faults.iter().map(Fault::to_string).collect();
     lines.join("; ")
 }
@@ -127,7 +127,7 @@ impl Contract {
         program.schema.domain(self.sides).size() as i64
     }
 
-    /// The room that guarantees that an action can be taken whenever it is legal, by the action's number.
+    /// By the number of the action, the room that guarantees that it can be taken whenever it is legal.
     pub(super) fn rooms(&self, program: &Program) -> &[Room] {
         self.rooms.get_or_init(|| rooms(program, self.at.attr))
     }
@@ -157,9 +157,9 @@ impl Finder<'_> {
         let kind = self.piece("kind", Kind);
         let color = self.piece("color", Side);
         let turn = self.game("turn", Side);
-        let fullmove = self.optional("fullmove", Int);
-        let occurrences = self.optional("occurrences", Int);
-        let since_first = self.optional("since_first", Int);
+        let fullmove = self.optional_game("fullmove", Int);
+        let occurrences = self.optional_game("occurrences", Int);
+        let since_first = self.optional_game("since_first", Int);
         let fields = self.fields();
         let marks = self.marks();
         let walls = self.walls(&marks);
@@ -177,8 +177,8 @@ impl Finder<'_> {
             (None, Some(_)) => exposed,
             _ => self.rules("untenable", &[Side]),
         };
-        let over = self.rules(self.current("terminal", "over"), &[Outcome, Reason]);
-        let no_action = self.current("no_action_result", "stuck");
+        let over = self.rules(self.name_in_use("terminal", "over"), &[Outcome, Reason]);
+        let no_action = self.name_in_use("no_action_result", "stuck");
         let stuck = self.optional_relation(no_action, &[Outcome, Reason]);
         let keeps_turn = self.optional_relation("turn_goes_on", &[]);
         let unfinished = self.all_called("unfinished");
@@ -206,13 +206,13 @@ impl Finder<'_> {
             marks,
             walls,
             counters,
-            pocket: fen_lines(self.program).any(|it| it == "pocket"),
+            has_pocket: fen_lines(self.program).any(|it| it == "pocket"),
             stack,
             dashes,
             turn_text,
             turn_words,
-            strict: fen_lines(self.program).any(|it| it == "strict"),
-            unmarked: san_lines(self.program).any(|it| it == "unmarked"),
+            is_strict: fen_lines(self.program).any(|it| it == "strict"),
+            is_unmarked: san_lines(self.program).any(|it| it == "unmarked"),
             letter: letter?,
             letters: OnceLock::new(),
             san_letter,

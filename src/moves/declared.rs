@@ -1,13 +1,14 @@
-//! The notation that files declare, by lines `.meta fen "..."` or `.meta san "..."`: further fields, marks
-//! next to letters, walls, counters, stacks, the text of a turn; with the relations that they name.
+//! The notation that files declare by lines `.meta fen "..."` and `.meta san "..."`: further fields, marks
+//! next to letters, walls, counters, stacks, the text of a turn; with the relations that the lines name.
 
 use crate::facts::{AttrId, BOOL, Shape};
 use crate::rules::{Input, RelId, Role, TemplatePart, Type};
 
 use super::finder::{
-    About, Counters, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart, TurnWords, Walls,
+    About, Counters, CountersForm, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart,
+    TurnWords, Walls,
 };
-use super::meta_lines::{called, fen_lines_by_file, fen_lines_of};
+use super::meta_lines::{fen_lines_by_file, fen_lines_of, full_name};
 
 /// Maximum number of fields of a FEN that are always a dash.
 const DASHES: usize = 8;
@@ -24,19 +25,19 @@ fn sign_of(text: &str) -> Option<char> {
 
 impl Finder<'_> {
     /// `.meta fen "KEY=RELATION"`: an attribute of the game, of pieces or of a domain's members, by the relation that
-    /// reads it; `?KEY=RELATION` leaves it out while it has its default value. Files that need the same field may each
-    /// declare it.
+    /// reads it; `?KEY=RELATION` leaves an attribute of the game out while it has its default value. Files that need the
+    /// same field may each declare it.
     pub(super) fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
         for (line, file) in fen_lines_by_file(program) {
             let Some((key, name)) = line.split_once('=') else { continue };
-            let (key, quiet) = key.strip_prefix('?').map_or((key, false), |it| (it, true));
+            let (key, is_quiet) = key.strip_prefix('?').map_or((key, false), |it| (it, true));
             if key.is_empty() || key.contains(' ') {
                 continue;
             }
-            let found = self.field(key, &called(program, file, name));
-            let Some(field) = found.map(|it| Field { quiet, ..it }) else { continue };
+            let name = full_name(program, file, name);
+            let Some(field) = self.field(key, &name, is_quiet) else { continue };
             match fields.iter().find(|it| it.key == key) {
                 None => fields.push(field),
                 Some(known) if known.fact == field.fact => {}
@@ -50,7 +51,7 @@ impl Finder<'_> {
         fields
     }
 
-    /// The text as a sign on the board; notes it if it may be none.
+    /// The text as a sign on the board; notes a fault if it may not be one.
     fn sign(&mut self, what: &str, text: &str) -> Option<char> {
         let sign = sign_of(text);
         if sign.is_none() {
@@ -71,7 +72,8 @@ impl Finder<'_> {
         self.faults.push(Fault::Taken { what, first, second });
     }
 
-    /// What a word that stands for one thing stands for, by one more line about it; `rel` is the relation of a thing.
+    /// The meaning of a word after one more line about it: `known` by the lines before, `found` by this one. Notes a
+    /// conflict if they differ; `rel` gives the relation to report.
     pub(super) fn agreed<T: Copy + PartialEq>(
         &mut self,
         what: &str,
@@ -87,53 +89,47 @@ impl Finder<'_> {
         known.or(found)
     }
 
-    fn field(&mut self, key: &str, name: &str) -> Option<Field> {
+    fn field(&mut self, key: &str, name: &str, is_quiet: bool) -> Option<Field> {
         let program = self.program;
-        let key = key.to_owned();
         let Some(rel) = program.relation_known(name) else {
             self.faults.push(Fault::Missing { relation: name.to_owned() });
             return None;
         };
         let relation = program.relation(rel);
+        let field = |attr: AttrId, ty: Type, about: About| {
+            let about = program.schema.attribute(attr).of.map_or(about, About::Members);
+            Field { key: key.to_owned(), fact: Fact { rel, attr }, ty, about, is_quiet }
+        };
         let truth = Type::Domain(BOOL);
         let last = relation.columns.last().map(|it| it.ty);
-        let fact = match relation.role {
-            Role::Input(Input::Key(attr)) => last.map(|ty| (attr, ty, About::Pieces)),
-            Role::Input(Input::Flag(attr)) => Some((attr, truth, About::Pieces)),
-            Role::Input(Input::Game(attr)) => last.map(|ty| (attr, ty, About::Game)),
-            Role::Input(Input::GameFlag(attr)) => Some((attr, truth, About::Game)),
+        let found = match relation.role {
+            Role::Input(Input::Key(attr)) => last.map(|ty| field(attr, ty, About::Pieces)),
+            Role::Input(Input::Flag(attr)) => Some(field(attr, truth, About::Pieces)),
+            Role::Input(Input::Game(attr)) => last.map(|ty| field(attr, ty, About::Game)),
+            Role::Input(Input::GameFlag(attr)) => Some(field(attr, truth, About::Game)),
             _ => None,
         };
-        let fact = fact.map(|it| match program.schema.attribute(it.0).of {
-            Some(domain) => (it.0, it.1, About::Members(domain)),
-            None => it,
-        });
         // A value that is a piece is written as its square. Only fields of the game are read in this form.
-        let is_value = |ty: Type, about: About| match ty {
+        let has_values = |it: &Field| match it.ty {
             Type::Int => true,
             Type::Text => false,
-            Type::Domain(it) => {
-                about == About::Game
-                    || !matches!(program.schema.domain(it).shape, Shape::Entities { .. })
+            Type::Domain(domain) => {
+                it.about == About::Game
+                    || !matches!(program.schema.domain(domain).shape, Shape::Entities { .. })
             }
         };
-        let is_piece = |it: &(AttrId, Type, About)| {
-            it.2 != About::Pieces
+        let has_owners = |it: &Field| {
+            it.about != About::Pieces
                 || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
         };
-        match fact.filter(|it| is_value(it.1, it.2)).filter(is_piece) {
-            Some((attr, ty, about)) => {
-                let quiet = false;
-                Some(Field { key, fact: Fact { rel, attr }, ty, about, quiet })
-            }
-            None => {
-                let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
-                                numbers or members of a domain; only an attribute of the game may have pieces as \
-                                values";
-                self.report_shape(name, expected, &self.found(rel));
-                None
-            }
+        let found = found.filter(has_values).filter(has_owners);
+        if found.is_none() {
+            let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
+                            numbers or members of a domain; only an attribute of the game may have pieces as \
+                            values";
+            self.report_shape(name, expected, &self.found(rel));
         }
+        found
     }
 
     /// `.meta fen "dashes N"`: the number of fields after the side to move that are always a dash. Files that need the
@@ -160,23 +156,23 @@ impl Finder<'_> {
         let read = |(line, file): (&str, u16)| {
             let (word, rest) = line.split_once(' ')?;
             let (sign, name) = rest.split_once('=')?;
-            let before = word == "prefix";
-            let name = called(program, file, name);
-            (before || word == "mark").then(|| (before, sign.to_owned(), name))
+            let is_prefix = word == "prefix";
+            let name = full_name(program, file, name);
+            (is_prefix || word == "mark").then(|| (is_prefix, sign.to_owned(), name))
         };
         let mut marks: Vec<Mark> = Vec::new();
-        for (before, sign, name) in fen_lines_by_file(program).filter_map(read) {
+        for (is_prefix, sign, name) in fen_lines_by_file(program).filter_map(read) {
             let Some(sign) = self.sign(&format!("the mark {name}"), &sign) else { continue };
             let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) else { continue };
             match marks.iter().find(|it| it.sign == sign) {
-                None => marks.push(Mark { sign, before, fact }),
+                None => marks.push(Mark { sign, is_prefix, fact }),
                 Some(known) if known.fact != fact => {
                     self.report_conflict(&format!("the mark {sign}"), known.fact.rel, fact.rel)
                 }
-                Some(known) if known.before != before => {
+                Some(known) if known.is_prefix != is_prefix => {
                     let placed =
                         |it| format!("{name} {} a letter", if it { "before" } else { "after" });
-                    let (first, second) = (placed(known.before), placed(before));
+                    let (first, second) = (placed(known.is_prefix), placed(is_prefix));
                     self.report_taken(&format!("the mark {sign}"), &first, &second);
                 }
                 Some(_) => {}
@@ -191,15 +187,15 @@ impl Finder<'_> {
         let program = self.program;
         let mut found = None;
         for (name, file) in fen_lines_of(program, "stack") {
-            let name = called(program, file, name);
+            let name = full_name(program, file, name);
             let rel = self.find(&name, Source::Rules, &[Slot::Kind, Slot::Int]);
             found = self.agreed("the word stack", found, rel, |it| it);
         }
         found
     }
 
-    /// `.meta fen "turn {RELATION}:{RELATION}"`: how a FEN tells the turn under way, by relations whose rows have a
-    /// text, and the text between them.
+    /// `.meta fen "turn {RELATION}:{RELATION}"`: the text of a turn under way in a FEN, from relations whose rows have a
+    /// text, with the text between them.
     pub(super) fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
         let mut lines = fen_lines_of(program, "turn");
@@ -217,15 +213,18 @@ impl Finder<'_> {
             TurnPart::Rows(rel) | TurnPart::List(rel) => program.row_texts.get(rel),
             _ => None,
         });
-        let blurs = |it: &str| it.contains(['=', ' ']);
-        if !signs.contains(':') || blurs(&signs) || of_rows.any(|it| says(&it.0, blurs)) {
+        let is_unclear = |it: &str| it.contains(['=', ' ']);
+        if !signs.contains(':')
+            || is_unclear(&signs)
+            || of_rows.any(|it| has_text(&it.0, is_unclear))
+        {
             self.faults.push(Fault::TurnText { template: template.to_owned() });
         }
         Some(parts)
     }
 
-    /// How SAN writes a whole turn as one word: `.meta san "turn [{RELATION}<]{RELATION,}"`, a line for each template
-    /// that is tried; and by `.meta san "hold RELATION"`, the flag of the game that keeps the turn open meanwhile.
+    /// How SAN writes a whole turn as one word: by lines `.meta san "turn [{RELATION}<]{RELATION,}"`, the templates in
+    /// order of preference, and `.meta san "hold RELATION"`, the flag of the game that keeps the turn open meanwhile.
     pub(super) fn turn_words(&mut self) -> Option<TurnWords> {
         let program = self.program;
         let mut texts = Vec::new();
@@ -243,7 +242,7 @@ impl Finder<'_> {
                 }
                 texts.push(parts);
             } else if let Some(name) = it.value.strip_prefix("hold ") {
-                let found = self.input(&called(program, file, name), Source::Game, &[]);
+                let found = self.input(&full_name(program, file, name), Source::Game, &[]);
                 hold = self.agreed("the word hold", hold, found, |it| it.rel);
             }
         }
@@ -265,7 +264,7 @@ impl Finder<'_> {
         for piece in template.split_inclusive(['{', '}']) {
             if let Some(name) = piece.strip_suffix('}') {
                 let (name, is_list) = (name.trim_end_matches(','), name.ends_with(','));
-                let name = called(program, file, name);
+                let name = full_name(program, file, name);
                 let Some(rel) = program.relation_known(&name) else {
                     self.faults.push(Fault::Missing { relation: name });
                     continue;
@@ -292,7 +291,7 @@ impl Finder<'_> {
         for (rest, file) in fen_lines_of(program, "wall") {
             let (sign, name) = rest.split_once('=').unwrap_or((rest, ""));
             let Some(sign) = self.sign("the sign of walls", sign) else { continue };
-            let name = called(program, file, name);
+            let name = full_name(program, file, name);
             let Some(fact) = self.of_members(&name, &[Slot::Square]) else { continue };
             if let Some(mark) = marks.iter().find(|it| it.sign == sign) {
                 self.report_conflict(&format!("the sign {sign}"), mark.fact.rel, fact.rel);
@@ -319,15 +318,18 @@ impl Finder<'_> {
         let program = self.program;
         let mut found: Option<Counters> = None;
         for (name, file) in fen_lines_of(program, "counters") {
-            let bare = name.strip_prefix('+');
-            let name = called(program, file, bare.unwrap_or(name));
+            let (name, form) = match name.strip_prefix('+') {
+                Some(name) => (name, CountersForm::Signed),
+                None => (name, CountersForm::Plain),
+            };
+            let name = full_name(program, file, name);
             let Some(fact) = self.of_members(&name, &[Slot::Side, Slot::Int]) else { continue };
             match found {
-                None => found = Some(Counters { fact, signed: bare.is_some() }),
+                None => found = Some(Counters { fact, form }),
                 Some(known) if known.fact != fact => {
                     self.report_conflict("the word counters", known.fact.rel, fact.rel);
                 }
-                Some(known) if known.signed != bare.is_some() => {
+                Some(known) if known.form != form => {
                     let (first, second) = (format!("{name} without +"), format!("+{name}"));
                     self.report_taken("the word counters", &first, &second);
                 }
@@ -353,11 +355,11 @@ impl Finder<'_> {
     }
 }
 
-/// Whether `is` holds for any of the texts that a template has between its columns and look-ups.
-fn says(parts: &[TemplatePart], is: impl Fn(&str) -> bool + Copy) -> bool {
+/// Whether any of the texts that a template has between its columns and look-ups is such a one.
+fn has_text(parts: &[TemplatePart], is_such: impl Fn(&str) -> bool + Copy) -> bool {
     parts.iter().any(|it| match it {
-        TemplatePart::Text(text) => is(text),
-        TemplatePart::Optional(all) => says(all, is),
+        TemplatePart::Text(text) => is_such(text),
+        TemplatePart::Optional(all) => has_text(all, is_such),
         _ => false,
     })
 }

@@ -1,7 +1,7 @@
-//! Looks up relations by the names and columns that this layer expects, and collects what is wrong with them.
+//! Looks up relations by the names and columns that this layer expects, and collects what is wrong with them. The
+//! types of which a contract consists are here, too.
 //!
-//! Here are also the parts that a contract is made of. Deliberately absent: which relations are looked up
-//! (`contract`, `declared`).
+//! Deliberately absent: which relations are looked up (`contract`, `declared`).
 
 use std::fmt;
 
@@ -34,19 +34,20 @@ pub struct Field {
     /// The type of its values: numbers, or members of a domain.
     pub ty: Type,
     pub about: About,
-    /// Whether it is left out while it has its default value.
-    pub quiet: bool,
+    /// Whether it is left out while it has its default value; only a field about the game may be.
+    pub is_quiet: bool,
 }
 
-/// A part of a FEN's text about a turn that is under way: `.meta fen "turn {opened}:{made,}"`.
+/// A part of a template for the text of a turn: of one under way in a FEN (`.meta fen "turn {opened}:{made,}"`), or of a
+/// whole one in SAN ([`TurnWords`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnPart {
     Text(String),
     /// The rows of a relation that has a text.
     Rows(RelId),
-    /// The same with commas between them: a list of what was done, which only grows.
+    /// The rows of a relation that has a text, with commas between them: a list to which actions only add.
     List(RelId),
-    /// A part that is left out if none of its relations has a row; only in words.
+    /// A part that is left out if none of its relations has a row; only in templates for whole turns.
     Optional(Vec<TurnPart>),
 }
 
@@ -63,8 +64,8 @@ pub struct TurnWords {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     pub sign: char,
-    /// Whether it precedes the letter.
-    pub before: bool,
+    /// Whether it stands before the letter, not after it.
+    pub is_prefix: bool,
     /// A flag of pieces.
     pub fact: Fact,
 }
@@ -80,8 +81,26 @@ pub struct Walls {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
     pub fact: Fact,
-    /// Whether they are written `+1+0`, after the usual fields; else `3+3`, before the move counters.
-    pub signed: bool,
+    pub form: CountersForm,
+}
+
+/// The form of the field of counters, which determines its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountersForm {
+    /// `3+3`, before the move counters.
+    Plain,
+    /// `+1+0`, after the usual fields.
+    Signed,
+}
+
+impl CountersForm {
+    /// The sign before the first number.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Signed => "+",
+        }
+    }
 }
 
 /// The squares of the board, or its points.
@@ -175,9 +194,7 @@ impl<'a> Finder<'a> {
     pub(super) fn new(program: &'a Program) -> Self {
         Self { program, faults: Vec::new(), slots: Vec::new() }
     }
-}
 
-impl Finder<'_> {
     /// The domain of a slot, if it has had a column.
     pub(super) fn domain(&self, slot: Slot) -> Option<DomainId> {
         self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
@@ -191,7 +208,8 @@ impl Finder<'_> {
         self.input(name, Source::Game, &[value])
     }
 
-    pub(super) fn optional(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+    /// An attribute of the game that not all games have.
+    pub(super) fn optional_game(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
         self.program.relation_named(name)?;
         self.game(name, value)
     }
@@ -218,8 +236,8 @@ impl Finder<'_> {
         self.rules(name, slots)
     }
 
-    /// The name that the rules have for a relation: rules of earlier saves have the earlier one.
-    pub(super) fn current(&self, name: &'static str, earlier: &'static str) -> &'static str {
+    /// The name that the rules have for a relation: rules in older saves may have an earlier name.
+    pub(super) fn name_in_use(&self, name: &'static str, earlier: &'static str) -> &'static str {
         let names = [name, earlier];
         names.into_iter().find(|it| self.program.relation_named(it).is_some()).unwrap_or(name)
     }
@@ -253,7 +271,7 @@ impl Finder<'_> {
         None
     }
 
-    /// What a relation is, to report that it is not what is expected.
+    /// A relation in words, to report that another form is expected.
     pub(super) fn found(&self, rel: RelId) -> String {
         let relation = self.program.relation(rel);
         let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
@@ -273,7 +291,7 @@ impl Finder<'_> {
             && slots.iter().zip(columns).all(|(&slot, column)| self.fits(slot, column.ty))
     }
 
-    /// Whether a column of that type fits the slot; the first column determines its domain.
+    /// Whether a column of that type fits the slot. The first column that is asked about determines the slot's domain.
     pub(super) fn fits(&mut self, slot: Slot, ty: Type) -> bool {
         match (slot, ty) {
             (Slot::Int, Type::Int) | (Slot::Text, Type::Text) => true,
@@ -322,7 +340,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Checks that no side's name begins with the name of another: sides are told apart by the first letters of their names.
+    /// Checks that no side's name begins with the name of another, since a FEN has a prefix of the name that only one has.
     pub(super) fn verify_side_names(&mut self) {
         let Some(id) = self.domain(Slot::Side) else {
             return;

@@ -1,10 +1,10 @@
-//! The lines `.meta fen "..."` and `.meta san "..."` of a program, by which files declare notation. The form of the lines
-//! `.meta fault "..."` is here, too.
+//! The lines `.meta fen "..."` and `.meta san "..."` of a program, by which files declare notation; and the form of
+//! these lines and of `.meta fault "..."`.
 
 use crate::facts::nearest;
 use crate::rules::Program;
 
-/// The words of the lines, by key: those that stand alone, and those that something follows.
+/// By key, the words that stand alone in such a line, and the words that something follows.
 const WORDS: &[(&str, &[&str], &[&str])] = &[
     (
         "fen",
@@ -15,7 +15,7 @@ const WORDS: &[(&str, &[&str], &[&str])] = &[
     ("fault", &[], &["over", "piece", "text"]),
 ];
 
-/// What is wrong with the form of such a line, which declares nothing then. `None` also for lines with other keys.
+/// What is wrong with the form of a line `.meta KEY "VALUE"`. `None` if nothing is, or if the key is not one of `WORDS`.
 pub fn unknown_notation(key: &str, value: &str) -> Option<String> {
     let (_, alone, followed) = WORDS.iter().find(|it| it.0 == key)?;
     let (word, rest) = value.split_once(' ').unwrap_or((value, ""));
@@ -45,13 +45,13 @@ pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
     fen_lines_by_file(program).map(|it| it.0)
 }
 
-/// The same values, each with the number of the file that it stands in.
+/// The values of the lines `.meta fen "..."`, each with the number of its file.
 pub(super) fn fen_lines_by_file(program: &Program) -> impl Iterator<Item = (&str, u16)> {
     let all = program.meta.iter().filter(|it| it.key == "fen");
     all.map(|it| (it.value.as_str(), it.span.source))
 }
 
-/// The rest of those values that begin with a word and a blank, each with the number of its file.
+/// What follows `WORD ` in the values of the lines `.meta fen "WORD ..."`, each with the number of its file.
 pub(super) fn fen_lines_of<'p>(
     program: &'p Program,
     word: &'static str,
@@ -66,7 +66,7 @@ pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
 }
 
 /// The full name of a relation that a file names, perhaps by an earlier name; a name that no relation has stays as it is.
-pub(super) fn called(program: &Program, file: u16, name: &str) -> String {
+pub(super) fn full_name(program: &Program, file: u16, name: &str) -> String {
     let rel = program.relation_in(file, name).or_else(|| program.relation_known(name));
     rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
 }

@@ -27,7 +27,7 @@ pub use action::{
 pub use contract::{Contract, ContractError};
 pub use finder::{About, Board, Fact, Fault, Field, Mark};
 pub use meta_lines::unknown_notation;
-pub use names::{Lookup, value_name};
+pub use names::{Lookup, row_sentence, value_name};
 pub use perft::{
     PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, perft_of_turns,
     prepare_count, read_perft_list,

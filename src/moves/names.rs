@@ -1,15 +1,15 @@
-//! Names of entities in sentences: a piece is called by its side, kind and square; one that stands nowhere, such as a piece
-//! in hand, by side, kind and number.
+//! Names of entities, and the sentences of rows. A piece is called by its side, kind and square, a piece on no square (in
+//! hand) by its side, kind and number.
 
 use crate::facts::{AttrId, DomainId, EntityId};
-use crate::rules::{Program, Type};
+use crate::rules::{Program, RelId, Type};
 
 use super::contract::Contract;
 
 /// The raw value of a fact, now or at another time.
 pub type Lookup<'a> = &'a dyn Fn(EntityId, AttrId) -> Option<i64>;
 
-/// The name of a raw value: of a piece on the board `the white knight on b1`, of one that stands nowhere `the white
+/// The name of a raw value: of a piece on the board `the white knight on b1`, of a piece on no square `the white
 /// knight #2`, of everything else its own name.
 pub fn value_name(
     program: &Program,
@@ -23,13 +23,36 @@ pub fn value_name(
     piece.unwrap_or_else(|| program.value_name(ty, raw))
 }
 
+/// The sentence of a relation's row, with the values in words.
+pub fn row_sentence(
+    program: &Program,
+    facts: Lookup<'_>,
+    contract: &Contract,
+    rel: RelId,
+    row: &[i64],
+) -> String {
+    let relation = program.relation(rel);
+    let mut sentence = relation.sentence.clone();
+    for (column, &raw) in relation.columns.iter().zip(row) {
+        let word = program.word(column.ty, raw).map(str::to_owned);
+        let word = word.unwrap_or_else(|| value_name(program, facts, contract, column.ty, raw));
+        sentence = sentence.replace(&format!("{{{}}}", column.name), &word);
+    }
+    sentence
+}
+
+/// The entity that a raw value stands for.
+pub(super) fn entity_of(raw: i64) -> Option<EntityId> {
+    u32::try_from(raw).ok().map(EntityId)
+}
+
 fn piece_name(
     program: &Program,
     facts: Lookup<'_>,
     contract: &Contract,
     raw: i64,
 ) -> Option<String> {
-    let entity = EntityId(u32::try_from(raw).ok()?);
+    let entity = entity_of(raw)?;
     let word = |attr: AttrId, domain: DomainId| {
         let (ty, raw) = (Type::Domain(domain), facts(entity, attr)?);
         Some(program.word(ty, raw).map_or_else(|| program.value_name(ty, raw), str::to_owned))

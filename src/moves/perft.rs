@@ -12,7 +12,8 @@ use crate::facts::NextIds;
 use crate::rules::Action;
 
 use super::action::{
-    LegalityMode, Move, OfAction, is_over, leaves, leaves_of, none_can_fail, open_moves,
+    LeavesOfAction, LegalityMode, Move, ids_without_failure, is_over, leaves, leaves_of,
+    legal_moves, open_moves,
 };
 use super::contract::Contract;
 use super::notation::{listing, to_uci};
@@ -39,8 +40,8 @@ pub fn perft_by(
 const MANY: u64 = 1 << 13;
 
 /// Makes machine code if the tree of a position with that many legal moves, to that depth, is likely to be large.
-/// [`perft`] does this itself where it lists moves; a caller that lists the first moves and counts below each does it
-/// before.
+/// [`perft`] does this itself where it lists moves; a caller that lists the first moves and counts below each must call
+/// this first, since each count alone may seem too small.
 pub fn prepare_count(world: &World, moves: usize, depth: u32) {
     if depth > 2 && (moves as u64).saturating_pow(depth - 1) >= MANY {
         world.plan().make_native();
@@ -83,7 +84,11 @@ pub fn divide(world: &mut World, contract: &Contract, depth: u32) -> Vec<(String
 /// there is no action and the rules let it stop. Only the position after an action shows that, so all of them
 /// are played.
 pub fn perft_of_turns(world: &mut World, contract: &Contract, depth: u32) -> Option<u64> {
-    TurnTree { contract }.count(world, depth)
+    if depth == 0 {
+        return Some(1);
+    }
+    let moves = legal_moves(world, contract);
+    turns_below(world, contract, &moves, 1, depth)
 }
 
 /// As [`perft_of_turns`], but the first of the turns is under way: the position is right after the first action of
@@ -94,56 +99,44 @@ pub fn perft_in_turns(
     mover: Option<i64>,
     depth: u32,
 ) -> Option<u64> {
-    TurnTree { contract }.after_action(world, mover, 1, depth)
+    turns_after_action(world, contract, mover, 1, depth)
 }
 
-struct TurnTree<'a> {
-    contract: &'a Contract,
+/// The count after that many actions of a turn of `mover`.
+fn turns_after_action(
+    world: &mut World,
+    contract: &Contract,
+    mover: Option<i64>,
+    actions: usize,
+    depth: u32,
+) -> Option<u64> {
+    if !goes_on(world, contract, mover) {
+        return perft_of_turns(world, contract, depth - 1);
+    }
+    let moves = open_moves(world, contract, LegalityMode::Declared);
+    match moves.is_empty() {
+        // The turn ends here, if it may, and no turn follows it.
+        true => Some(u64::from(depth == 1 && may_stop(world, contract))),
+        false if actions >= LONGEST => None,
+        false => turns_below(world, contract, &moves, actions + 1, depth),
+    }
 }
 
-impl TurnTree<'_> {
-    /// The count at the start of a turn.
-    fn count(&self, world: &mut World, depth: u32) -> Option<u64> {
-        if depth == 0 {
-            return Some(1);
-        }
-        if is_over(world, self.contract) {
-            return Some(0);
-        }
-        let moves = open_moves(world, self.contract, LegalityMode::Declared);
-        self.below(world, &moves, 1, depth)
+/// The sum of the counts below these actions, any of which would be the turn's `number`th.
+fn turns_below(
+    world: &mut World,
+    contract: &Contract,
+    moves: &[Move],
+    number: usize,
+    depth: u32,
+) -> Option<u64> {
+    let mover = contract.mover(world.facts());
+    let mut nodes = 0;
+    for mv in moves {
+        let count = |world: &mut World| turns_after_action(world, contract, mover, number, depth);
+        nodes += after(world, mv, count).unwrap_or(Some(0))?;
     }
-
-    /// The count after that many actions of a turn of `mover`.
-    fn after_action(
-        &self,
-        world: &mut World,
-        mover: Option<i64>,
-        actions: usize,
-        depth: u32,
-    ) -> Option<u64> {
-        if !goes_on(world, self.contract, mover) {
-            return self.count(world, depth - 1);
-        }
-        let moves = open_moves(world, self.contract, LegalityMode::Declared);
-        match moves.is_empty() {
-            // The turn ends here, if it may, and no turn follows it.
-            true => Some(u64::from(depth == 1 && may_stop(world, self.contract))),
-            false if actions >= LONGEST => None,
-            false => self.below(world, &moves, actions + 1, depth),
-        }
-    }
-
-    /// The counts after each of these actions, which is the turn's `number`th.
-    fn below(&self, world: &mut World, moves: &[Move], number: usize, depth: u32) -> Option<u64> {
-        let mover = self.contract.mover(world.facts());
-        let mut nodes = 0;
-        for mv in moves {
-            let counted = |world: &mut World| self.after_action(world, mover, number, depth);
-            nodes += after(world, mv, counted).unwrap_or(Some(0))?;
-        }
-        Some(nodes)
-    }
+    Some(nodes)
 }
 
 struct Tree<'a> {
@@ -164,11 +157,11 @@ impl Tree<'_> {
         }
         if depth == 1 && self.bulk {
             let program = world.program().clone();
-            let is_sure = none_can_fail(world, self.contract).is_some();
+            let is_sure = ids_without_failure(world, self.contract).is_some();
             return program.actions.iter().map(|it| self.leaves_of(world, it, is_sure)).sum();
         }
-        if let (2.., Some(leaves)) = (depth, &self.leaves)
-            && let Some(next_ids) = none_can_fail(world, self.contract)
+        if let Some(leaves) = &self.leaves
+            && let Some(next_ids) = ids_without_failure(world, self.contract)
             && let Some(count) = self.leaves_below(world, leaves, depth, next_ids)
         {
             return count;
@@ -178,8 +171,8 @@ impl Tree<'_> {
         moves.iter().map(|it| self.below(world, it, depth)).sum()
     }
 
-    /// The number of leaves; only those actions are taken below which they cannot be counted otherwise. `None` if
-    /// that is so for all of them.
+    /// The number of leaves. Actions are taken only where the leaves below them cannot be counted otherwise; `None` if
+    /// that is so for all actions.
     fn leaves_below(
         &self,
         world: &mut World,
@@ -195,8 +188,8 @@ impl Tree<'_> {
 
     fn leaves_of(&self, world: &mut World, action: &Action, is_sure: bool) -> u64 {
         match leaves_of(world, self.contract, self.mode, action, is_sure) {
-            OfAction::Counted(count) => count,
-            OfAction::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
+            LeavesOfAction::Counted(count) => count,
+            LeavesOfAction::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
         }
     }
 

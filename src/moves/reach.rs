@@ -3,29 +3,28 @@
 //! need not take it to know that.
 //!
 //! The bounds hold for all facts: a body has at most as many solutions as its variables have combinations of
-//! values, leaving out variables that others determine. Deliberately absent: whether an action is legal
-//! (`safety`).
+//! values, leaving out variables that others determine. Deliberately absent: whether an action is safe (`safety`).
 
 use std::collections::HashMap;
 
 use crate::facts::AttrId;
 use crate::rules::limits::{RAISED, RAISED_DEEP};
 use crate::rules::{
-    ActionId, Aggregate, Atom, Dependencies, Effect, Event, EventId, Expr, Input, Literal, Op,
-    Program, Reaction, RelId, Role, Rule, Term, Type, Var, VarId, term_vars,
+    ActionId, Aggregate, Atom, Compare, Dependencies, Effect, Event, EventId, Expr, Input, Literal,
+    Op, Program, Reaction, RelId, Role, Rule, Term, Type, Var, VarId, term_vars,
 };
 
-/// The room in which a legal action can certainly be taken. `None` if it may fail anyway, since its events
-/// may be too many or nest too deep, or it calls code.
+/// The number of free entities with which a legal action is certain to succeed. `None` if it may fail with any number,
+/// since its events may be too many or nest too deep, or it calls code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
-    /// The number of free entities that is always enough.
+    /// The number in any position.
     pub always: Option<u32>,
-    /// The same if no two entities have the same place.
+    /// The number in positions where no two entities have the same place.
     pub apart: Option<u32>,
 }
 
-/// The room that each action takes. `at` gives the place of an entity.
+/// The room that each action needs. `at` is the attribute that gives the place of an entity.
 pub(super) fn rooms(program: &Program, at: AttrId) -> Vec<Room> {
     let mut bounds = Bounds::of(program, at);
     program.actions.iter().map(|it| bounds.room(it.id)).collect()
@@ -48,7 +47,7 @@ impl Reach {
         u32::try_from(self.entities).ok().filter(|_| ends && !self.calls)
     }
 
-    /// Adds the consequences of that many events of a kind.
+    /// Adds that many events of one kind, with the consequences of each.
     fn add(&mut self, times: u64, event: Self) {
         let events = event.events.saturating_add(1).saturating_mul(times);
         self.events = self.events.saturating_add(events);
@@ -58,12 +57,13 @@ impl Reach {
     }
 }
 
+/// The progress in computing the reach of an event.
 #[derive(Debug, Clone, Copy)]
-enum Known {
+enum Progress {
     Unasked,
-    /// It is being computed: to get here again is a cycle.
-    Open,
-    Is(Reach),
+    /// To ask again meanwhile means that the event raises itself.
+    Begun,
+    Done(Reach),
 }
 
 /// A set of columns of a relation, as bits.
@@ -79,7 +79,8 @@ struct Bounds<'p> {
     fans: HashMap<(RelId, Columns, Columns, bool), u64>,
     /// Relations whose rules are being examined.
     busy: Vec<RelId>,
-    events: Vec<Known>,
+    /// By the number of the event.
+    events: Vec<Progress>,
 }
 
 impl<'p> Bounds<'p> {
@@ -91,7 +92,7 @@ impl<'p> Bounds<'p> {
             apart: false,
             fans: HashMap::new(),
             busy: Vec::new(),
-            events: vec![Known::Unasked; program.events.len()],
+            events: vec![Progress::Unasked; program.events.len()],
         }
     }
 
@@ -100,14 +101,14 @@ impl<'p> Bounds<'p> {
         Room { always, apart }
     }
 
-    /// `apart`: no two entities have the same place as the action begins.
+    /// The reach of an action; if `apart`, in positions where no two entities have the same place.
     fn of_action(&mut self, action: ActionId, apart: bool) -> Reach {
         let program = self.program;
         let concerns = |it: &&Reaction| it.event == Event::Action(action) || it.event == Event::Any;
         let own: Vec<&Reaction> = program.reactions.iter().filter(concerns).collect();
         let mut reach = Reach::default();
         for reaction in &own {
-            // They still stand apart if no earlier batch moves anything; other facts do not matter.
+            // Entities still stand apart if no earlier batch moves one; other facts do not matter.
             let before = |it: &&&Reaction| (it.stage, it.owner) < (reaction.stage, reaction.owner);
             self.apart = apart && !own.iter().filter(before).any(|it| self.may_move(it));
             self.add_reaction(reaction, &mut reach);
@@ -139,17 +140,18 @@ impl<'p> Bounds<'p> {
     fn of_event(&mut self, event: EventId) -> Reach {
         let (program, at) = (self.program, usize::from(event.0));
         match self.events[at] {
-            Known::Is(it) => return it,
-            Known::Open => return Reach::ENDLESS,
-            Known::Unasked => self.events[at] = Known::Open,
+            Progress::Done(reach) => return reach,
+            Progress::Begun => return Reach::ENDLESS,
+            Progress::Unasked => self.events[at] = Progress::Begun,
         }
+        // Earlier reactions may have moved entities.
         let apart = std::mem::take(&mut self.apart);
         let mut reach = Reach::default();
         for reaction in program.reactions.iter().filter(|it| it.event == Event::Raised(event)) {
             self.add_reaction(reaction, &mut reach);
         }
         self.apart = apart;
-        self.events[at] = Known::Is(reach);
+        self.events[at] = Progress::Done(reach);
         reach
     }
 
@@ -182,7 +184,7 @@ impl<'p> Bounds<'p> {
         self.body(&reaction.body, &reaction.vars, known, &reaction.named())
     }
 
-    /// Maximum number of values of some variables of a body, for each value of those that are known.
+    /// Maximum number of combinations of values of the wanted variables of a body, if those of the known ones are given.
     fn body(
         &mut self,
         body: &[Literal],
@@ -195,18 +197,13 @@ impl<'p> Bounds<'p> {
             self.determine(body, &mut known);
             let open: Vec<VarId> =
                 wanted.iter().copied().filter(|it| !known[usize::from(it.0)]).collect();
-            let Some(&first) = open.first() else { return most };
             // The cheapest way to know more: the values of a variable, or the rows of an atom.
-            let mut best = (self.size(vars[usize::from(first.0)].ty), vec![first]);
-            for &var in &open[1..] {
-                let values = self.size(vars[usize::from(var.0)].ty);
-                if values < best.0 {
-                    best = (values, vec![var]);
-                }
-            }
+            let by_values =
+                open.iter().map(|&it| (self.size(vars[usize::from(it.0)].ty), vec![it]));
+            let Some(mut best) = by_values.min_by_key(|it| it.0) else { return most };
             for atom in atoms(body) {
-                let is_open = |it: &Term| it.var().filter(|it| open.contains(it));
-                let found: Vec<VarId> = atom.args.iter().filter_map(is_open).collect();
+                let found: Vec<VarId> =
+                    term_vars(&atom.args).filter(|it| open.contains(it)).collect();
                 if !found.is_empty() {
                     let (bound, free) = columns(atom, &known, |it| open.contains(&it));
                     let rows = self.fan(atom.rel, bound, free);
@@ -215,78 +212,75 @@ impl<'p> Bounds<'p> {
                     }
                 }
             }
-            most = most.saturating_mul(best.0);
-            best.1.iter().for_each(|it| known[usize::from(it.0)] = true);
+            let (values, vars) = best;
+            most = most.saturating_mul(values);
+            vars.iter().for_each(|it| known[usize::from(it.0)] = true);
         }
     }
 
     /// Marks the variables as known that the known ones determine.
     fn determine(&mut self, body: &[Literal], known: &mut [bool]) {
-        loop {
-            let before = known.iter().filter(|it| **it).count();
+        let mut is_new = true;
+        while is_new {
+            is_new = false;
             for literal in body {
+                let mut found: Vec<VarId> = Vec::new();
                 match literal {
                     Literal::Atom(atom) if !atom.negated => {
                         let (bound, free) = columns(atom, known, |_| true);
                         if free != 0 && self.fan(atom.rel, bound, free) <= 1 {
-                            let vars = term_vars(&atom.args);
-                            vars.for_each(|it| known[usize::from(it.0)] = true);
+                            found.extend(term_vars(&atom.args));
                         }
                     }
-                    Literal::Atom(_) => {}
-                    Literal::Compare(compare) if compare.op == Op::Eq => {
-                        for (one, other) in
-                            [(&compare.lhs, &compare.rhs), (&compare.rhs, &compare.lhs)]
-                        {
+                    Literal::Compare(Compare { op: Op::Eq, lhs, rhs, .. }) => {
+                        for (one, other) in [(lhs, rhs), (rhs, lhs)] {
                             if let Expr::Var(var) = one
                                 && is_known(other, known)
                             {
-                                known[usize::from(var.0)] = true;
+                                found.push(*var);
                             }
                         }
                     }
-                    Literal::Compare(_) => {}
                     Literal::Aggregate(it) if is_grouped(it, known) => {
-                        let results = term_vars(&it.results);
-                        results.for_each(|it| known[usize::from(it.0)] = true);
+                        found.extend(term_vars(&it.results));
                     }
-                    Literal::Aggregate(_) => {}
+                    Literal::Atom(_) | Literal::Compare(_) | Literal::Aggregate(_) => {}
                 }
-            }
-            if known.iter().filter(|it| **it).count() == before {
-                return;
+                for var in found {
+                    is_new |= !std::mem::replace(&mut known[usize::from(var.0)], true);
+                }
             }
         }
     }
 
-    /// Maximum number of values of the free columns of a relation, for each value of the bound ones.
+    /// Maximum number of combinations of values of the free columns of a relation, for given values of the bound ones.
     fn fan(&mut self, rel: RelId, bound: Columns, free: Columns) -> u64 {
         if let Some(&known) = self.fans.get(&(rel, bound, free, self.apart)) {
             return known;
         }
         let relation = self.program.relation(rel);
-        let has = |columns: Columns, at: usize| columns >> at & 1 == 1;
         let all = || relation.columns.iter().enumerate();
-        let any = all()
+        // The product of the sizes of the free columns holds for every relation.
+        let product = all()
             .filter(|(at, _)| has(free, *at))
-            .fold(1, |all: u64, it| all.saturating_mul(self.size(it.1.ty)));
+            .fold(1, |product: u64, it| product.saturating_mul(self.size(it.1.ty)));
         let last = relation.columns.len().saturating_sub(1);
-        let determined = all().all(|(at, _)| at == last || has(bound, at));
+        let is_key_bound = all().all(|(at, _)| at == last || has(bound, at));
         let fan = match &relation.role {
             Role::Input(Input::Key(_)) if has(bound, 0) => 1,
             Role::Input(Input::Key(it)) if self.apart && *it == self.at && has(bound, 1) => 1,
             Role::Input(Input::Game(_)) => 1,
             // No more than there are entities.
             Role::Input(Input::Key(_)) => {
-                any.min(relation.columns.first().map_or(1, |it| self.size(it.ty)))
+                product.min(relation.columns.first().map_or(1, |it| self.size(it.ty)))
             }
-            // Only for statics is `key` checked when they are loaded.
-            Role::Static | Role::Builtin(_) if relation.functional && determined => 1,
-            Role::Input(_) | Role::Builtin(_) | Role::Given(_) => any,
-            Role::Static | Role::Derived if self.busy.contains(&rel) => return any,
+            // `key` is checked when statics are loaded; of other relations it is only a promise.
+            Role::Static | Role::Builtin(_) if relation.functional && is_key_bound => 1,
+            Role::Input(_) | Role::Builtin(_) | Role::Given(_) => product,
+            Role::Static | Role::Derived if self.busy.contains(&rel) => return product,
             Role::Static | Role::Derived => {
                 self.busy.push(rel);
-                let rows = self.by_rules(rel, [bound, free], any);
+                let rows = self.by_rules(rel, [bound, free], product);
                 self.busy.pop();
                 rows
             }
@@ -295,25 +289,22 @@ impl<'p> Bounds<'p> {
         fan
     }
 
-    /// The same for a relation that rules conclude: the sum over its rules, or `any`.
-    fn by_rules(&mut self, rel: RelId, [bound, free]: [Columns; 2], any: u64) -> u64 {
+    /// [`Self::fan`] of a relation that rules conclude: the sum over its rules, and no more than `most`.
+    fn by_rules(&mut self, rel: RelId, [bound, free]: [Columns; 2], most: u64) -> u64 {
         let program = self.program;
         let mut rows: u64 = 0;
         for rule in program.relation(rel).rules.iter().map(|&it| program.rule(it)) {
-            if rows >= any {
-                return any;
-            }
-            if self.depends.can_hold(&rule.body) {
+            if rows < most && self.depends.can_hold(&rule.body) {
                 rows = rows.saturating_add(self.of_rule(rule, [bound, free]));
             }
         }
-        rows.min(any)
+        rows.min(most)
     }
 
     fn of_rule(&mut self, rule: &Rule, [bound, free]: [Columns; 2]) -> u64 {
         let of = |columns: Columns| {
             let args = rule.args.iter().enumerate();
-            args.filter(move |(at, _)| columns >> at & 1 == 1).filter_map(|it| it.1.var())
+            args.filter(move |(at, _)| has(columns, *at)).filter_map(|it| it.1.var())
         };
         let mut known = vec![false; rule.vars.len()];
         of(bound).for_each(|it| known[usize::from(it.0)] = true);
@@ -329,6 +320,11 @@ impl<'p> Bounds<'p> {
     }
 }
 
+fn has(columns: Columns, at: usize) -> bool {
+    columns >> at & 1 == 1
+}
+
+/// The positive atoms of a body.
 fn atoms(body: &[Literal]) -> impl Iterator<Item = &Atom> {
     body.iter().filter_map(|it| match it {
         Literal::Atom(atom) if !atom.negated => Some(atom),
@@ -337,13 +333,13 @@ fn atoms(body: &[Literal]) -> impl Iterator<Item = &Atom> {
 }
 
 /// The columns of an atom that are bound, and those with variables that are unknown and wanted.
-fn columns(atom: &Atom, known: &[bool], asked: impl Fn(VarId) -> bool) -> (Columns, Columns) {
+fn columns(atom: &Atom, known: &[bool], is_wanted: impl Fn(VarId) -> bool) -> (Columns, Columns) {
     let (mut bound, mut free) = (0, 0);
     for (at, term) in atom.args.iter().enumerate() {
         match term {
             Term::Const(_) => bound |= 1 << at,
             Term::Var(var) if known[usize::from(var.0)] => bound |= 1 << at,
-            Term::Var(var) if asked(*var) => free |= 1 << at,
+            Term::Var(var) if is_wanted(*var) => free |= 1 << at,
             Term::Var(_) | Term::Wild => {}
         }
     }
@@ -425,7 +421,7 @@ go(p, t) :- at(p, _), at(_, t).
             ("on go(p, _) when at(q, _), at(r, _) do raise hit(p), note \"{q} {r}\".", (36, 1, 0)),
             ("on go(p, _) when load(_, n) do raise hit(p), note \"{n}\".", (6, 1, 0)),
             ("on go(p, _) when n = 3 do raise hit(p), note \"{n}\".", (1, 1, 0)),
-            // What never happens, and what happens after something else.
+            // Reactions that never happen, and events that other events raise.
             (
                 "on go(p, _) when never(p) do raise hit(p).\n.decl never(piece: Entity) open \"never\"",
                 (0, 0, 0),

@@ -1,11 +1,15 @@
 //! How the safety of an action is decided: by rules, or by playing it out.
 //!
 //! An action that declares `legality rules` is decided by its own relation, except for the rows of its
-//! `simulates` relation. All of its rows are played out if rules cannot know the outcome. That is so if a reaction
-//! may refuse it; and unless the preset's file makes a statement about it, if a reaction of the preset calls code or
-//! writes what safety depends on, or facts of the preset that safety depends on expire. A file makes one by
-//! `.meta legality "rules"`, or (but not of code) by a clause of the `simulates` relation; otherwise the conditions
-//! of its reactions may serve as one (`split`). Deliberately absent: playing it out (`action`).
+//! `simulates` relation. But all of its rows are played out if rules cannot know the outcome:
+//!
+//! * a reaction may refuse the action;
+//! * a reaction of a preset calls code, and the preset's file does not say `.meta legality "rules"`;
+//! * a reaction of a preset writes what safety depends on, or facts of a preset that safety depends on expire, and the
+//!   preset's file makes no statement about that. `.meta legality "rules"` is such a statement, and so is a clause that
+//!   concludes the `simulates` relation, which `split` may also make from the conditions of the reactions.
+//!
+//! Deliberately absent: playing actions out (`action`).
 
 use std::collections::BTreeSet;
 
@@ -35,8 +39,8 @@ pub(super) fn decisions(program: &Program, untenable: RelId) -> Vec<Decision> {
     program.actions.iter().map(|it| view.decision(it)).collect()
 }
 
-/// Why actions that declare `legality rules` are played out all the same: for each action one cause, as the
-/// number of the file and a sentence. Playing out costs many times as much, and one line in the file often avoids it.
+/// Why actions that declare `legality rules` are played out nevertheless: for each of them one cause, as the number of
+/// the file and a sentence. Playing out takes many times as long, and one line in the file often avoids it.
 pub fn played_out(program: &Program, untenable: RelId) -> Vec<(u16, String)> {
     let depends = Dependencies::of(program);
     let view = View::new(program, &depends, untenable);
@@ -50,8 +54,8 @@ pub(super) fn refused_late(program: &Program) -> Vec<bool> {
     let depends = Dependencies::of(program);
     let view = View { program, matters: Attributes::default(), depends: &depends };
     let refused = |action: &Action| {
-        let own = view.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
-        own.into_iter().filter(|it| is_late(action, it)).any(|it| view.may_veto(it))
+        let mut late = view.reactions_to(action).into_iter().filter(|it| is_late(action, it));
+        late.any(|it| view.may_veto(it))
     };
     program.actions.iter().map(refused).collect()
 }
@@ -61,6 +65,7 @@ fn is_late(action: &Action, reaction: &Reaction) -> bool {
     action.until.is_some_and(|it| reaction.stage > it)
 }
 
+/// A program, with what its safety depends on.
 pub(super) struct View<'p> {
     pub(super) program: &'p Program,
     pub(super) depends: &'p Dependencies,
@@ -77,7 +82,7 @@ impl<'p> View<'p> {
         if action.legality == Legality::Never {
             return Decision::Never;
         }
-        let own = self.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
+        let own = self.reactions_to(action);
         if action.legality == Legality::Simulate
             || self.expires_unforeseen(action).is_some()
             || own.iter().any(|it| self.may_veto(it) || self.is_unforeseen(action, it))
@@ -91,46 +96,45 @@ impl<'p> View<'p> {
     }
 
     fn why_played_out(&self, action: &Action) -> Option<(u16, String)> {
-        let own = self.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
+        let own = self.reactions_to(action);
         let name = &self.program.relation(action.rel).name;
-        let vetoes = own.iter().find(|it| self.may_veto(it)).map(|it| {
+        if let Some(it) = own.iter().find(|it| self.may_veto(it)) {
             let place = self.program.place(it.span);
             let why =
                 format!("`{name}` is played out because {place} may lead to a veto or call code");
-            (it.span.source, why)
-        });
-        let expires = self.expires_unforeseen(action).map(|it| {
+            return Some((it.span.source, why));
+        }
+        if let Some(it) = self.expires_unforeseen(action) {
             let why = format!(
                 "`{name}` is played out because `{}`, which safety depends on, expires; if the \
                  rules are right all the same, say `.meta legality \"rules\"` in the preset's file",
                 it.name
             );
-            (it.span.source, why)
-        });
-        vetoes.or(expires).or_else(|| {
-            let whole = own.iter().find(|it| self.is_unforeseen(action, it));
-            // Rules that were made from a reaction have its place (`split`).
-            let is_read = |it: &&&Reaction| {
-                let mut rules = action.simulates.iter().flat_map(|&rel| &self.program.relation(rel).rules);
-                rules.any(|&rule| self.program.rule(rule).span == it.span)
-            };
-            let first = whole.or_else(|| own.iter().find(is_read))?;
-            let part = if whole.is_none() { " where its condition holds" } else { "" };
-            let consequences = self.consequences(first);
-            let (reaction, attr) = consequences.into_iter().find_map(|it| {
-                let attr = self.affected_attribute(it)?;
-                Some((it, attr))
-            })?;
-            let place = self.program.place(reaction.span);
-            let simulates = action.simulates.map(|it| &self.program.relation(it).name);
-            let or = simulates.map(|it| format!(", or say by rules for `{it}` which rows are concerned"));
-            let why = format!(
-                "`{name}` is played out{part} because {place} writes `{attr}`, which safety depends on; if the rules are \
-                 right all the same, say `.meta legality \"rules\"` in the preset's file{}",
-                or.unwrap_or_default()
-            );
-            Some((reaction.span.source, why))
-        })
+            return Some((it.span.source, why));
+        }
+        let unforeseen = own.iter().find(|it| self.is_unforeseen(action, it));
+        let part = if unforeseen.is_none() { " where its condition holds" } else { "" };
+        let first = unforeseen.or_else(|| own.iter().find(|it| self.has_made_rule(action, it)))?;
+        let (reaction, attr) = self
+            .consequences(first)
+            .into_iter()
+            .find_map(|it| Some((it, self.affected_attribute(it)?)))?;
+        let place = self.program.place(reaction.span);
+        let simulates = action.simulates.map(|it| &self.program.relation(it).name);
+        let or =
+            simulates.map(|it| format!(", or say by rules for `{it}` which rows are concerned"));
+        let why = format!(
+            "`{name}` is played out{part} because {place} writes `{attr}`, which safety depends on; if the rules are \
+             right all the same, say `.meta legality \"rules\"` in the preset's file{}",
+            or.unwrap_or_default()
+        );
+        Some((reaction.span.source, why))
+    }
+
+    /// Whether `split` made a rule of the action's `simulates` relation from a reaction, which then has its place.
+    fn has_made_rule(&self, action: &Action, reaction: &Reaction) -> bool {
+        let mut rules = action.simulates.iter().flat_map(|&it| &self.program.relation(it).rules);
+        rules.any(|&it| self.program.rule(it).span == reaction.span)
     }
 
     /// An attribute that a reaction writes and that safety depends on.
@@ -142,13 +146,18 @@ impl<'p> View<'p> {
         Some(schema.attribute(found).name.as_str())
     }
 
+    /// The reactions to an action that can have an effect.
+    pub(super) fn reactions_to(&self, action: &Action) -> Vec<&'p Reaction> {
+        self.reactions(|it| it == Event::Action(action.id) || it == Event::Any)
+    }
+
     /// The reactions to fitting events that can have an effect.
-    pub(super) fn reactions(&self, fits: impl Fn(Event) -> bool) -> Vec<&'p Reaction> {
+    fn reactions(&self, fits: impl Fn(Event) -> bool) -> Vec<&'p Reaction> {
         let all = self.program.reactions.iter();
         all.filter(|it| fits(it.event) && self.depends.can_hold(&it.body)).collect()
     }
 
-    /// The reaction, and those to events that follow from it.
+    /// The reaction, and the reactions to events that follow from it.
     pub(super) fn consequences(&self, first: &'p Reaction) -> Vec<&'p Reaction> {
         let (mut found, mut known, mut next) = (vec![first], BTreeSet::new(), 0);
         while let Some(&reaction) = found.get(next) {
@@ -162,8 +171,8 @@ impl<'p> View<'p> {
         found
     }
 
-    /// Whether a reaction or what follows from it may refuse the action: by a veto, or by code that it calls, unless
-    /// the preset's file declares that the rules are right all the same.
+    /// Whether a reaction or what follows from it may refuse the action: by a veto, or by code that it calls (unless
+    /// its preset's file says `.meta legality "rules"`).
     pub(super) fn may_veto(&self, reaction: &'p Reaction) -> bool {
         let vetoes = |it: &Reaction, effect: &Effect| match effect {
             Effect::Veto { .. } => true,
@@ -179,15 +188,14 @@ impl<'p> View<'p> {
         self.program.owners.get(usize::from(source)).copied().flatten()
     }
 
-    /// Whether the preset's file declares that the rules are right all the same.
+    /// Whether a preset's file says `.meta legality "rules"`: the rules are right whatever the preset does.
     fn is_trusted(&self, owner: u16) -> bool {
         let own = |it: &&Meta| self.owner_of(it.span.source) == Some(owner);
         let mut meta = self.program.meta.iter().filter(own);
         meta.any(|it| it.key == "legality" && it.value == "rules")
     }
 
-    /// An input of a preset whose facts expire and affect safety, without a statement of the preset about
-    /// that.
+    /// An input of a preset whose facts expire and affect safety, if the preset makes no statement about that.
     pub(super) fn expires_unforeseen(&self, action: &Action) -> Option<&'p Relation> {
         let Expiry { until_turn, until_action, .. } = &self.program.expiry;
         let mut all = self.program.relations.iter();
@@ -208,8 +216,7 @@ impl<'p> View<'p> {
         self.is_trusted(owner) || action.simulates.is_some_and(concludes)
     }
 
-    /// Whether a preset's reaction may change what safety depends on, without a statement of the preset about
-    /// that.
+    /// Whether a preset's reaction may change what safety depends on, and the preset makes no statement about that.
     pub(super) fn is_unforeseen(&self, action: &Action, reaction: &'p Reaction) -> bool {
         let Some(owner) = reaction.owner else { return false };
         if is_late(action, reaction) || self.makes_statement(action, owner) {

@@ -5,13 +5,13 @@
 //! preset's file says otherwise, by `.meta legality "rules"` or by rules that conclude the action's `simulates`
 //! relation for the rows concerned (see `safety`). Such rules can often be made from the bodies of these
 //! reactions: a reaction does nothing to a row that does not meet its condition. This is done for a preset if each of
-//! them has a condition that may fail.
+//! these reactions has a condition that may fail.
 //!
-//! The rules are evaluated before the action, but the reaction is solved in the middle of it, when others
-//! have written facts. So a literal of the body is kept only if it held before the action whenever it holds
-//! then:
+//! The rules are evaluated before the action, but the reaction is solved in the middle of it, when other reactions
+//! have written facts. So a literal of the body is kept only if, whenever it holds as the reaction is solved, it also
+//! held before the action:
 //!
-//! * a literal of any kind, if nothing that it depends on has been written by then;
+//! * a literal of any kind, if nothing that it depends on has been written in between;
 //! * a positive atom whose facts can only have become fewer, or that follows from such facts without negation
 //!   (but of statics) and aggregates;
 //! * `was R(...)`, as `R(...)`, unless `R` depends on facts that expire as an action begins.
@@ -28,8 +28,8 @@ use std::collections::BTreeSet;
 use crate::facts::AttrId;
 use crate::rules::{
     Action, Aggregate, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Given,
-    Legality, Literal, Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId, term_vars,
-    writes,
+    Legality, Literal, Program, Reaction, RelId, Role, Rule, RuleId, Term, Type, Var, VarId,
+    term_vars, writes,
 };
 
 use super::safety::View;
@@ -56,7 +56,7 @@ fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
     let (Some(simulates), Some(pseudo_legal)) = (action.simulates, action.pseudo_legal) else {
         return Vec::new();
     };
-    let own = view.reactions(|it| it == Event::Action(action.id) || it == Event::Any);
+    let own = view.reactions_to(action);
     if view.expires_unforeseen(action).is_some() || own.iter().any(|it| view.may_veto(it)) {
         return Vec::new();
     }
@@ -91,9 +91,9 @@ fn earlier(view: &View<'_>, own: &[&Reaction], reaction: &Reaction) -> Option<Ea
         it.stage < reaction.stage || it.stage == reaction.stage && it.owner != reaction.owner
     };
     for first in own.iter().filter(is_earlier) {
-        for reaction in view.consequences(first) {
-            written.extend(&writes(program, reaction));
-            for effect in &reaction.effects {
+        for consequence in view.consequences(first) {
+            written.extend(&writes(program, consequence));
+            for effect in &consequence.effects {
                 match effect {
                     Effect::Set { rel, .. } => {
                         if let Role::Input(input) = program.relation(*rel).role {
@@ -127,8 +127,8 @@ fn defaults(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
     all.filter(|it| program.schema.attribute(*it).default.is_some())
 }
 
-/// The literals that are kept of a reaction's body, each after those that give values to variables that it needs. The
-/// variables in `params` have values from the beginning.
+/// The literals that are kept of a reaction's body, each behind the literals that give values to the variables that it
+/// needs. The variables in `params` have values from the beginning.
 fn conditions(
     view: &View<'_>,
     body: &[Literal],
@@ -142,15 +142,15 @@ fn conditions(
         let next = found.find_map(|(at, it)| Some((at, as_before(view, it, earlier, &bound)?)));
         let Some((at, literal)) = next else { break };
         left.remove(at);
-        bound.extend(variables(&literal));
+        literal.collect_vars(&mut bound);
         kept.push(literal);
     }
     kept
 }
 
-/// The literal to evaluate before the action in place of this one. None if no literal is sure to hold before the action
-/// whenever this one holds as the reaction is solved; or if this one needs variables that have no values yet. (Positive
-/// atoms need none, and a comparison may give a value to one.)
+/// The literal to evaluate before the action in place of this one. `None` if this one may hold as the reaction is solved
+/// without having held before the action, or if it needs variables that have no values yet. (A positive atom needs no
+/// values, and a comparison may give a value to a variable.)
 fn as_before(
     view: &View<'_>,
     literal: &Literal,
@@ -183,15 +183,14 @@ fn as_before(
                 Literal::Aggregate(_) => None,
             });
             let body = body.collect::<Option<Vec<Literal>>>()?;
-            let outer = of_fold(fold).filter(|it| !fold.locals.contains(it));
-            let has_groups = outer.into_iter().all(|it| bound.contains(&it));
+            let has_groups = fold.shared_vars().is_subset(bound);
             has_groups.then(|| Literal::Aggregate(Aggregate { body, ..fold.clone() }))
         }
     }
 }
 
-/// The atom to evaluate before the action in place of this one, if its rows are the same: nothing that this one
-/// depends on is written before the reaction is solved, or it is a `was`.
+/// The atom to evaluate before the action in place of this one, if there is one with the same rows: the atom itself if
+/// nothing that it depends on is written before the reaction is solved; `R(...)` for `was R(...)`.
 fn unchanged(view: &View<'_>, atom: &Atom, earlier: &Earlier) -> Option<Literal> {
     let program = view.program;
     let is_same = |rel: RelId, except: &Attributes| !view.depends.reads(rel).intersects(except);
@@ -263,8 +262,8 @@ fn rule(
     })
 }
 
-/// Whether a literal may fail: for some rows and not for others, or for all rows at once. It is not evaluated: one that
-/// has a variable of the row (`params`) is assumed to fail for some.
+/// Whether a literal may fail: for some rows and not for others, or for all rows at once. Nothing is evaluated: a literal
+/// with a variable of the row (`params`) is assumed to fail for some rows.
 fn selects(program: &Program, literal: &Literal, params: &BTreeSet<VarId>) -> bool {
     let may_fail_for_all = match literal {
         Literal::Atom(it) if program.relation(it.rel).is_static() => false,
@@ -272,7 +271,9 @@ fn selects(program: &Program, literal: &Literal, params: &BTreeSet<VarId>) -> bo
         Literal::Compare(_) => true,
         Literal::Aggregate(it) => it.results.iter().all(|it| matches!(it, Term::Const(_))),
     };
-    may_fail_for_all || variables(literal).iter().any(|it| params.contains(it))
+    let mut vars = BTreeSet::new();
+    literal.collect_vars(&mut vars);
+    may_fail_for_all || !vars.is_disjoint(params)
 }
 
 /// Whether a row of this relation that is there when a reaction is solved was there before the action, too.
@@ -309,34 +310,12 @@ fn is_computable(expr: &Expr, bound: &BTreeSet<VarId>) -> bool {
     vars.is_subset(bound)
 }
 
-fn variables(literal: &Literal) -> Vec<VarId> {
-    let mut found = Vec::new();
-    match literal {
-        Literal::Atom(atom) => found.extend(term_vars(&atom.args)),
-        Literal::Compare(Compare { lhs, rhs, .. }) => {
-            lhs.collect_vars(&mut found);
-            rhs.collect_vars(&mut found);
-        }
-        Literal::Aggregate(fold) => {
-            found.extend(of_fold(fold).filter(|it| !fold.locals.contains(it)));
-            found.extend(term_vars(&fold.results));
-        }
-    }
-    found
-}
-
-/// The variables of an aggregate's body and expressions, local ones among them.
-fn of_fold(fold: &Aggregate) -> impl Iterator<Item = VarId> {
-    let mut found: Vec<VarId> = fold.body.iter().flat_map(variables).collect();
-    fold.exprs.iter().for_each(|it| it.collect_vars(&mut found));
-    found.into_iter()
-}
-
-/// The variables of a rule that is made from a reaction, numbered anew: not all of the reaction's are in it.
+/// The variables of a rule that is made from a reaction. They are numbered anew, since the rule does not have all of the
+/// reaction's variables.
 struct Names<'r> {
     from: &'r Reaction,
     vars: Vec<Var>,
-    /// For a variable of the reaction, that of the rule.
+    /// Variables of the reaction, each with its number in the rule.
     known: Vec<(VarId, VarId)>,
 }
 
@@ -351,7 +330,7 @@ impl Names<'_> {
         new
     }
 
-    fn fresh(&mut self, name: &str, ty: crate::rules::Type) -> VarId {
+    fn fresh(&mut self, name: &str, ty: Type) -> VarId {
         self.push(Var { name: format!("_{name}"), ty })
     }
 

@@ -1,14 +1,14 @@
 //! The templates by which actions declare their text: filled in, and read backwards.
 //!
 //! Reading backwards finds every tuple of arguments that could have given the text, by running
-//! each lookup from its value to its keys. So text is understood without listing legal moves, and
-//! an illegal move is understood too: `e2e5` is found to mean the piece on e2 and the square e5.
+//! each lookup from its value to its keys. So a text is understood without listing legal moves, even that of an
+//! illegal move: `e2e5` means the piece on e2 and the square e5.
 
 use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::{Shape, article};
-use crate::rules::{Action, ActionId, Column, Program, Template, TemplatePart, Type};
+use crate::rules::{Action, ActionId, Column, Program, RelId, Template, TemplatePart, Type};
 
 use super::action::Move;
 
@@ -34,8 +34,8 @@ impl SquarePart {
     }
 }
 
-/// The text of an action with the given part of the square that disambiguates it. A lookup that finds nothing is
-/// written `?`, but an optional part is then left out.
+/// The text of an action, with that part of the square by which it is disambiguated. For a lookup that finds nothing it
+/// has `?`; an optional part with such a lookup is left out.
 pub(super) fn render(
     world: &mut World,
     template: &Template,
@@ -71,39 +71,31 @@ pub(super) fn render_row(
     row: &[i64],
 ) -> String {
     let program = world.program().clone();
-    let mut text = String::new();
-    let mut push = |world: &mut World, parts: &[TemplatePart]| -> Option<()> {
-        let values: Option<Vec<String>> = parts
-            .iter()
-            .map(|it| match filled(world, columns, it, row)? {
-                Filled::Text(it) => Some(it.to_owned()),
-                Filled::Value(ty, raw) => Some(program.value_name(ty, raw)),
-            })
-            .collect();
-        text.push_str(&values?.concat());
-        Some(())
+    let mut text_of = |part: &TemplatePart| match filled(world, columns, part, row)? {
+        Filled::Text(it) => Some(it.to_owned()),
+        Filled::Value(ty, raw) => Some(program.value_name(ty, raw)),
     };
+    let mut text = String::new();
     for part in &template.0 {
-        let (parts, optional) = match part {
-            TemplatePart::Optional(all) => (all.as_slice(), true),
-            part => (std::slice::from_ref(part), false),
+        text += &match part {
+            TemplatePart::Optional(all) => {
+                all.iter().map(&mut text_of).collect::<Option<String>>().unwrap_or_default()
+            }
+            part => text_of(part).unwrap_or_else(|| "?".to_owned()),
         };
-        if push(world, parts).is_none() && !optional {
-            push(world, &[TemplatePart::Text("?".into())]);
-        }
     }
     text
 }
 
-/// What disambiguates an action in its text: the square, and what the actions that it must differ from have
-/// in common with it.
+/// What disambiguates an action in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Disambiguation {
     pub(super) square: String,
+    /// The action must differ in its text from those that have the same keys.
     pub(super) keys: Vec<Option<i64>>,
 }
 
-/// What disambiguates an action, if its template says so.
+/// What disambiguates an action, if its template has an `among`.
 pub(super) fn disambiguate(
     world: &mut World,
     template: &Template,
@@ -126,6 +118,7 @@ pub(super) fn disambiguate(
     Some(Disambiguation { square: program.value_name(ty, raw), keys })
 }
 
+/// Writes a part, `?` if it has no value.
 fn write(
     world: &mut World,
     program: &Program,
@@ -165,7 +158,7 @@ enum Filled<'a> {
     Value(Type, i64),
 }
 
-/// What a part is filled in with; `None` if it has no value.
+/// The text or the value of a part; `None` if it has neither.
 fn filled<'a>(
     world: &mut World,
     columns: &[Column],
@@ -181,24 +174,25 @@ fn filled<'a>(
             Some(Filled::Value(column.ty, *args.get(*at)?))
         }
         TemplatePart::Row(table, keys) => {
-            let key = keys.iter().map(|it| args.get(*it).copied().map(Some));
-            let pattern: Option<Vec<Option<i64>>> = key.chain([Some(None)]).collect();
-            let row = world.first(*table, &pattern?)?;
-            let ty = world.program().relation(*table).columns.last()?.ty;
-            Some(Filled::Value(ty, *row.last()?))
+            let key: Option<Vec<i64>> = keys.iter().map(|it| args.get(*it).copied()).collect();
+            looked_up(world, *table, &key?)
         }
-        TemplatePart::Lookup(table, inner) => {
-            let Filled::Value(_, key) = filled(world, columns, inner, args)? else {
-                return None;
-            };
-            let row = world.first(*table, &[Some(key), None])?;
-            let ty = world.program().relation(*table).columns.last()?.ty;
-            Some(Filled::Value(ty, *row.last()?))
-        }
+        TemplatePart::Lookup(table, inner) => match filled(world, columns, inner, args)? {
+            Filled::Value(_, key) => looked_up(world, *table, &[key]),
+            Filled::Text(_) => None,
+        },
     }
 }
 
-/// How far a text got against templates before it failed; nothing is expected before it has failed.
+/// The last column of the row of a table that begins with this key.
+fn looked_up<'a>(world: &mut World, table: RelId, key: &[i64]) -> Option<Filled<'a>> {
+    let pattern: Vec<Option<i64>> = key.iter().copied().map(Some).chain([None]).collect();
+    let row = world.first(table, &pattern)?;
+    let ty = world.program().relation(table).columns.last()?.ty;
+    Some(Filled::Value(ty, *row.last()?))
+}
+
+/// The furthest point at which a text failed to match templates, and what was expected there (empty before any failure).
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stop {
     pub(super) offset: usize,
@@ -216,11 +210,12 @@ impl Stop {
     }
 }
 
-/// A match of a text against a template: the template's parts, without optional parts that are left out, and
-/// the values of parts that have one, by their numbers.
+/// A match of a text against a template.
 #[derive(Debug, Clone)]
 pub(super) struct Spelling<'t> {
+    /// The template's parts, without the optional parts that are left out.
     pub(super) parts: Vec<&'t TemplatePart>,
+    /// The values that the text gives, each with the index of its part.
     pub(super) values: Vec<(usize, i64)>,
 }
 
@@ -230,9 +225,9 @@ fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
     for part in &template.0 {
         match part {
             TemplatePart::Optional(inner) => {
-                let with = all.iter().map(|it| it.iter().copied().chain(inner).collect());
-                let with: Vec<Vec<&TemplatePart>> = with.collect();
-                all.extend(with);
+                let mut with_part = all.clone();
+                with_part.iter_mut().for_each(|it| it.extend(inner));
+                all.append(&mut with_part);
             }
             part => all.iter_mut().for_each(|it| it.push(part)),
         }
@@ -243,7 +238,7 @@ fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
 /// All matches of the text against the template.
 ///
 /// # Errors
-/// The text does not match. The error is the furthest point that it got to, and what was expected there.
+/// The text does not match. The error says how far it matches, and what was expected there.
 pub(super) fn spell<'t>(
     world: &mut World,
     template: &'t Template,
@@ -268,10 +263,12 @@ struct TemplateReader<'a> {
     action: &'a Action,
     text: &'a str,
     stop: Stop,
+    /// The values of each match, as in [`Spelling`].
     found: Vec<Vec<(usize, i64)>>,
 }
 
 impl TemplateReader<'_> {
+    /// Reads the text from `offset` on by the parts from `index` on; `values` are those of the parts before.
     fn read(
         &mut self,
         world: &mut World,
@@ -333,6 +330,7 @@ impl TemplateReader<'_> {
         parts
     }
 
+    /// The type of a part's values.
     fn output(&self, part: &TemplatePart) -> Option<Type> {
         let column = match part {
             TemplatePart::Among(inner, _) => return self.output(inner),
@@ -424,8 +422,7 @@ fn texts(
         .collect()
 }
 
-/// The argument tuples of a match. Columns that the text does not give are taken from rows of `pseudo_legal`, or
-/// else of `refusals`; unlisted arguments that it does not give are the defaults.
+/// The argument tuples of a match. Unlisted arguments that the text does not give are the defaults.
 pub(super) fn arguments(
     world: &mut World,
     action: ActionId,
@@ -446,35 +443,41 @@ pub(super) fn arguments(
     for (at, it) in (action.listed()..).zip(&action.unlisted) {
         columns[at].get_or_insert_with(|| BTreeSet::from([it.default]));
     }
-    let rows = match columns.iter().all(Option::is_some) {
-        true => product(&columns),
-        false => {
-            let given = product(&columns[action.listed()..]);
-            let is_meant = |row: &Tuple| {
-                let mut pairs = row.iter().zip(&columns);
-                pairs.all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
-            };
-            let mut rows = world.listed(action.candidates());
-            rows.retain(is_meant);
-            // An action that is not even pseudo-legal is still understood if the rules declare why they
-            // refuse it.
-            if let (true, Some(refusals)) = (rows.is_empty(), action.refusals) {
-                rows = world.listed(refusals);
-                rows.iter_mut().for_each(|it| it.truncate(action.listed()));
-                rows.dedup();
-                rows.retain(is_meant);
-            }
-            let with = |row: &Tuple| -> Vec<Tuple> {
-                given.iter().map(|it| row.iter().chain(it).copied().collect()).collect()
-            };
-            rows.iter().flat_map(with).collect()
-        }
+    let listed = match columns.iter().all(Option::is_some) {
+        true => product(&columns[..action.listed()]),
+        false => listed_arguments(world, action, &columns),
     };
-    rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
+    let unlisted = product(&columns[action.listed()..]);
+    let rows = listed
+        .iter()
+        .flat_map(|row| unlisted.iter().map(|it| row.iter().chain(it).copied().collect::<Tuple>()));
+    rows.map(|it| Tuple::from_slice(action.shortest(&it))).collect()
 }
 
-/// Runs a part backwards: the column that it reads, and the values there that give `values`. Without a column,
-/// `values` come back as they are.
+/// The rows of `pseudo_legal`, or else of `refusals`, that have the values given for some columns. So an action that is
+/// not even pseudo-legal is still understood if the rules declare why they refuse it.
+fn listed_arguments(
+    world: &mut World,
+    action: &Action,
+    columns: &[Option<BTreeSet<i64>>],
+) -> Vec<Tuple> {
+    let is_meant = |row: &Tuple| {
+        let mut pairs = row.iter().zip(columns);
+        pairs.all(|(raw, known)| known.as_ref().is_none_or(|it| it.contains(raw)))
+    };
+    let mut rows = world.listed(action.candidates());
+    rows.retain(is_meant);
+    if let (true, Some(refusals)) = (rows.is_empty(), action.refusals) {
+        rows = world.listed(refusals);
+        rows.iter_mut().for_each(|it| it.truncate(action.listed()));
+        rows.dedup();
+        rows.retain(is_meant);
+    }
+    rows
+}
+
+/// Runs a part backwards: the column that it reads, and the values there that give `values`. If it reads no column,
+/// `values` are returned as they are.
 pub(super) fn keys_of(
     world: &mut World,
     part: &TemplatePart,
@@ -496,13 +499,14 @@ pub(super) fn keys_of(
     }
 }
 
+/// All combinations of values of the columns that have any.
 fn product(columns: &[Option<BTreeSet<i64>>]) -> Vec<Tuple> {
     let mut rows = vec![Tuple::new()];
     for values in columns.iter().flatten() {
-        let with = |row: &Tuple| -> Vec<Tuple> {
+        let with_values = |row: &Tuple| -> Vec<Tuple> {
             values.iter().map(|value| row.iter().chain([value]).copied().collect()).collect()
         };
-        rows = rows.iter().flat_map(with).collect();
+        rows = rows.iter().flat_map(with_values).collect();
     }
     rows
 }

@@ -1,8 +1,8 @@
 //! Turns of several actions: whether one goes on, whether it may stop, and whether the side to move has a
 //! turn.
 //!
-//! A turn goes on after an action if the same side is to move and the game is not over. If there is no further
-//! action then, it stops there, unless the rules forbid that (`unfinished()`): then what was done is no turn.
+//! A turn goes on after an action if the same side is to move and the game is not over. If that side then has no action,
+//! the turn stops there, unless the rules forbid that (`unfinished()`): then the actions so far are no turn.
 
 use std::collections::HashSet;
 
@@ -20,9 +20,8 @@ pub(crate) fn may_stop(world: &mut World, contract: &Contract) -> bool {
     !contract.unfinished.iter().any(|&it| world.any(it))
 }
 
-/// Whether the side to move has a turn that it can finish. True without a search if the rules let every turn
-/// stop, and where a turn may not stop now: then the side is in the middle of one, and if it cannot finish it, it
-/// can take back the actions of it and begin another.
+/// Whether the side to move has a turn that it can finish. True without a search if the rules let every turn stop, and
+/// if the turn may not stop here: then the side is in the middle of it, and can take its actions back and begin another.
 pub(super) fn has_turn(world: &mut World, contract: &Contract) -> bool {
     if contract.unfinished.is_empty() || !may_stop(world, contract) {
         return true;
@@ -77,18 +76,18 @@ pub(crate) fn goes_on(world: &mut World, contract: &Contract, mover: Option<i64>
     contract.mover(world.facts()) == mover && !is_over(world, contract)
 }
 
-/// Whether the side to move has no legal action, or no turn that it can finish, where only playing actions out shows
-/// it. Always false in games whose rules decide all actions and let every turn stop: their rules show it themselves.
+/// Whether the side to move has no legal action, or no turn that it can finish, if that can be seen only by playing
+/// actions out. False in games whose rules decide all actions and let every turn stop: there the rules see it themselves.
 pub fn is_stuck(world: &mut World, contract: &Contract) -> bool {
-    let undecided = !LegalityMode::Declared.is_by_rules(contract);
     if is_over(world, contract) {
         return false;
     }
-    undecided && !has_move(world, contract) || !has_turn(world, contract)
+    let has_move = LegalityMode::Declared.is_by_rules(contract) || has_move(world, contract);
+    !has_move || !has_turn(world, contract)
 }
 
-/// The relation whose rows are the result of the position. A side to move that is stuck decides before whatever else
-/// may end the game: a mate on the last move of a count is a mate.
+/// The relation whose rows are the result of the position. That the side to move is stuck counts before all else that may
+/// end the game: mate by the last move before a draw by counter is still mate.
 pub(crate) fn deciding(world: &mut World, contract: &Contract) -> RelId {
     match contract.stuck {
         Some(stuck) if is_stuck(world, contract) && world.any(stuck) => stuck,

@@ -77,12 +77,13 @@ impl Search<'_> {
         }
     }
 
+    /// Adds the turn of the actions so far.
     fn add(&self, found: &mut Turns) {
         found.turns.push((self.texts.join(&BETWEEN.to_string()), self.path.clone()));
     }
 }
 
-/// The texts of consecutive actions, in UCI, up to the first that cannot be taken, inclusive.
+/// The texts of consecutive actions, in UCI, up to and with the first that cannot be taken.
 pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
     let mark = world.mark();
     let mut texts = Vec::new();
@@ -96,11 +97,11 @@ pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
     texts
 }
 
-/// The legal actions that a text with commas means, in UCI or SAN; all of them of one turn. The turn
-/// may go on after them. A whole turn may be written as one word as well, if the rules have words for turns.
+/// The legal actions of one turn, in UCI or SAN with commas between them; the turn may go on after them. A whole turn may
+/// be written as one word as well, if the rules have words for turns.
 ///
 /// # Errors
-/// The first part of the text that does not mean a legal action, or that comes after the end of the turn.
+/// Names the first part of the text that does not mean a legal action, or that comes after the end of the turn.
 pub fn parse_turn(
     world: &mut World,
     contract: &Contract,
@@ -129,7 +130,7 @@ fn parse_actions(
         at += taken;
         let refused = world.fire(mv.action, &mv.args).is_err();
         actions.push(mv);
-        // There is no position to read the rest in. Whoever plays these actions is told why the last one is refused.
+        // There is no position to read the rest in. When these actions are played, the refusal of the last is reported.
         if refused {
             break;
         }
@@ -150,26 +151,23 @@ fn parse_first(
     contract: &Contract,
     parts: &[&str],
 ) -> Result<(Move, usize), MoveError> {
-    let mut refused: Option<MoveError> = None;
+    let mut errors = Vec::new();
     for taken in 1..=parts.len().min(1 + COMMAS) {
         let text = parts[..taken].join(&BETWEEN.to_string());
         match parse_either(world, contract, text.trim()) {
             Ok(mv) => return Ok((mv, taken)),
-            Err(error) => {
-                // The first fault; but that of a text that has the form of an action is more informative.
-                let has_form = !matches!(error.reason, MoveFault::Malformed { .. });
-                let is_better = refused
-                    .as_ref()
-                    .is_none_or(|it| has_form && matches!(it.reason, MoveFault::Malformed { .. }));
-                if is_better {
-                    refused = Some(error);
-                }
-            }
+            Err(error) => errors.push(error),
         }
     }
+    // The error of a text that has the form of an action says more than others; of equals, the first is returned.
+    let first = errors.into_iter().min_by_key(|it| is_malformed(&it.reason));
     // Never: there is at least one part.
     let no_parts = || MoveError { text: String::new(), reason: MoveFault::NoSuchPiece };
-    Err(refused.unwrap_or_else(no_parts))
+    Err(first.unwrap_or_else(no_parts))
+}
+
+fn is_malformed(fault: &MoveFault) -> bool {
+    matches!(fault, MoveFault::Malformed { .. })
 }
 
 /// The legal move that a text means in UCI or SAN.
@@ -185,29 +183,28 @@ pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Resul
         Ok(mv) => return Ok(mv),
         Err(error) => error,
     };
-    let has_form_of_uci = !matches!(uci.reason, MoveFault::Malformed { .. });
-    Err(if has_form_of_uci { uci } else { san })
+    Err(if is_malformed(&uci.reason) { san } else { uci })
 }
 
-/// The word for the turn of these actions, which begins in this position: the first by the templates of the rules
-/// that, read again, leads to the same position. `None` if there is no such word.
+/// The word for the turn of these actions, which begins in this position: of the words that the rules' templates give,
+/// the first that leads to the same position when it is read. `None` if there is no such word.
 pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Option<String> {
     let words = contract.turn_words.as_ref()?;
     let (last, first) = actions.split_last()?;
     let start = world.mark();
-    // A turn has no word if after one of its actions, the last aside, no template has anything to write.
+    // A turn has no word if no template has anything to write after one of its actions (the last may end the turn).
     let has_word = first.iter().all(|it| {
         world.fire(it.action, &it.args).is_ok()
             && turn_texts(world, words).iter().any(Option::is_some)
     });
-    let called = has_word.then(|| {
+    let texts_and_end = has_word.then(|| {
         let before = turn_texts(world, words);
-        let called = texts_with_last(world, words, last, &before);
-        world.fire(last.action, &last.args).ok().map(|()| (called, world.facts().hash()))
+        let texts = texts_with_last(world, words, last, &before);
+        world.fire(last.action, &last.args).ok().map(|()| (texts, world.facts().hash()))
     });
     world.rollback(start);
-    let (called, end) = called.flatten()?;
-    called.into_iter().flatten().find(|it| {
+    let (texts, end) = texts_and_end.flatten()?;
+    texts.into_iter().flatten().find(|it| {
         let Ok(read) = parse_turn(world, contract, it) else { return false };
         let start = world.mark();
         let is_same = read.iter().all(|it| world.fire(it.action, &it.args).is_ok())

@@ -1,8 +1,8 @@
 //! Whole turns as one word: `T<I>e5`, the tank stays and the infantry goes to e5.
 //!
 //! The rules declare the text of a turn (`.meta san "turn [{staying}<]{made,}"`): the texts of each
-//! relation's rows, for a list (`{made,}`) with commas between them; a part in brackets is left out if a
-//! relation in it has no row. The text must be read off before the turn ends: a flag of the game, which the
+//! relation's rows, for a list (`{made,}`) with commas between them; a part in brackets is left out if none of the
+//! relations in it has a row. The text must be written before the turn ends: a flag of the game, which the
 //! rules name as well (`.meta san "hold RELATION"`), keeps a turn from ending by itself meanwhile. Reading
 //! plays turns out, and searches for the text.
 //!
@@ -23,7 +23,7 @@ use super::turn::{LONGEST, goes_on};
 /// Maximum number of actions tried to read a word.
 const TRIES: usize = 20_000;
 
-/// The text of the turn under way by each of the templates; `None` if they have nothing to write.
+/// The text of the turn under way by each of the templates; `None` for a template that has nothing to write.
 pub(super) fn turn_texts(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
     words.texts.iter().map(|parts| written(world, parts)).collect()
 }
@@ -31,38 +31,39 @@ pub(super) fn turn_texts(world: &mut World, words: &TurnWords) -> Vec<Option<Str
 /// The text of some parts; `None` if none of their relations has a row.
 fn written(world: &mut World, parts: &[TurnPart]) -> Option<String> {
     let mut text = String::new();
-    let mut says = false;
+    let mut has_rows = false;
     for part in parts {
         match part {
             TurnPart::Text(it) => text.push_str(it),
             TurnPart::Rows(rel) | TurnPart::List(rel) => {
                 let between = if matches!(part, TurnPart::List(_)) { "," } else { "" };
                 let rows = rows_as_text(world, *rel);
-                says |= !rows.is_empty();
+                has_rows |= !rows.is_empty();
                 text.push_str(&rows.join(between));
             }
             TurnPart::Optional(parts) => {
-                let Some(it) = written(world, parts) else { continue };
-                says = true;
-                text.push_str(&it);
+                let Some(inner) = written(world, parts) else { continue };
+                has_rows = true;
+                text.push_str(&inner);
             }
         }
     }
-    says.then_some(text)
+    has_rows.then_some(text)
 }
 
-/// The lists in templates.
-fn lists(world: &mut World, parts: &[TurnPart], found: &mut Vec<String>) {
+/// Adds the texts of the lists among some parts.
+fn add_lists(world: &mut World, parts: &[TurnPart], found: &mut Vec<String>) {
     for part in parts {
         match part {
             TurnPart::List(rel) => found.push(rows_as_text(world, *rel).join(",")),
-            TurnPart::Optional(parts) => lists(world, parts, found),
+            TurnPart::Optional(parts) => add_lists(world, parts, found),
             TurnPart::Text(_) | TurnPart::Rows(_) => {}
         }
     }
 }
 
-/// The text of a turn that this action ends. `before` is its text until then.
+/// The text of a turn that this action ends, by each of the templates. `before` has its texts without the action, which
+/// stay if nothing is left to write after it.
 pub(super) fn texts_with_last(
     world: &mut World,
     words: &TurnWords,
@@ -109,6 +110,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
+    /// Adds the turns with this word that begin with the actions so far; the turn is known to go on.
     fn go_on(&mut self, world: &mut World) {
         if self.path.len() >= LONGEST || is_over(world, self.contract) {
             return;
@@ -123,15 +125,14 @@ impl Search<'_> {
             let fired = world.fire(mv.action, &mv.args).is_ok();
             let is_open = fired && goes_on(world, self.contract, self.mover);
             let end = world.facts().hash();
-            let goes_on = is_open && self.may_become(world);
             self.path.push(mv.clone());
-            if goes_on {
+            if is_open && self.may_become(world) {
                 self.go_on(world);
             }
             world.rollback(mark);
             if fired && !is_open {
-                let called = texts_with_last(world, self.words, &mv, &before);
-                if called.iter().flatten().any(|it| it == self.text) {
+                let texts = texts_with_last(world, self.words, &mv, &before);
+                if texts.iter().flatten().any(|it| it == self.text) {
                     self.found.entry(end).or_insert_with(|| self.path.clone());
                 }
             }
@@ -144,7 +145,7 @@ impl Search<'_> {
     fn may_become(&self, world: &mut World) -> bool {
         let mut texts = Vec::new();
         for parts in &self.words.texts {
-            lists(world, parts, &mut texts);
+            add_lists(world, parts, &mut texts);
         }
         texts.iter().any(|it| !it.is_empty()) && texts.iter().all(|it| is_within(it, self.text))
     }

@@ -105,7 +105,7 @@ impl Ruleset {
         let marks = contract.marks.iter().map(|it| it.fact);
         // Fields of pieces name squares, which pieces in hand do not have.
         let fields =
-            contract.fields.iter().filter(|it| !(it.about == About::Pieces && contract.pocket));
+            contract.fields.iter().filter(|it| !(it.about == About::Pieces && contract.has_pocket));
         let sides = contract.counters.map(|it| it.fact).into_iter();
         let squares = contract.walls.map(|it| it.fact);
         let fields = fields.map(|it| it.fact).chain(marks).chain(sides).chain(squares);

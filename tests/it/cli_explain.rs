@@ -63,6 +63,21 @@ fn moves_and_attacks() {
     says(&[], &["--fact", "attacks(b1, b3)"], 1, "attacks(b1, b3) does not hold: ", "not: ");
 }
 
+/// The last of several actions is explained in the position after the others: there the pawn has left e2.
+#[test]
+fn the_last_action_of_a_turn() {
+    let double = ["--game", "double-move"];
+    says(&double, &["e2e4,e4e5"], 0, "e4e5 is legal", "the white pawn on e4 moves to e5 [rules/");
+    says(
+        &double,
+        &["--effects", "e2e4,e4e5"],
+        0,
+        "e4e5 does this: ",
+        "the white pawn on e4 moves to e5, if played out",
+    );
+    says(&[], &["--why-not", "e2e4,e7e4"], 0, "e7e4 is not legal: ", "the black pawn on e7");
+}
+
 #[test]
 fn royalty() {
     says(&[], &["--fact", "royal(white, e1)"], 0, "royal(white, e1) holds: ", "king on e1");

@@ -122,6 +122,21 @@ fn rows(game: &mut Game, relation: &str) -> BTreeSet<String> {
     game.world_mut().tuples(rel).iter().map(|it| program.tuple_name(rel, it)).collect()
 }
 
+/// The actions that a question names are played on a copy.
+#[test]
+fn a_question_is_no_change() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &[""; 0]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    game.watch("attacks").unwrap_or_else(|it| panic!("{it}"));
+    game.play_text("e2e4").unwrap_or_else(|it| panic!("{it}"));
+    let told = game.changes();
+    assert!(!told.is_empty());
+    let answer = game.why_move("e7e5,g1f3").unwrap_or_else(|it| panic!("{it}"));
+    assert!(answer.holds);
+    assert_eq!(game.changes(), told);
+}
+
 /// Other presets are other programs, with other numbers for relations and kinds.
 #[test]
 fn a_watch_outlasts_presets_that_come_and_go() {

@@ -1,9 +1,9 @@
 //! The letters of the kinds of piece, for reading and writing.
 //!
-//! A kind's letter is a text of one or several characters: `p`, `+p`. If there are two sides, the first writes it
-//! in capitals; if there are more, each writes its own sign before it, `Rp`: its initial, or the shortest
+//! A kind's letter is a text of one or several characters: `p`, `+p`. If there are two sides, the letters of the first
+//! are capitals; if there are more, each side has a sign before its letters, `Rp`: its initial, or the shortest
 //! prefix of its name that is unique ([`side_signs`]). No letter is a prefix of another (`check_letters`), so
-//! a row of them can be read from left to right. Deliberately absent: reading them from the rules, and
+//! a row of them can be read from left to right. Deliberately absent: reading letters from the rules, and
 //! checking them (`read_letters`).
 
 use crate::facts::{Domain, Shape};
@@ -20,11 +20,11 @@ pub(in crate::moves) struct Letters {
 #[derive(Debug)]
 pub(super) struct Letter {
     pub(super) kind: i64,
-    /// As the second of two sides writes it, and each of more than two.
+    /// For the second of two sides, and for each of more than two.
     pub(super) small: String,
-    /// As the first of two sides writes it.
+    /// For the first of two sides.
     pub(super) capital: String,
-    /// As it is written in moves.
+    /// In moves.
     pub(super) san: String,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct LeadingPiece {
 
 impl Letters {
     pub(super) fn new(mut kinds: Vec<Letter>, sides: &Domain) -> Self {
-        // Where the rules have not been checked, one may be a prefix of another: then the longer one is meant.
+        // In rules that have not been checked, a letter may be a prefix of another: then the longer one is meant.
         kinds.sort_by_key(|it| (std::cmp::Reverse(it.small.len()), it.kind));
         let sides = match sides.size() {
             0..=2 => Vec::new(),
@@ -132,15 +132,15 @@ impl Letters {
     }
 }
 
-/// The sign of each side in a FEN, in small letters, as the side to move is written: the shortest prefix of its name
-/// that no other side's name has, the initial at least.
+/// The sign of each side in a FEN, in small letters, as in the field of the side to move: the shortest prefix of its name
+/// that no other side's name has, at least the initial.
 pub(super) fn side_signs(sides: &Domain) -> Vec<String> {
     let Shape::Members(names) = &sides.shape else { return Vec::new() };
     let sign = |name: &String| {
-        let ends = name.char_indices().skip(1).map(|it| it.0).chain([name.len()]);
+        let mut ends = name.char_indices().skip(1).map(|it| it.0).chain([name.len()]);
         let is_own =
             |end: &usize| names.iter().filter(|it| it.starts_with(&name[..*end])).count() < 2;
-        let end = ends.into_iter().find(is_own).unwrap_or(name.len());
+        let end = ends.find(is_own).unwrap_or(name.len());
         name[..end].to_ascii_lowercase()
     };
     names.iter().map(sign).collect()

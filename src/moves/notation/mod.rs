@@ -8,7 +8,6 @@ mod fen;
 pub(super) mod letters;
 mod pgn;
 mod read_letters;
-
 mod san;
 mod uci;
 
@@ -45,7 +44,7 @@ pub enum MoveFault {
     /// The side to move has no such piece on that square.
     #[error("there is no such piece")]
     NoSuchPiece,
-    /// More than one legal move is meant; their full texts.
+    /// More than one legal move may be meant; their full texts.
     #[error("ambiguous, it may mean {}", candidates.join(", "))]
     Ambiguous { candidates: Vec<String> },
     /// A capture by a pawn-like piece that is written like a move without capture; the full texts.
@@ -64,7 +63,7 @@ pub enum MoveFault {
 
 impl MoveError {
     fn new(text: &str, reason: MoveFault) -> Self {
-        Self { text: text.into(), reason }
+        Self { text: text.trim().into(), reason }
     }
 
     /// The moves that may have been meant, the likeliest first.

@@ -1,5 +1,5 @@
-//! Reads the letters of the kinds of piece from the rules, once if they are static, else whenever a FEN or a move is
-//! read or written, and checks that they can be read back.
+//! Reads the letters of the kinds of piece from the rules (once if they are static, else whenever a FEN or a move is
+//! read or written), and checks that they can be read back.
 
 use std::sync::Arc;
 
@@ -75,11 +75,11 @@ const TAKEN: &str = "/[](){},;=@$-.%\"";
 /// Signs that comment on a move, or mark check and mate.
 const COMMENTS: [char; 4] = ['+', '#', '!', '?'];
 
-/// Checks that every kind has a letter that can be read back, on boards and in moves. With two sides, a letter of
-/// signs alone (`*`) has no capital: a FEN with it means a piece of the second side.
+/// Checks that every kind has a letter that can be read back, on boards and in moves. A letter of signs alone (`*`) has no
+/// capital: if there are two sides, it always means a piece of the second.
 ///
 /// # Errors
-/// The kind, and what is wrong with its letter.
+/// Names the first kind whose letter cannot be used, and what is wrong with it.
 pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), LetterFault> {
     let program = world.program().clone();
     let mut known: Vec<(String, String)> = Vec::new();
@@ -89,22 +89,15 @@ pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), Lette
         let text = text_of(world, contract.letter, kind);
         let Some(text) = text else { return Err(LetterFault::Missing { kind: name }) };
         well_formed(contract, &name, &text)?;
-        if let Some((_, other)) = known.iter().find(|it| it.0 == text) {
-            return Err(LetterFault::Same { kind: name, other: other.clone(), text });
-        }
-        for (letter, other) in &known {
-            let (other, letter) = (other.clone(), letter.clone());
-            if letter.starts_with(&text) {
-                return Err(LetterFault::Begins { kind: name, text, other, longer: letter });
-            }
-            if text.starts_with(&letter) {
-                return Err(LetterFault::Begins {
-                    kind: other,
-                    text: letter,
-                    other: name,
-                    longer: text,
-                });
-            }
+        let clashes = |it: &&(String, String)| it.0.starts_with(&text) || text.starts_with(&it.0);
+        if let Some((letter, other)) = known.iter().find(clashes).cloned() {
+            let mut pair = [(text, name), (letter, other)];
+            pair.sort_by_key(|it| it.0.len());
+            let [(text, kind), (longer, other)] = pair;
+            return Err(match text == longer {
+                true => LetterFault::Same { kind, text, other },
+                false => LetterFault::Begins { kind, text, other, longer },
+            });
         }
         let other = contract.san_letter.and_then(|it| text_of(world, it, kind));
         other.iter().try_for_each(|it| fit_for_moves(&name, it))?;

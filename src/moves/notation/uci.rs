@@ -1,20 +1,19 @@
 //! UCI text of moves, as the templates of the actions spell it.
 //!
-//! Castling is also read in the other common form, whichever the game writes: castling piece to the rook's
-//! square, or to its own destination.
+//! Castling has two common forms: the castling piece goes to the rook's square, or to its own destination. Both are read,
+//! whichever of them the game writes.
 
 use std::cmp::Reverse;
-
-use crate::derive::World;
-use crate::facts::EntityId;
 
 use super::super::action::{
     LegalityMode, Move, is_legal, is_over, is_pseudo, legal_moves, open_moves,
 };
 use super::super::contract::Contract;
+use super::super::names::entity_of;
 use super::super::template::{SquarePart, Stop, arguments, render, spell};
 use super::chess::{is_written_so, moves_two, written_otherwise};
 use super::{MoveError, MoveFault};
+use crate::derive::World;
 
 /// The UCI text of a move.
 pub fn to_uci(world: &mut World, mv: &Move) -> String {
@@ -25,14 +24,16 @@ pub fn to_uci(world: &mut World, mv: &Move) -> String {
 /// The legal moves with their texts, sorted by text.
 pub fn listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let moves = legal_moves(world, contract);
-    let mut rows: Vec<_> = moves.into_iter().map(|it| (to_uci(world, &it), it)).collect();
-    rows.sort();
-    rows
+    with_texts(world, moves)
 }
 
 /// The actions of the side to move, even if the game is over, with their texts, sorted by text.
 pub fn open_listing(world: &mut World, contract: &Contract) -> Vec<(String, Move)> {
     let moves = open_moves(world, contract, LegalityMode::Declared);
+    with_texts(world, moves)
+}
+
+fn with_texts(world: &mut World, moves: Vec<Move>) -> Vec<(String, Move)> {
     let mut rows: Vec<_> = moves.into_iter().map(|it| (to_uci(world, &it), it)).collect();
     rows.sort();
     rows
@@ -66,17 +67,17 @@ pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<M
 }
 
 /// Whether capitals of a text may stand for small letters: promotion letters are often written so, `a7a8Q`, and sometimes
-/// whole texts are. A capital before small letters is that of a piece in SAN: `B2d3` is no move from b2.
+/// whole texts. But a capital before small letters is the letter of a piece in SAN: `B2d3` is no move from b2.
 fn may_be_lowered(text: &str) -> bool {
     let is_small = |it: char| it.is_ascii_lowercase();
     !text.starts_with(|it: char| it.is_ascii_uppercase()) || !text.contains(is_small)
 }
 
-/// The legal one of the moves that a text fits. One that is written exactly so is preferred to those that may
-/// also be written so, then the lowest `rank`; only one may be left.
+/// The legal one of the moves that a text fits: preferably one whose UCI is exactly this text, else the one of the lowest
+/// `rank`.
 ///
 /// # Errors
-/// Several are left.
+/// Several have the lowest rank.
 fn meant(
     world: &mut World,
     contract: &Contract,
@@ -107,8 +108,8 @@ fn meant(
     }
 }
 
-/// If none of the moves that a text may mean is written exactly so, the one of the highest rank explains why
-/// the text is refused.
+/// The moves that a text may mean, in the order in which they may explain why it is refused: if none has exactly this
+/// text, those of the highest rank come first.
 fn last_resort_first(world: &mut World, mut candidates: Vec<Move>, text: &str) -> Vec<Move> {
     if !candidates.iter().any(|it| to_uci(world, it) == text) {
         let program = world.program();
@@ -126,9 +127,9 @@ fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {
     }
 }
 
-/// The moves, legal or not, that a text fits: pseudo-legal ones first; of these castling, then moves that are written
-/// exactly so, then those of the lowest rank, then those of pieces in hand. Castling in the other form is not among them
-/// (`written_otherwise`).
+/// The moves, legal or not, that a text fits: first those that are pseudo-legal, then castling, then those whose UCI is
+/// exactly this text, then those of the lowest rank, then those of pieces in hand. Castling in the form that the game
+/// does not write is not among them (`written_otherwise`).
 ///
 /// # Errors
 /// No action's text looks like this.
@@ -167,14 +168,13 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     Ok(moves)
 }
 
-/// Whether the piece of a move is in the hand of the side to move. A text that names no square of the piece fits pieces on
-/// the board and of the other side as well, but means this one.
+/// Whether the piece of a move is in the hand of the side to move. A text without the piece's square also fits pieces on
+/// the board and in other hands, but means such a piece.
 fn is_from_hand(world: &World, contract: &Contract, mv: &Move) -> bool {
     let facts = world.facts();
-    let piece = mv.arg(world.program(), "piece").and_then(|it| u32::try_from(it).ok());
-    contract.pocket
-        && piece.map(EntityId).is_some_and(|it| {
-            facts.get_raw(it, contract.at.attr).is_none()
-                && facts.get_raw(it, contract.color.attr) == contract.mover(facts)
-        })
+    let piece = mv.arg(world.program(), "piece").and_then(entity_of);
+    piece.filter(|_| contract.has_pocket).is_some_and(|it| {
+        facts.get_raw(it, contract.at.attr).is_none()
+            && facts.get_raw(it, contract.color.attr) == contract.mover(facts)
+    })
 }

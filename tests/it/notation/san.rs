@@ -148,6 +148,7 @@ fn text_that_is_no_move() {
     for (text, offset) in [
         ("", 0),
         ("Nx", 2),
+        (" Nx ", 2),
         ("Zc3", 0),
         ("N?c3", 1),
         ("Nyc3", 1),
@@ -161,7 +162,7 @@ fn text_that_is_no_move() {
         let MoveFault::Malformed { offset: found, .. } = error.reason else {
             panic!("{text}: {error}")
         };
-        assert_eq!(found, offset, "{text}");
+        assert_eq!((found, error.text.as_str()), (offset, text.trim()));
     }
     let error = read(&mut table, "Bc3").expect_err("no bishop");
     assert_eq!(error.reason, MoveFault::NoSuchPiece);

@@ -111,6 +111,10 @@ fn what_cannot_be_kept_is_played_again() {
     let wrong: GameSnapshot =
         serde_json::from_str(&text.replacen("\"e4\"]", "\"e3\"]", 1)).unwrap();
     assert!(rules.restore_snapshot(&wrong).is_none());
+    // A rewind to a position that was not yet there: whoever followed it would go round for ever.
+    let side = "\"turn_goes_on\":false";
+    let wrong = text.replacen(side, &format!("{side},\"rewound_to\":1"), 1);
+    assert!(rules.restore_snapshot(&serde_json::from_str(&wrong).unwrap()).is_none());
     // Rules that were changed on the way.
     catalogue.set_active(&rules, &mut game, &["coregal:white"]).unwrap();
     assert!(game.snapshot().is_none());

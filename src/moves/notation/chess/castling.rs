@@ -1,9 +1,9 @@
 //! Rights to castle in a FEN: read, stated as facts, written. `.meta fen "shredder"` writes them as
 //! file letters.
 //!
-//! `.meta fen "unmoved RELATION"` lets the files of other pieces follow that have not moved (`KQBCDFG`): pieces on the
-//! home rank for which that flag is true. Who has a right to castle has the flag, too, and no letter for it. Then a file
-//! letter is no right to castle.
+//! `.meta fen "unmoved RELATION"` adds the files of other pieces that have not moved (`KQBCDFG`): pieces on the home rank
+//! for which that flag is true. Pieces with a right to castle have the flag as well, but no second letter. In such a game
+//! a file letter never is a right to castle.
 //!
 //! **Castling letters.** `K` and `Q` (the initials of the wings) mean the outermost rook of the
 //! wing, a file letter means the rook on that file, both on the side's home rank, which is its
@@ -19,6 +19,7 @@ use crate::rules::Program;
 use super::super::super::contract::Contract;
 use super::super::super::finder::Fact;
 use super::super::super::meta_lines::fen_lines;
+use super::super::super::names::entity_of;
 use super::super::fen::parts::{FenError, Part, Placed, initial, initials};
 use super::Oddity;
 use super::roles::Castling;
@@ -41,6 +42,7 @@ impl FenStyle {
     }
 }
 
+/// A castling right as read.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Right {
     letter: char,
@@ -139,8 +141,8 @@ impl Castling {
 
     pub(super) fn write(&self, world: &mut World, contract: &Contract, style: FenStyle) -> String {
         let rooks: Vec<EntityId> = world.facts().entities_with(self.right.attr).collect();
-        let mut written: Vec<Written> =
-            rooks.into_iter().filter_map(|it| right(world, contract, self, it)).collect();
+        let mut written: Vec<WrittenRight> =
+            rooks.into_iter().filter_map(|it| written_right(world, contract, self, it)).collect();
         written.sort();
         let unmoved = self.unmoved.map(|it| unmoved_files(world, contract, self, it));
         let unmoved = unmoved.unwrap_or_default();
@@ -163,7 +165,9 @@ struct Pair {
     castler: EntityId,
     rook: EntityId,
     wing: i64,
+    /// The file of the castling piece.
     from: i64,
+    /// The file of the rook.
     file: i64,
 }
 
@@ -176,25 +180,19 @@ impl Pair {
         castlers: &[(EntityId, Placed)],
         (rook, rook_at): (EntityId, Placed),
     ) -> Option<Self> {
-        let board = contract.board;
-        let file = board.file(rook_at.square?);
+        let (board, corner) = (contract.board, rook_at.square?);
+        let file = board.file(corner);
         let mut pairs = Vec::new();
         for &(castler, at) in castlers.iter().filter(|it| it.0 != rook) {
-            let way = [at.square, rook_at.square, None];
-            let wing = world.first(roles.wing, &way).map(|it| it[2]);
-            let from = at.square.map(|it| board.file(it));
-            pairs.extend(wing.zip(from).map(|(wing, from)| Self {
-                castler,
-                rook,
-                wing,
-                from,
-                file,
-            }));
+            let Some(square) = at.square else { continue };
+            let Some(wing) = wing_of(world, roles, square, corner) else { continue };
+            pairs.push(Self { castler, rook, wing, from: board.file(square), file });
         }
         let off_centre = |it: &Self| it.from != i64::from(board.files) / 2;
         pairs.into_iter().min_by_key(|it| (off_centre(it), it.distance(it.file)))
     }
 
+    /// The distance of the castling piece from a file.
     fn distance(&self, file: i64) -> i64 {
         (self.from - file).abs()
     }
@@ -225,17 +223,17 @@ fn home_rank(
         .collect()
 }
 
-/// A castling right with its sort key and text.
+/// A castling right to write; the fields are in the order by which rights are sorted.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Written {
+struct WrittenRight {
     side: i64,
     wing: i64,
-    /// 0 for the outermost rook of the wing.
+    /// Number of the side's rooks further out on the wing.
     inner: usize,
     file: i64,
 }
 
-fn letter(right: &Written, wings: &Domain, style: FenStyle) -> char {
+fn letter(right: &WrittenRight, wings: &Domain, style: FenStyle) -> char {
     let by_wing = style == FenStyle::XFen && right.inner == 0;
     match by_wing.then(|| initial(wings, right.wing)).flatten() {
         Some(initial) => of_side(right.side, initial),
@@ -252,7 +250,7 @@ fn of_side(side: i64, letter: char) -> char {
     if side == 0 { letter.to_ascii_uppercase() } else { letter }
 }
 
-/// The sides and files of the unmoved pieces on home ranks that have no part in a right to castle, in order.
+/// The unmoved pieces on home ranks that have no part in a right to castle, by side and file.
 fn unmoved_files(
     world: &mut World,
     contract: &Contract,
@@ -279,15 +277,15 @@ fn unmoved_files(
     home.map(|(side, square)| (side, contract.board.file(square))).collect()
 }
 
-fn right(
+/// The right of a rook that has one.
+fn written_right(
     world: &mut World,
     contract: &Contract,
     roles: &Castling,
     rook: EntityId,
-) -> Option<Written> {
+) -> Option<WrittenRight> {
     let facts = world.facts();
-    let castler = facts.get_raw(rook, roles.right.attr)?;
-    let castler = EntityId(u32::try_from(castler).ok()?);
+    let castler = entity_of(facts.get_raw(rook, roles.right.attr)?)?;
     let side = facts.get_raw(rook, contract.color.attr)?;
     let from = facts.get_raw(castler, contract.at.attr)?;
     let corner = facts.get_raw(rook, contract.at.attr)?;
@@ -295,7 +293,7 @@ fn right(
     let board = contract.board;
     let distance = |square: i64| (board.file(square) - board.file(from)).abs();
     let facts = world.facts();
-    // The side's pieces further from the castling piece; few positions have any.
+    // The side's pieces that are further from the castling piece; few positions have any.
     let others = facts.entities_with(contract.at.attr).filter_map(|it| {
         let square = facts.get_raw(it, contract.at.attr)?;
         let is_further = distance(square) > distance(corner);
@@ -309,9 +307,10 @@ fn right(
             && wing_of(world, roles, from, square) == Some(wing)
     };
     let inner = others.iter().copied().filter(is_rook).count();
-    Some(Written { side, wing, inner, file: board.file(corner) })
+    Some(WrittenRight { side, wing, inner, file: board.file(corner) })
 }
 
-fn wing_of(world: &mut World, roles: &Castling, from: i64, rook: i64) -> Option<i64> {
-    world.first(roles.wing, &[Some(from), Some(rook), None]).map(|it| it[2])
+/// The wing of a castling piece on which a rook stands, by their squares.
+fn wing_of(world: &mut World, roles: &Castling, from: i64, corner: i64) -> Option<i64> {
+    world.first(roles.wing, &[Some(from), Some(corner), None]).map(|it| it[2])
 }

@@ -16,6 +16,7 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME};
 
 use super::super::contract::Contract;
+use super::super::names::entity_of;
 use super::fen::parts::{FenError, FenField, NamedField, Parts, Placed, number};
 
 pub use castling::FenStyle;
@@ -30,7 +31,7 @@ pub(super) use moves::{
 /// The column of an action that says what its piece becomes.
 pub(super) const BECOMES: &str = "promotion";
 
-/// What may stand behind the destination in the text of a move, for errors about texts that go on otherwise.
+/// What is expected after the destination in the text of a move, for error messages.
 pub(super) const BECOMES_EXPECTED: &str = "a promotion such as =Q, or the end";
 
 /// The fields that the FEN of chess has besides what all games have.
@@ -95,8 +96,8 @@ impl Roles {
     /// Reads the FEN fields of these roles.
     pub(super) fn read(&self, parts: &mut Parts<'_>) -> Result<Fields, FenError> {
         let mut fields = Fields::default();
-        // Other programs write neither field for games that they know without castling and en passant captures, also where
-        // our rules have the roles: then a counter is next.
+        // Our rules may have castling and en passant captures in a game that other programs know without: their FEN has
+        // neither field, so a counter is next.
         if self.castling.is_some() && parts.next_is(|it| it.bytes().all(|it| it.is_ascii_digit())) {
             return Ok(fields);
         }
@@ -109,7 +110,7 @@ impl Roles {
         Ok(fields)
     }
 
-    /// Reads the counter of half-moves, which follows these fields.
+    /// Reads the half-move clock. It is apart from the other fields because counters of the sides may stand before it.
     pub(super) fn read_clock(
         &self,
         parts: &mut Parts<'_>,
@@ -170,33 +171,33 @@ impl Roles {
         fields
     }
 
-    /// Writes the counter of half-moves, which follows these fields.
+    /// Writes the half-move clock.
     pub(super) fn write_clock(&self, world: &World) -> Option<String> {
         self.clock.map(|it| world.facts().get_raw(GAME, it.attr).unwrap_or(0).to_string())
     }
 
-    /// The royal pieces that `check` has: those of the side to move that must be safe and are attacked.
+    /// The royal pieces in rows of `check`: those of the side to move that must be safe and are attacked.
     pub fn threatened(&self, world: &mut World, contract: &Contract) -> BTreeSet<EntityId> {
-        // The relation has attacker and target: the attacked piece is the last column of entities.
         let Some(rel) = self.check else { return BTreeSet::new() };
         let program = world.program().clone();
         let entities = contract.entity_type(&program);
         let columns = &program.relation(rel).columns;
+        // The attacker comes first, so the attacked piece is the last column of entities.
         let Some(at) = columns.iter().rposition(|it| Some(it.ty) == entities) else {
             return BTreeSet::new();
         };
         let rows = world.tuples(rel);
-        rows.iter().filter_map(|it| u32::try_from(*it.get(at)?).ok()).map(EntityId).collect()
+        rows.iter().filter_map(|it| entity_of(*it.get(at)?)).collect()
     }
 
-    /// Whether a piece could go to a square if nothing forbade it. Of several pieces that the text of an illegal move may
-    /// mean, such a piece is the more likely one.
+    /// Whether a piece could go to a square if nothing forbade it. If the text of an illegal move may mean several pieces,
+    /// it likely means such a piece.
     pub(super) fn goes(&self, world: &mut World, piece: EntityId, to: i64) -> bool {
         self.goes.is_some_and(|rel| world.contains(rel, &[i64::from(piece.0), to]))
     }
 
-    /// The suffix of a move of `mover`, after which the world is: `+` if the side that has the turn now is in check, or if
-    /// that is still `mover`, another side.
+    /// The suffix of the move that `mover` has just made: `+` if the side to move is in check, or, if that is still
+    /// `mover`, if another side is.
     pub(super) fn suffix(
         &self,
         world: &mut World,
@@ -212,7 +213,7 @@ impl Roles {
     }
 }
 
-/// Whether royal pieces of another side than this one are threatened.
+/// Whether royal pieces of a side other than this one are threatened.
 fn is_other_exposed(world: &mut World, contract: &Contract, side: Option<i64>) -> bool {
     let mut others = (0..contract.side_count(world.program())).filter(|it| Some(*it) != side);
     contract.exposed.is_some_and(|exposed| others.any(|it| world.contains(exposed, &[it])))

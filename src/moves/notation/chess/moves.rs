@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
-use crate::facts::EntityId;
 use crate::rules::{ActionId, TemplatePart, Type};
 
 use super::super::super::action::{Move, column_of, legal_moves};
 use super::super::super::contract::Contract;
+use super::super::super::names::entity_of;
 use super::super::super::template::{Spelling, keys_of};
 use super::super::uci::to_uci;
 use super::super::{MoveError, MoveFault};
@@ -17,9 +17,8 @@ use super::Castling;
 /// The rook of a castling move: the argument named `rook`, if it may castle.
 fn castling_rook(world: &World, contract: &Contract, mv: &Move) -> Option<i64> {
     let rook = mv.arg(world.program(), "rook")?;
-    let id = EntityId(u32::try_from(rook).ok()?);
-    let partner = contract.notation.castling?.right;
-    world.facts().contains(id, partner.attr).then_some(rook)
+    let right = contract.notation.castling?.right;
+    world.facts().contains(entity_of(rook)?, right.attr).then_some(rook)
 }
 
 /// Whether a move is castling, which moves two pieces.
@@ -27,7 +26,7 @@ pub(in super::super) fn moves_two(world: &World, contract: &Contract, mv: &Move)
     castling_rook(world, contract, mv).is_some()
 }
 
-/// Whether the square is the one that the game writes for a castling move; another square is another move.
+/// Whether the square of a castling move is the one that the game writes for it. True of all other moves.
 pub(in super::super) fn is_written_so(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let to = mv.arg(world.program(), "to");
     match (contract.notation.castling, castling_rook(world, contract, mv), to) {
@@ -36,8 +35,8 @@ pub(in super::super) fn is_written_so(world: &mut World, contract: &Contract, mv
     }
 }
 
-/// The legal castling move whose piece stands on the text's first square and whose rook stands on,
-/// or whose destination is, the second.
+/// The legal castling move that a text means in either common form: the text is the square of the castling piece, then
+/// that of the rook or the piece's destination.
 pub(in super::super) fn written_otherwise(
     world: &mut World,
     contract: &Contract,
@@ -63,10 +62,9 @@ pub(in super::super) fn written_otherwise(
 /// Both common texts of a castling move.
 fn castling_texts(world: &mut World, contract: &Contract, mv: &Move) -> Vec<String> {
     let facts = world.facts();
-    let entity = |raw: i64| u32::try_from(raw).ok().map(EntityId);
-    let rook = castling_rook(world, contract, mv).and_then(entity);
+    let rook = castling_rook(world, contract, mv).and_then(entity_of);
     let partner_of = |it| facts.get_raw(it, contract.notation.castling?.right.attr);
-    let piece = rook.and_then(partner_of).and_then(entity);
+    let piece = rook.and_then(partner_of).and_then(entity_of);
     let (Some(rook), Some(piece)) = (rook, piece) else {
         return Vec::new();
     };
@@ -77,18 +75,12 @@ fn castling_texts(world: &mut World, contract: &Contract, mv: &Move) -> Vec<Stri
     let to = fired.ok().and_then(|()| world.facts().get_raw(piece, contract.at.attr));
     world.rollback(mark);
     let squares = world.program().schema.domain(contract.board.domain);
-    let Some(from) = from.map(|it| squares.member_name(it)) else {
-        return Vec::new();
-    };
-    [corner, to]
-        .into_iter()
-        .flatten()
-        .map(|it| format!("{from}{}", squares.member_name(it)))
-        .collect()
+    let text = |to| Some(format!("{}{}", squares.member_name(from?), squares.member_name(to?)));
+    [corner, to].into_iter().filter_map(text).collect()
 }
 
-/// Castling that is not even pseudo-legal (the way is blocked, the right is lost): the rooks on the wing that
-/// the text names.
+/// The castling moves with the rooks on the wing that a text names, even if they are not pseudo-legal (the way is
+/// blocked, the right is lost).
 pub(in super::super) fn more_tries(
     world: &mut World,
     contract: &Contract,
@@ -97,21 +89,19 @@ pub(in super::super) fn more_tries(
 ) -> Vec<Move> {
     let Some(roles) = contract.notation.castling else { return Vec::new() };
     let program = world.program().clone();
-    let program = program.as_ref();
     let wings = wings(world, &roles, spelling);
     let columns = &program.relation(program.action(action).rel).columns;
-    let rook_at = column_of(program, action, "rook");
-    let to_at = column_of(program, action, "to");
+    let rook_at = column_of(&program, action, "rook");
+    let to_at = column_of(&program, action, "to");
     let (Some(rook_at), Some(to_at), 2) = (rook_at, to_at, columns.len()) else {
         return Vec::new();
     };
     let mut moves = Vec::new();
-    for (rook, corner) in rooks(world, contract, &roles, &wings) {
-        let written = world.matching(roles.castling_text, &[Some(rook), None]);
-        let to = written.first().map_or(corner, |row| row[1]);
+    for rook in rooks(world, contract, &roles, &wings) {
+        let written = world.first(roles.castling_text, &[Some(rook.id), None]);
         let mut args = Tuple::from_slice(&[0, 0]);
-        args[rook_at] = rook;
-        args[to_at] = to;
+        args[rook_at] = rook.id;
+        args[to_at] = written.map_or(rook.square, |row| row[1]);
         moves.push(Move { action, args });
     }
     moves
@@ -137,37 +127,41 @@ fn wings(world: &mut World, roles: &Castling, spelling: &Spelling<'_>) -> BTreeS
     wings
 }
 
-/// The mover's rooks that stand on one of the wings of a piece that castles, with their
-/// squares.
+/// A piece of the side to move.
+struct OwnPiece {
+    id: i64,
+    kind: i64,
+    square: i64,
+}
+
+/// The mover's rooks that stand on one of the wings of a piece that castles.
 fn rooks(
     world: &mut World,
     contract: &Contract,
     roles: &Castling,
     wings: &BTreeSet<i64>,
-) -> Vec<(i64, i64)> {
+) -> Vec<OwnPiece> {
     let facts = world.facts();
     let mover = contract.mover(facts);
-    let own: Vec<(i64, i64, i64)> = facts
+    let mut own: Vec<OwnPiece> = facts
         .entities_with(contract.at.attr)
         .filter(|&it| facts.get_raw(it, contract.color.attr) == mover)
         .filter_map(|it| {
             let kind = facts.get_raw(it, contract.kind.attr)?;
-            Some((i64::from(it.0), kind, facts.get_raw(it, contract.at.attr)?))
+            let square = facts.get_raw(it, contract.at.attr)?;
+            Some(OwnPiece { id: i64::from(it.0), kind, square })
         })
         .collect();
-    let mut rooks = Vec::new();
-    for &(rook, kind, corner) in &own {
-        let is_rook = world.contains(roles.castling_rook, &[kind]);
-        let stands = is_rook
-            && own.iter().any(|&(_, kind, from)| {
-                world.contains(roles.castler, &[kind])
-                    && wings.iter().any(|it| world.contains(roles.wing, &[from, corner, *it]))
-            });
-        if stands {
-            rooks.push((rook, corner));
-        }
-    }
-    rooks
+    let castlers = own.iter().filter(|it| world.contains(roles.castler, &[it.kind]));
+    let origins: Vec<i64> = castlers.map(|it| it.square).collect();
+    let is_on_wing = |world: &mut World, square: i64| {
+        let mut ways = origins.iter().flat_map(|from| wings.iter().map(move |wing| (*from, *wing)));
+        ways.any(|(from, wing)| world.contains(roles.wing, &[from, square, wing]))
+    };
+    own.retain(|it| {
+        world.contains(roles.castling_rook, &[it.kind]) && is_on_wing(world, it.square)
+    });
+    own
 }
 
 /// Whether a move is an en passant capture: it counts as a capture even if the captured piece survives.

@@ -29,7 +29,7 @@ impl Passing {
         }
     }
 
-    /// States the en passant square, unless by the rules no piece has passed it.
+    /// States the en passant square, unless no piece has just passed it by the rules.
     pub(super) fn place(
         &self,
         world: &mut World,
@@ -55,14 +55,12 @@ impl Passing {
         Err(Oddity::NothingPassed { square: squares.member_name(square) })
     }
 
+    /// The en passant square if a capture there is legal, with the square of the piece that passed if the rules have it.
     pub(super) fn write(&self, world: &mut World, contract: &Contract) -> String {
-        let legal = world.tuples(self.same_passed);
-        let Some(square) = legal.first().and_then(|it| it.first()) else {
-            return "-".into();
-        };
+        let Some(row) = world.first(self.same_passed, &[None]) else { return "-".into() };
         let squares = world.program().schema.domain(contract.board.domain);
         let victim = self.victim.and_then(|it| world.facts().get_raw(GAME, it.attr));
         let victim = victim.map(|it| squares.member_name(it)).unwrap_or_default();
-        format!("{}{victim}", squares.member_name(*square))
+        format!("{}{victim}", squares.member_name(row[0]))
     }
 }

@@ -4,7 +4,7 @@ use crate::facts::DomainId;
 use crate::rules::RelId;
 
 use super::super::super::finder::{Fact, Finder, Slot, Source};
-use super::super::super::meta_lines::{called, fen_lines_of};
+use super::super::super::meta_lines::{fen_lines_of, full_name};
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Roles {
     pub(super) check: Option<RelId>,
     /// Kinds whose moves SAN writes without a letter.
     pub unlettered: Option<RelId>,
-    /// `goes(piece, square)`: where pieces can go, whether something forbids it or not.
+    /// `goes(piece, square)`: the squares that a piece could go to if nothing forbade it.
     pub(super) goes: Option<RelId>,
 }
 
@@ -56,11 +56,11 @@ impl Roles {
     /// Finds what the rules declare.
     pub(in crate::moves) fn find(finder: &mut Finder<'_>) -> Self {
         let program = finder.program;
-        let unlettered = finder.current("pawn_like_kind", "marches");
+        let unlettered = finder.name_in_use("pawn_like_kind", "marches");
         Self {
             castling: Castling::find(finder),
             passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
-            clock: finder.optional("clock", Slot::Int),
+            clock: finder.optional_game("clock", Slot::Int),
             in_check: finder.optional_relation("in_check", &[]),
             check: program.relation_named("check"),
             unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),
@@ -78,9 +78,9 @@ impl Roles {
         passing.into_iter().chain(castling).chain([self.clock]).flatten()
     }
 
-    /// Those of them that a FEN states only if they make a difference.
+    /// Those of the [stated facts](Self::stated_facts) that a FEN states only if they make a difference.
     pub fn conditional_facts(&self) -> impl Iterator<Item = Fact> {
-        self.passing.map(|it| [Some(it.ep), it.victim]).into_iter().flatten().flatten()
+        self.passing.into_iter().flat_map(|it| [Some(it.ep), it.victim]).flatten()
     }
 }
 
@@ -89,7 +89,7 @@ impl Castling {
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Kind, Side, Square};
         let wings = Slot::Named("Wing");
-        let name = finder.current("castling_right", "partner");
+        let name = finder.name_in_use("castling_right", "partner");
         finder.program.relation_named(name)?;
         let right = finder.piece(name, Entity);
         let castler = finder.rules("castler", &[Kind]);
@@ -97,7 +97,6 @@ impl Castling {
         let wing = finder.rules("wing", &[Square, Square, wings]);
         let castling_text = finder.rules("castling_text", &[Entity, Square]);
         let last_rank = finder.rules("last_rank", &[Side, Square]);
-        // The castling rights are followed by the files of pieces that have not moved.
         let unmoved = named_by(finder, "unmoved", Source::Flag, Slot::Entity);
         Some(Self {
             right: right?,
@@ -117,7 +116,6 @@ impl Passing {
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Square};
         let ep = finder.game("ep", Square);
-        // The en passant square may be followed by the square of the piece that passed it.
         let victim = named_by(finder, "passed", Source::Game, Square);
         let passed = finder.rules("passed", &[Entity, Square, Square]);
         let same_passed = finder.rules("same_passed", &[Square]);
@@ -135,7 +133,7 @@ fn named_by(
 ) -> Option<Fact> {
     let mut named: Option<Fact> = None;
     for (name, file) in fen_lines_of(finder.program, word) {
-        let name = called(finder.program, file, name);
+        let name = full_name(finder.program, file, name);
         let found = finder.input(&name, source, &[slot]);
         named = finder.agreed(&format!("the word {word}"), named, found, |it| it.rel);
     }

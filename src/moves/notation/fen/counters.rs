@@ -5,16 +5,16 @@ use crate::derive::World;
 use crate::facts::EntityId;
 
 use super::super::super::contract::Contract;
-use super::super::super::finder::Counters;
+use super::super::super::finder::{Counters, CountersForm};
 use super::parts::{By, FenError, FenField, Parts};
 
 /// The number of each side in a text.
 pub(super) type Numbers = Vec<Option<i64>>;
 
-/// The field, if the game has it at this place and the next word is one.
-pub(super) fn read(parts: &mut Parts<'_>, signed: bool) -> Result<Option<Numbers>, FenError> {
+/// Reads the field, if the game has it in this form and the next word may be it.
+pub(super) fn read(parts: &mut Parts<'_>, form: CountersForm) -> Result<Option<Numbers>, FenError> {
     let By { program, contract, .. } = parts.by;
-    if contract.counters.is_none_or(|it| it.signed != signed) {
+    if contract.counters.is_none_or(|it| it.form != form) {
         return Ok(None);
     }
     let Some(part) = parts.take_if(FenField::Counters, |it| it.contains('+') && !it.contains('='))
@@ -22,7 +22,7 @@ pub(super) fn read(parts: &mut Parts<'_>, signed: bool) -> Result<Option<Numbers
         return Ok(None);
     };
     let count = usize::try_from(contract.side_count(program)).unwrap_or_default();
-    let text = if signed { part.text.strip_prefix('+') } else { Some(part.text) };
+    let text = part.text.strip_prefix(form.sign());
     let value = |it: &str| match it {
         "-" => Some(None),
         _ => it.parse().ok().map(Some),
@@ -32,13 +32,12 @@ pub(super) fn read(parts: &mut Parts<'_>, signed: bool) -> Result<Option<Numbers
         Some(numbers) => Ok(Some(numbers)),
         None => {
             let example = vec!["N"; count].join("+");
-            let sign = if signed { "+" } else { "" };
-            Err(part.refuse(format!("a number of each side, {sign}{example}")))
+            Err(part.refuse(format!("a number of each side, {}{example}", form.sign())))
         }
     }
 }
 
-/// States the numbers of a text, or without them those of the start.
+/// States the numbers of a text; if it has none, those of the start.
 pub(super) fn place(world: &mut World, contract: &Contract, numbers: Option<&Numbers>) {
     let Some(Counters { fact, .. }) = contract.counters else { return };
     let start = world.program().schema.attribute(fact.attr).default;
@@ -49,13 +48,13 @@ pub(super) fn place(world: &mut World, contract: &Contract, numbers: Option<&Num
     }
 }
 
-/// The field, if the game has it at this place and some side has a number.
-pub(super) fn write(world: &World, contract: &Contract, signed: bool) -> Option<String> {
-    let Counters { fact, .. } = contract.counters.filter(|it| it.signed == signed)?;
+/// The field, if the game has it in this form and some side has a number.
+pub(super) fn write(world: &World, contract: &Contract, form: CountersForm) -> Option<String> {
+    let Counters { fact, .. } = contract.counters.filter(|it| it.form == form)?;
     let sides = 0..u32::try_from(contract.side_count(world.program())).ok()?;
     let values: Numbers = sides.map(|it| world.facts().get_raw(EntityId(it), fact.attr)).collect();
     values.iter().find_map(|it| *it)?;
     let text = |it: &Option<i64>| it.map_or_else(|| "-".into(), |it| it.to_string());
     let texts: Vec<String> = values.iter().map(text).collect();
-    Some(format!("{}{}", if signed { "+" } else { "" }, texts.join("+")))
+    Some(format!("{}{}", form.sign(), texts.join("+")))
 }

@@ -54,13 +54,13 @@ pub use write::{cells, write_fen};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setup {
     pub warnings: Vec<Warning>,
-    /// What the further fields of the text state, also where it is that there is no value.
+    /// The facts that further fields of the text state; without a value where the text says that there is none.
     stated: Vec<(EntityId, AttrId, Option<i64>)>,
 }
 
 impl Setup {
-    /// States again what the further fields of the text state. Presets that are activated on the position give pieces and
-    /// sides what they have at the start of a game; where the text says what they have, that counts.
+    /// States again what the further fields of the text state. Presets that were activated on the position meanwhile gave
+    /// pieces and sides the values of the start of a game, but the values of the text count.
     pub fn restate(&self, world: &mut World) {
         for &(entity, attr, value) in &self.stated {
             world.set_raw(entity, attr, value);
@@ -68,11 +68,10 @@ impl Setup {
     }
 }
 
-/// Replaces the pieces, and what a FEN states of the game, of sides and of squares, by what the text says; what the
-/// text leaves out is as at the start.
+/// Replaces the pieces, and the facts of the game, of sides and of squares that a FEN has, by those of the text. Facts
+/// that the text leaves out get their values of the start, and so do those about repetitions.
 ///
-/// All other facts stay, such as those of activations, but for the number of times that the position has
-/// occurred, which starts again. Writes are journaled and not committed.
+/// All other facts stay, such as those of activations. Writes are journaled and not committed.
 ///
 /// # Errors
 /// The text is no FEN for these rules; nothing has changed.
@@ -82,8 +81,8 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
     let position = read::position(By { program: &program, contract, letters: &letters }, text)?;
     let mark = world.mark();
     let placed = place::place(world, contract, &position).and_then(|setup| {
-        if contract.strict {
-            as_written(world, contract, text)?;
+        if contract.is_strict {
+            verify_form(world, contract, text)?;
         }
         Ok(setup)
     });
@@ -94,8 +93,8 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
 }
 
 /// Checks that a text is exactly what is written for the position that was read from it. Further fields, `key=...`,
-/// may be missing: presets add them to positions written without them.
-fn as_written(world: &mut World, contract: &Contract, text: &str) -> Result<(), FenError> {
+/// may be missing: positions may have been written before a preset that adds them.
+fn verify_form(world: &mut World, contract: &Contract, text: &str) -> Result<(), FenError> {
     let text = text.trim_end_matches(['\r', '\n']);
     let style = FenStyle::declared(world.program());
     let is_stated = |word: &&str| match word.split_once('=') {

@@ -174,25 +174,21 @@ pub(in super::super) struct Placed {
     pub(in super::super) square: Option<i64>,
     pub(in super::super) kind: i64,
     pub(in super::super) side: i64,
-    /// The signs that follow it, a bit for each of the game's.
+    /// The signs beside its letter, a bit for each of [`Contract::marks`].
     pub(super) marks: u32,
 }
 
-/// The piece that a text begins with, with the signs beside its letter, as yet on no square.
+/// The piece that a text begins with, with the signs beside its letter, and without a square. `rest` is what follows it.
 pub(super) fn piece(by: By<'_>, rest: &mut &str) -> Option<Placed> {
-    let mut marks = signs(by.contract, rest, |it| it.before);
+    let mut marks = signs(by.contract, rest, |it| it.is_prefix);
     let LeadingPiece { kind, side, length } = by.letters.leading_piece(rest)?;
     *rest = &rest[length..];
-    marks |= signs(by.contract, rest, |it| !it.before);
+    marks |= signs(by.contract, rest, |it| !it.is_prefix);
     Some(Placed { square: None, kind, side, marks })
 }
 
-/// The signs that a text begins with, a bit for each of the game's, each once; the text after them is left.
-pub(super) fn signs(
-    contract: &Contract,
-    rest: &mut &str,
-    stands_here: impl Fn(&Mark) -> bool,
-) -> u32 {
+/// The signs that a text begins with, each once, as bits of [`Placed::marks`]. `rest` is what follows them.
+fn signs(contract: &Contract, rest: &mut &str, stands_here: impl Fn(&Mark) -> bool) -> u32 {
     let mut found = 0;
     let is_next = |rest: &str| {
         contract.marks.iter().position(|it| stands_here(it) && rest.starts_with(it.sign))
@@ -217,10 +213,10 @@ pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, 
     (0..size).filter_map(|it| Some((it, initial(domain, it)?)))
 }
 
-/// The greatest counter of a FEN, which leaves room to count on.
+/// The greatest number that a counter of a FEN may have: far from the greatest integer, so that rules can count on.
 const MAX_COUNTER: i64 = 999_999_999_999_999;
 
-/// A counter: digits only.
+/// Reads a counter, which has only digits.
 pub(in super::super) fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {
     let value = Some(digits).filter(|it| it.bytes().all(|it| it.is_ascii_digit()));
     let value = value.and_then(|it| it.parse().ok()).filter(|it| *it <= MAX_COUNTER);

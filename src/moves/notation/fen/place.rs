@@ -1,16 +1,16 @@
 //! Turns a position that was read into facts: pieces, walls, attributes of the game, and what its family adds.
-//! Tells what had to be dropped, or is odd.
+//! Reports what had to be dropped, or is odd.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
-use crate::rules::{Column, RelId};
+use crate::rules::RelId;
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::About;
-use super::super::super::names::value_name;
+use super::super::super::names::row_sentence;
 use super::super::chess::Oddity;
 use super::parts::Placed;
 use super::read::Position;
@@ -59,7 +59,7 @@ pub(super) fn place(
     }
 }
 
-/// The facts of the further fields that the text has, as they have been placed. Pieces in hand are in no field.
+/// The facts of the further fields that the text has, once they have been placed. Fields say nothing about pieces in hand.
 fn stated(
     world: &World,
     contract: &Contract,
@@ -87,18 +87,10 @@ fn stated(
 
 /// Why the rules refuse a position: the sentence of the first row of a relation `misplaced`. `None` if there is none.
 pub fn misplaced(world: &mut World, contract: &Contract) -> Option<String> {
-    let first = |&rel: &RelId| Some((rel, world.tuples(rel).into_iter().min()?));
+    let first = |&rel: &RelId| Some((rel, world.tuples(rel).into_iter().next()?));
     let (rel, row) = contract.misplaced.iter().find_map(first)?;
-    let program = world.program();
-    let relation = program.relation(rel);
     let facts = |entity: EntityId, attr: AttrId| world.facts().get_raw(entity, attr);
-    let said = |text: String, (column, raw): (&Column, &i64)| {
-        let value = program.word(column.ty, *raw).map(String::from);
-        let name = || value_name(program, &facts, contract, column.ty, *raw);
-        let value = value.unwrap_or_else(name);
-        text.replace(&format!("{{{}}}", column.name), &value)
-    };
-    Some(relation.columns.iter().zip(&row).fold(relation.sentence.clone(), said))
+    Some(row_sentence(world.program(), &facts, contract, rel, &row))
 }
 
 /// Takes all pieces off the board and out of hands.
@@ -141,8 +133,9 @@ fn pieces(
             }
         }
         for (field, read) in contract.fields.iter().zip(&position.further) {
-            let is_of_pieces = field.about == About::Pieces;
-            if let (true, Some(read), Some(square)) = (is_of_pieces, read, piece.square) {
+            if field.about == About::Pieces
+                && let (Some(read), Some(square)) = (read, piece.square)
+            {
                 // The values named for one square apply to its pieces in order.
                 let before = placed[..at].iter().filter(|it| it.square == Some(square)).count();
                 let mut named = read.named.iter().filter(|it| it.0 == square).skip(before);
@@ -191,6 +184,7 @@ fn attributes(
         let start = world.program().schema.attribute(field.fact.attr).default;
         let mut value = read.as_ref().map_or(start, |it| it.value);
         if Some(field.ty) == contract.entity_type(world.program()) {
+            // The value that was read is the square of a piece.
             let on = |square: i64| pieces.iter().find(|it| it.1.square == Some(square));
             value = value.and_then(on).map(|it| i64::from(it.0.0));
         }

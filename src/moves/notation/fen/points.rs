@@ -43,7 +43,7 @@ pub(super) fn read(part: Part<'_>, text: &str) -> Result<Vec<Placed>, FenError> 
     Ok(pieces)
 }
 
-/// Writes what stands on points, in the order in which the rules declare the points.
+/// Writes the pieces on points, in the order in which the rules declare the points.
 pub(super) fn write(program: &Program, contract: &Contract, cells: &[Option<String>]) -> String {
     let points = program.schema.domain(contract.board.domain);
     let pieces = (0..).zip(cells).filter_map(|(point, piece)| {

@@ -3,7 +3,7 @@
 use crate::facts::{Domain, Shape, article};
 use crate::rules::{Type, plural};
 
-use super::super::super::finder::{About, Field};
+use super::super::super::finder::{About, CountersForm, Field};
 use super::super::chess::Fields;
 use super::super::letters::{LeadingPiece, side_signs};
 use super::parts::{By, FenError, FenField, Part, Parts, Placed, number, piece};
@@ -15,7 +15,7 @@ const FEW: usize = 8;
 /// The contents of a FEN as read: whether they can be facts is checked later.
 #[derive(Debug)]
 pub(super) struct Position {
-    /// By square, lowest first; those in hand come first.
+    /// Those in hand, then the others by square, lowest first.
     pub(super) pieces: Vec<Placed>,
     /// The squares that are taken out of the board.
     pub(super) walls: Vec<i64>,
@@ -51,7 +51,7 @@ pub(super) fn position(by: By<'_>, text: &str) -> Result<Position, FenError> {
         }
     }
     let mut family = contract.notation.read(&mut parts)?;
-    let counters = counters::read(&mut parts, false)?;
+    let counters = counters::read(&mut parts, CountersForm::Plain)?;
     contract.notation.read_clock(&mut parts, &mut family)?;
     let mut position = Position {
         pieces,
@@ -67,7 +67,7 @@ pub(super) fn position(by: By<'_>, text: &str) -> Result<Position, FenError> {
     {
         position.fullmove = number(part, part.text, 0)?;
     }
-    if let Some(numbers) = counters::read(&mut parts, true)? {
+    if let Some(numbers) = counters::read(&mut parts, CountersForm::Signed)? {
         position.counters = Some(numbers);
     }
     while let Some(part) = parts.take(FenField::Further) {
@@ -97,9 +97,8 @@ fn further(part: Part<'_>, position: &mut Position) -> Result<(), FenError> {
     offset += first.len() + 1;
     let mut named = Vec::new();
     for text in rest.into_iter().flat_map(|it| it.split(',')) {
-        let known = (&*position.pieces, &*named);
-        let it = named_value(field, known, part, (text, offset))?;
-        named.push(it);
+        let value = named_value(field, (&position.pieces, &named), part, (text, offset))?;
+        named.push(value);
         offset += text.len() + 1;
     }
     *place = Some(FieldValue { value, named });
@@ -159,8 +158,8 @@ fn piece_on(
     if text == "-" {
         return Ok(None);
     }
-    let is_taken = |it: &i64| pieces.iter().any(|piece| piece.square == Some(*it));
-    let square = part.by.squares().member(text).filter(is_taken).map(Some);
+    let is_occupied = |it: &i64| pieces.iter().any(|piece| piece.square == Some(*it));
+    let square = part.by.squares().member(text).filter(is_occupied).map(Some);
     square
         .ok_or_else(|| part.error(at, format!("{text:?}"), "a square that a piece stands on, or -"))
 }
@@ -179,7 +178,7 @@ fn value_of(field: &Field, part: Part<'_>, text: &str, at: usize) -> Result<Opti
     member.ok_or_else(|| part.error(at, format!("{text:?}"), values(domain)))
 }
 
-/// What a value of a domain may be: its members by name, if they are few.
+/// The values that a field with members of a domain may have, for messages: the members' names, if they are few.
 fn values(domain: &Domain) -> String {
     let name = domain.name.to_lowercase();
     match &domain.shape {
@@ -204,7 +203,7 @@ fn words(text: &str) -> Vec<(usize, &str)> {
 fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenError> {
     let contract = part.by.contract;
     let board = contract.board;
-    let (rows, hand) = match part.text.find('[').filter(|_| contract.pocket) {
+    let (rows, hand) = match part.text.find('[').filter(|_| contract.has_pocket) {
         Some(at) => (&part.text[..at], Some(at)),
         None => (part.text, None),
     };
@@ -220,7 +219,7 @@ fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenErr
         if rank < 0 {
             return Err(part.error(offset, "one more rank", format!("{} ranks", board.ranks)));
         }
-        row_of(part, (offset, row), rank, (&mut pieces, walls))?;
+        read_rank(part, (offset, row), rank, (&mut pieces, walls))?;
         offset += row.len() + 1;
     }
     if rank > 0 {
@@ -255,19 +254,20 @@ fn in_hand(part: Part<'_>, start: usize, pieces: &mut Vec<Placed>) -> Result<(),
 }
 
 /// Reads one rank: pieces and stacks, walls, and runs of empty squares.
-fn row_of(
+fn read_rank(
     part: Part<'_>,
     (start, row): (usize, &str),
     rank: i64,
     (pieces, walls): (&mut Vec<Placed>, &mut Vec<i64>),
 ) -> Result<(), FenError> {
-    let By { contract, letters, .. } = part.by;
+    let contract = part.by.contract;
     let board = contract.board;
     let files = i64::from(board.files);
+    let end = start + row.len();
     let mut file = 0;
     let mut rest = row;
     while let Some(sign) = rest.chars().next() {
-        let at = start + row.len() - rest.len();
+        let at = end - rest.len();
         let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
         if digits > 0 {
             let run = &rest[..digits];
@@ -280,25 +280,14 @@ fn row_of(
             rest = &rest[digits..];
             continue;
         }
-        let before = rest;
-        let wall = contract.walls.filter(|it| sign == it.sign && file < files);
-        if let Some(wall) = wall {
+        if contract.walls.is_some_and(|it| sign == it.sign && file < files) {
             walls.push(board.square(file, rank));
             file += 1;
-            rest = &rest[wall.sign.len_utf8()..];
+            rest = &rest[sign.len_utf8()..];
             continue;
         }
-        let standing = match sign == stack::OPEN && contract.stack.is_some() {
-            true => stack::read(part.by, &mut rest).ok_or_else(|| {
-                let known = format!("{} or `{}`", letters.piece(), stack::CLOSE);
-                let odd = rest.chars().next().map_or("the end".into(), |it| format!("{it:?}"));
-                part.error(start + row.len() - rest.len(), odd, known)
-            })?,
-            false => vec![piece(part.by, &mut rest).ok_or_else(|| {
-                let known = format!("{} or a number of empty squares", letters.piece());
-                part.error(at, format!("{sign:?}"), known)
-            })?],
-        };
+        let before = rest;
+        let standing = read_standing(part, &mut rest, sign, end)?;
         if file >= files {
             let text = &before[..before.len() - rest.len()];
             let found = match text.len() == sign.len_utf8() {
@@ -313,9 +302,32 @@ fn row_of(
     }
     if file < files {
         let found = format!("{file} squares in the rank");
-        return Err(part.error(start + row.len(), found, format!("{files}")));
+        return Err(part.error(end, found, format!("{files}")));
     }
     Ok(())
+}
+
+/// Reads the pieces on one square: a stack or a single piece, which begins with `sign`. The rank ends at the offset `end`.
+fn read_standing(
+    part: Part<'_>,
+    rest: &mut &str,
+    sign: char,
+    end: usize,
+) -> Result<Vec<Placed>, FenError> {
+    let By { contract, letters, .. } = part.by;
+    let start = end - rest.len();
+    if sign == stack::OPEN && contract.stack.is_some() {
+        return stack::read(part.by, rest).ok_or_else(|| {
+            let known = format!("{} or `{}`", letters.piece(), stack::CLOSE);
+            let odd = rest.chars().next().map_or("the end".into(), |it| format!("{it:?}"));
+            part.error(end - rest.len(), odd, known)
+        });
+    }
+    let piece = piece(part.by, rest).ok_or_else(|| {
+        let known = format!("{} or a number of empty squares", letters.piece());
+        part.error(start, format!("{sign:?}"), known)
+    })?;
+    Ok(vec![piece])
 }
 
 fn turn(part: Part<'_>) -> Result<i64, FenError> {

@@ -12,8 +12,8 @@ use super::parts::{By, Placed, piece};
 pub(super) const OPEN: char = '(';
 pub(super) const CLOSE: char = ')';
 
-/// Reads a stack, which has two pieces or more, in any order. `None` if `rest` does not begin with one: `rest` then
-/// begins at what is wrong.
+/// Reads a stack of two pieces or more, in any order. `None` if `rest` does not begin with a stack; then it begins with
+/// what is wrong.
 pub(super) fn read(by: By<'_>, rest: &mut &str) -> Option<Vec<Placed>> {
     let mut pieces = Vec::new();
     *rest = rest.strip_prefix(OPEN)?;

@@ -32,40 +32,29 @@ struct TurnText {
 
 /// The text of the turn under way; `None` if there is none.
 fn turn_text(world: &mut World, contract: &Contract) -> Option<TurnText> {
-    let parts = contract.turn_text.as_ref()?;
-    let mut text_of_turn: Option<TurnText> = None;
-    let mut before = String::new();
-    for part in parts {
-        let (rel, between) = match part {
-            TurnPart::Text(text) => {
-                text_of_turn.as_mut().map_or(&mut before, |it| &mut it.text).push_str(text);
+    let (mut text, mut beginning, mut lists) = (String::new(), None, Vec::new());
+    for part in contract.turn_text.as_ref()? {
+        let (rel, is_list) = match part {
+            TurnPart::Text(it) => {
+                text.push_str(it);
                 continue;
             }
-            TurnPart::Rows(rel) => (*rel, ""),
-            TurnPart::List(rel) => (*rel, ","),
-            // Only words of turns have such parts.
+            TurnPart::Rows(rel) => (*rel, false),
+            TurnPart::List(rel) => (*rel, true),
+            // Only templates for whole turns have such parts.
             TurnPart::Optional(_) => continue,
         };
-        let texts = rows_as_text(world, rel);
-        match &mut text_of_turn {
-            None if texts.is_empty() => return None,
-            None => {
-                let first = texts.join(between);
-                let text = format!("{before}{first}");
-                let (beginning, lists) = match part {
-                    TurnPart::List(_) => (before.clone(), vec![first]),
-                    _ => (text.clone(), Vec::new()),
-                };
-                text_of_turn = Some(TurnText { text, beginning, lists });
-            }
-            Some(text_of_turn) => {
-                let text = texts.join(between);
-                text_of_turn.text.push_str(&text);
-                text_of_turn.lists.extend(matches!(part, TurnPart::List(_)).then_some(text));
-            }
+        let rows = rows_as_text(world, rel);
+        if beginning.is_none() && rows.is_empty() {
+            return None;
         }
+        let start = text.len();
+        text.push_str(&rows.join(if is_list { "," } else { "" }));
+        beginning
+            .get_or_insert_with(|| text[..if is_list { start } else { text.len() }].to_owned());
+        lists.extend(is_list.then(|| text[start..].to_owned()));
     }
-    text_of_turn
+    Some(TurnText { text, beginning: beginning?, lists })
 }
 
 /// The texts of the rows of a relation, in their order.
@@ -73,8 +62,7 @@ pub(in super::super::super) fn rows_as_text(world: &mut World, rel: RelId) -> Ve
     let program = world.program().clone();
     let Some(template) = program.row_texts.get(&rel) else { return Vec::new() };
     let columns = &program.relation(rel).columns;
-    let mut rows = world.tuples(rel);
-    rows.sort();
+    let rows = world.tuples(rel);
     rows.iter().map(|row| render_row(world, template, columns, row)).collect()
 }
 
@@ -129,7 +117,7 @@ struct Search<'s> {
     text: &'s str,
     path: Vec<Move>,
     tries: usize,
-    /// Whether a turn was given up that has the maximum number of actions and may go on.
+    /// Whether the search gave up a turn that has the maximum number of actions.
     was_too_long: bool,
 }
 
@@ -164,8 +152,8 @@ impl Search<'_> {
         false
     }
 
-    /// Whether further actions may turn this text into the wanted one. For that, the wanted text must begin like it,
-    /// and have the characters of each of its lists, in their order.
+    /// Whether further actions may turn this text into the wanted one. The wanted text must then have the same beginning,
+    /// and contain the characters of each of the lists, in their order.
     fn may_become(&self, text_of_turn: &TurnText) -> bool {
         let fits = |it: &String| is_within(it, self.text);
         self.text.starts_with(&text_of_turn.beginning) && text_of_turn.lists.iter().all(fits)

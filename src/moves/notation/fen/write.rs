@@ -7,7 +7,8 @@ use crate::facts::{EntityId, GAME, Session};
 use crate::rules::Program;
 
 use super::super::super::contract::Contract;
-use super::super::super::finder::{About, Fact, Field, Walls};
+use super::super::super::finder::{About, CountersForm, Fact, Field, Walls};
+use super::super::super::names::entity_of;
 use super::super::chess::FenStyle;
 use super::super::letters::{Letters, side_signs};
 use super::super::read_letters::letters_of;
@@ -22,7 +23,7 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
     fields.extend(vec!["-".to_owned(); contract.dashes]);
     fields.extend(contract.notation.write(world, contract, style));
-    fields.extend(counters::write(world, contract, false));
+    fields.extend(counters::write(world, contract, CountersForm::Plain));
     fields.extend(contract.notation.write_clock(world));
     let has_fields_of_pieces = contract.fields.iter().any(|it| it.about == About::Pieces);
     let by_square = match has_fields_of_pieces {
@@ -32,16 +33,17 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     let facts = world.facts();
     let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
-    fields.extend(counters::write(world, contract, true));
+    fields.extend(counters::write(world, contract, CountersForm::Signed));
     let text = |it| further(&program, contract, facts, &by_square, it);
     fields.extend(contract.fields.iter().filter_map(text));
     fields.join(" ")
 }
 
-/// A field declared by `.meta fen`, as `key=value`; `None` if there is neither a value nor a default (for a field about
-/// pieces, if none of them has a value), and for a quiet field of the game also if the value is the default, which
-/// a reader then takes. `-` is a missing value. A field about pieces or members states the most common value first,
-/// then each exception, by the piece's square or by the member: `key=usual,square:value`.
+/// A field declared by `.meta fen`, as `key=value`; `-` is a missing value. A field about pieces or members states the
+/// most common value first, then each exception, by the piece's square or by the member: `key=usual,square:value`.
+///
+/// `None` if there is neither a value nor a default (for a field about pieces: if none of them has a value); for a quiet
+/// field of the game also if the value is the default, which a reader takes for a missing field.
 fn further(
     program: &Program,
     contract: &Contract,
@@ -54,8 +56,7 @@ fn further(
     let text = |it: Option<i64>| match it {
         // A piece is written as its square.
         Some(raw) if Some(field.ty) == contract.entity_type(program) => {
-            let piece = u32::try_from(raw).ok().map(EntityId);
-            let square = piece.and_then(|it| facts.get_raw(it, contract.at.attr));
+            let square = entity_of(raw).and_then(|it| facts.get_raw(it, contract.at.attr));
             square.map_or_else(|| "-".into(), |it| squares.member_name(it))
         }
         Some(raw) => program.value_name(field.ty, raw),
@@ -64,7 +65,7 @@ fn further(
     let usual = program.schema.attribute(attr).default;
     if field.about == About::Game {
         let value = facts.get_raw(GAME, attr);
-        if field.quiet && value == usual {
+        if field.is_quiet && value == usual {
             return None;
         }
         return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
@@ -88,7 +89,7 @@ fn further(
     let mut words = vec![format!("{}={}", field.key, text(usual))];
     let names = program.schema.domain(places);
     for (at, (place, value)) in values.iter().enumerate() {
-        // On a square with several pieces, those before an exception are listed too, which keeps their order.
+        // On a square with several pieces, those before an exception are listed too, since values are read in their order.
         let mut rest = values[at..].iter().take_while(|it| it.0 == *place);
         if rest.all(|it| it.1 == usual) {
             continue;
@@ -98,13 +99,13 @@ fn further(
     Some(words.join(","))
 }
 
-/// The board in FEN order, last rank first: what a FEN writes of each square that is not empty (a letter with its
-/// signs, a stack in parentheses, the sign of a wall). Points are one row.
+/// The board in FEN order, last rank first: for each square that is not empty the text that a FEN has for it (a letter
+/// with its signs, a stack in parentheses, the sign of a wall). Points are one row.
 pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>> {
     let cells = Cells::new(world, contract);
     let cell = |square: i64| {
         let mut text = String::new();
-        cells.push(square, cells.from(square), &mut text);
+        cells.push(square, cells.pieces_from(square), &mut text);
         (!text.is_empty()).then_some(text)
     };
     let files = i64::from(contract.board.files);
@@ -112,7 +113,7 @@ pub fn cells(world: &mut World, contract: &Contract) -> Vec<Vec<Option<String>>>
     ranks.map(|rank| (rank * files..(rank + 1) * files).map(cell).collect()).collect()
 }
 
-/// What a FEN says of each square.
+/// The board, to write its squares.
 struct Cells<'a> {
     contract: &'a Contract,
     facts: &'a Session,
@@ -128,7 +129,7 @@ impl<'a> Cells<'a> {
     }
 
     /// The pieces on a square and on those after it.
-    fn from(&self, square: i64) -> &[(i64, EntityId)] {
+    fn pieces_from(&self, square: i64) -> &[(i64, EntityId)] {
         &self.by_square[self.by_square.partition_point(|it| it.0 < square)..]
     }
 
@@ -155,25 +156,21 @@ impl<'a> Cells<'a> {
     }
 
     fn is_walled(&self, wall: &Walls, square: i64) -> bool {
-        let member = u32::try_from(square).map(EntityId);
-        member.is_ok_and(|it| self.facts.get_raw(it, wall.fact.attr) == Some(1))
+        entity_of(square).is_some_and(|it| self.facts.get_raw(it, wall.fact.attr) == Some(1))
     }
 
     /// Writes the letter of a piece with the signs that belong to it; `?` for a piece without a kind or a side, or of a
     /// kind that the rules give no letter.
     fn push_piece(&self, piece: EntityId, text: &mut String) {
         let raw = |it: Fact| self.facts.get_raw(piece, it.attr);
-        let signs = |before: bool| {
-            let marks = self.contract.marks.iter().filter(move |it| it.before == before);
-            marks.filter(|it| raw(it.fact) == Some(1)).map(|it| it.sign)
-        };
-        text.extend(signs(true));
+        let marks = || self.contract.marks.iter().filter(|it| raw(it.fact) == Some(1));
+        text.extend(marks().filter(|it| it.is_prefix).map(|it| it.sign));
         let (kind, side) = (raw(self.contract.kind), raw(self.contract.color));
         match kind.zip(side).and_then(|(kind, side)| self.letters.letter(kind, side)) {
             Some((sign, letter)) => text.extend([sign, letter]),
             None => text.push('?'),
         }
-        text.extend(signs(false));
+        text.extend(marks().filter(|it| !it.is_prefix).map(|it| it.sign));
     }
 
     /// The first field of a FEN for a board of squares, without the pieces in hand.
@@ -182,7 +179,7 @@ impl<'a> Cells<'a> {
         let mut text = String::new();
         for rank in (0..i64::from(ranks)).rev() {
             let first = rank * i64::from(files);
-            let (mut pieces, mut empty) = (self.from(first), 0);
+            let (mut pieces, mut empty) = (self.pieces_from(first), 0);
             let mut cell = String::new();
             for square in first..first + i64::from(files) {
                 pieces = self.push(square, pieces, &mut cell);
@@ -210,7 +207,7 @@ fn placement(world: &mut World, contract: &Contract) -> String {
             points::write(&world.program().clone(), contract, &cells(world, contract).concat())
         }
     };
-    if contract.pocket {
+    if contract.has_pocket {
         let letters = letters_of(world, contract);
         text += &in_hand(world.facts(), contract, &letters);
     }
@@ -237,6 +234,7 @@ fn in_hand(facts: &Session, contract: &Contract, letters: &Letters) -> String {
     format!("[{all}]")
 }
 
+/// Writes the number of empty squares since the last piece, if there are any, and sets it to 0.
 fn push_run(text: &mut String, empty: &mut usize) {
     if *empty > 0 {
         text.push_str(&empty.to_string());

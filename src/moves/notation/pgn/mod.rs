@@ -1,9 +1,9 @@
 //! Games as PGN (portable game notation): tags, moves as text, comments, results.
 //!
-//! This is text only: the caller interprets the game and its moves with the FEN and SAN readers. Written on
-//! `winnow`, because the maintained crate for PGN is GPL and the others support only one game. The reader
-//! takes every game of a file in turn; a malformed one is an error with its place, and reading goes on at the
-//! next. Files are read as they come, a game at a time.
+//! This is text only: the caller interprets the game and its moves with the FEN and SAN readers. The parser is written
+//! with `winnow`, because the maintained crate for PGN is GPL and the others support only one game. The reader
+//! returns the games of a file one by one, reading no further than it must; a malformed game is an error with its place,
+//! and reading goes on at the next.
 
 mod read;
 mod token;
@@ -18,7 +18,7 @@ pub use read::PgnReader;
 const LIMIT: usize = 1 << 20;
 /// Maximum depth of nested variations.
 const DEEPEST: usize = 64;
-/// The greatest move number; later moves have it, too.
+/// The greatest move number that is read or written; all later moves have this number, too.
 const LAST_NUMBER: u32 = 999_999_999;
 
 /// One game of a file.
@@ -73,7 +73,7 @@ pub struct FirstMove {
 }
 
 impl FirstMove {
-    /// The number of the move after this one.
+    /// The number and the side of the move after this one.
     fn after(self) -> Self {
         let number = self.number.saturating_add(u32::from(self.by_second)).min(LAST_NUMBER);
         Self { number, by_second: !self.by_second }

@@ -10,9 +10,9 @@ use super::token::{BareNumbers, Token, token};
 use super::window::Window;
 use super::{DEEPEST, FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
-/// Number of bytes of the file that the window has from the beginning of a word on; for a longer word it is extended.
+/// Number of bytes that the window has from the beginning of a word on, if the file has them; for a longer word it grows.
 const AHEAD: usize = 1024;
-/// A word that ends closer than this to the end of the window might go on.
+/// If a word ends closer than this to the end of the window, it might go on in the file.
 const MARGIN: usize = 16;
 
 /// An iterator over the games of a PGN file, in UTF-8, with or without a byte order mark; a line that is not
@@ -20,24 +20,25 @@ const MARGIN: usize = 16;
 #[derive(Debug, Clone)]
 pub struct PgnReader<R> {
     window: Window<R>,
-    /// Number of line ends since the last word, those of lines that begin with `%` left out.
+    /// Number of line ends since the last word, without those of lines that begin with `%`.
     line_ends: usize,
-    /// The offset up to which no `}` was found when the end of a comment was last sought in vain.
+    /// The offset up to which the end of the present comment was sought in vain.
     unclosed: usize,
-    /// Where the game began.
+    /// The offset at which the game began.
     start: usize,
+    /// The number of the game, from 1.
     game: usize,
 }
 
 impl<'b> PgnReader<&'b [u8]> {
-    /// Reads what is in memory.
+    /// Reads a file that is in memory.
     pub fn new(bytes: &'b [u8]) -> Self {
         Self::over(bytes)
     }
 }
 
 impl<R: BufRead> PgnReader<R> {
-    /// Reads a file as it comes: memory is bounded by what one game may take.
+    /// Reads a file piece by piece: memory is bounded by the size limit of one game.
     pub fn over(file: R) -> Self {
         Self { window: Window::new(file), line_ends: 0, unclosed: 0, start: 0, game: 0 }
     }
@@ -65,7 +66,7 @@ impl<R: BufRead> PgnReader<R> {
             if !(starts_line && self.window.rest().starts_with('%')) {
                 return;
             }
-            // The end of this line counts when it is skipped, so that of the line before does not.
+            // Of the line ends before and after this line only one counts, as if the line were not there.
             self.line_ends = self.line_ends.saturating_sub(1);
             self.pass_line();
         }
@@ -78,7 +79,7 @@ impl<R: BufRead> PgnReader<R> {
             let end = rest.find('\n');
             let bytes = end.unwrap_or(rest.len());
             self.window.advance(bytes);
-            if end.is_some() || !self.window.more(AHEAD) {
+            if end.is_some() || !self.window.grow(AHEAD) {
                 return;
             }
         }
@@ -88,6 +89,7 @@ impl<R: BufRead> PgnReader<R> {
         self.window.is_whole() && self.window.rest().is_empty()
     }
 
+    /// Reads one game.
     fn read(&mut self) -> Result<PgnGame, Failure> {
         let mut game = Building::default();
         game.done.line = self.window.place().0;
@@ -129,7 +131,7 @@ impl<R: BufRead> PgnReader<R> {
                 return Err(game.failure(PgnFault::TooLong, place));
             }
             self.window.count(read);
-            self.window.more(LIMIT);
+            self.window.grow(LIMIT);
         };
         let token = match token {
             Ok(token) => token,
@@ -148,12 +150,12 @@ impl<R: BufRead> PgnReader<R> {
         taken
     }
 
-    /// Extends the window over the whole of a comment and what follows it.
+    /// Extends the window to the end of a comment, and `MARGIN` beyond it.
     fn find_close(&mut self, game: &Building, place: (usize, usize)) -> Result<(), Failure> {
         loop {
             let (rest, passed) = (self.window.rest(), self.window.passed());
             let available = rest.len();
-            // What has been examined ends between two characters, so `rest` can be cut there.
+            // The examined bytes end between two characters, so `rest` can be cut there.
             let known = self.unclosed.saturating_sub(passed).clamp(1, available);
             if let Some(close) = rest.get(known..).and_then(|it| it.find('}')) {
                 self.window.count(close);
@@ -165,14 +167,14 @@ impl<R: BufRead> PgnReader<R> {
             if available > LIMIT {
                 return Err(game.failure(PgnFault::TooLong, place));
             }
-            if !self.window.more(LIMIT) {
+            if !self.window.grow(LIMIT) {
                 return Err(game.failure(PgnFault::OpenComment, place));
             }
         }
     }
 
-    /// A tag after moves begins the next game, although this one has no result; so does a tag that the game
-    /// has already, after a blank line.
+    /// Whether the next game begins here although this one has no result: with a tag after moves, or with a tag that the
+    /// game has already, after a blank line.
     fn is_at_next(&self, game: &Building) -> bool {
         let Some(rest) = self.window.rest().strip_prefix('[') else { return false };
         if !game.outer.is_empty() {
@@ -194,9 +196,9 @@ impl<R: BufRead> PgnReader<R> {
             self.window.ensure(AHEAD);
             let Some(rest) = self.window.rest().strip_prefix('\n') else { return };
             let line = rest.lines().next().unwrap_or_default();
-            let (is_tag, is_blank) = (looks_like_tag(line), line.trim().is_empty());
-            let examined = line.len();
-            self.window.count(examined);
+            let (is_tag, is_blank, length) =
+                (looks_like_tag(line), line.trim().is_empty(), line.len());
+            self.window.count(length);
             self.window.advance(1);
             if is_tag && !in_tags {
                 return;
@@ -213,7 +215,7 @@ impl<R: BufRead> Iterator for PgnReader<R> {
         self.skip();
         if self.is_at_end() {
             // The games read before the failure have been returned already.
-            let reason = self.window.failure()?;
+            let reason = self.window.take_failure()?;
             let (line, column) = self.window.place();
             let fault = PgnFault::Unreadable { reason };
             return Some(Err(PgnError { game: self.game + 1, line, column, fault }));
@@ -232,7 +234,7 @@ fn is_in_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// `[Name "`, perhaps indented.
+/// Whether a line begins with `[Name "`, perhaps indented.
 fn looks_like_tag(line: &str) -> bool {
     let Some(rest) = line.trim_start().strip_prefix('[') else {
         return false;
@@ -242,9 +244,11 @@ fn looks_like_tag(line: &str) -> bool {
     name > 0 && rest[name..].trim_start().starts_with('"')
 }
 
+/// Why a game could not be read, and where reading goes on.
 struct Failure {
     fault: PgnFault,
     place: (usize, usize),
+    /// Whether the game had no moves yet, so that the tags that follow are still those of this game.
     in_tags: bool,
     /// Whether the next word is the first of the next game, so that nothing has to be skipped.
     at_next_game: bool,
@@ -258,7 +262,7 @@ struct Building {
     names: HashSet<String>,
     /// The line being read: of the game, or of the innermost open variation.
     line: Line,
-    /// The lines around it, the game's own first, each with the place where the variation begins in it.
+    /// The lines around that line, the game's own first, each with the place where the variation in it begins.
     outer: Vec<Outer>,
     in_moves: bool,
     /// Whether dots follow the first move number of the game; `None` before there is one.
@@ -269,11 +273,11 @@ struct Building {
 #[derive(Default)]
 struct Line {
     moves: Vec<PgnMove>,
-    /// Comments before the first of them.
+    /// Comments before the first move.
     comments: Vec<String>,
     /// The number and the side of the move that comes next.
     next: FirstMove,
-    /// Whether that number has been read.
+    /// Whether the number of the next move has been read.
     is_numbered: bool,
     /// The number and the side of the last move.
     last: FirstMove,
@@ -305,17 +309,7 @@ impl Building {
             self.in_moves = true;
         }
         match token {
-            Token::Tag(name, value) => {
-                if let Some(outer) = self.outer.first() {
-                    let failure = self.failure(PgnFault::OpenVariation, outer.place);
-                    return Err(Failure { at_next_game: true, ..failure });
-                }
-                if !self.names.insert(name.to_lowercase()) {
-                    let fault = PgnFault::RepeatedTag { name: name.into() };
-                    return Err(self.failure(fault, place));
-                }
-                self.done.tags.push((name.into(), value));
-            }
+            Token::Tag(name, value) => self.take_tag(name, value, place)?,
             Token::Comment(text) => self.comments().push(one_line(text)),
             Token::Nag(nag) => {
                 if let Some(mv) = self.line.moves.last_mut() {
@@ -367,6 +361,24 @@ impl Building {
         Ok(false)
     }
 
+    fn take_tag(
+        &mut self,
+        name: &str,
+        value: String,
+        place: (usize, usize),
+    ) -> Result<(), Failure> {
+        if let Some(outer) = self.outer.first() {
+            let failure = self.failure(PgnFault::OpenVariation, outer.place);
+            return Err(Failure { at_next_game: true, ..failure });
+        }
+        if !self.names.insert(name.to_lowercase()) {
+            return Err(self.failure(PgnFault::RepeatedTag { name: name.into() }, place));
+        }
+        self.done.tags.push((name.into(), value));
+        Ok(())
+    }
+
+    /// The list to which a comment here belongs.
     fn comments(&mut self) -> &mut Vec<String> {
         match self.line.moves.last_mut() {
             Some(mv) => &mut mv.comments,
@@ -389,7 +401,7 @@ impl Line {
     }
 }
 
-/// A comment may be wrapped anywhere: only its words are kept.
+/// The words of a comment, which may be wrapped anywhere, on one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

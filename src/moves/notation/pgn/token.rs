@@ -1,7 +1,7 @@
 //! The tokens of PGN, one at a time.
 //!
-//! A number is a move's number if dots or a letter follow it (`2Nf3`). Any other number is a move's number if it is
-//! the one that is due there, or if the first number of the game has no dots either; else it is a move, as in games
+//! A number is the number of a move if dots or a letter follow it (`2Nf3`). Any other number is the number of a move if
+//! that number is due there, or if the first number of the game has no dots either; else it is a move, as in games
 //! whose actions are numbers or numbered squares. In quotes anything is a move.
 
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ pub(super) fn token<'a>(input: &mut &'a str, bare: BareNumbers) -> Result<Token<
     }
 }
 
-/// Whether a move with this text is read back as such after a number with dots.
+/// Whether a text, without quotes, is read as a move with this text in a game whose move numbers have dots.
 pub(super) fn reads_back(text: &str) -> bool {
     let mut rest = text;
     let read = token(&mut rest, BareNumbers::Due(None));
@@ -177,7 +177,7 @@ fn number(input: &mut &str) -> Parsed<(u32, usize)> {
     }
 }
 
-/// Whether a word that begins with a digit is a move, and not the number of one.
+/// Whether a word that begins with a digit is a move, and not the number of a move.
 fn is_move(text: &str, bare: BareNumbers) -> bool {
     let BareNumbers::Due(due) = bare else { return false };
     let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
@@ -231,7 +231,7 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
         let is_ordinary = |it: char| !it.is_whitespace() && !"{}()[];$!?*\"".contains(it);
         let step = match rest.chars().next() {
             Some(it) if is_ordinary(it) => it.len_utf8(),
-            Some('*') if drops(&text[..length], rest) => 1,
+            Some('*') if is_drop_sign(&text[..length], rest) => 1,
             _ => stack_length(rest),
         };
         if step == 0 {
@@ -248,9 +248,9 @@ fn symbol<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     Ok(&text[..length + after.len()])
 }
 
-/// Whether the `*` at the beginning of `rest` is a part of the move: it is if a capital precedes it and a digit follows
-/// it, as in the drop `P*43`. Otherwise it is a result.
-fn drops(before: &str, rest: &str) -> bool {
+/// Whether the `*` at the beginning of `rest` is a part of the move, with a capital before it and a digit after it, as in
+/// the drop `P*43`. Otherwise it is a result.
+fn is_drop_sign(before: &str, rest: &str) -> bool {
     let is_piece = before.ends_with(|it: char| it.is_ascii_uppercase());
     is_piece && rest[1..].starts_with(|it: char| it.is_ascii_digit())
 }
@@ -258,9 +258,9 @@ fn drops(before: &str, rest: &str) -> bool {
 /// Maximum number of characters of a stack, its parentheses included.
 const MAX_STACK: usize = 32;
 
-/// The length of the stack that a text begins with, 0 if there is none. A stack is two capitals or more, each with a
-/// `+` before it or not, in parentheses, and the move goes on right after it: `(+TI)e5`. (A variation has
-/// lower-case letters within, or nothing right after it.)
+/// The length of the stack that a text begins with, 0 if there is none. A stack is two or more capitals in parentheses,
+/// each perhaps with a `+` before it, and the move goes on right after it: `(+TI)e5`. (A variation has lower-case letters
+/// within, or nothing right after it.)
 fn stack_length(text: &str) -> usize {
     let close = text.bytes().take(MAX_STACK).position(|it| it == b')');
     let Some(close) = close.filter(|_| text.starts_with('(')) else { return 0 };
@@ -296,7 +296,7 @@ fn space(input: &mut &str) {
     *input = input.trim_start();
 }
 
-/// What is in quotes, of a tag or a move: up to the closing quote or the end of the line; `\"` and `\\` are escapes.
+/// Reads a tag's value or a move in quotes, up to the closing quote or the end of the line; `\"` and `\\` are escapes.
 fn value(input: &mut &str) -> String {
     let mut value = String::new();
     let mut chars = input.char_indices();

@@ -1,5 +1,5 @@
-//! A window on the file that is being read. The file is read in pieces, and what has been consumed is
-//! dropped, so that memory is bounded by the size limit of one game.
+//! A window on the file that is being read. The file is read in pieces, and consumed text is dropped, so that memory
+//! is bounded by the size limit of one game.
 
 use std::io::{self, BufRead, Read};
 
@@ -17,10 +17,12 @@ pub(super) struct Window<R> {
     gone: usize,
     line: usize,
     column: usize,
-    /// Bytes of a character that the last piece has cut in two.
+    /// The first bytes of a character whose other bytes are in the next piece.
     cut: Vec<u8>,
-    ended: bool,
-    failed: Option<String>,
+    /// Whether the text reaches to the end of the file, or to where it cannot be read.
+    is_whole: bool,
+    /// Why the file cannot be read to its end, until that has been reported.
+    failure: Option<String>,
     /// Number of bytes examined; one that is examined twice counts twice.
     examined: u64,
 }
@@ -35,8 +37,8 @@ impl<R: BufRead> Window<R> {
             line: 1,
             column: 1,
             cut: Vec::new(),
-            ended: false,
-            failed: None,
+            is_whole: false,
+            failure: None,
             examined: 0,
         };
         window.ensure(1);
@@ -53,12 +55,12 @@ impl<R: BufRead> Window<R> {
 
     /// Whether `rest` reaches to the end of the file, or to where the file cannot be read.
     pub(super) fn is_whole(&self) -> bool {
-        self.ended
+        self.is_whole
     }
 
     /// Why the file could not be read to its end; returned once.
-    pub(super) fn failure(&mut self) -> Option<String> {
-        self.failed.take()
+    pub(super) fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
     }
 
     /// The line and the column of the reading position, from 1.
@@ -97,14 +99,13 @@ impl<R: BufRead> Window<R> {
 
     /// Extends the window to that many bytes from the reading position on, if the file has them.
     pub(super) fn ensure(&mut self, bytes: usize) {
-        while self.text.len() - self.at < bytes && self.more(bytes) {}
+        while self.text.len() - self.at < bytes && self.grow(bytes) {}
     }
 
-    /// Doubles the window, so that scanning it again and again costs no more than a constant factor. It reads no
-    /// further line, or piece of one, from a piece beyond `limit` on. False if the window reaches to the end of the
-    /// file already.
-    pub(super) fn more(&mut self, limit: usize) -> bool {
-        if self.ended {
+    /// Doubles the window, but stops once it is a piece longer than `limit`. Thanks to the doubling, scanning the window
+    /// anew each time costs only a constant factor. False if the window reaches to the end of the file already.
+    pub(super) fn grow(&mut self, limit: usize) -> bool {
+        if self.is_whole {
             return false;
         }
         self.text.drain(..self.at);
@@ -112,10 +113,10 @@ impl<R: BufRead> Window<R> {
         self.at = 0;
         let known = self.text.len();
         let wanted = (2 * known).clamp(PIECE, limit.max(PIECE) + PIECE);
-        while self.text.len() < wanted && !self.ended {
+        while self.text.len() < wanted && !self.is_whole {
             if let Err(why) = self.read() {
-                self.failed = Some(why.to_string());
-                self.ended = true;
+                self.failure = Some(why.to_string());
+                self.is_whole = true;
             }
         }
         self.count(self.text.len() - known);
@@ -127,10 +128,10 @@ impl<R: BufRead> Window<R> {
         let mut bytes = std::mem::take(&mut self.cut);
         let room = (PIECE - bytes.len()) as u64;
         let count = Read::take(&mut self.from, room).read_until(b'\n', &mut bytes)?;
-        self.ended = count == 0;
+        self.is_whole = count == 0;
         match std::str::from_utf8(&bytes) {
             Ok(text) => self.text.push_str(text),
-            Err(why) if why.error_len().is_none() && !self.ended => {
+            Err(why) if why.error_len().is_none() && !self.is_whole => {
                 self.cut = bytes.split_off(why.valid_up_to());
                 self.text.push_str(&String::from_utf8_lossy(&bytes));
             }

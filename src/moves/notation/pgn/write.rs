@@ -3,11 +3,12 @@
 use super::token::reads_back;
 use super::{FirstMove, PgnGame, PgnMove, PgnResult};
 
-/// The tags that every game has, in their order, with the value that means "not known".
+/// The first of the tags that every game has, in their order, with the value that means "not known". The tags of the
+/// sides and the result follow.
 const ROSTER: [(&str, &str); 4] =
     [("Event", "?"), ("Site", "?"), ("Date", "????.??.??"), ("Round", "?")];
 
-/// The tags for the game and its start position; they follow the roster.
+/// The tags for the game and its start position; they follow the tags that every game has.
 const SETUP: [&str; 3] = ["Variant", "SetUp", "FEN"];
 
 /// Lines must be shorter than this.
@@ -57,10 +58,8 @@ fn quoted(text: &str) -> String {
 
 /// A move, in quotes if it would be read as something else.
 fn move_word(text: &str) -> String {
-    match text.is_empty() || reads_back(text) {
-        true => text.to_owned(),
-        false => quoted(&text.replace(['\r', '\n'], " ")),
-    }
+    let is_plain = text.is_empty() || reads_back(text);
+    if is_plain { text.to_owned() } else { quoted(&text.replace(['\r', '\n'], " ")) }
 }
 
 /// The words of the movetext: numbers, moves, glyphs, comments, variations in parentheses.
@@ -70,6 +69,7 @@ fn words(game: &PgnGame) -> Vec<String> {
     words
 }
 
+/// Adds the words of consecutive moves; `at` is the number of the first.
 fn push_line(words: &mut Vec<String>, moves: &[PgnMove], mut at: FirstMove) {
     let mut needs_number = true;
     for mv in moves {
@@ -85,7 +85,9 @@ fn push_line(words: &mut Vec<String>, moves: &[PgnMove], mut at: FirstMove) {
             let begin = words.len();
             push_line(words, variation, at);
             words[begin].insert(0, '(');
-            words.last_mut().into_iter().for_each(|it| it.push(')'));
+            if let Some(last) = words.last_mut() {
+                last.push(')');
+            }
         }
         needs_number = !mv.comments.is_empty() || !mv.variations.is_empty();
         at = at.after();
@@ -103,8 +105,10 @@ fn comment_words(comments: &[String]) -> Vec<String> {
     words
 }
 
+/// A text that is wrapped between words.
 struct Lines {
     text: String,
+    /// Number of characters in the last line.
     column: usize,
 }
 

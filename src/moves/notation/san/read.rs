@@ -6,6 +6,7 @@ use crate::rules::Program;
 
 use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
 use super::super::super::contract::Contract;
+use super::super::super::names::entity_of;
 use super::super::super::template::{arguments, spell};
 use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments as bare};
 use super::super::read_letters::letters_of;
@@ -25,7 +26,7 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
     }
     let reader = SanReader { program: &world.program().clone(), contract };
     // If the game has no signs of check, such a character at the end is part of the move.
-    if contract.unmarked
+    if contract.is_unmarked
         && let Ok(mv) = reader.read(world, text.trim())
     {
         return Ok(mv);
@@ -78,13 +79,14 @@ impl SanReader<'_> {
         let squares = self.program.schema.domain(board.domain);
         let parts = parse_usual(text, board, squares, &letters)?;
         let mut meant = self.meant(world, legal, &parts);
-        if parts.is_march() {
-            let takes = |it: &Move| captures(world, self.contract, it);
-            let (taking, marching): (Vec<Move>, Vec<Move>) = meant.into_iter().partition(takes);
-            if marching.is_empty() && !taking.is_empty() {
-                return Err(MoveFault::Capture { written: self.texts(world, legal, &taking) });
+        if parts.is_destination_alone() {
+            let is_capture = |it: &Move| captures(world, self.contract, it);
+            let (capturing, others): (Vec<Move>, Vec<Move>) =
+                meant.into_iter().partition(is_capture);
+            if others.is_empty() && !capturing.is_empty() {
+                return Err(MoveFault::Capture { written: self.texts(world, legal, &capturing) });
             }
-            meant = marching;
+            meant = others;
         }
         if meant.len() > 1 {
             let texts = self.texts(world, legal, &meant);
@@ -101,8 +103,8 @@ impl SanReader<'_> {
         moves.iter().map(|it| text_of(world, self.contract, &legal, it)).collect()
     }
 
-    /// The moves in the usual form that the text fits. If it does not say what the piece becomes, it fits all promotions,
-    /// unless it fits a move that is none.
+    /// The moves in the usual form that the text fits. A text that does not say what the piece becomes fits all promotions,
+    /// unless it fits a move without promotion.
     fn meant(&self, world: &mut World, moves: &[Move], parts: &SanParts) -> Vec<Move> {
         let fitting: Vec<(Move, Option<i64>)> = moves
             .iter()
@@ -130,15 +132,14 @@ impl SanReader<'_> {
             }
     }
 
-    /// Whether all pieces of an action belong to the side to move: such an action more likely was meant.
+    /// Whether all pieces of an action belong to the side to move: such an action was more likely meant.
     fn is_own(&self, world: &World, mv: &Move) -> bool {
         let (program, mover) = (world.program(), self.contract.mover(world.facts()));
         let columns = &program.relation(program.action(mv.action).rel).columns;
-        let pieces = columns.iter().zip(&mv.args);
         let entity = self.contract.entity_type(program);
-        let mut pieces = pieces.filter(|it| Some(it.0.ty) == entity).map(|it| *it.1);
-        pieces.all(|it| {
-            let piece = u32::try_from(it).ok().map(EntityId);
+        let mut pieces = columns.iter().zip(&mv.args).filter(|it| Some(it.0.ty) == entity);
+        pieces.all(|(_, raw)| {
+            let piece = entity_of(*raw);
             piece.and_then(|it| world.facts().get_raw(it, self.contract.color.attr)) == mover
         })
     }
@@ -160,8 +161,8 @@ impl SanReader<'_> {
         MoveFault::Illegal { candidates }
     }
 
-    /// The mover's pieces that the text may mean, the likeliest first: those that can go there, though something may forbid
-    /// it, then those on the destination's file. If only a destination is written, those on its file come first.
+    /// The mover's pieces that the text may mean, the likeliest first: pieces that could go to the destination if nothing
+    /// forbade it, then pieces on its file. If only a destination is written, the pieces on its file come before all others.
     fn pieces(&self, world: &mut World, parts: &SanParts) -> Vec<EntityId> {
         let facts = world.facts();
         let mover = self.contract.mover(facts);
@@ -184,7 +185,7 @@ impl SanReader<'_> {
         fitting.sort_by_cached_key(|it| {
             let goes = self.contract.notation.goes(world, it.piece, it.to);
             let is_aside = board.file(it.from) != board.file(it.to);
-            (parts.is_march() && is_aside, !goes, is_aside)
+            (parts.is_destination_alone() && is_aside, !goes, is_aside)
         });
         fitting.iter().map(|it| it.piece).collect()
     }

@@ -23,7 +23,7 @@ pub(super) struct SanParts {
 
 impl SanParts {
     /// Whether it is written like the move of a pawn-like piece without a capture: as its destination alone.
-    pub(super) fn is_march(&self) -> bool {
+    pub(super) fn is_destination_alone(&self) -> bool {
         self.kind.is_none() && self.file.is_none() && !self.captures
     }
 }

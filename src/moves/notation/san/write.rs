@@ -1,10 +1,11 @@
 //! Writes moves of a position in SAN.
 
 use crate::derive::World;
-use crate::facts::{Domain, EntityId};
+use crate::facts::EntityId;
 
 use super::super::super::action::{Move, legal_moves};
 use super::super::super::contract::Contract;
+use super::super::super::names::entity_of;
 use super::super::super::template::{Disambiguation, SquarePart, disambiguate, render};
 use super::super::super::turn::is_stuck;
 use super::super::chess::{BECOMES, strikes_beside};
@@ -46,8 +47,8 @@ pub(super) fn text_of(
     text
 }
 
-/// The SAN of a legal move as far as the position before it determines. Whether it captures and gives check
-/// shows in the position after it: so a move that is played anyway need not be played once more for its text.
+/// The part of a legal move's SAN that the position before it determines. Whether the move captures and gives check is
+/// read off the position after it, so that a move that is played anyway need not be played once more for its text.
 #[derive(Debug)]
 pub struct SanDraft {
     body: Body,
@@ -55,7 +56,7 @@ pub struct SanDraft {
     /// Number of pieces of other sides before the move.
     enemies: usize,
     /// Whether a piece is captured elsewhere than on the destination.
-    elsewhere: bool,
+    captures_elsewhere: bool,
 }
 
 #[derive(Debug)]
@@ -88,22 +89,22 @@ impl SanDraft {
             body: body.unwrap_or_else(|| Body::Whole(to_uci(world, mv))),
             mover,
             enemies: count_enemies(world, contract, mover),
-            elsewhere: strikes_beside(world, contract, mv),
+            captures_elsewhere: strikes_beside(world, contract, mv),
         }
     }
 
     /// The text, in the position after the move.
     pub fn after(self, world: &mut World, contract: &Contract) -> String {
         let removes = count_enemies(world, contract, self.mover) < self.enemies;
-        let suffix = if contract.unmarked { "" } else { suffix(world, contract, self.mover) };
-        let mut text = self.body.text(self.elsewhere || removes);
+        let suffix = if contract.is_unmarked { "" } else { suffix(world, contract, self.mover) };
+        let mut text = self.body.text(self.captures_elsewhere || removes);
         text.push_str(suffix);
         text
     }
 
     /// The text of a move that cannot be taken.
     fn refused(self) -> String {
-        self.body.text(self.elsewhere)
+        self.body.text(self.captures_elsewhere)
     }
 }
 
@@ -148,18 +149,16 @@ fn suffix(world: &mut World, contract: &Contract, mover: Option<i64>) -> &'stati
     contract.notation.suffix(world, contract, mover)
 }
 
+/// Whether the game is over, and won by some side.
 fn is_decided(world: &mut World, contract: &Contract) -> bool {
-    let mut outcomes = world.tuples(contract.over);
+    let mut results = world.tuples(contract.over);
     if let Some(stuck) = contract.stuck
-        && outcomes.is_empty()
+        && results.is_empty()
         && is_stuck(world, contract)
     {
-        outcomes = world.tuples(stuck);
+        results = world.tuples(stuck);
     }
-    outcomes
-        .iter()
-        .filter_map(|row| row.first())
-        .any(|&outcome| world.first(contract.wins, &[None, Some(outcome)]).is_some())
+    results.iter().any(|row| world.first(contract.wins, &[None, Some(row[0])]).is_some())
 }
 
 /// The legal moves, and the texts of those whose actions have templates, in the order of the moves.
@@ -205,10 +204,10 @@ impl<'m> Legal<'m> {
     }
 }
 
-/// The shortest part of a square's name that distinguishes it from others: its file, else its rank, else
-/// both.
-fn shortest_part(own: &str, others: &[&String]) -> SquarePart {
-    let shared = |part: SquarePart| others.iter().any(|it| part.of(it) == part.of(own));
+/// The shortest part of a square's name that distinguishes it from others: nothing if there are none, else its file,
+/// else its rank, else both.
+fn shortest_part(own: &str, others: &[impl AsRef<str>]) -> SquarePart {
+    let shared = |part: SquarePart| others.iter().any(|it| part.of(it.as_ref()) == part.of(own));
     match others.is_empty() {
         true => SquarePart::Nothing,
         false if !shared(SquarePart::File) => SquarePart::File,
@@ -234,7 +233,7 @@ impl Usual {
         if program.action(mv.action).san.is_some() || !contract.board.is_grid {
             return None;
         }
-        let piece = EntityId(u32::try_from(mv.arg(program, "piece")?).ok()?);
+        let piece = entity_of(mv.arg(program, "piece")?)?;
         let facts = world.facts();
         Some(Self {
             piece,
@@ -245,7 +244,7 @@ impl Usual {
         })
     }
 
-    /// Its text, except for whether it captures; `None` if another legal move would have the same.
+    /// Its text, apart from the sign of a capture; `None` if another legal move would have the same text.
     fn form(&self, world: &mut World, contract: &Contract, legal: &[Move]) -> Option<Form> {
         let others: Vec<Self> = legal
             .iter()
@@ -259,10 +258,18 @@ impl Usual {
         let letters = letters_of(world, contract);
         let is_bare = is_bare(world, contract, self.kind);
         let letter = if is_bare { "" } else { letters.in_moves(self.kind)? };
-        let origins: Vec<i64> =
-            others.iter().filter(|it| it.piece != self.piece).map(|it| it.from).collect();
         let is_capture = is_enemy_on(world, contract, self.to);
         let squares = world.program().schema.domain(contract.board.domain);
+        let others = others.iter().filter(|it| it.piece != self.piece);
+        let origins: Vec<String> = others.map(|it| squares.member_name(it.from)).collect();
+        let from = squares.member_name(self.from);
+        let part = shortest_part(&from, &origins);
+        // A capture without a letter always has the file.
+        let part_in_capture = match part {
+            SquarePart::Nothing if is_bare => SquarePart::File,
+            SquarePart::Rank if is_bare => SquarePart::Whole,
+            part => part,
+        };
         let mut target = squares.member_name(self.to);
         if let Some(kind) = self.becomes {
             target.push('=');
@@ -270,38 +277,15 @@ impl Usual {
         }
         Some(Form {
             letter: letter.to_owned(),
-            origin: self.origin(contract, squares, &origins, false),
-            origin_of_capture: self.origin(contract, squares, &origins, is_bare),
+            origin: part.of(&from).to_owned(),
+            origin_of_capture: part_in_capture.of(&from).to_owned(),
             is_capture,
             target,
         })
     }
-
-    /// The shortest part of the origin that distinguishes the piece from the others: file, else rank, else
-    /// both.
-    fn origin(
-        &self,
-        contract: &Contract,
-        squares: &Domain,
-        others: &[i64],
-        with_file: bool,
-    ) -> String {
-        let board = contract.board;
-        let name = squares.member_name(self.from);
-        let (file, rank) = name.split_at(1);
-        let shares_file = others.iter().any(|&it| board.file(it) == board.file(self.from));
-        let shares_rank = others.iter().any(|&it| board.rank(it) == board.rank(self.from));
-        match (others.is_empty(), shares_file, shares_rank) {
-            (true, ..) if with_file => file.into(),
-            (true, ..) => String::new(),
-            (_, false, _) => file.into(),
-            (_, true, false) if !with_file => rank.into(),
-            (_, true, _) => name,
-        }
-    }
 }
 
-/// A move in the usual form, before it is known whether it captures elsewhere.
+/// The text of a move in the usual form, before it is known whether it captures elsewhere.
 #[derive(Debug)]
 struct Form {
     letter: String,
@@ -322,7 +306,7 @@ impl Form {
     }
 }
 
-/// Whether pieces of a kind are written without a letter, as pawns are, since rules give them none for moves.
+/// Whether moves of a kind are written without a letter, as those of pawns: it is pawn-like, and has no `san_letter`.
 pub(super) fn is_bare(world: &mut World, contract: &Contract, kind: i64) -> bool {
     let letter = |it| !world.matching(it, &[Some(kind), None]).is_empty();
     let has_letter = contract.san_letter.is_some_and(letter);
@@ -333,8 +317,8 @@ fn is_enemy_on(world: &mut World, contract: &Contract, square: i64) -> bool {
     let mover = contract.mover(world.facts());
     let standing = world.matching(contract.at.rel, &[None, Some(square)]);
     let facts = world.facts();
-    standing.iter().filter_map(|row| u32::try_from(row[0]).ok()).any(|it| {
-        let color = facts.get_raw(EntityId(it), contract.color.attr);
+    standing.iter().filter_map(|row| entity_of(row[0])).any(|it| {
+        let color = facts.get_raw(it, contract.color.attr);
         color.is_some() && color != mover
     })
 }
