@@ -697,7 +697,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) json: bool,
 }
 
-/// The `number`th of that many parts, counted from 1.
+/// Part `number` of `of` parts, from 1 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Part {
     pub(crate) number: usize,
@@ -705,7 +705,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Whether something with that index, from 0 on, belongs to this part.
+    /// Whether this part has the item with an index, which is counted from 0.
     pub(crate) fn has(self, index: usize) -> bool {
         index % self.of == self.number - 1
     }

@@ -1,8 +1,8 @@
 //! `rulemate audit`: saves and games played again under both evaluators, and proofs checked.
 //!
-//! One line for each game once its file is audited, and a table at the end. With `--proof`, what `explain --json`
-//! printed is checked by the checker of proofs, which knows facts and rules and no evaluator. Only that a side has no
-//! legal action, where no proof can show it, is found as in a game.
+//! Prints a line for each game once its file is audited, and a table at the end. With `--proof`, an explanation that
+//! `explain --json` printed is given to the checker of proofs, which knows facts and rules and no evaluator. Where no
+//! proof can show that a side has no legal action, its actions are played out instead.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -15,21 +15,20 @@ use super::evidence::Evidence;
 use super::output::{
     Ink, Out, no_game_in, progress, read_bytes, read_text, report, trouble, trouble_with,
 };
-use super::saves::rules_from;
 use super::setup::{self, Library, refusal};
 use crate::audit::{self, Tally};
 use crate::facts::json::parse;
 use crate::moves::notation::{PgnGame, PgnReader};
-use crate::presets::save::{Difference, RestoreError, Save};
+use crate::presets::save::{Difference, RestoreError, RulesFrom, Save};
 use crate::presets::{Catalogue, Ruleset};
 use crate::proof::{Checker, Report};
 use crate::rules::plural;
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 
-/// The game of a save or PGN game that cannot be read far enough to tell which it is.
+/// Stands for the name of the game where a file cannot be read that far.
 const UNKNOWN: &str = "?";
 
-/// What the audit of one game found, as `--json` prints it.
+/// The result of auditing one game, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Audited {
     name: String,
@@ -55,7 +54,6 @@ pub(crate) fn run(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 }
 
 fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let catalogue = setup::catalogue(&args.rules)?;
     let mut library = Library::new(&args.rules)?;
     let mut verdict = Verdict::Fine;
     let mut all: Vec<Audited> = Vec::new();
@@ -71,7 +69,7 @@ fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         };
         let audited = match is_pgn(path) {
             true => audit_pgn(&bytes, path, args, &mut library),
-            false => audit_save(&bytes, path, args, &catalogue).map(|it| vec![it]),
+            false => audit_save(&bytes, path, args, library.catalogue()).map(|it| vec![it]),
         };
         match audited {
             Ok(audited) => {
@@ -105,11 +103,11 @@ fn audit_save(
     catalogue: &Catalogue,
 ) -> anyhow::Result<Audited> {
     let bar = progress(0, "audit");
-    let from = rules_from(args.rules_from_save, false);
+    let from = if args.rules_from_save { RulesFrom::Save } else { RulesFrom::Here };
     let mut tally = Tally::default();
     let mut game = UNKNOWN.to_owned();
-    let for_facts = args.game.as_deref().unwrap_or(DEFAULT_GAME);
-    let found = Save::read(bytes, for_facts).and_then(|(save, doubt)| {
+    let game_of_version_1 = args.game.as_deref().unwrap_or(DEFAULT_GAME);
+    let found = Save::read(bytes, game_of_version_1).and_then(|(save, doubt)| {
         game.clone_from(&save.game);
         audit::read_save(&save, catalogue, from, &mut |it| {
             tally = *it;
@@ -199,20 +197,20 @@ impl Audited {
     }
 }
 
-fn print(it: &Audited, json: bool, out: &mut Out) -> anyhow::Result<()> {
+fn print(audited: &Audited, json: bool, out: &mut Out) -> anyhow::Result<()> {
     if json {
-        return out.json_line(it);
+        return out.json_line(audited);
     }
-    match &it.differs {
+    match &audited.differs {
         None => {
             let ok = out.ink(Ink::Good, "ok");
-            let noun = if it.plies == 1 { "ply" } else { "plies" };
-            out.line(format_args!("{} {ok} {} {noun}", it.name, it.plies))?;
+            let noun = if audited.plies == 1 { "ply" } else { "plies" };
+            out.line(format_args!("{} {ok} {} {noun}", audited.name, audited.plies))?;
         }
         Some(what) => {
             let differs = out.ink(Ink::Bad, "differs");
-            out.line(format_args!("{} {differs} at {what}", it.name))?;
-            for line in it.proof.iter().flat_map(|it| it.lines()) {
+            out.line(format_args!("{} {differs} at {what}", audited.name))?;
+            for line in audited.proof.iter().flat_map(|it| it.lines()) {
                 out.line(format_args!("  {line}"))?;
             }
         }
@@ -310,8 +308,8 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
     }
 }
 
-/// Whether a row of the relation says why a move is not legal: it is refused (`refusals`), or the game is over, be it
-/// only because there is no legal action.
+/// Whether a row of the relation says why a move is not legal: because it is refused (`refusals`), or because the game
+/// is over, which it is without a legal action, too.
 fn denies_moves(rules: &Ruleset, relation: &str) -> bool {
     let (program, contract) = (rules.program(), rules.contract());
     let ends = [Some(contract.over), contract.stuck].into_iter().flatten();
@@ -319,8 +317,8 @@ fn denies_moves(rules: &Ruleset, relation: &str) -> bool {
     ends.chain(refusals).any(|it| program.relation(it).name == relation)
 }
 
-/// Whether the answer is that the game is over, or that a move is not legal, and what is proved is only the result that
-/// the game has if the side to move has no action.
+/// Whether the proof shows less than the answer says: the answer is that the game is over, or that a move is not legal,
+/// and the proof is one of the result that the game would have if the side to move had no action.
 fn supposes_no_action(answer: &Answer, rules: &Ruleset) -> bool {
     let Finding::Proved(all) = &answer.finding else { return false };
     let is_about_end = !answer.holds || answer.question == OF_RESULT;
@@ -331,12 +329,12 @@ fn supposes_no_action(answer: &Answer, rules: &Ruleset) -> bool {
 /// Whether the finding supports the answer.
 fn supports(answer: &Answer, rules: &Ruleset) -> bool {
     match &answer.finding {
-        // What is proved of a move that is not legal is what forbids it.
+        // Of a move that is not legal, a proof shows what forbids it.
         Finding::Proved(all) => {
             all.first().is_some_and(|it| answer.holds || denies_moves(rules, &it.relation))
         }
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
-        // Of all actions, the first that keeps the turn is reported, though another one may pass it.
+        // A question about all actions is answered by one of them: it may keep the turn although another passes it.
         Finding::Turned(it) => {
             it.keeps() == answer.holds || it.keeps() && answer.question == OF_ALL_TURNS
         }

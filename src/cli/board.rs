@@ -1,10 +1,9 @@
 //! The board as text: chess symbols or plain letters.
 //!
-//! A letter that has no chess symbol is drawn as it is, and in games without any kind of piece of chess every letter
-//! is, so games with their own pieces are shown too. Rules declare further signs: `.meta ground "~ RELATION"` (empty
-//! squares of the relation have the sign in place of a dot), `.meta aura "' RELATION"` (the sign follows the content
-//! of such a square), `.meta divide "~ RELATION"` (a line between ranks where the relation has different values above
-//! and below).
+//! Letters without a chess symbol stay letters, and all do in games that have none of the pieces of chess. Rules
+//! declare further signs: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in place of a dot),
+//! `.meta aura "' RELATION"` (the sign follows the content of each square of the relation), `.meta divide "~ RELATION"`
+//! (a line between ranks where the relation has different values above and below).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -19,11 +18,31 @@ pub(crate) enum Symbols {
     Ascii,
 }
 
+impl Symbols {
+    /// Chess symbols, if the letters of a game mean what they mean in chess: in games that have none of the pieces of
+    /// chess, an `n` may be a ship.
+    pub(crate) fn of(game: &Game) -> Self {
+        let program = game.program();
+        let kinds = program.schema.domain(game.contract().kinds);
+        let names = ["king", "knight", "pawn", "rook", "bishop", "queen"];
+        let has_any = names.iter().any(|it| kinds.member(it).is_some());
+        if has_any { Self::Unicode } else { Self::Ascii }
+    }
+
+    /// A piece as boards write it (a letter, perhaps with a `+` or `~`), with a chess symbol for a letter that has one.
+    pub(crate) fn draw(self, text: &str) -> String {
+        match self {
+            Self::Ascii => text.to_owned(),
+            Self::Unicode => text.chars().map(|it| symbol(it).unwrap_or(it)).collect(),
+        }
+    }
+}
+
 /// The board of a game: its squares, or its points.
 pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     let points = game.points();
     let cells = game.cells();
-    let symbols = if has_chess_names(game) { symbols } else { Symbols::Ascii };
+    let symbols = if symbols == Symbols::Unicode { Symbols::of(game) } else { symbols };
     if game.contract().board.is_grid {
         draw(&cells, symbols, &Look::of(game)) + &hands(game)
     } else {
@@ -31,7 +50,7 @@ pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     }
 }
 
-/// A line with what each side has in hand, by the letters of the FEN; nothing if no side has anything.
+/// A line with the pieces that each side has in hand, by the letters of the FEN; empty if there are none.
 fn hands(game: &mut Game) -> String {
     let fen = game.fen();
     let board = fen.split(' ').next().unwrap_or_default();
@@ -49,6 +68,9 @@ fn hands(game: &mut Game) -> String {
 
 /// Draws points at their places, each with its name and its piece, `a1:M`.
 fn draw_points(points: &[PointView], cells: &[Option<String>], symbols: Symbols) -> String {
+    if points.is_empty() {
+        return "(no board)".into();
+    }
     let text = |at: usize| match cells.get(at).and_then(Option::as_deref) {
         Some(piece) => format!("{}:{}", points[at].name, cell(Some(piece), symbols)),
         None => points[at].name.clone(),
@@ -62,56 +84,40 @@ fn draw_points(points: &[PointView], cells: &[Option<String>], symbols: Symbols)
         let line: Vec<String> = texts.map(|it| format!("{it:width$}")).collect();
         line.join(" ").trim_end().to_owned()
     };
-    if points.is_empty() {
-        return "(no board)".into();
-    }
     rows.into_iter().rev().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a kind of piece has its name from chess. Then the letters are taken to mean what they mean in chess; in
-/// other games an `n` may be a ship.
-fn has_chess_names(game: &Game) -> bool {
-    let program = game.program();
-    let kinds = program.schema.domain(game.contract().kinds);
-    ["king", "knight", "pawn", "rook", "bishop", "queen"]
-        .iter()
-        .any(|it| kinds.member(it).is_some())
-}
-
-/// The signs that rules declare for squares, by the number of the square.
+/// The signs that rules declare, each with its squares.
 #[derive(Debug, Default)]
 struct Look {
     grounds: Vec<(char, BTreeSet<i64>)>,
     auras: Vec<(char, BTreeSet<i64>)>,
+    /// Each with the value of every square.
     divides: Vec<(char, BTreeMap<i64, i64>)>,
 }
 
 impl Look {
     fn of(game: &mut Game) -> Self {
         let program = game.program().clone();
+        let square = Type::Domain(game.contract().board.domain);
+        let is_of_squares =
+            |it: &RelId| program.relation(*it).columns.first().is_some_and(|it| it.ty == square);
         let mut look = Self::default();
-        for meta in &program.meta {
+        let drawn = |key: &str| matches!(key, "ground" | "aura" | "divide");
+        for meta in program.meta.iter().filter(|it| drawn(&it.key)) {
             let Some((sign, name)) = meta.value.split_once(' ') else { continue };
             let sign = sign.chars().next().filter(|_| sign.chars().count() == 1);
-            let square = Type::Domain(game.contract().board.domain);
-            let is_of_squares = |it: &RelId| {
-                program.relation(*it).columns.first().is_some_and(|it| it.ty == square)
-            };
             let rel = program.relation_in(meta.span.source, name).filter(is_of_squares);
             let (Some(sign), Some(rel)) = (sign, rel) else { continue };
-            let squares = |game: &mut Game| -> BTreeSet<i64> {
-                let rows = game.world_mut().tuples(rel);
-                rows.iter().filter_map(|it| it.first().copied()).collect()
-            };
+            let rows = game.world_mut().tuples(rel);
+            let squares = rows.iter().filter_map(|it| it.first().copied());
             match meta.key.as_str() {
-                "ground" => look.grounds.push((sign, squares(game))),
-                "aura" => look.auras.push((sign, squares(game))),
-                "divide" => {
-                    let rows = game.world_mut().tuples(rel);
-                    let value = |it: &[i64]| Some((*it.first()?, *it.get(1)?));
-                    look.divides.push((sign, rows.iter().filter_map(|it| value(it)).collect()));
+                "ground" => look.grounds.push((sign, squares.collect())),
+                "aura" => look.auras.push((sign, squares.collect())),
+                _ => {
+                    let values = rows.iter().filter_map(|it| it.get(1).copied());
+                    look.divides.push((sign, squares.zip(values).collect()));
                 }
-                _ => {}
             }
         }
         look
@@ -127,7 +133,7 @@ impl Look {
         text.chars().chain(auras).collect()
     }
 
-    /// The line between a rank and the one below it, if there is one.
+    /// The line between a rank and the one below it; `None` if no relation divides them.
     fn line(&self, rank: i64, files: usize, width: usize) -> Option<String> {
         let sign = |file: usize| {
             let above = rank * files as i64 + file as i64;
@@ -157,7 +163,7 @@ fn draw(ranks: &[Vec<Option<String>>], symbols: Symbols, look: &Look) -> String 
     for (at, rank) in cells.iter().enumerate() {
         let row = rank.iter().map(|it| format!("{it:width$}")).collect::<Vec<_>>().join(" ");
         let number = ranks.len() - at;
-        // Writing to a string cannot fail.
+        // Writing to a string does not fail.
         let _ = writeln!(res, "{number:>2}  {}", row.trim_end());
         if let Some(line) = look.line(number as i64 - 1, files, width).filter(|_| number > 1) {
             let _ = writeln!(res, "{line}");
@@ -169,16 +175,7 @@ fn draw(ranks: &[Vec<Option<String>>], symbols: Symbols, look: &Look) -> String 
 }
 
 fn cell(piece: Option<&str>, symbols: Symbols) -> String {
-    let Some(text) = piece else { return ".".to_owned() };
-    match symbols {
-        Symbols::Ascii => text.to_owned(),
-        Symbols::Unicode => glyphs(text),
-    }
-}
-
-/// A piece as boards write it (a letter, perhaps with a `+` or `~`), with chess symbols for letters that have one.
-pub(crate) fn glyphs(text: &str) -> String {
-    text.chars().map(|it| symbol(it).unwrap_or(it)).collect()
+    piece.map_or_else(|| ".".to_owned(), |it| symbols.draw(it))
 }
 
 /// The chess symbol of a FEN letter.

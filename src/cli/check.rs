@@ -1,10 +1,10 @@
 //! `rulemate check`: reports all mistakes in rule files.
 //!
 //! A file is checked with what it builds on. A game is loaded with its presets. A preset, or a part of one, is put on
-//! top of the default game (of the first that fits, if that one does not) with what the preset requires. A module is
-//! checked as part of the files that include it. Any other file must fit every game of its family, or every game if it
-//! names none. All given files are loaded together, so a game may use a preset next to it; one at the path of an
-//! embedded file replaces it. A file that does not build on the rules of this package is checked alone.
+//! top of the default game, or the first that fits, with the presets that it requires. A module is checked as part of
+//! the files that include it. Any other file must fit every game of its family, or every game if it names no family.
+//! All given files are loaded together, so a game may use a preset next to it; one at the path of an embedded file
+//! replaces it. A file that does not build on the rules of this package is checked alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) struct CheckedFile {
 }
 
 impl CheckedFile {
-    /// Adds what was found by checking the file with another game.
+    /// Adds the result of checking the file with another game.
     fn join(&mut self, other: Self) {
         let rules = |it: &Option<Arc<Program>>| it.as_ref().map_or(0, |it| it.rules.len());
         if rules(&other.program) > rules(&self.program) {
@@ -62,12 +62,13 @@ impl CheckedFile {
 /// What is wrong with a file.
 pub(crate) enum Fault {
     Rules(Box<Diagnostics>),
-    /// Its metadata, or a game with it.
+    /// A fault without a place in the rules: in the metadata of the file, or in a game that it is part of.
     Other(String),
 }
 
 pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    run_on_changes(args.watch, &args.files, out, |out| run_once(args, out))
+    let watched = [&args.files[..], &args.rules.rules].concat();
+    run_on_changes(args.watch, &watched, out, |out| run_once(args, out))
 }
 
 fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -87,7 +88,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
     let mut catalogue = setup::catalogue(&args.rules)?;
     for source in included {
-        // A file that cannot be added is reported as missing by the check of those that include it.
+        // If a file cannot be added, the check of the files that include it reports it as missing.
         let _ = catalogue.add(source);
     }
     let clashes: Vec<Option<CatalogueError>> =
@@ -123,7 +124,7 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
         why.extend(unknown_keys(source).iter().map(|note| format!("\n{path}: note: {note}")));
     }
     let Err(Fault::Rules(found)) = &together else { return together };
-    // A file that says what it builds on is not another world, however few mistakes are left without that.
+    // A file that says what it builds on is not checked alone, even if it has fewer mistakes then.
     if metas(source).iter().any(|it| matches!(it.key.as_str(), "family" | "game")) {
         return together;
     }
@@ -132,7 +133,7 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
             Plan::compile(Arc::clone(&program)).map_err(|it| Fault::Other(it.to_string()))?;
             Ok(CheckedFile { program: Some(program), notes: unknown_keys(source) })
         }
-        // A file that lacks more names alone than together with the rules of this package builds on them.
+        // Where more names are unknown alone than together with the rules of this package, the file builds on these.
         Err(alone) if count(&alone) < count(found) && unknown(&alone) <= unknown(found) => {
             Err(Fault::Rules(Box::new(alone)))
         }
@@ -140,7 +141,7 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
     }
 }
 
-/// What to do with a file that must fit every game, since it says nothing else of itself, and fits only some.
+/// Advice for a file that fits only some games, but must fit all, since it does not say what it is part of.
 fn narrower(catalogue: &Catalogue, source: &Source) -> Option<String> {
     let says = ["game", "family", "layout", "preset", "part", "module"];
     if metas(source).iter().any(|it| says.contains(&it.key.as_str())) {
@@ -152,7 +153,7 @@ fn narrower(catalogue: &Catalogue, source: &Source) -> Option<String> {
     let fits_family =
         |family: &str| games.iter().filter(|it| it.family.as_deref() == Some(family)).all(fits);
     let default = games.iter().find(|it| it.name == DEFAULT_GAME && fits(it));
-    // Nobody means another family by a file that fits the default game.
+    // A file that fits the default game is taken to be meant for that game's family.
     let meant = default.map_or(games, std::slice::from_ref);
     let mut families: Vec<&str> = meant.iter().filter_map(|it| it.family.as_deref()).collect();
     families.dedup();
@@ -166,7 +167,7 @@ fn narrower(catalogue: &Catalogue, source: &Source) -> Option<String> {
     ))
 }
 
-/// Checks a module as a part of the files that include it, whose names it may use.
+/// Checks a module as a part of the files that include it, since it may use their names.
 fn fit_module(
     catalogue: &Catalogue,
     source: &Source,
@@ -184,7 +185,7 @@ fn fit_module(
     Ok(fine)
 }
 
-/// A module that no other file includes, checked as part of a preset that does nothing else.
+/// Checks a module that no other file includes as part of a preset that only includes it.
 fn fit_alone(
     catalogue: &Catalogue,
     source: &Source,
@@ -196,8 +197,8 @@ fn fit_alone(
         None => (String::new(), source.path.as_str()),
     };
     let preset = format!("includes-{module}");
-    let family = metas.iter().find(|it| it.key == "family");
-    let family = family.map(|it| format!(".meta family \"{}\"\n", it.value)).unwrap_or_default();
+    let family = named(metas, "family");
+    let family = family.map(|it| format!(".meta family \"{it}\"\n")).unwrap_or_default();
     let text = format!(
         ".meta preset \"{preset}\"\n{family}.meta include \"{file}\"\n.domain Preset += {{ {preset} }}\n"
     );
@@ -211,63 +212,41 @@ fn fit_alone(
 /// any other file than the one asked about are left to the check of that file.
 fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<CheckedFile, Fault> {
     let metas = metas(source);
-    if let Some(module) = metas.iter().find(|it| it.key == "module") {
-        return fit_module(catalogue, source, &module.value, &metas);
+    if let Some(module) = named(&metas, "module") {
+        return fit_module(catalogue, source, module, &metas);
     }
-    let named = |key| metas.iter().find(|it| it.key == key).map(|it| it.value.as_str());
-    let family = named("family");
-    let fits = |it: &&GameEntry| family.is_none() || it.family.as_deref() == family;
-    let all = catalogue.games().iter().filter(fits).map(|it| it.name.as_str());
-    let is_for_all = named("game").is_none() && named("preset").is_none();
-    let (games, presets): (Vec<&str>, Vec<String>) = match (named("game"), named("preset")) {
-        (Some(game), _) => (vec![game], Vec::new()),
-        (None, Some(preset)) => {
-            let entry = catalogue.presets().iter().find(|it| it.preset == preset);
-            let game = entry.map_or(DEFAULT_GAME, |it| catalogue.game_for(it, DEFAULT_GAME));
-            (vec![game], catalogue.with_required(&[preset]))
-        }
-        (None, None) if named("part").is_some() => {
-            let preset: Vec<&str> = named("part").into_iter().collect();
-            let game = all.clone().find(|it| *it == DEFAULT_GAME).or(all.clone().next());
-            (game.into_iter().collect(), catalogue.with_required(&preset))
-        }
-        // The default game first: its rules are those that the author is likeliest to know.
-        (None, None) => {
-            let (first, others): (Vec<&str>, Vec<&str>) = all.partition(|it| *it == DEFAULT_GAME);
-            (first.into_iter().chain(others).collect(), Vec::new())
-        }
-    };
+    let family = named(&metas, "family");
+    let Target { games, presets, is_for_all } = target(catalogue, &metas);
     let is_without_games = games.is_empty();
     let mut fine = CheckedFile { program: None, notes: Vec::new() };
     for game in games {
+        let is_one_of_many = is_for_all && game != DEFAULT_GAME;
         let loaded = match catalogue.load(game, &presets) {
+            Ok(loaded) => loaded,
             // A file for several games need not fit the letters of each.
-            Err(LoadError::Letter(why)) if is_for_all && game != DEFAULT_GAME => {
+            Err(LoadError::Letter(why)) if is_one_of_many => {
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
             }
             Err(LoadError::Rules(found)) => {
-                return Err(Fault::Rules(match family {
-                    Some(family) if is_for_all && game != DEFAULT_GAME => {
-                        let note = format!(
-                            "that is so with the game {game}: a file that is no game, preset or part of one has to go \
-                             with every game of the family {family}"
-                        );
-                        Box::new(found.with_note(note))
-                    }
-                    _ => found,
-                }));
+                let Some(family) = family.filter(|_| is_one_of_many) else {
+                    return Err(Fault::Rules(found));
+                };
+                let note = format!(
+                    "that is so with the game {game}: a file that is no game, preset or part of one has to go \
+                     with every game of the family {family}"
+                );
+                return Err(Fault::Rules(Box::new(found.with_note(note))));
             }
             Err(LoadError::Plan(why)) => return Err(Fault::Other(why.to_string())),
             Err(LoadError::TooMuch { why, .. }) => return Err(Fault::Other(why.to_string())),
             Err(other) => return Err(Fault::Other(format!("{}: {other}", asked.path))),
-            Ok(loaded) => loaded,
         };
         let mut notes = start(&loaded, source, &metas)?;
         if source.path != asked.path {
             notes.clear();
         }
-        notes.extend(without_effect(catalogue, &loaded, asked));
+        notes.extend(notes_on(catalogue, &loaded, asked));
         let program = Some(Arc::clone(loaded.program()));
         fine.join(CheckedFile { program, notes });
     }
@@ -288,8 +267,47 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
     Ok(fine)
 }
 
+/// The games that a file must fit, and the presets that are put on top of them.
+struct Target<'c> {
+    games: Vec<&'c str>,
+    presets: Vec<String>,
+    /// Whether these are all games (of the file's family, if it names one), the default game first: its rules are those
+    /// that the author is likeliest to know.
+    is_for_all: bool,
+}
+
+fn target<'c>(catalogue: &'c Catalogue, metas: &'c [Meta]) -> Target<'c> {
+    let on = |game: Option<&'c str>, presets| Target {
+        games: game.into_iter().collect(),
+        presets,
+        is_for_all: false,
+    };
+    if let Some(game) = named(metas, "game") {
+        return on(Some(game), Vec::new());
+    }
+    if let Some(preset) = named(metas, "preset") {
+        let entry = catalogue.presets().iter().find(|it| it.preset == preset);
+        let game = entry.map_or(DEFAULT_GAME, |it| catalogue.game_for(it, DEFAULT_GAME));
+        return on(Some(game), catalogue.with_required(&[preset]));
+    }
+    let family = named(metas, "family");
+    let fits = |it: &&GameEntry| family.is_none() || it.family.as_deref() == family;
+    let all = catalogue.games().iter().filter(fits).map(|it| it.name.as_str());
+    let (mut games, others): (Vec<&str>, Vec<&str>) = all.partition(|it| *it == DEFAULT_GAME);
+    games.extend(others);
+    match named(metas, "part") {
+        Some(preset) => on(games.first().copied(), catalogue.with_required(&[preset])),
+        None => Target { games, presets: Vec::new(), is_for_all: true },
+    }
+}
+
+/// The value of the first `.meta` line of a key.
+fn named<'m>(metas: &'m [Meta], key: &str) -> Option<&'m str> {
+    metas.iter().find(|it| it.key == key).map(|it| it.value.as_str())
+}
+
 /// Notes on what costs more than necessary in a file, and on its `.meta` lines that do nothing.
-fn without_effect(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<String> {
+fn notes_on(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<String> {
     let (program, contract) = (loaded.program(), loaded.contract());
     let is_asked = |source: u16| program.sources[usize::from(source)].path == asked.path;
     let played_out = played_out(program, contract.untenable).into_iter();
@@ -323,8 +341,7 @@ fn without_effect(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Ve
     notes
 }
 
-/// Sets up the start position of a file's game, or the one that a layout declares; parts that have to be left
-/// out become notes.
+/// Sets up the start position of a file that is a game or a layout. Returns notes on parts that had to be left out.
 fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String>, Fault> {
     let meta = |key| metas.iter().find(|it| it.key == key);
     let game = loaded.game();
@@ -349,7 +366,7 @@ fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String
             return Err(fault(meta_line.span.line, why.into()));
         }
     }
-    // What a layout's start leaves out is reported for the layout.
+    // Warnings about the start of a layout are reported for the layout.
     let warnings = set_up.warnings().iter().filter(|_| start.is_some());
     Ok(warnings.map(|it| format!("line {}: {it}", meta_line.span.line)).collect())
 }
@@ -358,7 +375,7 @@ fn count(found: &Diagnostics) -> usize {
     found.list().len() + found.dropped()
 }
 
-/// The number of names of relations and domains that nothing declares.
+/// The number of relations and domains that are used but not declared.
 fn unknown(found: &Diagnostics) -> usize {
     found.list().iter().filter(|it| matches!(it.code, "E201" | "E202")).count()
 }
@@ -378,7 +395,8 @@ fn print_json(
     out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes })
 }
 
-/// Files that build on one file with mistakes have the same mistakes: `shown` has the file for which a text was printed.
+/// Prints the result for a file. All files that build on a file with mistakes have the same ones, so `shown` has each
+/// text that was printed, with the file for which it was.
 fn print<'f>(
     file: &'f str,
     checked: Result<CheckedFile, Fault>,

@@ -1,5 +1,5 @@
-//! The context of a printed explanation, so that it can be checked by itself: the game, the facts, and the
-//! hashes of the rules.
+//! The context of a printed explanation, so that a checker needs nothing else: the game, the facts, and the hashes of
+//! the rules.
 
 use std::sync::Arc;
 
@@ -11,8 +11,9 @@ use crate::derive::Backend;
 use crate::facts::{Document, SavedFact, Session, saved};
 use crate::moves::is_stuck;
 use crate::presets::Ruleset;
+use crate::rules::Source;
 
-/// The fix where facts are not those of a position.
+/// The fix where facts are not those of a position of the game.
 const ALTERED: &str = "the list of facts was altered";
 
 /// A rule file and the hash of its text.
@@ -28,8 +29,9 @@ pub(crate) struct RuleHash {
 pub(crate) struct Evidence {
     pub(crate) game: String,
     pub(crate) presets: Vec<String>,
-    /// In full, also those that have ended by themselves since; the game's own are among them unless they were switched
-    /// off. Explanations of earlier versions do not have it: their rules are those of the game with `presets`.
+    /// The activations in full, also those that have ended by themselves since; the game's own are among them unless
+    /// they were switched off. `None` in explanations of earlier versions: their rules are those of the game with
+    /// `presets`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) activations: Option<Vec<String>>,
     pub(crate) fen: String,
@@ -41,8 +43,7 @@ impl Evidence {
     pub(crate) fn of(opened: &mut Opened) -> Self {
         let Opened { game, name, presets, .. } = opened;
         let program = game.program();
-        let rule =
-            |it: &crate::rules::Source| RuleHash { path: it.path.clone(), blake3: it.hash() };
+        let rule = |it: &Source| RuleHash { path: it.path.clone(), blake3: it.hash() };
         let rules = program.sources.iter().map(rule).collect();
         let schema = game.facts().schema();
         let facts = game.facts().all_facts().iter().map(|it| saved(schema, it)).collect();
@@ -61,14 +62,14 @@ impl Evidence {
             }
         };
         let program = rules.program();
-        let fits = |(source, stated): (&crate::rules::Source, &RuleHash)| {
+        let fits = |(source, stated): (&Source, &RuleHash)| {
             source.path == stated.path && source.hash() == stated.blake3
         };
-        let as_many = program.sources.len() == self.rules.len();
-        if !as_many || !program.sources.iter().zip(&self.rules).all(fits) {
+        let has_same_count = program.sources.len() == self.rules.len();
+        if !has_same_count || !program.sources.iter().zip(&self.rules).all(fits) {
             let now: Vec<String> = program.sources.iter().map(|it| it.hash()).collect();
             let changed = self.rules.iter().find(|it| !now.contains(&it.blake3));
-            // With no such file there are others beside these, or they have another order or other paths.
+            // If all texts are still there, files were added, renamed or put into another order.
             let path = changed.map_or("the list of rule files", |it| it.path.as_str());
             return Err(trouble(
                 format!("{path} has changed since the explanation was printed"),
@@ -76,11 +77,10 @@ impl Evidence {
             ));
         }
         let session = Document::new(self.facts.clone()).session(&program.schema);
-        let session = session.or_fix(ALTERED)?;
-        Ok((rules, session))
+        Ok((rules, session.or_fix(ALTERED)?))
     }
 
-    /// Whether the side to move has no legal action, which is found by playing actions out.
+    /// Whether the side to move has no legal action. Finds out by playing actions out.
     pub(crate) fn is_stuck(&self, rules: &Ruleset) -> anyhow::Result<bool> {
         let document = Document::new(self.facts.clone());
         let mut game = rules.resume(&document, Backend::Bits).or_fix(ALTERED)?;

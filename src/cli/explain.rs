@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         Some(depth) => Limits { proof: depth, refutation: depth, ..Limits::default() },
         None => Limits::default(),
     };
-    let (explained, expected) = ask(args, &mut opened.game, limits)?;
+    let explained = ask(args, &mut opened.game, limits).map_err(|it| question_error(&it))?;
     opened.game.check()?;
     if args.json {
         let lines = match &explained.finding {
@@ -66,26 +66,22 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         out.line(&explained.summary)?;
         out.text(opened.game.tree(&explained.finding))?;
     }
-    Ok(Verdict::of(explained.holds != expected))
+    Ok(Verdict::of(explained.holds == args.why_not.is_some()))
 }
 
-/// The explanation, and the expected answer.
-fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> anyhow::Result<(Explanation, bool)> {
-    let (explained, expected) = match (&args.legal, &args.why_not, &args.fact, &args.effects) {
-        (text, _, _, _) if args.turn => (game.explain_turn(text.as_deref(), limits), true),
-        (Some(text), _, _, _) => {
-            (of_last(game, text, |it, text| it.explain_move(text, limits)), true)
+fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> Result<Explanation, QuestionError> {
+    let ExplainArgs { legal, why_not, fact, effects, turn, .. } = args;
+    if *turn {
+        return game.explain_turn(legal.as_deref(), limits);
+    }
+    match (legal.as_ref().or(why_not.as_ref()), fact, effects) {
+        (Some(text), _, _) => of_last(game, text, |it, text| it.explain_move(text, limits)),
+        (None, Some(text), _) => game.explain_fact(text, limits),
+        (None, None, Some(text)) => {
+            of_last(game, text, |it, text| it.explain_effects(text, limits))
         }
-        (_, Some(text), _, _) => {
-            (of_last(game, text, |it, text| it.explain_move(text, limits)), false)
-        }
-        (_, _, Some(text), _) => (game.explain_fact(text, limits), true),
-        (_, _, _, Some(text)) => {
-            (of_last(game, text, |it, text| it.explain_effects(text, limits)), true)
-        }
-        _ => (game.explain_result(limits), true),
-    };
-    Ok((explained.map_err(|it| question_error(&it))?, expected))
+        (None, None, None) => game.explain_result(limits),
+    }
 }
 
 /// Asks about the last action of a text. The game goes on after the actions before it: the explanation is printed with
@@ -140,19 +136,22 @@ pub(crate) fn question_error(why: &QuestionError) -> anyhow::Error {
     trouble(why, why.help())
 }
 
-/// Plays the move that a text means. If the text means one that is not legal, the refusal has its refutation.
+/// Plays the move that a text means. If that move is not legal, the error has its refutation.
 pub(crate) fn play_text(game: &mut Game, text: &str) -> Result<(), PlayError> {
     let played = game.play_text(text).map(|_| ());
     let Err(PlayError::Text(error)) = &played else { return played };
-    // The text may be meant for the start of the turn rather than its middle.
+    // In a text of several actions, the action that fails may be meant for a later position.
     if text.contains(BETWEEN) {
         return played;
     }
     let mut refusals: Vec<_> =
         error.candidates().iter().filter_map(|it| game.play(it).err()).collect();
-    // Of moves that may have been meant, one with a declared refusal is reported.
-    let named = refusals
-        .iter()
-        .position(|it| matches!(it, PlayError::Illegal(illegal) if illegal.objection.is_some()));
-    if refusals.is_empty() { played } else { Err(refusals.swap_remove(named.unwrap_or(0))) }
+    if refusals.is_empty() {
+        return played;
+    }
+    // Of several candidates, one with a declared refusal says most.
+    let has_objection =
+        |it: &PlayError| matches!(it, PlayError::Illegal(illegal) if illegal.objection.is_some());
+    let at = refusals.iter().position(has_objection).unwrap_or(0);
+    Err(refusals.swap_remove(at))
 }

@@ -12,17 +12,16 @@ use crate::presets::{Catalogue, GameEntry, OptionEntry, OptionType, PresetEntry}
 struct Game<'a> {
     name: &'a str,
     title: &'a str,
-    /// What it is, in a few sentences.
+    /// A few sentences.
     description: &'a str,
     aliases: &'a [String],
     start: &'a str,
-    /// The family of its rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<&'a str>,
     presets: &'a [String],
-    /// Facts that it starts with, as attribute and value.
+    /// Facts of the game, as attribute and value.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     facts: &'a [(String, String)],
     /// The option that chooses a start position by number, if there is one.
@@ -43,19 +42,18 @@ struct Preset<'a> {
     name: &'a str,
     description: &'a str,
     file: &'a str,
-    /// The family of games that it is made for; `None` if it fits every game.
+    /// The family of games that the preset is made for; `None` if it fits every game.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
     requires: &'a [String],
     incompatible: Vec<Clash<'a>>,
-    /// The scopes that it can be active for.
+    /// The scopes that the preset can be active for.
     scopes: Vec<String>,
     options: Vec<PresetOption>,
     /// The attributes that its files declare, its options aside.
     attributes: Vec<String>,
-    /// The relations and events that it hooks into.
     hooks: Hooks,
-    /// The games that use it.
+    /// The games that use the preset.
     games: Vec<&'a str>,
 }
 
@@ -85,24 +83,25 @@ struct PresetOption {
 }
 
 impl From<OptionEntry> for PresetOption {
-    fn from(it: OptionEntry) -> Self {
-        let takes = it.takes.to_string();
-        let (ty, range, values, of) = match it.takes {
+    fn from(entry: OptionEntry) -> Self {
+        let takes = entry.takes.to_string();
+        let (ty, range, values, of) = match entry.takes {
             OptionType::Bool => ("bool", None, None, None),
             OptionType::Int(range) => ("int", range, None, None),
             OptionType::Word(values) => ("word", None, Some(values), None),
             OptionType::List(of) => ("list", None, None, Some(of)),
         };
-        let OptionEntry { name, default, text, .. } = it;
+        let OptionEntry { name, default, text, .. } = entry;
         Self { name, ty, range, values, of, default, text, takes }
     }
 }
 
+/// The relations and events that a preset hooks into.
 #[derive(Debug, Serialize)]
 struct Hooks {
-    /// The relations that it adds to.
+    /// The relations that the preset adds to.
     relations: Vec<String>,
-    /// The events that it reacts to, each with its stage.
+    /// The events that the preset reacts to, each with its stage.
     reactions: Vec<String>,
 }
 
@@ -212,9 +211,8 @@ pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
         return table(presets.map(|it| (it.preset.as_str(), it.description.clone())), out);
     }
     let find = |name: &str| catalogue.find_preset(name).or_fix("`rulemate presets` lists them");
-    let presets = chosen(args, catalogue.presets(), find)?;
-    let presets = presets.into_iter().map(|it| in_full(&catalogue, it));
-    let presets: Vec<Preset<'_>> = presets.collect::<anyhow::Result<_>>()?;
+    let presets = chosen(args, catalogue.presets(), find)?.into_iter();
+    let presets = presets.map(|it| in_full(&catalogue, it)).collect::<anyhow::Result<Vec<_>>>()?;
     if args.json {
         out.json(&presets)?;
         return Ok(Verdict::Fine);
@@ -303,7 +301,7 @@ fn print_each<'a>(
     Ok(Verdict::Fine)
 }
 
-/// Names in a column of their own, sorted.
+/// Prints a line for each name, sorted, with the texts below each other.
 fn table<'a>(
     rows: impl Iterator<Item = (&'a str, String)>,
     out: &mut Out,

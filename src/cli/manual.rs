@@ -21,16 +21,15 @@ fn with_names(grammar: clap::Command) -> anyhow::Result<clap::Command> {
     let kept = |it: &String| -> &'static str { it.clone().leak() };
     let games: Vec<&str> = catalogue.games().iter().map(|it| kept(&it.name)).collect();
     let presets: Vec<&str> = catalogue.presets().iter().map(|it| kept(&it.preset)).collect();
-    let names = [("game", games), ("presets", presets)];
-    let name = |command: clap::Command| {
-        command.mut_args(|arg| match names.iter().find(|it| it.0 == arg.get_id().as_str()) {
-            Some((_, names)) => {
-                arg.value_parser(clap::builder::PossibleValuesParser::new(names.clone()))
-            }
-            None => arg,
-        })
+    let add_names = |arg: clap::Arg| {
+        let names = match arg.get_id().as_str() {
+            "game" => games.clone(),
+            "presets" => presets.clone(),
+            _ => return arg,
+        };
+        arg.value_parser(clap::builder::PossibleValuesParser::new(names))
     };
-    Ok(grammar.mut_subcommands(name))
+    Ok(grammar.mut_subcommands(|it| it.mut_args(&add_names)))
 }
 
 pub(crate) fn man(args: &ManArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -39,10 +38,8 @@ pub(crate) fn man(args: &ManArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     if let Some(folder) = &args.to {
         std::fs::create_dir_all(folder).or_fix("name a folder that can be written")?;
         for (name, command) in pages(&grammar) {
-            let mut text = Vec::new();
-            clap_mangen::Man::new(command).render(&mut text)?;
             let file = folder.join(format!("{name}.1"));
-            std::fs::write(&file, text).or_fix("name a folder that can be written")?;
+            std::fs::write(&file, page(command)?).or_fix("name a folder that can be written")?;
             out.line(file.display())?;
         }
         return Ok(Verdict::Fine);
@@ -55,13 +52,17 @@ pub(crate) fn man(args: &ManArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         let error = format!("there is no page {wanted}");
         return Err(trouble(error, "`rulemate help` lists the commands"));
     };
-    let mut text = Vec::new();
-    clap_mangen::Man::new(command).render(&mut text)?;
-    out.write_all(&text)?;
+    out.write_all(&page(command)?)?;
     Ok(Verdict::Fine)
 }
 
-/// Every page with its name: the program's, and one for each command.
+fn page(command: clap::Command) -> anyhow::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    Ok(text)
+}
+
+/// The names of all pages, each with the command that it describes: the program, then its subcommands.
 fn pages(grammar: &clap::Command) -> Vec<(String, clap::Command)> {
     let of_command = |it: &clap::Command| {
         let name = format!("rulemate-{}", it.get_name());

@@ -39,6 +39,7 @@ mod test;
 mod verify;
 mod watch;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -134,6 +135,14 @@ fn presets(args: &PresetsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         Some(dir) => page::write_all(dir, &args.list.rules, out),
         None => lists::presets(&args.list, out),
     }
+}
+
+/// This user's folder for Rulemate (XDG base directories): in the folder that a variable names, or else in the home
+/// folder. An empty variable counts as unset.
+fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let folder = set(variable).or_else(|| Some(set("HOME")?.join(in_home)));
+    folder.map(|it| it.join("rulemate"))
 }
 
 /// The grammar of the command line, for documents and completions.

@@ -7,25 +7,20 @@ use super::output::{OrFix, Out, trouble};
 use super::serve::{existing_store, store_url};
 use super::server_args::{ModerateArgs, PruneArgs};
 use crate::rules::plural;
-use crate::server::store::Store;
+use crate::server::store;
 use crate::server::{DAY, close_account, end_tournament, forget_reports, reports, wall_clock};
 
 /// Number of games that are removed in one transaction.
 const AT_ONCE: usize = 200;
-/// The advice if the store fails.
+/// The fix if the store fails.
 const AGAIN: &str = "try again when the store can be reached";
 
-/// Opens a store that exists: a missing file is not created, but an empty database of PostgreSQL gets its tables.
-fn open(url: Option<&str>, to_write: bool) -> anyhow::Result<Box<dyn Store>> {
-    existing_store(&store_url(url)?, to_write)
-}
-
-/// Carries out the requested changes, then lists the reports that are left. The first change that fails ends the
-/// command; those before it are not undone. Unless the output is JSON, closed accounts and ended tournaments are
-/// printed at once, and the number of deleted reports at the end.
+/// Makes the requested changes, then lists the reports that are left. The first change that fails ends the command;
+/// those before it are not undone.
 pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let is_change = [&args.close, &args.end, &args.done].iter().any(|it| !it.is_empty());
-    let mut store = open(args.store.as_deref(), is_change)?;
+    let open = if is_change { store::open } else { store::open_to_read };
+    let mut store = existing_store(&store_url(args.store.as_deref())?, open)?;
     for name in &args.close {
         let is_closed = close_account(store.as_mut(), name).or_fix(AGAIN)?;
         if !is_closed {
@@ -63,9 +58,9 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
     if !args.done.is_empty() {
         out.line(forgotten(done, "report"))?;
     }
-    for it in &found {
-        let by = it.by.as_deref().unwrap_or("a guest");
-        out.line(format_args!("/game/{}: {by}: {}", it.game, it.text))?;
+    for report in &found {
+        let by = report.by.as_deref().unwrap_or("a guest");
+        out.line(format_args!("/game/{}: {by}: {}", report.game, report.text))?;
     }
     if found.is_empty() {
         out.line("there are no reports")?;
@@ -75,7 +70,8 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
 
 /// Removes old games.
 pub(crate) fn prune(args: &PruneArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut store = open(args.store.as_deref(), !args.dry_run)?;
+    let open = if args.dry_run { store::open_to_read } else { store::open };
+    let mut store = existing_store(&store_url(args.store.as_deref())?, open)?;
     let before = wall_clock().saturating_sub(args.days.saturating_mul(DAY));
     let old = store.older(before).or_fix(AGAIN)?;
     let mut count = old.len();

@@ -1,7 +1,6 @@
 //! `rulemate new`: writes a small rule file (for a family, two) that can be played at once, as a starting point.
 //!
-//! The files come from the templates of `rules/templates`, with the name filled in. Existing files are not
-//! overwritten. Deliberately absent: what rules mean (`docs/rules.md`).
+//! The files come from `rules/templates`, with the name filled in. Existing files are not overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -58,10 +57,8 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 fn files(args: &NewArgs) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let name = &args.name;
     if let Some(from) = &args.from {
-        return Ok(vec![(
-            args.into.join(format!("{name}.dl")),
-            from_description(args.kind, name, from)?,
-        )]);
+        let path = args.into.join(format!("{name}.dl"));
+        return Ok(vec![(path, from_description(args.kind, name, from)?)]);
     }
     let (folder, templates) = match args.kind {
         NewKind::Game => (args.into.clone(), vec![("game", "")]),
@@ -75,7 +72,7 @@ fn files(args: &NewArgs) -> anyhow::Result<Vec<(PathBuf, String)>> {
     Ok(templates.into_iter().map(file).collect())
 }
 
-/// The rules of the preset that a file describes in JSON, as a [`Modifier`].
+/// The rules of the preset that a JSON file describes (see [`Modifier`]).
 fn from_description(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<String> {
     if kind != NewKind::Preset {
         let fix = "leave out --from, or write: rulemate new preset NAME --from FILE";
@@ -88,7 +85,7 @@ fn from_description(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<St
     Ok(modifier.to_rules().map_err(wrong)?.text.to_string())
 }
 
-/// Checks that files and names in rules can have the name.
+/// Checks that the name can be that of a file, and of something in rules.
 fn check_name(name: &str) -> anyhow::Result<()> {
     let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let starts = name.starts_with(|it: char| it.is_ascii_lowercase());
@@ -100,28 +97,27 @@ fn check_name(name: &str) -> anyhow::Result<()> {
     Err(trouble(format!("rules cannot have the name {name:?}"), fix))
 }
 
-/// What in this package has the name already, such as `preset coregal`: two of one name do not load together.
+/// The thing in this package that has the name already, such as `preset coregal`: two of the same name do not load
+/// together.
 fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
-    let is_kind = || -> anyhow::Result<bool> {
+    let is_piece = || -> anyhow::Result<bool> {
         let rules = catalogue.load::<&str>(DEFAULT_GAME, &[])?;
-        let program = rules.program();
-        let kinds = program.schema.domain_named("Kind");
-        Ok(kinds.is_some_and(|it| program.schema.domain(it).member(name).is_some()))
+        let schema = &rules.program().schema;
+        let kinds = schema.domain_named("Kind");
+        Ok(kinds.is_some_and(|it| schema.domain(it).member(name).is_some()))
     };
+    let known = |what: &str| Ok(Some(format!("{what} {name}")));
     let game = match kind {
+        NewKind::Preset if catalogue.find_preset(name).is_ok() => return known("preset"),
+        NewKind::Piece if is_piece()? => return known("piece"),
+        NewKind::Family if catalogue.families().contains(name) => return known("family"),
+        NewKind::Preset => return Ok(None),
         NewKind::Game => name.to_owned(),
         NewKind::Piece => format!("{name}-chess"),
         NewKind::Family => format!("{name}-race"),
-        NewKind::Preset => String::new(),
     };
-    let what = match kind {
-        NewKind::Preset if catalogue.find_preset(name).is_ok() => "preset",
-        NewKind::Piece if is_kind()? => "piece",
-        NewKind::Family if catalogue.families().contains(name) => "family",
-        _ => return Ok(catalogue.find_game(&game).is_ok().then(|| format!("game {game}"))),
-    };
-    Ok(Some(format!("{what} {name}")))
+    Ok(catalogue.find_game(&game).is_ok().then(|| format!("game {game}")))
 }
 
 /// A template with the name, the title and the letter of the piece filled in. The letter is the first of the name, or
@@ -159,7 +155,7 @@ fn next(args: &NewArgs, file: &Path) -> Vec<String> {
     vec![format!("rulemate check {tested}"), play, format!("rulemate test {tested}")]
 }
 
-/// A path as a word of a command, in quotes if a shell would read it as something else.
+/// A path as a word of a command, in quotes if a shell gives a meaning to its characters.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     let is_plain = |it: char| it.is_alphanumeric() || "/._-+,:@".contains(it);

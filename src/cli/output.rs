@@ -33,8 +33,10 @@ pub(crate) enum Ink {
     Strong,
 }
 
-/// The escape codes that [`Out::ink`] writes: before text of each [`Ink`], in their order, and behind it.
-const CODES: [&str; 5] = ["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[1m", "\x1b[0m"];
+/// The escape codes that [`Out::ink`] writes: one for each [`Ink`], in their order, and [`RESET`].
+const CODES: [&str; 5] = ["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[1m", RESET];
+/// The escape code that [`Out::ink`] writes behind a text.
+const RESET: &str = "\x1b[0m";
 
 impl Out {
     pub(crate) fn stdout() -> Self {
@@ -53,7 +55,7 @@ impl Out {
         if !self.paint {
             return text.to_string();
         }
-        format!("{}{text}{}", CODES[ink as usize], CODES[4])
+        format!("{}{text}{RESET}", CODES[ink as usize])
     }
 
     /// As [`Out::text`], with a line end.
@@ -62,8 +64,8 @@ impl Out {
         Ok(self.out.write_all(b"\n")?)
     }
 
-    /// Text without a line end. It may come from outside, from a file, a tag, a rule: invisible characters, those
-    /// that control a terminal among them, are escaped, except in the codes that [`Out::ink`] writes.
+    /// Text without a line end. Since it may come from a file, a tag or a rule, invisible characters are escaped, among
+    /// them those that control a terminal; the codes that [`Out::ink`] writes are not.
     pub(crate) fn text(&mut self, text: impl Display) -> anyhow::Result<()> {
         let text = text.to_string();
         let mut rest = text.as_str();
@@ -126,8 +128,8 @@ pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// A clock on standard error that tells how many of some seconds have passed, until it is dropped; hidden unless
-/// that is a terminal.
+/// A clock on standard error that counts up to a number of seconds, until it is dropped; hidden unless standard error
+/// is a terminal.
 pub(crate) fn waiting(seconds: u64, what: &'static str) -> ProgressBar {
     let bar = progress(seconds, what);
     let style = ProgressStyle::with_template("{prefix} {spinner} {elapsed} of {len} s");
@@ -217,7 +219,7 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
         .map_err(|why| trouble_with(path, why, "save the file as UTF-8"))
 }
 
-/// Whether an error only means that our output is no longer read.
+/// Whether the cause of an error is that nobody reads our output any more.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|it| {
         it.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
@@ -229,7 +231,7 @@ pub(crate) fn warn(text: impl Display) {
     say(format_args!("warning: {text}"));
 }
 
-/// Prints a message on standard error. If standard error is gone, nothing can be done.
+/// Prints a message on standard error. A failure is ignored: there is no other place to report it.
 pub(crate) fn say(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&text.to_string()));
 }

@@ -16,7 +16,7 @@ use crate::presets::{Catalogue, OptionEntry, PresetEntry, Ruleset};
 
 /// Depth of the row of perft counts.
 const DEPTH: u32 = 3;
-/// Perft counts after one above this limit are left out.
+/// Beyond a count above this limit no further depth is counted: one more ply would take minutes.
 const MANY: u64 = 10_000;
 
 /// Writes all pages to a folder, which is created if need be.
@@ -55,9 +55,12 @@ fn index(catalogue: &Catalogue) -> String {
 struct Page<'c> {
     catalogue: &'c Catalogue,
     preset: &'c PresetEntry,
-    /// The presets that are active for its example: those that it requires, then itself.
+    /// The name of the game that the preset is shown on.
+    base: &'c str,
+    /// The presets that are active in `game`: those that the preset requires, then itself.
     active: Vec<String>,
     rules: Ruleset,
+    /// The base game with these presets, at its start.
     game: Game,
 }
 
@@ -72,16 +75,17 @@ struct Example {
 impl<'c> Page<'c> {
     fn new(catalogue: &'c Catalogue, preset: &'c PresetEntry) -> anyhow::Result<Self> {
         let active = catalogue.with_required(&[&preset.preset]);
+        let base = catalogue.game_for(preset, DEFAULT_GAME);
         let rules = catalogue
-            .load(catalogue.game_for(preset, DEFAULT_GAME), &active)
+            .load(base, &active)
             .or_fix(format!("`rulemate check` says more about {}", preset.preset))?;
         let game = setup::start(&rules, None)?;
-        Ok(Self { catalogue, preset, active, rules, game })
+        Ok(Self { catalogue, preset, base, active, rules, game })
     }
 
-    /// The position of its first example, or else the start.
+    /// The position of the first example, or else the start.
     fn picture(&self) -> String {
-        let example = self.examples().first().and_then(|it| self.example(it).ok());
+        let example = self.examples().first().and_then(|it| self.set_up(it).ok());
         let mut game = example.unwrap_or_else(|| self.game.clone());
         svg::draw(&mut game, &Finding::Unfounded)
     }
@@ -89,17 +93,17 @@ impl<'c> Page<'c> {
     fn text(&mut self) -> anyhow::Result<String> {
         let PresetEntry { preset, name, description, .. } = self.preset;
         let mut page = format!("# {name} (`{preset}`)\n\n{description}.\n\n");
-        let switches: Vec<String> = self.active.iter().map(|it| format!("--preset {it}")).collect();
-        let game = match self.catalogue.game_for(self.preset, DEFAULT_GAME) {
-            DEFAULT_GAME => String::new(),
-            other => format!("--game {other} "),
-        };
-        let switches = format!("{game}{}", switches.join(" "));
+        let mut switches = Vec::new();
+        if self.base != DEFAULT_GAME {
+            switches.push(format!("--game {}", self.base));
+        }
+        switches.extend(self.active.iter().map(|it| format!("--preset {it}")));
+        let switches = switches.join(" ");
         let caption = if self.examples().is_empty() { "The start" } else { "The example" };
         // Writing to a string does not fail.
         let _ =
             writeln!(page, "```sh\nrulemate moves {switches}\n```\n\n![{caption}]({preset}.svg)\n");
-        self.show(&mut page)?;
+        self.outcomes(&mut page)?;
         self.options(&mut page);
         self.compatibility(&mut page);
         self.list(&mut page, "Known elsewhere as", "also");
@@ -113,7 +117,7 @@ impl<'c> Page<'c> {
         Ok(page)
     }
 
-    /// `GAME; FEN; REQUEST REQUEST; SENTENCE`: positions that show what it does.
+    /// The examples in the preset's file, lines `.meta example "GAME; FEN; REQUEST REQUEST; SENTENCE"`.
     fn examples(&self) -> Vec<Example> {
         let lines = self.catalogue.notes_of(&self.preset.preset, "example");
         let example = |line: String| {
@@ -129,18 +133,18 @@ impl<'c> Page<'c> {
     }
 
     /// The game of an example, at its position.
-    fn example(&self, it: &Example) -> anyhow::Result<Game> {
-        let rules = self.catalogue.load::<&str>(&it.game, &[]);
+    fn set_up(&self, example: &Example) -> anyhow::Result<Game> {
+        let rules = self.catalogue.load::<&str>(&example.game, &[]);
         let rules =
             rules.or_fix(format!("an example of {} needs that game", self.preset.preset))?;
-        setup::start(&rules, Some(&it.fen))
+        setup::start(&rules, Some(&example.fen))
     }
 
-    /// The outcomes of the requests of its examples.
-    fn show(&self, page: &mut String) -> anyhow::Result<()> {
-        for it in self.examples() {
-            let mut game = self.example(&it)?;
-            let Example { game: name, fen, requests, sentence } = &it;
+    /// The examples, with the outcome of each request.
+    fn outcomes(&self, page: &mut String) -> anyhow::Result<()> {
+        for example in self.examples() {
+            let mut game = self.set_up(&example)?;
+            let Example { game: name, fen, requests, sentence } = &example;
             let _ = writeln!(page, "## An example\n\n{sentence}. In `{name}`, from `{fen}`:\n");
             for request in requests.split(' ') {
                 let outcome = match game.play_text(request) {
@@ -169,7 +173,7 @@ impl<'c> Page<'c> {
         page.push('\n');
     }
 
-    /// The presets and games that it goes with or excludes.
+    /// The presets that this one requires and excludes, and the games that use it.
     fn compatibility(&self, page: &mut String) {
         let PresetEntry { preset, requires, incompatible, .. } = self.preset;
         if !requires.is_empty() {
@@ -205,12 +209,11 @@ impl<'c> Page<'c> {
         for depth in 1..=DEPTH {
             let nodes = perft(world, &contract, depth);
             counts.push(nodes.to_string());
-            // With this many leaves, one more ply would take minutes.
             if nodes > MANY {
                 break;
             }
         }
-        let start = match self.catalogue.game_for(self.preset, DEFAULT_GAME) {
+        let start = match self.base {
             DEFAULT_GAME => "the orthodox start".to_owned(),
             game => format!("the start of `{game}`"),
         };

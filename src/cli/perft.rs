@@ -1,7 +1,6 @@
 //! `rulemate perft`: counts the tree of legal actions; the last line is `nodes N`.
 //!
-//! The tree is counted one first action at a time, so that long counts show their progress. With `--turns`
-//! the depth counts whole turns; with `--leaves` the last actions are taken as well.
+//! The tree is counted below one first action after the other, so that long counts show their progress.
 
 use serde::Serialize;
 
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &PerftArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
-/// The count below each first action, sorted by its text.
+/// The count below each first action, sorted by the text of the action; none at depth 0.
 fn count(game: &mut Game, args: &PerftArgs) -> anyhow::Result<Vec<Branch>> {
     let depth = args.depth;
     if depth == 0 {
@@ -73,15 +72,13 @@ fn count(game: &mut Game, args: &PerftArgs) -> anyhow::Result<Vec<Branch>> {
         let mark = world.mark();
         match world.fire(mv.action, &mv.args) {
             Ok(()) => {
-                let nodes = match args.turns {
-                    true => perft_in_turns(world, &contract, mover, depth),
-                    false => {
-                        let (mode, bulk) = (LegalityMode::Declared, !args.leaves);
-                        Some(perft_by(world, &contract, depth - 1, mode, bulk))
-                    }
+                let nodes = if args.turns {
+                    perft_in_turns(world, &contract, mover, depth).ok_or_else(|| {
+                        trouble("a turn has too many actions", "leave --turns out")
+                    })?
+                } else {
+                    perft_by(world, &contract, depth - 1, LegalityMode::Declared, !args.leaves)
                 };
-                let endless = || trouble("a turn has too many actions", "leave --turns out");
-                let nodes = nodes.ok_or_else(endless)?;
                 branches.push(Branch { uci, nodes });
             }
             Err(why) => world.note_refusal(&uci, &why),

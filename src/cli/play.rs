@@ -93,9 +93,9 @@ fn side_of_machine(rules: &Ruleset, name: &str) -> anyhow::Result<Seat> {
 
 struct Session<'a> {
     game: Game,
-    /// The rules that it is played by now.
+    /// The current rules of the game.
     rules: Ruleset,
-    /// The rules before each change of presets, with the number of actions before it: `undo` goes back to them.
+    /// For each change of presets, how many actions came before it, and the rules that `undo` goes back to.
     earlier: Vec<(usize, Ruleset)>,
     library: Library,
     out: &'a mut Out,
@@ -103,7 +103,7 @@ struct Session<'a> {
     random: fastrand::Rng,
     /// The computer opponent; without one the machine moves at random.
     computer: Option<Opponent>,
-    /// The limits of learning the game, also after changes of presets.
+    /// Limits of learning the game, at the start and after each change of presets.
     lessons: Lessons,
     /// The sides that the machine plays.
     plays: Option<Seat>,
@@ -142,7 +142,7 @@ impl Session<'_> {
         if io::stdin().lock().read_until(b'\n', &mut bytes)? == 0 {
             return Ok(None);
         }
-        // What is no text is no move, and no reason to lose the game.
+        // Bytes that are no text are no move, but no reason to end the session either.
         let line = String::from_utf8_lossy(&bytes).into_owned();
         if !is_typed {
             self.out.line(format_args!("{who}> {}", line.trim()))?;
@@ -236,17 +236,15 @@ impl Session<'_> {
         can_be_taken.then_some(choice.action)
     }
 
-    /// A random action that can be played and that does not lead into a turn without an end, if there is one; if none
-    /// can be played, one whose error says why.
+    /// A random action that can be played, if possible one after which the turn can be finished. If none can be played,
+    /// any of them: its error says why.
     fn at_random(&mut self) -> Option<Move> {
-        let mut moves = self.game.listing();
+        let moves = self.game.listing();
         let contract = self.game.contract().clone();
         let world = self.game.world_mut();
-        let possible = |it: &(String, Move)| refusal(world, &contract, &it.1).is_none();
-        let (possible, _): (Vec<_>, Vec<_>) = moves.iter().cloned().partition(possible);
-        if !possible.is_empty() {
-            moves = possible;
-        }
+        let can_be_played = |it: &(String, Move)| refusal(world, &contract, &it.1).is_none();
+        let (possible, refused): (Vec<_>, Vec<_>) = moves.into_iter().partition(can_be_played);
+        let mut moves = if possible.is_empty() { refused } else { possible };
         let mut last = None;
         while let Some(at) = self.random.choice(0..moves.len()) {
             let mv = moves.swap_remove(at).1;
@@ -267,12 +265,13 @@ impl Session<'_> {
             }
     }
 
-    /// Takes a move back; against a machine, as many as needed for the person to be on move. If the machine has begun
-    /// the game, it begins again.
+    /// Takes a move back; against a machine, as many as needed until the person is to move. If the machine made the
+    /// first move of the game, it moves again.
     fn undo(&mut self) -> anyhow::Result<()> {
         let Some(mut record) = self.game.takeback() else {
             return self.out.line("nothing to undo");
         };
+        // If the machine plays all sides, there is no person to wait for.
         let is_alone = self.plays == Some(Seat::Both);
         while !is_alone && self.is_machine_to_move() {
             match self.game.takeback() {
@@ -286,7 +285,8 @@ impl Session<'_> {
         if is_alone { Ok(()) } else { self.answer() }
     }
 
-    /// Goes back to the rules before those changes of presets that were taken back with an action before them.
+    /// Goes back to the rules before the changes of presets that no longer are in the game: an action before them was
+    /// taken back.
     fn restore_rules(&mut self) {
         let plies = self.game.history().len();
         let mut is_restored = false;
@@ -299,7 +299,7 @@ impl Session<'_> {
         }
     }
 
-    /// Lets the computer learn the game by the rules of now.
+    /// Lets the computer learn the game by its current rules.
     fn learn(&mut self) {
         if let Some(computer) = &mut self.computer {
             computer.learn(learned(&self.game, self.lessons));
@@ -368,17 +368,16 @@ impl Session<'_> {
     }
 
     fn set_active(&mut self, wanted: &[String]) -> anyhow::Result<()> {
-        match self.library.catalogue().set_active(&self.rules, &mut self.game, wanted) {
-            Ok(rules) => {
-                let before = std::mem::replace(&mut self.rules, rules);
-                self.earlier.push((self.game.history().len(), before));
-                self.learn();
-            }
+        let rules = match self.library.catalogue().set_active(&self.rules, &mut self.game, wanted) {
+            Ok(rules) => rules,
             Err(why) => {
                 let line = self.out.ink(Ink::Bad, why);
                 return self.out.line(line);
             }
-        }
+        };
+        let before = std::mem::replace(&mut self.rules, rules);
+        self.earlier.push((self.game.history().len(), before));
+        self.learn();
         self.show_presets()?;
         self.show_board()?;
         self.answer()
@@ -394,7 +393,7 @@ impl Session<'_> {
             .or_else(|why| self.out.line(format_args!("{why:#}")))
     }
 
-    /// Prints the last move with all its effects, as JSON.
+    /// Prints the last action with all its effects, as JSON.
     fn trace(&mut self) -> anyhow::Result<()> {
         match self.game.history().len().checked_sub(1).and_then(|it| self.game.report(it)) {
             Some(action) => self.out.json(&action),

@@ -1,8 +1,8 @@
 //! `rulemate profile`: finds the rules that a game spends its time on.
 //!
-//! A game is played three times: to warm up, with only a clock, and counting the evaluator's instructions by rule. The
-//! time of a rule is its share of the instructions times the whole time: each of the interpreter's instructions takes
-//! about as long as another, and to read a clock between them would take longer than they do.
+//! A game is played three times: to warm up, to measure the whole time, and to count the evaluator's instructions by
+//! rule. The time of a rule is estimated as its share of the instructions: each takes about the same time, and reading a
+//! clock between two would take longer than they do.
 
 use std::time::Instant;
 
@@ -12,7 +12,6 @@ use super::Verdict;
 use super::args::{PositionArgs, ProfileArgs};
 use super::output::{Out, no_game_in, open_games, trouble, unreadable_game};
 use super::setup;
-use crate::derive::World;
 use crate::facts::nearest;
 use crate::game::Game;
 use crate::moves::played_out;
@@ -56,14 +55,16 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         return Ok(Verdict::Fine);
     }
     // A first run to warm up: statics, memory.
-    play(&mut game.clone(), &moves, false)?;
+    play(&mut game.clone(), &moves)?;
     let started = Instant::now();
-    play(&mut game.clone(), &moves, false)?;
+    play(&mut game.clone(), &moves)?;
     let micros = started.elapsed().as_secs_f64() * 1e6;
-    let mut counted = game.clone();
-    let counts = play(&mut counted, &moves, true)?;
-    let played_out = played_out(game.program(), game.contract().untenable);
-    let notes = played_out.into_iter().map(|it| it.1).collect();
+    let mut counting = game.clone();
+    counting.world_mut().count_operations(true);
+    play(&mut counting, &moves)?;
+    let counts = counting.world().operations();
+    let notes = played_out(game.program(), game.contract().untenable);
+    let notes = notes.into_iter().map(|it| it.1).collect();
     let profile = profile(game.program(), &counts, moves.len(), micros, notes);
     if args.json {
         out.json(&profile)?
@@ -73,19 +74,20 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     Ok(Verdict::Fine)
 }
 
-/// The plans of a relation, or of the rule at a place: lines of [`World::plan_text`].
+/// The plans of a relation, or of the rule at a place: lines of `World::plan_text`, which has a line for each relation,
+/// below it the places of its rules, two spaces in, and below each place its instructions.
 fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
     let text = game.world().plan_text();
     let (mut found, mut head, mut is_relation, mut is_rule) = (Vec::new(), "", false, false);
     for line in text.lines() {
-        let is_place = line.starts_with("  ") && !line.starts_with("   ");
-        if !line.starts_with(' ') {
+        let place = line.strip_prefix("  ").filter(|it| !it.starts_with(' '));
+        if let Some(place) = place {
+            is_rule = place == of || place.ends_with(&format!("/{of}"));
+        } else if !line.starts_with(' ') {
             (head, is_rule) = (line, false);
             is_relation = line.split_once(": ").is_some_and(|it| it.0 == of);
-        } else if is_place {
-            is_rule = line.trim() == of || line.trim().ends_with(&format!("/{of}"));
         }
-        if is_rule && is_place && !is_relation {
+        if is_rule && place.is_some() && !is_relation {
             found.push(head.to_owned());
         }
         if is_relation || is_rule {
@@ -147,18 +149,17 @@ fn random_moves(game: &mut Game) -> anyhow::Result<Vec<String>> {
     Ok(moves)
 }
 
-/// Plays the moves, listing the legal ones at every ply as a host would. Returns the instructions by rule, then by
-/// reaction, if they are counted.
-fn play(game: &mut Game, moves: &[String], count: bool) -> anyhow::Result<Vec<u64>> {
-    game.world_mut().count_operations(count);
+/// Plays the moves, listing the legal ones at every ply as a host would.
+fn play(game: &mut Game, moves: &[String]) -> anyhow::Result<()> {
     for text in moves {
         let _ = game.legal_moves();
         game.play_text(text)?;
     }
     let _ = game.legal_moves();
-    Ok(World::operations(game.world_mut()))
+    Ok(())
 }
 
+/// The profile from the number of instructions of each rule, then of each reaction.
 fn profile(
     program: &Program,
     counts: &[u64],
@@ -189,8 +190,7 @@ fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {
     let Profile { plies, operations, micros, rules, notes } = profile;
     out.line(format_args!("{plies} plies, {operations} operations, {:.1} ms", micros / 1e3))?;
     out.line(format_args!("{:>12}  {:>6}  {:>9}  rule", "operations", "share", "time"))?;
-    for it in rules.iter().take(top) {
-        let Line { place, relation, operations, share, micros } = it;
+    for Line { place, relation, operations, share, micros } in rules.iter().take(top) {
         let share = share * 100.0;
         out.line(format_args!(
             "{operations:>12}  {share:>5.1}%  {micros:>6.0} us  {relation} [{place}]"

@@ -1,6 +1,7 @@
 //! `rulemate uci` and `rulemate xboard`: lines in, lines out, until `quit` or the end of input.
 //!
-//! A thread reads the lines, so that one that comes during a search can end it. The others wait for their turn.
+//! A thread reads the lines, so that a line that comes during a search can end the search. Other lines wait for their
+//! turn.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use super::setup;
 use crate::presets::LoadError;
 use crate::protocols::{Ending, Flow, Interrupt, TableError, Uci, Xboard};
 
-/// A search that a client ends at once may take this long all the same, for an answer that is worth something.
+/// A search takes at least this long even if the client ends it at once, so that its answer is worth something.
 const MOMENT: Duration = Duration::from_millis(200);
 
 pub(crate) fn uci(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -34,7 +35,7 @@ pub(crate) fn uci(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict>
 pub(crate) fn xboard(args: &ProtocolArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let xboard = Xboard::new(setup::catalogue(&args.rules)?, &args.game);
     let mut xboard = xboard.map_err(|why| unplayable(&why))?;
-    // Nothing is answered during a search: the client of `ping` wants to know that there will be no move before it.
+    // Nothing is answered during a search: after the answer to `ping`, the client expects no move of an earlier line.
     let manners = Manners { ending: Xboard::ending, is_search: |_| false, at_once: |_| None };
     converse(out, manners, |line, interrupt, say| {
         xboard.ended_by(interrupt);
@@ -52,7 +53,7 @@ fn unplayable(why: &TableError) -> anyhow::Error {
     trouble(why, fix)
 }
 
-/// What lines mean to a search.
+/// How a protocol treats lines that come during a search.
 struct Manners {
     /// How a line ends the search that is under way.
     ending: fn(&str) -> Option<Ending>,
@@ -62,16 +63,17 @@ struct Manners {
     at_once: fn(&str) -> Option<&'static str>,
 }
 
-/// A line of the client, and what ends the search for its answer.
+/// A line of the client, and the interrupt of the search for its answer.
 type Heard = (io::Result<String>, Interrupt);
 
+/// Answers the lines of standard input one after the other.
 fn converse(
     out: &mut Out,
     manners: Manners,
     mut answer: impl FnMut(&str, Interrupt, &mut dyn FnMut(&str)) -> Flow,
 ) -> anyhow::Result<Verdict> {
     let (sender, lines) = channel();
-    // How many lines were read and are not answered.
+    // The number of lines that were passed on and are not answered yet.
     let open = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&open);
     let reader = thread::Builder::new().spawn(move || read(&manners, &sender, &count));
@@ -100,27 +102,30 @@ fn converse(
 fn read(manners: &Manners, sender: &Sender<Heard>, open: &AtomicUsize) {
     let mut input = io::stdin().lock();
     let mut interrupt = Interrupt::default();
-    let mut last = (false, Instant::now());
-    let end = |interrupt: &mut Interrupt, began: Instant, ending: Ending| {
+    // Whether the line that was passed on last is a search, so that no other line waits behind it; and when it came.
+    let (mut is_search_last, mut came) = (false, Instant::now());
+    let end = |interrupt: &mut Interrupt, came: Instant, ending: Ending| {
+        // The search goes on for its time, and a later line can still end it.
         if ending == Ending::AnswerInTime {
             return interrupt.end(ending);
         }
         if ending == Ending::AnswerNow && open.load(Ordering::SeqCst) > 0 {
-            thread::sleep(MOMENT.saturating_sub(began.elapsed()));
+            thread::sleep(MOMENT.saturating_sub(came.elapsed()));
         }
+        // Later lines get an interrupt of their own.
         std::mem::take(interrupt).end(ending);
     };
     loop {
         let mut bytes = Vec::new();
         let line = match input.read_until(b'\n', &mut bytes) {
-            Ok(0) => return end(&mut interrupt, last.1, Ending::AnswerNow),
+            Ok(0) => return end(&mut interrupt, came, Ending::AnswerNow),
             // Names of players and of files need not be UTF-8.
             Ok(_) => Ok(String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned()),
             Err(why) => Err(why),
         };
         let is_failed = line.is_err();
         if let Ok(line) = &line {
-            let is_searching = last.0 && open.load(Ordering::SeqCst) > 0;
+            let is_searching = is_search_last && open.load(Ordering::SeqCst) > 0;
             if is_searching && let Some(answer) = (manners.at_once)(line) {
                 let mut out = io::stdout().lock();
                 if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
@@ -130,14 +135,14 @@ fn read(manners: &Manners, sender: &Sender<Heard>, open: &AtomicUsize) {
             }
             let ending = (manners.ending)(line);
             if let Some(ending) = ending {
-                end(&mut interrupt, last.1, ending);
+                end(&mut interrupt, came, ending);
             }
             let is_search = (manners.is_search)(line);
             if is_search && interrupt.is_used() {
                 interrupt = Interrupt::default();
             }
             let goes_on = is_searching && ending == Some(Ending::AnswerInTime);
-            last = (goes_on || is_search, Instant::now());
+            (is_search_last, came) = (goes_on || is_search, Instant::now());
         }
         open.fetch_add(1, Ordering::SeqCst);
         if sender.send((line, interrupt.clone())).is_err() || is_failed {

@@ -20,7 +20,7 @@ struct Found {
     game: Option<usize>,
     /// Number of actions that were played before.
     ply: usize,
-    /// The last of them, with its number, if each position is asked about.
+    /// The last action, with its number; only with `--each-ply`.
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
     mv: Option<String>,
     values: Vec<String>,
@@ -30,21 +30,13 @@ struct Found {
 #[derive(Debug, Serialize)]
 struct Answers {
     query: String,
-    /// The same in all positions, whatever the rules are there.
-    variables: Vec<String>,
+    /// The same in all positions, under whatever rules; `None` until the query is first compiled.
+    variables: Option<Vec<String>>,
     answers: Vec<Found>,
-    /// Whether the variables are known.
-    #[serde(skip)]
-    is_compiled: bool,
 }
 
 pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut answers = Answers {
-        query: args.query.clone(),
-        variables: Vec::new(),
-        answers: Vec::new(),
-        is_compiled: false,
-    };
+    let mut answers = Answers { query: args.query.clone(), variables: None, answers: Vec::new() };
     let PositionArgs { game: name, from } = &args.position;
     let mut library = Library::new(&from.rules)?;
     match &args.pgn {
@@ -76,7 +68,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::of(!found))
 }
 
-/// Plays a game of a file, by the rules that it names or else by those of `--game`, and runs the query.
+/// Plays a recorded game, by the rules of its `Variant` tag or else of `--game`, and runs the query.
 fn follow_recorded(
     pgn: Result<PgnGame, PgnError>,
     library: &mut Library,
@@ -141,8 +133,10 @@ fn compile(game: &Game, answers: &mut Answers) -> anyhow::Result<Query> {
     })?;
     let variables: Vec<String> = query.columns().into_iter().map(|it| it.0).collect();
     // A name may be a value under some rules, and a variable under others.
-    if answers.is_compiled && variables != answers.variables {
-        let [before, here] = [&answers.variables, &variables].map(|it| match it.as_slice() {
+    if let Some(earlier) = &answers.variables
+        && variables != *earlier
+    {
+        let [before, here] = [earlier, &variables].map(|it| match it.as_slice() {
             [] => "no variables".to_owned(),
             [only] => format!("the variable {only}"),
             all => format!("the variables {}", all.join(", ")),
@@ -151,10 +145,11 @@ fn compile(game: &Game, answers: &mut Answers) -> anyhow::Result<Query> {
             format!("the query has {here} under these rules, and {before} under those before");
         return Err(trouble(cause, "write ?NAME for what is to be a variable under all rules"));
     }
-    (answers.variables, answers.is_compiled) = (variables, true);
+    answers.variables = Some(variables);
     Ok(query)
 }
 
+/// Runs the query in a position, and adds what it finds to the answers.
 fn ask(
     game: &mut Game,
     query: &Query,
@@ -164,20 +159,19 @@ fn ask(
 ) -> anyhow::Result<()> {
     let ply = game.history().len();
     let answer = query.answer(&game.world_mut().materialised());
-    // If rows are missing, so may answers be.
+    // Beyond a limit rows are missing, and answers with them.
     game.check()?;
     let answer = answer.or_fix("ask for less: bind more variables, or ask in parts")?;
     for row in &answer.rows {
         let columns = answer.columns.iter().zip(row);
-        let values = columns.map(|((_, ty), &raw)| game.name(*ty, raw));
-        let values = values.collect();
+        let values = columns.map(|((_, ty), &raw)| game.name(*ty, raw)).collect();
         answers.answers.push(Found { game: number, ply, mv: mv.clone(), values });
     }
     Ok(())
 }
 
-/// Prints a table: a column for the game if games of a file are asked about, two for the ply and the move if each
-/// position is, then one per variable. Without any column, yes or no.
+/// Prints a table: with `--pgn` a column for the game, with `--each-ply` two for the ply and the move, then one per
+/// variable. Without any column, prints yes or no.
 fn print(answers: &Answers, args: &QueryArgs, out: &mut Out) -> anyhow::Result<()> {
     let mut head: Vec<String> = Vec::new();
     if args.pgn.is_some() {
@@ -186,7 +180,7 @@ fn print(answers: &Answers, args: &QueryArgs, out: &mut Out) -> anyhow::Result<(
     if args.each_ply {
         head.extend(["ply".into(), "move".into()]);
     }
-    head.extend(answers.variables.iter().cloned());
+    head.extend(answers.variables.iter().flatten().cloned());
     let row = |it: &Found| {
         let mut row: Vec<String> = it.game.iter().map(ToString::to_string).collect();
         if args.each_ply {

@@ -1,9 +1,8 @@
 //! `rulemate referee`: replays games from PGN and judges every move and the result.
 //!
-//! One line per game, explanations indented below it. A game is refused at the first move that the
-//! rules do not allow, with the refutation down to rule file and line. A result that the board
-//! contradicts is a finding too; one that the board does not decide (a resignation, an agreed draw) is
-//! reported as such.
+//! Prints a line per game, with explanations indented below it. A game is refused at the first move that the rules do not
+//! allow, with the refutation down to rule file and line. A result that the board contradicts is a finding too; a result
+//! that the board does not decide (a resignation, an agreed draw) is reported as such.
 
 use std::path::Path;
 
@@ -39,7 +38,7 @@ enum Ruling {
     Ok {
         result: String,
         note: String,
-        /// Whether the board contradicts the file's result.
+        /// Whether the board contradicts the file's result, or the file contradicts itself.
         contradicted: bool,
     },
     Refused {
@@ -98,10 +97,9 @@ fn print(judged: &GameOutcome, json: bool, out: &mut Out) -> anyhow::Result<()> 
     let head = format!("{}#{}", judged.file, judged.number);
     match &judged.ruling {
         Ruling::Ok { result, note, contradicted } => {
-            let (ok, ink) =
-                (out.ink(Ink::Good, "ok"), if *contradicted { Ink::Bad } else { Ink::Dim });
+            let ok = out.ink(Ink::Good, "ok");
             out.line(format_args!("{head} {ok} {result}"))?;
-            let note = out.ink(ink, note);
+            let note = out.ink(if *contradicted { Ink::Bad } else { Ink::Dim }, note);
             out.line(format_args!("  {note}"))?;
         }
         Ruling::Refused { at, reason, tree, .. } => {
@@ -179,7 +177,7 @@ fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Rul
 
 /// Compares the result that the file gives with the board's own.
 fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
-    // The tag may write the result differently than the end of the movetext, or say that it is unknown.
+    // The tag `Result` may write the result in another way than the end of the movetext does.
     let plain = |it: &str| PgnResult::parse(it).map_or_else(|| it.to_owned(), |it| it.to_string());
     let tag = pgn.tag("Result").map(plain).filter(|it| !matches!(it.as_str(), "*" | "?" | ""));
     let marker = pgn.result.map(|it| it.to_string()).filter(|it| it != "*");

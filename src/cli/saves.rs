@@ -17,7 +17,7 @@ use crate::game::Game;
 use crate::presets::save::{Content, Form, Restored, RulesFrom, Save};
 use crate::presets::{Activation, Catalogue, Ruleset};
 
-/// The form for a file name.
+/// The form of a save, by the name of its file.
 fn form(path: &Path) -> Form {
     match path.extension().is_some_and(|it| it.eq_ignore_ascii_case("bin")) {
         true => Form::Binary,
@@ -55,10 +55,10 @@ pub(crate) fn write(
 #[derive(Serialize)]
 struct State {
     game: String,
-    /// Those that are active at the end.
+    /// The presets that are active at the end.
     presets: Vec<String>,
     fen: String,
-    /// The attributes that the FEN does not state, and that would be different in a game set up from it.
+    /// The attributes that would be different in a game set up from the FEN, which does not state them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fen_leaves_out: Vec<String>,
     side: Option<String>,
@@ -93,10 +93,13 @@ impl SwitchState {
 pub(crate) fn load(args: &LoadArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let bytes = read_bytes(&args.file)?;
     let catalogue = setup::catalogue(&args.rules)?;
-    let from = rules_from(args.rules_from_save, args.migrate);
-    let restored = restore(&bytes, &args.game, &catalogue, from)
+    let from = match (args.rules_from_save, args.migrate) {
+        (true, _) => RulesFrom::Save,
+        (false, true) => RulesFrom::Changed,
+        (false, false) => RulesFrom::Here,
+    };
+    let Restored { mut game, rules, migrated } = restore(&bytes, &args.game, &catalogue, from)
         .with_context(|| args.file.display().to_string())?;
-    let Restored { mut game, rules, migrated } = restored;
     let side = game.side().map(|it| names::side(&game, it));
     let state = State {
         game: rules.game().name.clone(),
@@ -140,12 +143,10 @@ fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
         (None, Some(side)) => out.line(format_args!("to move: {side}"))?,
         (None, None) => {}
     }
-    let played = if state.moves.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", state.moves.join(" "))
-    };
-    out.line(format_args!("plies: {}{played}", state.plies))?;
+    match state.moves.as_slice() {
+        [] => out.line("plies: 0")?,
+        moves => out.line(format_args!("plies: {} ({})", moves.len(), moves.join(" ")))?,
+    }
     for SwitchState { after, presets } in &state.switches {
         out.line(format_args!("presets from ply {} on: {}", after + 1, listed(presets)))?;
     }
@@ -156,14 +157,6 @@ fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
         out.line("the proofs were not checked: `rulemate audit` checks them")?;
     }
     Ok(())
-}
-
-pub(crate) fn rules_from(from_save: bool, migrate: bool) -> RulesFrom {
-    match (from_save, migrate) {
-        (true, _) => RulesFrom::Save,
-        (false, true) => RulesFrom::Changed,
-        (false, false) => RulesFrom::Here,
-    }
 }
 
 /// The difference between the last positions of two saves, as `--json` prints it.

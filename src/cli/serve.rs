@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -11,7 +12,7 @@ use super::args::RulesArgs;
 use super::output::{Ink, OrFix, Out, trouble};
 use super::server_args::{BackupArgs, DoctorArgs, ServeArgs};
 use super::watch::Watched;
-use super::{Verdict, check, setup};
+use super::{Verdict, check, setup, user_folder};
 use crate::presets::{at_its_place, load_with_included};
 use crate::rules::{Source, plural};
 use crate::server::store::{self, Append, GameState, Health, Store, StoreError, Summary};
@@ -20,11 +21,12 @@ use crate::server::{
     snapshots, summaries,
 };
 
-pub(super) const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
+const STORE_HELP: &str = "name a file that can be made, as in --store sqlite://games.db";
 
 pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     log(args);
     let store = store_url(args.store.as_deref())?;
+    // As docs/hosting.md has it.
     let games = Rate { per_second: args.rate / 80.0, burst: args.rate.max(20.0) };
     let requests = Rate { per_second: args.rate, burst: args.rate * 5.0 };
     let idle = Duration::from_secs(args.idle);
@@ -64,8 +66,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
 }
 
-/// Webhooks that are notified of games. The secret is not an argument, which other users of the machine could
-/// read.
+/// The webhooks that are notified of games. Their secret comes from the environment, since other users of the machine
+/// can read arguments.
 fn hooks(addresses: &[String]) -> anyhow::Result<Option<Hooks>> {
     if addresses.is_empty() {
         return Ok(None);
@@ -132,18 +134,21 @@ pub(super) fn store_url(given: Option<&str>) -> anyhow::Result<String> {
     if let Some(url) = given {
         return Ok(url.to_owned());
     }
-    let folder = data_folder();
+    // Without a home, the current folder.
+    let folder = user_folder("XDG_DATA_HOME", ".local/share").unwrap_or_else(|| PathBuf::from("."));
     std::fs::create_dir_all(&folder).or_fix(STORE_HELP)?;
     Ok(format!("sqlite://{}", folder.join("games.db").display()))
 }
 
-/// Opens an existing store; none is created. One of an earlier format is brought to the current one only if it is to be
-/// written to.
-pub(super) fn existing_store(url: &str, to_write: bool) -> anyhow::Result<Box<dyn Store>> {
+/// Opens an existing store by [`store::open`] or [`store::open_to_read`]. A missing file is not created, but an empty
+/// database of PostgreSQL gets its tables.
+pub(super) fn existing_store(
+    url: &str,
+    open: fn(&str) -> Result<Box<dyn Store>, StoreError>,
+) -> anyhow::Result<Box<dyn Store>> {
     if store_file(url).is_some_and(|it| !it.exists()) {
         return Err(trouble(format!("there is no store {url}"), "name one with --store"));
     }
-    let open = if to_write { store::open } else { store::open_to_read };
     open(url).map_err(no_store)
 }
 
@@ -162,7 +167,7 @@ fn no_store(why: StoreError) -> anyhow::Error {
     trouble(why, fix)
 }
 
-/// The file of a store; `None` if it is on a server, or no store.
+/// The file of a store; `None` for a database on a server, and for an unknown kind of URL.
 fn store_file(url: &str) -> Option<&Path> {
     match url.split_once("://") {
         Some(("sqlite", path)) => Some(Path::new(path)),
@@ -171,19 +176,12 @@ fn store_file(url: &str) -> Option<&Path> {
     }
 }
 
-/// The folder for this user's data (XDG base directories); without a home, the current one.
-fn data_folder() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")));
-    data.map(|it| it.join("rulemate")).unwrap_or_else(|| PathBuf::from("."))
-}
-
 pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let url = store_url(args.store.as_deref())?;
     if args.to.exists() {
         return Err(trouble(format!("{} is there already", args.to.display()), "name a new file"));
     }
-    let mut from = existing_store(&url, false)?;
+    let mut from = existing_store(&url, store::open_to_read)?;
     from.backup(&args.to).or_fix("name a file that can be written")?;
     let health = store::open_to_read(&args.to.display().to_string())
         .and_then(|mut it| it.check())
@@ -201,84 +199,111 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict
     Ok(Verdict::of(!health.faults.is_empty()))
 }
 
-/// What a store has, in words.
+/// The numbers of games and events of a store, in words.
 fn contents(health: &Health) -> String {
     let [games, events] = [health.games, health.events].map(|it| it as usize);
     format!("{}, {}", plural(games, "game"), plural(events, "event"))
 }
 
+/// Fewest durable commits a second, and fewest open files, with which a machine is fit to serve.
+const FEWEST_COMMITS: f64 = 20.0;
+const FEWEST_FILES: u64 = 1024;
+
+/// What the doctor has looked at, printed at once unless the output is JSON.
+struct Looks<'o> {
+    out: &'o mut Out,
+    json: bool,
+    all: Vec<Look>,
+}
+
+#[derive(Serialize)]
+struct Look {
+    ok: bool,
+    text: String,
+}
+
+impl Looks<'_> {
+    /// Adds what was found: `Ok` if it is well, `Err` if not.
+    fn add(&mut self, found: Result<String, String>) -> anyhow::Result<()> {
+        let look = Look { ok: found.is_ok(), text: found.unwrap_or_else(|it| it) };
+        if !self.json {
+            let (ink, mark) = if look.ok { (Ink::Good, "ok  ") } else { (Ink::Bad, "BAD ") };
+            let mark = self.out.ink(ink, mark);
+            self.out.line(format_args!("{mark}{}", look.text))?;
+        }
+        self.all.push(look);
+        Ok(())
+    }
+}
+
 pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let url = store_url(args.store.as_deref())?;
-    let mut found = Vec::new();
-    let mut say = |out: &mut Out, good: bool, text: String| {
-        found.push((good, text.clone()));
-        if args.json {
-            return Ok(());
-        }
-        let mark = if good { out.ink(Ink::Good, "ok  ") } else { out.ink(Ink::Bad, "BAD ") };
-        out.line(format_args!("{mark}{text}"))
-    };
+    let mut looks = Looks { out, json: args.json, all: Vec::new() };
     let library = Library::new();
-    match &library {
-        Ok(it) => say(out, true, format!("rules: {}", &it.own_hash()[..16]))?,
-        Err(why) => say(out, false, format!("rules: {why}"))?,
-    }
-    let is_there = store_file(&url).is_none_or(Path::exists);
-    if !is_there {
-        say(out, false, format!("store: {url} is not there; `rulemate serve` makes it"))?;
+    let rules = library.as_ref().map(|it| format!("rules: {}", &it.own_hash()[..16]));
+    looks.add(rules.map_err(|why| format!("rules: {why}")))?;
+    if store_file(&url).is_none_or(Path::exists) {
+        look_at_store(&url, &mut looks)?;
+        if let Ok(library) = &library {
+            compare_with_logs(&url, library, args.quick, &mut looks)?;
+        }
     } else {
-        let looked =
-            store::open_to_read(&url).and_then(|mut it| Ok((it.check()?, it.earlier_format())));
-        match looked {
-            Ok((health, earlier)) => {
-                let format = earlier.map_or_else(String::new, |it| {
-                    format!(
-                        ", of the earlier format {it}: `rulemate serve` brings it to the current one"
-                    )
-                });
-                say(out, true, format!("store: {url}, {}{format}", contents(&health)))?;
-                for fault in health.faults {
-                    say(out, false, format!("store: {fault}"))?;
-                }
-            }
-            Err(why) => say(out, false, format!("store: {why}"))?,
+        looks.add(Err(format!("store: {url} is not there; `rulemate serve` makes it")))?;
+    }
+    let judged = |is_enough: bool, text: String| if is_enough { Ok(text) } else { Err(text) };
+    looks.add(match durable_appends(&folder_of(&url)) {
+        Ok(rate) => {
+            judged(rate > FEWEST_COMMITS, format!("disk: {rate:.0} durable commits a second"))
         }
-    }
-    if let Ok(library) = &library
-        && is_there
-    {
-        type Look = fn(&mut dyn Store, &Library) -> Result<Verified, StoreError>;
-        let looks: [(&str, Look); 2] = [("summaries", summaries), ("snapshots", snapshots)];
-        for (what, look) in looks.into_iter().take(if args.quick { 1 } else { 2 }) {
-            match store::open_to_read(&url).and_then(|mut it| look(it.as_mut(), library)) {
-                Ok(looked) => {
-                    say(out, true, format!("{what}: {} are what their logs say", looked.good))?;
-                    for fault in looked.faults {
-                        say(out, false, fault)?;
-                    }
-                }
-                Err(why) => say(out, false, format!("{what}: {why}"))?,
-            }
-        }
-    }
-    match durable_appends(&folder_of(&url)) {
-        Ok(rate) => say(out, rate > 20.0, format!("disk: {rate:.0} durable commits a second"))?,
-        Err(why) => say(out, false, format!("disk: {why}"))?,
-    }
-    match open_files() {
-        Some(limit) => say(out, limit >= 1024, format!("open files: {limit} at most"))?,
-        None => say(out, true, "open files: unknown here".to_owned())?,
-    }
-    let fine = found.iter().all(|it| it.0);
-    if args.json {
-        let look = |(ok, text)| json!({ "ok": ok, "text": text });
-        let looks: Vec<serde_json::Value> = found.into_iter().map(look).collect();
-        out.json(&json!({ "ok": fine, "looks": looks }))?;
+        Err(why) => Err(format!("disk: {why}")),
+    })?;
+    looks.add(match open_files() {
+        Some(limit) => judged(limit >= FEWEST_FILES, format!("open files: {limit} at most")),
+        None => Ok("open files: unknown here".to_owned()),
+    })?;
+    let Looks { out, json, all } = looks;
+    let fine = all.iter().all(|it| it.ok);
+    if json {
+        out.json(&json!({ "ok": fine, "looks": all }))?;
     }
     Ok(Verdict::of(!fine))
 }
 
-/// The folder of a store, or else that for temporary files.
+fn look_at_store(url: &str, looks: &mut Looks<'_>) -> anyhow::Result<()> {
+    let looked = store::open_to_read(url).and_then(|mut it| Ok((it.check()?, it.earlier_format())));
+    let (health, earlier) = match looked {
+        Ok(looked) => looked,
+        Err(why) => return looks.add(Err(format!("store: {why}"))),
+    };
+    let format = earlier.map_or_else(String::new, |it| {
+        format!(", of the earlier format {it}: `rulemate serve` brings it to the current one")
+    });
+    looks.add(Ok(format!("store: {url}, {}{format}", contents(&health))))?;
+    health.faults.into_iter().try_for_each(|it| looks.add(Err(format!("store: {it}"))))
+}
+
+/// Compares the summaries of games with their logs, and unless `is_quick` their snapshots.
+fn compare_with_logs(
+    url: &str,
+    library: &Library,
+    is_quick: bool,
+    looks: &mut Looks<'_>,
+) -> anyhow::Result<()> {
+    type Compare = fn(&mut dyn Store, &Library) -> Result<Verified, StoreError>;
+    let all: [(&str, Compare); 2] = [("summaries", summaries), ("snapshots", snapshots)];
+    for (what, compare) in all.into_iter().take(if is_quick { 1 } else { 2 }) {
+        match store::open_to_read(url).and_then(|mut it| compare(it.as_mut(), library)) {
+            Ok(Verified { good, faults }) => {
+                looks.add(Ok(format!("{what}: {good} are what their logs say")))?;
+                faults.into_iter().try_for_each(|it| looks.add(Err(it)))?;
+            }
+            Err(why) => looks.add(Err(format!("{what}: {why}")))?,
+        }
+    }
+    Ok(())
+}
+
+/// The folder of a store's file, or else that for temporary files.
 fn folder_of(url: &str) -> PathBuf {
     match store_file(url).and_then(Path::parent) {
         Some(it) if it.as_os_str().is_empty() => PathBuf::from("."),
@@ -299,13 +324,13 @@ fn durable_appends(folder: &Path) -> Result<f64, StoreError> {
 }
 
 fn append_rate(file: &Path) -> Result<f64, StoreError> {
+    const ROUNDS: u32 = 50;
     let mut store = store::open(&file.display().to_string())?;
     let started = Instant::now();
-    let rounds = 50;
-    for at in 0..rounds {
+    for at in 0..ROUNDS {
         store.append(&[Append {
             game: "doctor".into(),
-            expected: at,
+            expected: at.into(),
             payloads: vec!["a move of some length, as moves are".repeat(5)],
             summary: Summary {
                 id: "doctor".into(),
@@ -325,12 +350,12 @@ fn append_rate(file: &Path) -> Result<f64, StoreError> {
             empty_records: Vec::new(),
         }])?;
     }
-    Ok(f64::from(rounds as u32) / started.elapsed().as_secs_f64())
+    Ok(f64::from(ROUNDS) / started.elapsed().as_secs_f64())
 }
 
 /// The limit of open files of this process, from /proc.
 fn open_files() -> Option<u64> {
-    let text = std::fs::read_to_string(Path::new("/proc/self/limits")).ok()?;
+    let text = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = text.lines().find(|it| it.starts_with("Max open files"))?;
     line.split_whitespace().nth(3)?.parse().ok()
 }

@@ -19,11 +19,11 @@ use crate::rules::plural;
 /// A game with its rules and its name.
 pub(crate) struct Opened {
     pub(crate) game: Game,
-    /// The rules that it is played by now.
+    /// Its current rules.
     pub(crate) rules: Arc<Ruleset>,
-    /// The name of the game, as it was given; for a save, as its rules have it.
+    /// The name of the game as typed; for a save, the name in its rules.
     pub(crate) name: String,
-    /// The presets given besides the game's own; for a save, all active ones.
+    /// The presets typed, besides the game's own; for a save, all active ones.
     pub(crate) presets: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Opened> {
     open_with(&mut Library::new(&args.from.rules)?, &args.game, &args.from)
 }
 
-/// [`open`] with a library.
+/// [`open`], with the rules that a library has compiled.
 pub(crate) fn open_with(
     library: &mut Library,
     game: &str,
@@ -66,12 +66,11 @@ pub(crate) fn open_unmoved(
     Ok(opened)
 }
 
-/// A saved game after some of its actions, or after all of them. If the save's own rule texts are wanted, the library
-/// has those and no others from then on.
+/// A saved game, after `--ply` of its actions or all of them. `--rules-from-save` leaves the library with the rule
+/// texts of the save alone.
 fn of_save(library: &mut Library, path: &Path, from: &StartArgs) -> anyhow::Result<Opened> {
     let bytes = read_bytes(path)?;
-    let name = || path.display().to_string();
-    let wrong = |it: RestoreError| refusal(&it).context(name());
+    let wrong = |it: RestoreError| refusal(&it).context(path.display().to_string());
     let (save, doubt) = Save::read(&bytes, "").map_err(wrong)?;
     if save.version == 1 {
         let why = "a save of version 1 does not say which game it is of";
@@ -82,18 +81,19 @@ fn of_save(library: &mut Library, path: &Path, from: &StartArgs) -> anyhow::Resu
     }
     let rules = if from.migrate { RulesFrom::Changed } else { RulesFrom::Here };
     let restored = restore_undoubted(&save, doubt, library.catalogue(), rules).map_err(wrong)?;
-    let all = restored.game;
+    let whole = restored.game;
     let game = match from.ply {
-        None => all,
-        Some(ply) => all.branch(ply).ok_or_else(|| {
-            let plies = all.history().len();
+        None => whole,
+        Some(ply) => whole.branch(ply).ok_or_else(|| {
+            let plies = whole.history().len();
             let why = format!("the game has {}, not {ply}", plural(plies, "action"));
             trouble_with(path, why, format!("--ply takes 0 to {plies}"))
         })?,
     };
     let name = restored.rules.game().name.clone();
     let presets = Activation::texts(&Catalogue::active(&game));
-    // The rules may have been others then. Presets that have ended by themselves are still among those of now.
+    // After fewer plies, other presets may have been on. Those that have ended by themselves do not count: the rules
+    // still name them.
     let rules = match restored.rules.governs(&game) {
         true => restored.rules,
         false => library.load_exactly(&restored.rules, game.rule_names())?,
@@ -109,10 +109,10 @@ fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
     let bytes = read_bytes(path)?;
     let document = match std::str::from_utf8(&bytes).ok().map(Document::parse) {
         Some(Ok(document)) => document,
-        other => match (Save::read(&bytes, ""), other) {
+        no_list => match (Save::read(&bytes, ""), no_list) {
             (Ok((save, None)), _) => Document::new(save.facts),
             (Ok((_, Some(doubt))), _) => return Err(wrong(&doubt)),
-            // It is no save either.
+            // A text that is neither is taken for a list with a mistake.
             (Err(RestoreError::Alien { .. }), Some(Err(why))) => return Err(wrong(&why)),
             (Err(why), _) => return Err(wrong(&why)),
         },
@@ -132,7 +132,7 @@ pub(crate) fn restore(
         .map_err(|it| refusal(&it))
 }
 
-/// Restores a save; the doubt about it is an error, after those that say more.
+/// Restores a save. Errors of restoring come before the doubt about the save, since they say more.
 fn restore_undoubted(
     save: &Save,
     doubt: Option<Doubt>,
@@ -166,7 +166,7 @@ pub(crate) fn refusal(why: &RestoreError) -> anyhow::Error {
     trouble(why, fix)
 }
 
-/// Plays moves given in a row, UCI or SAN, with or without move numbers. Returns their texts.
+/// Plays the moves of a line, in UCI or SAN, with or without move numbers. Returns their texts.
 pub(crate) fn moves_of(game: &mut Game, text: &str) -> anyhow::Result<Vec<String>> {
     let mut moves = Vec::new();
     for word in words(text) {
@@ -190,7 +190,7 @@ pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Word<'t> {
     pub(crate) text: &'t str,
-    /// Whether it may be a move number, without a dot.
+    /// Whether the word may be a move number that has no dot.
     may_be_number: bool,
 }
 
@@ -200,7 +200,7 @@ impl<'t> Word<'t> {
         Self { text, may_be_number: false }
     }
 
-    /// Whether it is a move rather than a move number, in the current position of a game.
+    /// Whether the word is a move in the current position of a game, not a move number.
     pub(crate) fn is_move(&self, game: &mut Game) -> bool {
         // In some games a number is a move.
         !self.may_be_number || game.find_move(self.text).is_ok()
@@ -209,9 +209,10 @@ impl<'t> Word<'t> {
 
 /// The words of a line of moves. Numbers with dots are left out: `1. e4`, `1.e4`, `1... e5`, `1. ... e5`.
 pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
-    let is_digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
     let all: Vec<&str> = text.split_whitespace().collect();
-    let (mut words, mut next): (Vec<Word<'_>>, Option<u64>) = (Vec::new(), None);
+    let mut words = Vec::new();
+    // The next move number; a line may begin with any.
+    let mut next: Option<u64> = None;
     let mut follows_number = false;
     for (at, &text) in all.iter().enumerate() {
         if follows_number && text.bytes().all(|it| it == b'.') {
@@ -219,15 +220,17 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
         }
         let (digits, rest) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
         let number: Option<u64> = digits.parse().ok().filter(|_| !digits.starts_with('0'));
-        let goes_on = all.get(at + 1).is_some_and(|it| !is_digits(it));
+        let follower = all.get(at + 1);
+        let has_move_behind = follower.is_some_and(|it| !it.bytes().all(|it| it.is_ascii_digit()));
         let may_be_number = rest.is_empty()
-            && goes_on
+            && has_move_behind
             && number.is_some_and(|it| next.is_none_or(|next| it == next));
         let dotted = rest.strip_prefix('.').filter(|_| number.is_some());
-        match number {
-            Some(number) if may_be_number || dotted.is_some() => next = number.checked_add(1),
-            _ => next = next.or(Some(2)),
-        }
+        next = match number {
+            Some(number) if may_be_number || dotted.is_some() => number.checked_add(1),
+            // A line that begins with a move begins with move 1.
+            _ => next.or(Some(2)),
+        };
         let text = dotted.map_or(text, |it| it.trim_start_matches('.'));
         follows_number = may_be_number || text.is_empty();
         if !text.is_empty() {
@@ -334,12 +337,12 @@ impl Library {
     }
 }
 
-/// [`start_recorded`], which warns about everything that had to be left out of the position.
+/// [`start_recorded`], with warnings about everything that had to be left out of the position.
 pub(crate) fn start_recorded_with_warnings(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
     Ok(with_warnings(start_recorded(rules, pgn)?))
 }
 
-/// The game, after warnings about everything that had to be left out of its position.
+/// Prints warnings about everything that had to be left out of a game's position. Returns the game.
 fn with_warnings(game: Game) -> Game {
     for warning in game.warnings() {
         warn(warning);
@@ -347,7 +350,7 @@ fn with_warnings(game: Game) -> Game {
     game
 }
 
-/// A game of a PGN in its first position: its moves are not played.
+/// The first position of a recorded game.
 pub(crate) fn start_recorded(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
     let sides = rules.sides();
     if sides.len() != 2 {
@@ -363,12 +366,10 @@ pub(crate) fn start(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> 
     let example = rules.start_fen();
     let fix = match fen {
         Some(_) => format!("a position of this game looks like {example}"),
-        None => {
-            format!(
-                "that is the start of the game itself: mend the line `.meta start {example:?}` of the \
-                 game or its layout"
-            )
-        }
+        None => format!(
+            "that is the start of the game itself: mend the line `.meta start {example:?}` of the \
+             game or its layout"
+        ),
     };
     rules.start(fen).or_fix(fix)
 }

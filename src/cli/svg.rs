@@ -1,26 +1,29 @@
-//! A board as SVG, for explanations and for pages of presets: the squares that an explanation's proofs or
-//! refutations mention are marked, most strongly those of the row in question.
+//! A board as SVG, for explanations and for pages of presets. The squares that an explanation mentions are marked,
+//! those of the row in question most strongly.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::board::glyphs;
+use super::board::Symbols;
 use crate::derive::explain::{
     Attempt, Blocked, Datum, Effect, Finding, Goal, Ground, Lack, Outcome, Premise, Proof,
     Refutation, Trial,
 };
+use crate::facts::EntityId;
 use crate::game::Game;
 use crate::rules::{Program, Type};
 
+/// The side of a square.
 const SIDE: usize = 48;
+/// The width of the margin, which has the coordinates.
 const MARGIN: usize = 20;
-/// Points that lie further than this to the right, or down, are drawn at this distance, in steps.
+/// Maximum distance at which a point is drawn, in squares from the left or the top.
 const FURTHEST: usize = 64;
 
 /// For each square, the least depth in the tree at which it is mentioned.
 type Marks = BTreeMap<i64, usize>;
 
-/// The picture.
+/// The board of a position, with the squares of a finding marked.
 pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     let board = game.contract().board;
     let mut reader = SquareReader { game, marks: Marks::new() };
@@ -38,7 +41,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     let (files, ranks) = (usize::from(board.files), usize::from(board.ranks));
     let (width, height) = (files * SIDE + 2 * MARGIN, ranks * SIDE + 2 * MARGIN);
     let mut svg = head(width, height);
-    let pieces = game.cells();
+    let (symbols, pieces) = (Symbols::of(game), game.cells());
     for rank in 0..ranks {
         for file in 0..files {
             let square = (rank * files + file) as i64;
@@ -50,7 +53,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
             }
             let piece = pieces.get(ranks - 1 - rank).and_then(|it| it.get(file)?.as_ref());
             if let Some(letter) = piece {
-                label(&mut svg, x + SIDE / 2, y + SIDE * 3 / 4, 36, markup(&glyphs(letter)));
+                label(&mut svg, x + SIDE / 2, y + SIDE * 3 / 4, 36, markup(&symbols.draw(letter)));
             }
         }
         let y = MARGIN + (ranks - 1 - rank) * SIDE + SIDE / 2 + 4;
@@ -65,7 +68,7 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
 /// A board of points: a disc for each, with its name below, and lines between those that are `adjacent` by the rules.
 fn draw_points(game: &mut Game, marks: &Marks) -> String {
     let points = game.points();
-    let pieces = game.cells().concat();
+    let (symbols, pieces) = (Symbols::of(game), game.cells().concat());
     let (left, top) = (
         points.iter().map(|it| it.x).min().unwrap_or(0),
         points.iter().map(|it| it.y).max().unwrap_or(0),
@@ -104,14 +107,14 @@ fn draw_points(game: &mut Game, marks: &Marks) -> String {
              <circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"#c2410c\" fill-opacity=\"{strength:.2}\"/>"
         );
         if let Some(letter) = pieces.get(at).and_then(Option::as_ref) {
-            label(&mut svg, x, y + SIDE / 6, 24, markup(&glyphs(letter)));
+            label(&mut svg, x, y + SIDE / 6, 24, markup(&symbols.draw(letter)));
         }
         label(&mut svg, x, y + SIDE / 2, 10, markup(&points[at].name));
     }
     svg + "</svg>"
 }
 
-/// The first line of a picture of that size.
+/// The opening tag of a picture.
 fn head(width: usize, height: usize) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -142,9 +145,9 @@ fn label(svg: &mut String, x: usize, y: usize, size: usize, text: impl std::fmt:
     let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>");
 }
 
-/// Collects the squares that an explanation mentions, those of pieces included.
+/// Collects the squares that an explanation mentions: for a piece, the one that it stands on.
 struct SquareReader<'g> {
-    game: &'g mut Game,
+    game: &'g Game,
     marks: Marks,
 }
 
@@ -160,13 +163,17 @@ impl SquareReader<'_> {
         for (column, datum) in program.relation(rel).columns.iter().zip(row) {
             let square = datum.and_then(|it| self.square(&program, column.ty, it.raw));
             if let Some(square) = square {
-                let known = self.marks.entry(square).or_insert(depth);
-                *known = depth.min(*known);
+                self.mark(square, depth);
             }
         }
     }
 
-    /// A square, or the square of a piece.
+    fn mark(&mut self, square: i64, depth: usize) {
+        let known = self.marks.entry(square).or_insert(depth);
+        *known = depth.min(*known);
+    }
+
+    /// The square that a value is, or that a piece stands on.
     fn square(&self, program: &Program, ty: Type, raw: i64) -> Option<i64> {
         let contract = self.game.contract();
         if ty == Type::Domain(contract.board.domain) {
@@ -175,7 +182,7 @@ impl SquareReader<'_> {
         if contract.entity_type(program) != Some(ty) {
             return None;
         }
-        let entity = crate::facts::EntityId(u32::try_from(raw).ok()?);
+        let entity = EntityId(u32::try_from(raw).ok()?);
         self.game.facts().get_raw(entity, contract.at.attr)
     }
 
@@ -204,7 +211,7 @@ impl SquareReader<'_> {
                 && *attribute == place
             {
                 for square in [old, new].into_iter().flatten() {
-                    self.marks.entry(square.raw).or_insert(1);
+                    self.mark(square.raw, 1);
                 }
             }
         }
@@ -218,9 +225,9 @@ impl SquareReader<'_> {
         let Lack::Rules(attempts) = &refutation.lack else { return };
         // Only the attempts that lack the fewest literals: the others are about other cases.
         let missing = |it: &Attempt| it.total - it.matched;
-        let tried = || attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
-        let fewest = tried().map(missing).min();
-        for attempt in tried().filter(|it| Some(missing(it)) == fewest) {
+        let begun = || attempts.iter().filter(|it| !matches!(it.blocked, Blocked::Head));
+        let fewest = begun().map(missing).min();
+        for attempt in begun().filter(|it| Some(missing(it)) == fewest) {
             match &attempt.blocked {
                 Blocked::Missing(it) => self.refutation(it, depth + 1),
                 Blocked::Present(it) => self.proof(it, depth + 1),

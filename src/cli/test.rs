@@ -1,10 +1,8 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
-//! Each game is played to its end, or to a number of actions; each position but the last must be restored by its
-//! FEN, except for attributes that no FEN of the game states, and no two of its legal actions may have one text. Then
-//! the game is played again from its save, under both evaluators, and each proof is checked. An author sees in seconds
-//! how long games last, how they end, how many legal actions positions have, and whether something is wrong with the
-//! rules.
+//! Each game is played to its end, or to a number of actions. Each position but the last must be restored by its FEN,
+//! except for attributes that no FEN of the game states, and no two of its legal actions may have the same text. Then
+//! the game is played again from its save, under both evaluators, and each proof is checked.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +21,11 @@ use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Catalogue, LoadError, Ruleset};
 use crate::rules::{load_path, metas};
 
-/// Maximum number of actions that a fault names of a list.
+/// Maximum number of actions of a list that the text of a fault names.
 const TOLD: usize = 5;
+
+/// The least number, the mean and the greatest.
+type Spread = (usize, f64, usize);
 
 /// Figures about the random games by one set of rules.
 #[derive(Debug, Default, Serialize)]
@@ -32,10 +33,10 @@ struct Figures {
     game: String,
     presets: Vec<String>,
     games: u64,
-    /// Actions of a game: fewest, mean, most.
-    length: (usize, f64, usize),
-    /// Legal actions of a position: fewest, mean, most.
-    branching: (usize, f64, usize),
+    /// Actions of a game.
+    length: Spread,
+    /// Legal actions of a position.
+    branching: Spread,
     /// Number of games by result; `unfinished` for those that were cut off.
     results: BTreeMap<String, u64>,
     /// Number of positions that were restored by their FEN.
@@ -50,7 +51,8 @@ struct Figures {
 }
 
 pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    run_on_changes(args.watch, &args.files, out, |out| run_once(args, out))
+    let watched = [&args.files[..], &args.rules.rules].concat();
+    run_on_changes(args.watch, &watched, out, |out| run_once(args, out))
 }
 
 fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -73,8 +75,8 @@ fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// What to play: the games of the files, unless another one is named, and each of their presets on the named game or
-/// else on one that it fits. If there is neither, the named game.
+/// The games to play, each with its presets: those of the files, unless `--game` names one, and for each preset of the
+/// files the named game, or else one that it fits. Without a game or preset in the files, the named game.
 fn subjects(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, Vec<String>)>> {
     let mut sources = Vec::new();
     for path in &args.files {
@@ -116,20 +118,19 @@ fn play_all(
 ) -> anyhow::Result<Figures> {
     let mut random = fastrand::Rng::with_seed(args.seed);
     let mut found = Figures { game, presets, games: args.games, ..Figures::default() };
-    let (mut lengths, mut widths) = (Vec::new(), Vec::new());
+    let (mut lengths, mut seen) = (Vec::new(), Seen::default());
     let bar = progress(args.games, "games");
     let mut number = 0;
     loop {
-        // A game without a position to test has none however often it is played.
-        let has_positions = number == 0 || !widths.is_empty();
-        let has_further = found.faults.is_empty() && widths.len() < args.positions && has_positions;
-        if number >= args.games && !has_further {
+        // If the first game has no position to test, no other has one.
+        let has_positions = number == 0 || !seen.widths.is_empty();
+        let lacks_positions = seen.widths.len() < args.positions && has_positions;
+        if number >= args.games && (!lacks_positions || !found.faults.is_empty()) {
             break;
         }
         number += 1;
         let mut game = setup::start(rules, None)?;
-        let seen = (&mut widths, &mut found.left_out);
-        let ended = play_one(rules, &mut game, &mut random, args.plies, seen);
+        let ended = play_one(rules, &mut game, &mut random, args.plies, &mut seen);
         let place = |fault: String| {
             format!("game {number}, after {} actions: {fault}", game.history().len())
         };
@@ -150,9 +151,18 @@ fn play_all(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    (found.games, found.fens) = (number, widths.len());
-    (found.length, found.branching) = (spread(&lengths), spread(&widths));
+    (found.games, found.fens, found.left_out) = (number, seen.widths.len(), seen.left_out);
+    (found.length, found.branching) = (spread(&lengths), spread(&seen.widths));
     Ok(found)
+}
+
+/// The positions of all games so far.
+#[derive(Default)]
+struct Seen {
+    /// The number of legal actions of each.
+    widths: Vec<usize>,
+    /// The attributes that FENs leave out, each with the number of positions.
+    left_out: BTreeMap<String, u64>,
 }
 
 /// Maximum number of restarts of a turn that could not be finished.
@@ -164,7 +174,7 @@ fn play_one(
     game: &mut Game,
     random: &mut fastrand::Rng,
     plies: usize,
-    (widths, left_out): (&mut Vec<usize>, &mut BTreeMap<String, u64>),
+    seen: &mut Seen,
 ) -> Result<String, String> {
     // The ply at which the turn began, its side, and how often it has been taken back.
     let (mut began, mut mover, mut restarts) = (0, None, 0);
@@ -181,7 +191,7 @@ fn play_one(
         let moves = game.listing();
         game.check().map_err(|it| it.to_string())?;
         for name in reads_back(rules, game, &moves)? {
-            *left_out.entry(name).or_default() += 1;
+            *seen.left_out.entry(name).or_default() += 1;
         }
         if let Some(text) = said_twice(game, &moves) {
             return Err(format!(
@@ -190,21 +200,17 @@ fn play_one(
                 game.fen()
             ));
         }
-        widths.push(moves.len());
-        let may_be_unfinished = !game.contract().unfinished.is_empty();
-        if moves.is_empty()
-            && may_be_unfinished
-            && began < game.history().len()
-            && restarts < RESTARTS
-        {
+        seen.widths.push(moves.len());
+        if moves.is_empty() {
+            let may_be_unfinished = !game.contract().unfinished.is_empty();
+            if !may_be_unfinished || game.history().len() == began || restarts == RESTARTS {
+                let fen = game.fen();
+                return Err(format!("there is neither an action nor a result: {fen}"));
+            }
             // A turn that cannot be finished does not count: it is taken back.
             while game.history().len() > began && game.takeback().is_some() {}
             restarts += 1;
             continue;
-        }
-        if moves.is_empty() {
-            let fen = game.fen();
-            return Err(format!("there is neither an action nor a result: {fen}"));
         }
         let (text, mv) = &moves[random.usize(..moves.len())];
         game.play(mv).map_err(|it| format!("{text} is listed, but {it}"))?;
@@ -212,7 +218,7 @@ fn play_one(
     Ok(game.result().map_or("unfinished".into(), |it| it.to_string()))
 }
 
-/// A text of two actions of one rank, which does not say which of them is meant.
+/// A text that two actions of the same rank have, so that it does not say which of them is meant.
 fn said_twice<'t>(game: &Game, moves: &'t [(String, Move)]) -> Option<&'t str> {
     let program = game.world().program();
     let said = |(text, mv): &'t (String, Move)| (text.as_str(), program.action(mv.action).rank);
@@ -221,8 +227,9 @@ fn said_twice<'t>(game: &Game, moves: &'t [(String, Move)]) -> Option<&'t str> {
     said.windows(2).find(|it| it[0] == it[1]).map(|it| it[0].0)
 }
 
-/// Sets the position up again from its FEN: the text must be the same, and so must the facts, except for attributes
-/// that the FEN is known to leave out, and the actions, if it leaves out none. Returns the names of these attributes.
+/// Sets the position up again from its FEN. The FEN must be the same again, and so must the facts, except for
+/// attributes that it is known to leave out; if there are none, the legal actions, too. Returns the names of these
+/// attributes.
 fn reads_back(
     rules: &Ruleset,
     game: &mut Game,
@@ -272,7 +279,7 @@ fn replay(catalogue: &Catalogue, rules: &Ruleset, game: &Game) -> Result<(usize,
     }
 }
 
-fn spread(all: &[usize]) -> (usize, f64, usize) {
+fn spread(all: &[usize]) -> Spread {
     let (least, most) = (all.iter().min(), all.iter().max());
     let mean = all.iter().sum::<usize>() as f64 / all.len().max(1) as f64;
     (least.copied().unwrap_or(0), (mean * 10.0).round() / 10.0, most.copied().unwrap_or(0))

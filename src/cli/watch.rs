@@ -1,8 +1,8 @@
-//! Repeats something whenever rule files change: `--watch`, and the rules that a server offers.
+//! Watches rule files for changes: for `--watch`, and for the rules that a server offers.
 //!
-//! Folders are watched, since editors replace a file by a new one. Only the texts count: a file that is
-//! touched, or read, has not changed. They are also polled every two seconds, for changes that a system does
-//! not report, such as a replaced folder.
+//! Folders are watched, since editors replace a file by a new one. A file has changed only if its text has, not if it
+//! was touched or read. The files are also polled every two seconds, for changes that a system does not report, such as
+//! a replaced folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -17,8 +17,8 @@ use crate::rules::Source;
 
 /// Time without another change after which a change counts as complete.
 const QUIET: Duration = Duration::from_millis(100);
-/// Interval at which the files are checked if the system reports no change.
-const LOOK: Duration = Duration::from_secs(2);
+/// Interval at which the files are polled if the system reports no change.
+const POLL: Duration = Duration::from_secs(2);
 
 /// Rule files, and the system's watcher, which reports when they change.
 pub(crate) struct Watched {
@@ -54,15 +54,16 @@ impl Watched {
     /// Waits until a text has changed.
     pub(crate) fn wait_for_change(&mut self) {
         loop {
-            match self.changes.recv_timeout(LOOK) {
+            match self.changes.recv_timeout(POLL) {
                 Ok(()) => while self.changes.recv_timeout(QUIET).is_ok() {},
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(POLL),
             }
             let texts = read(&self.paths);
             if texts != self.texts {
                 self.texts = texts;
-                // The folder may be another by the same name. If it cannot be watched, it is polled.
+                // A folder may have been replaced, so all are watched again. One that cannot be watched is still
+                // polled.
                 for path in &self.paths {
                     let _ = watch(&mut self.watcher, path);
                 }
@@ -72,8 +73,8 @@ impl Watched {
     }
 }
 
-/// Runs something now, and with `watch` again whenever files change, until the process is stopped. An error is then
-/// printed and does not end it: the next change may fix it.
+/// Runs `act` once, or with `watch` again whenever files change, until the process is stopped; errors are then printed
+/// and do not end it, since the next change may fix them.
 pub(crate) fn run_on_changes(
     watch: bool,
     paths: &[PathBuf],
@@ -96,13 +97,11 @@ pub(crate) fn run_on_changes(
 
 /// Watches a folder with all folders below it; for a file, its folder.
 fn watch(watcher: &mut RecommendedWatcher, path: &Path) -> notify::Result<()> {
-    match path.parent() {
-        _ if path.is_dir() => watcher.watch(path, RecursiveMode::Recursive),
-        Some(folder) if folder.as_os_str().is_empty() => {
-            watcher.watch(Path::new("."), RecursiveMode::NonRecursive)
-        }
-        folder => watcher.watch(folder.unwrap_or(path), RecursiveMode::NonRecursive),
+    if path.is_dir() {
+        return watcher.watch(path, RecursiveMode::Recursive);
     }
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    watcher.watch(folder.unwrap_or(Path::new(".")), RecursiveMode::NonRecursive)
 }
 
 fn read(paths: &[PathBuf]) -> Option<Vec<Source>> {

@@ -1,9 +1,8 @@
 //! The letters in which clients write the pieces of a game, where they differ from ours.
 //!
-//! A game's rule file says `.meta client_letters "kn mk"`: the client's `k` is our `n`, its `m` our
-//! `k`. So that two letters never become one, the letters that are left over belong together, too: the client's `n`
-//! is our `m`. Case is kept. Squares and castling are the same in both. Deliberately absent: the letters of any
-//! game.
+//! A game's rule file says `.meta client_letters "kn mk"`: the client's `k` is our `n`, its `m` our `k`. So that no two
+//! letters become the same, the letters that are left over are a pair, too: the client's `n` is our `m`. Case is kept.
+//! Squares and castling are the same in both.
 
 /// A mapping of piece letters, the client's to ours; other letters are unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,8 +43,8 @@ impl Dialect {
             }
             pairs.push((theirs, ours));
         }
-        // In "kn mk" the client's `n` has no pair yet, and would become our `n`, as its `k` does. It gets the letter of ours
-        // that is left over, `m`: the one at the other end of the chain of pairs.
+        // In "kn mk" the client's `n` has no pair yet, and would become our `n`, as the client's `k` does. It gets the
+        // letter of ours that is left over, `m`, which is at the other end of the chain of pairs.
         for at in 0..pairs.len() {
             let theirs = pairs[at].1;
             if pairs.iter().any(|it| it.0 == theirs) {
@@ -62,13 +61,13 @@ impl Dialect {
 
     /// `k for n, m for k, n for m`: the client's letters and ours, where they differ; `None` if they do not.
     pub fn letters(&self) -> Option<String> {
-        let other = self.pairs.iter().filter(|(theirs, ours)| theirs != ours);
+        let different = self.pairs.iter().filter(|(theirs, ours)| theirs != ours);
         let words: Vec<String> =
-            other.map(|(theirs, ours)| format!("{theirs} for {ours}")).collect();
+            different.map(|(theirs, ours)| format!("{theirs} for {ours}")).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// A client's FEN in our letters; only the placement field has pieces.
+    /// A client's FEN in our letters. Only the placement field has letters of pieces.
     pub fn fen_to_ours(&self, fen: &str) -> String {
         with_placement(fen, |it| self.to_ours(it))
     }
@@ -119,8 +118,8 @@ fn letters_of_move(text: &str, map: impl Fn(char) -> char) -> String {
     text.split(',').map(|it| letters_of_action(it, &map)).collect::<Vec<_>>().join(",")
 }
 
-/// Maps the letters of an action: the capital that it begins with (`Nf3`, `N@f3`), the letter after a sign
-/// (`e8=Q`, `e8(Q)`, `e8/Q`), and the one at the end, after a square (`e7e8q`). Castling has none.
+/// Maps the letters of an action: a capital at the beginning (`Nf3`, `N@f3`), a letter after a sign (`e8=Q`, `e8(Q)`,
+/// `e8/Q`), and a letter at the end, after a square (`e7e8q`). Castling has none.
 fn letters_of_action(action: &str, map: impl Fn(char) -> char) -> String {
     if action.starts_with(['O', 'o', '0']) && action.contains('-') {
         return action.into();

@@ -1,4 +1,4 @@
-//! The end of a search that a client no longer wants, from the thread that reads the client's lines.
+//! Ends a search, from the thread that reads the client's lines.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,10 +15,10 @@ pub struct Interrupt {
     clock: Arc<Mutex<Clock>>,
 }
 
-/// The clock of a search that ponders.
+/// The clock of a search that ponders: on a move that the other side is expected to play.
 #[derive(Debug, Default)]
 struct Clock {
-    /// When the time for the action will be over, once the expected move was played.
+    /// When the search ends, if the expected move was played.
     until: Option<Instant>,
     /// Whether the expected move was played.
     is_running: bool,
@@ -29,7 +29,7 @@ struct Clock {
 pub enum Ending {
     /// The best action so far is the answer.
     AnswerNow,
-    /// The move that was expected was played: the search ends within the time for the action.
+    /// The expected move was played: the search ends within the time for its action.
     AnswerInTime,
     /// No answer is wanted.
     Abandon,
@@ -42,9 +42,7 @@ impl Interrupt {
             Ending::AnswerInTime => {
                 let mut clock = self.clock();
                 clock.is_running = true;
-                if let Some(until) = clock.until {
-                    self.stop_at(until);
-                }
+                clock.stop_if_running(&self.stop);
                 return;
             }
             Ending::Abandon => self.abandoned.store(true, Ordering::Relaxed),
@@ -58,41 +56,40 @@ impl Interrupt {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// Whether it has ended a search or is about to, so that a later search needs another one.
+    /// Whether this has ended a search or is about to, so that a later search needs an interrupt of its own.
     pub fn is_used(&self) -> bool {
         self.stop.is_stopped() || self.clock().is_running
     }
 
-    /// The search that begins now has as much time from now on, if the move that it expects is played.
-    pub(super) fn ponders(&self, time: Duration) {
+    /// Sets the time of the search that begins now: it counts from now on, but only if the expected move is played.
+    pub(super) fn set_time(&self, time: Duration) {
         let mut clock = self.clock();
-        let until = Instant::now().checked_add(time);
-        clock.until = until;
-        if clock.is_running
-            && let Some(until) = until
-        {
-            self.stop_at(until);
-        }
+        clock.until = Instant::now().checked_add(time);
+        clock.stop_if_running(&self.stop);
     }
 
-    /// What the search looks at.
+    /// The signal that the search watches.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    fn stop_at(&self, until: Instant) {
-        let stop = self.stop.clone();
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock {
+    /// Ends the search when its time is over, if the time is known and counts.
+    fn stop_if_running(&self, stop: &Stop) {
+        let Some(until) = self.until.filter(|_| self.is_running) else { return };
+        let later = stop.clone();
         let waiting = thread::Builder::new().spawn(move || {
             thread::sleep(until.saturating_duration_since(Instant::now()));
-            stop.stop();
+            later.stop();
         });
         // Without a thread that waits, the search ends now.
         if waiting.is_err() {
-            self.stop.stop();
+            stop.stop();
         }
-    }
-
-    fn clock(&self) -> MutexGuard<'_, Clock> {
-        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
 //! The game that a client plays: the chosen variant, the position, and the requests of a client.
 //!
-//! Both protocols pass texts in the client's letters; everything below is in ours.
+//! Both protocols pass texts in the client's letters; the layers below have ours.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::moves::{Move, action_texts, divide, refusal};
 use crate::opponent::{Budget, Choice, Knowledge, Lessons, Level, Opponent, Score, Stop};
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
-/// Knowledge that was learned for this long is not learned again.
+/// A game that was learned for at least this long is not learned again.
 const ENOUGH: Duration = Duration::from_millis(500);
 
-/// Time for a search that was ended before it began.
+/// The time of a search that was ended before it began.
 pub(super) const AT_STOP: Duration = Duration::from_millis(200);
 
 /// Maximum number of seconds for which a game is learned.
@@ -38,11 +38,11 @@ pub struct EngineGame {
     rules: Arc<Ruleset>,
     dialect: Dialect,
     /// Whether the client writes our letters.
-    plain: bool,
+    is_plain: bool,
     game: Game,
-    /// The knowledge about the games that were played, by name, and the time for which they were learned.
+    /// By the name of a game: the time for which it was learned, and the knowledge.
     knowledge: HashMap<String, (Duration, Knowledge)>,
-    /// Time to learn a game before the engine reports that it is ready, if one is set.
+    /// Time to learn a game before the engine reports that it is ready; `None` if each is learned at its first action.
     learning_time: Option<Duration>,
 }
 
@@ -53,11 +53,11 @@ pub struct Thought {
     pub score: Score,
     pub depth: u32,
     pub nodes: u64,
-    /// The principal variation, its own action first.
+    /// The principal variation, which begins with `text`.
     pub line: Vec<String>,
 }
 
-/// Why a move failed, with its text once.
+/// Why a move failed. The text of the move is put before the reason, unless the reason begins with it.
 fn of_move(text: &str, why: &PlayError) -> String {
     let why = why.to_string();
     match why.strip_prefix(text) {
@@ -87,7 +87,7 @@ pub enum TableError {
     Lessons(String),
     #[error(transparent)]
     Add(#[from] AddError),
-    /// Errors use our letters.
+    /// An error, which uses our letters, and the letters that clients write instead.
     #[error("{0} (clients write {1})")]
     Spelled(Box<TableError>, String),
     #[error("the letters of {0} for clients are wrong: {1}")]
@@ -115,7 +115,7 @@ impl EngineGame {
             loaded,
             rules,
             dialect,
-            plain: false,
+            is_plain: false,
             game,
             knowledge: HashMap::new(),
             learning_time: None,
@@ -159,14 +159,14 @@ impl EngineGame {
         Ok(())
     }
 
-    /// Sets whether the client writes our letters, or those that programs for this game usually have. Not
-    /// every client knows the latter.
-    pub fn write_plainly(&mut self, plain: bool) {
-        self.plain = plain;
+    /// Sets whether the client writes our letters, or those that programs for this game usually have, which not every
+    /// client knows.
+    pub fn write_plainly(&mut self, is_plain: bool) {
+        self.is_plain = is_plain;
     }
 
     fn dialect(&self) -> &Dialect {
-        if self.plain { &OURS } else { &self.dialect }
+        if self.is_plain { &OURS } else { &self.dialect }
     }
 
     /// Adds the client's letters to an error about the client's text, if they differ from ours.
@@ -191,7 +191,7 @@ impl EngineGame {
         self.choose(&target)
     }
 
-    /// Adds a rule file of the user, or a folder of them, and returns their number.
+    /// Adds a rule file, or a folder of them. Returns the number of files.
     ///
     /// # Errors
     /// A file cannot be read, or clashes with a known game.
@@ -243,13 +243,13 @@ impl EngineGame {
         self.game.takeback().is_some()
     }
 
-    /// The action that the engine takes, one of these (of all, if there are none); `None` if there is none. It thinks
-    /// until the client ends it, and tells what it would take so far. The first time that a game is played, it is
-    /// learned, which takes a part of the time.
+    /// The action that the engine chooses, among those of `only` unless that is empty; `None` if there is no legal
+    /// action. The engine searches within the budget, or until the client ends that, and tells its choice so far.
+    /// Before its first action in a game it learns the game, which takes a part of the time.
     ///
     /// # Errors
-    /// One of the actions is not legal, the rules exceed a budget, or none of the legal moves can be played: the
-    /// reason of the first.
+    /// An action of `only` is not legal, the rules exceed a budget, or none of the actions can be played: the reason of
+    /// the first.
     pub fn think_of(
         &mut self,
         only: &[String],
@@ -260,7 +260,7 @@ impl EngineGame {
     ) -> Result<Option<Thought>, TableError> {
         let began = Instant::now();
         let among = self.actions(only)?;
-        let Some(text) = self.pick(&among)? else { return Ok(None) };
+        let Some(fallback) = self.pick(&among)? else { return Ok(None) };
         let hurried = |time: Option<Duration>| time.map_or(AT_STOP, |it| it.min(AT_STOP));
         let mut stop = interrupt.stop().clone();
         if stop.is_stopped() {
@@ -276,23 +276,19 @@ impl EngineGame {
         let choice = opponent.choose_and_tell(&self.game, budget, &stop, &mut |it| {
             tell(thought(it, &mut shown, self.dialect()));
         });
+        // The fallback is taken where there was no time for a single look at the actions, and where the choice is an
+        // action that rules call legal but that cannot be played.
+        let Some(choice) = choice else {
+            let (score, line) = (Score::Hundredths(0), vec![fallback.clone()]);
+            return Ok(Some(Thought { text: fallback, score, depth: 0, nodes: 0, line }));
+        };
         let contract = self.game.contract().clone();
-        // Without the time for a single look at the actions there is no choice. And rules may call an action legal that
-        // cannot be taken. Then any other action is taken.
-        let mut can_be_taken =
-            |it: &Choice| refusal(self.game.world_mut(), &contract, &it.action).is_none();
-        let is_refused = choice.as_ref().is_some_and(|it| !can_be_taken(it));
-        let mut found = choice.map(|it| thought(&it, &mut shown, self.dialect()));
-        if let Some(found) = found.as_mut().filter(|it| is_refused || it.line.is_empty()) {
-            (found.line, found.text) = (vec![text.clone()], text.clone());
+        let refused = refusal(self.game.world_mut(), &contract, &choice.action);
+        let mut found = thought(&choice, &mut shown, self.dialect());
+        if refused.is_some() || found.line.is_empty() {
+            (found.line, found.text) = (vec![fallback.clone()], fallback);
         }
-        Ok(Some(found.unwrap_or_else(|| Thought {
-            line: vec![text.clone()],
-            text,
-            score: Score::Hundredths(0),
-            depth: 0,
-            nodes: 0,
-        })))
+        Ok(Some(found))
     }
 
     /// The legal actions that a client's texts mean.
@@ -305,11 +301,11 @@ impl EngineGame {
         texts.iter().map(action).collect()
     }
 
-    /// Sets the time to learn each game in [`EngineGame::prepare`]. If it is zero, a game is learned within a
-    /// part of the time for its first action.
+    /// Sets the time to learn each game in [`EngineGame::prepare`]. If it is zero, a game is learned in a part of the
+    /// time for the first action.
     ///
     /// # Errors
-    /// The text is not a whole number of seconds, or more than an hour.
+    /// The text is not a whole number of seconds, or the time is longer than an hour.
     pub fn learn_for(&mut self, seconds: &str) -> Result<(), TableError> {
         let number = seconds.parse().ok().filter(|it| *it <= LONGEST_LESSONS);
         let number = number.ok_or_else(|| TableError::Lessons(seconds.to_owned()))?;
@@ -318,7 +314,7 @@ impl EngineGame {
         Ok(())
     }
 
-    /// Learns the game now, if it is to be learned for a given time and is not known, or until the client ends it.
+    /// Learns the game, if a time for that is set and it is not known yet. The client can end that.
     ///
     /// # Errors
     /// The game does not start.
@@ -329,8 +325,8 @@ impl EngineGame {
         Ok(())
     }
 
-    /// The knowledge about the game: learned the first time, or until the client ends that. If the time for it was short, it
-    /// is learned again later.
+    /// The knowledge about the game, learned when it is first asked for, and again when much more time is given. The
+    /// client can end the learning.
     fn learned(&mut self, lessons: Lessons, stop: &Stop) -> Result<Knowledge, TableError> {
         let name = &self.rules.game().name;
         let mut time = lessons.time.unwrap_or(Duration::MAX);
@@ -350,10 +346,11 @@ impl EngineGame {
         Ok(knowledge)
     }
 
-    /// One of these legal moves (of all, if there are none), chosen by the position alone; `None` if there is none.
+    /// A legal move that can be played, among these unless the list is empty. The position alone decides which. `None`
+    /// if there is no legal move.
     ///
     /// # Errors
-    /// The rules exceed a budget, or none of the legal moves can be played: the reason of the first.
+    /// The rules exceed a budget, or none of the moves can be played: the reason of the first.
     fn pick(&mut self, among: &[Move]) -> Result<Option<String>, TableError> {
         let mut moves = self.game.listing();
         moves.retain(|it| among.is_empty() || among.contains(&it.1));
@@ -423,7 +420,7 @@ impl EngineGame {
         self.game.result()
     }
 
-    /// The index of the side to move, the first to move being 0.
+    /// The index of the side to move; the side that moves first has 0.
     pub fn side(&self) -> i64 {
         self.game.side().unwrap_or_default()
     }
@@ -434,7 +431,7 @@ impl EngineGame {
     }
 }
 
-/// A choice in the client's letters. The game is one at the same position, for its texts.
+/// A choice in the client's letters. The game is at the position of the choice.
 fn thought(choice: &Choice, game: &mut Game, dialect: &Dialect) -> Thought {
     let texts = action_texts(game.world_mut(), &choice.line);
     let line: Vec<String> = texts.iter().map(|it| dialect.move_to_theirs(it)).collect();
@@ -442,8 +439,8 @@ fn thought(choice: &Choice, game: &mut Game, dialect: &Dialect) -> Thought {
     Thought { text, score: choice.score, depth: choice.depth, nodes: choice.nodes, line }
 }
 
-/// A FEN with the six fields of chess, of which castling, the passed square and the counter of half-moves say nothing:
-/// as a game has it that lacks those. Fairy-Stockfish writes them for all games.
+/// A FEN with the six fields of chess, without castling, passed square and half-move clock, for games that lack these:
+/// Fairy-Stockfish writes them for all games. `None` if castling or a passed square is given.
 fn without_fields_of_chess(fen: &str) -> Option<String> {
     match fen.split_whitespace().collect::<Vec<_>>().as_slice() {
         [board, turn, "-", "-", _, number] => Some(format!("{board} {turn} {number}")),

@@ -1,13 +1,17 @@
 //! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
 //!
-//! Read: `uci isready ucinewgame setoption position go stop ponderhit d quit`. `go` searches within the budget of the
-//! level. Clocks and `movetime` replace its time; `depth` and `nodes` can only make the budget smaller; `searchmoves`
-//! ends with the next word of `go`. The reader of the lines can end a search ([`Uci::ending`]). Then `go infinite` and
-//! `go ponder` search until `stop` comes, or until the time of that `go` is over and `ponderhit` has come, and only then
-//! there is a `bestmove`. Without such a reader nothing is searched during them: `stop` is answered after a short search,
-//! `ponderhit` after one within the clocks of that `go`. `go perft N` counts. A variant that cannot be played is answered by an error, and so is every `position` and `go`
-//! until another one is chosen; a position that cannot be set up, and so is every `go` until the next one. A `go` that is
-//! answered by an error has `bestmove (none)`, since the client waits for `bestmove`.
+//! Commands: `uci isready ucinewgame setoption position go stop ponderhit d quit`. `go` searches within the budget of the
+//! level. Clocks and `movetime` replace the time of that budget; `depth` and `nodes` can only make it smaller; the moves of
+//! `searchmoves` end at the next parameter of `go`. `go perft N` counts.
+//!
+//! The reader of the lines can end a search ([`Uci::ending`]). With such a reader, `go infinite` and `go ponder` search
+//! until `stop` comes, or until `ponderhit` has come and the time of that `go` is over, and only then is there a
+//! `bestmove`. Without one, they search nothing: `stop` is answered after a short search, `ponderhit` after one within
+//! the clocks of that `go`.
+//!
+//! If a variant cannot be played, there is an error, also for every `position` and `go` until another variant is chosen.
+//! If a position cannot be set up, there is an error, also for every `go` until the next position. After the error for a
+//! `go` there is a `bestmove (none)`, since the client waits for a `bestmove`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,14 +28,14 @@ const IGNORED: &[&str] =
 /// The answer to `go` where there is no move.
 const NONE: &str = "bestmove (none)";
 
-/// The time of a search that the reader of the lines ends.
+/// The time of a search that only the reader of the lines ends.
 const ENDLESS: Duration = Duration::from_secs(1 << 32);
 
 /// The answer to `isready`.
 const READY: &str = "readyok";
 
-/// The words of `go`. All but the first come after the moves of `searchmoves`.
-const GO: &[&str] = &[
+/// The parameters of `go`, each of which ends the moves of `searchmoves`.
+const PARAMETERS: &[&str] = &[
     "searchmoves",
     "ponder",
     "wtime",
@@ -52,31 +56,31 @@ pub struct Uci {
     table: EngineGame,
     /// The requested variant.
     variant: String,
-    /// Whether `UCI_Chess960` is set: then the shuffled form of the variant is played.
-    shuffled: bool,
+    /// Whether the shuffled form of the variant is played (`UCI_Chess960`).
+    is_shuffled: bool,
     /// Why the variant cannot be played.
     refused: Option<String>,
     /// Why the last position could not be set up.
     misplaced: Option<String>,
-    /// What was begun by `go infinite` or `go ponder` and waits for `stop` or `ponderhit`.
+    /// The `go infinite` or `go ponder` that has no `bestmove` yet.
     waiting: Option<Waiting>,
     level: Level,
     /// Ends the search for the answer to the next line.
     interrupt: Interrupt,
-    /// Whether there is a reader who ends searches.
+    /// Whether the reader of the lines ends searches.
     is_ended_by_reader: bool,
 }
 
-/// What `stop` and `ponderhit` are answered by.
+/// The answer to a later `stop` or `ponderhit`.
 #[derive(Debug)]
 enum Waiting {
-    /// A search.
-    Wanted(Wanted),
-    /// The best move that was found.
+    /// A search that has not begun.
+    Search(Wanted),
+    /// The line `bestmove` of a search that has ended.
     Found(String),
 }
 
-/// What `go` asks for.
+/// The search that `go` asks for.
 #[derive(Debug)]
 struct Wanted {
     budget: Budget,
@@ -95,7 +99,7 @@ impl Uci {
         Ok(Self {
             table,
             variant,
-            shuffled: false,
+            is_shuffled: false,
             refused: None,
             misplaced: None,
             waiting: None,
@@ -105,7 +109,7 @@ impl Uci {
         })
     }
 
-    /// How a line ends a search that is under way when it comes, if it does.
+    /// How a line ends the search that is under way; `None` if it does not.
     pub fn ending(line: &str) -> Option<Ending> {
         match line.split_whitespace().next()? {
             "stop" | "quit" => Some(Ending::AnswerNow),
@@ -114,18 +118,18 @@ impl Uci {
         }
     }
 
-    /// Whether a line begins a search, which takes its time.
+    /// Whether a line begins a search.
     pub fn is_search(line: &str) -> bool {
         let mut words = line.split_whitespace();
         words.next() == Some("go") && words.next() != Some("perft")
     }
 
-    /// The answer to a line that does not wait for a search which is under way.
+    /// The answer to a line that need not wait until the search under way has ended.
     pub fn at_once(line: &str) -> Option<&'static str> {
         (line.trim() == "isready").then_some(READY)
     }
 
-    /// From now on, searches are ended by this.
+    /// Sets what ends later searches.
     pub fn ended_by(&mut self, interrupt: Interrupt) {
         self.interrupt = interrupt;
         self.is_ended_by_reader = true;
@@ -192,7 +196,7 @@ impl Uci {
                 self.choose(out);
             }
             "uci_chess960" => {
-                self.shuffled = value == "true";
+                self.is_shuffled = value == "true";
                 self.choose(out);
             }
             "skill level" => match value.parse().ok().and_then(Level::new) {
@@ -218,7 +222,7 @@ impl Uci {
     /// Sets up the requested variant, or records why that failed.
     fn choose(&mut self, out: &mut dyn FnMut(&str)) {
         self.misplaced = None;
-        let chosen = self.table.choose_as(&self.variant, self.shuffled);
+        let chosen = self.table.choose_as(&self.variant, self.is_shuffled);
         self.refused = chosen.err().map(|why| why.to_string());
         if let Some(why) = &self.refused {
             return error(out, why);
@@ -265,13 +269,17 @@ impl Uci {
         }
     }
 
-    /// Records why a position could not be set up: what is searched later would be another one.
+    /// Records why a position could not be set up: a later `go` would search another one.
     fn misplace(&mut self, why: &str, out: &mut dyn FnMut(&str)) {
         error(out, why);
         self.misplaced = Some(why.to_owned());
     }
 
     fn go(&mut self, words: &[&str], out: &mut dyn FnMut(&str)) {
+        if words.first() != Some(&"perft") {
+            // An earlier search that was never stopped gets no answer: it may be about another position.
+            self.waiting = None;
+        }
         let fault = self.refused.as_ref().or(self.misplaced.as_ref()).cloned();
         match (words, fault) {
             (["perft", ..], Some(why)) => error(out, &why),
@@ -282,7 +290,7 @@ impl Uci {
                 let wanted = self.wanted(words);
                 self.waiting = Some(match self.is_ended_by_reader {
                     true => Waiting::Found(self.search_on(wanted, words.contains(&"ponder"), out)),
-                    false => Waiting::Wanted(wanted),
+                    false => Waiting::Search(wanted),
                 });
             }
             (words, None) => self.best_move(&self.wanted(words), out),
@@ -295,18 +303,18 @@ impl Uci {
 
     fn wanted(&self, words: &[&str]) -> Wanted {
         let moves = words.iter().skip_while(|it| **it != "searchmoves").skip(1);
-        let moves = moves.take_while(|it| !GO.contains(it));
+        let moves = moves.take_while(|it| !PARAMETERS.contains(it));
         Wanted { budget: self.budget(words), only: moves.map(|it| (*it).to_owned()).collect() }
     }
 
-    /// The budget, from the parameters of `go`. Clocks below zero, of a side that is late, count as empty.
+    /// The budget, from the parameters of `go`. A clock below zero counts as empty.
     fn budget(&self, words: &[&str]) -> Budget {
-        let number = |name: &str| {
+        let signed = |name: &str| {
             let at = words.iter().position(|it| *it == name)?;
             words.get(at + 1)?.parse::<i64>().ok()
         };
-        let clock_at = |name: &str| number(name).map(|it| u64::try_from(it).unwrap_or(0));
-        let number = |name: &str| number(name).and_then(|it| u64::try_from(it).ok());
+        let clock_at = |name: &str| signed(name).map(|it| u64::try_from(it).unwrap_or(0));
+        let number = |name: &str| signed(name).and_then(|it| u64::try_from(it).ok());
         let (clock, increment) = match self.table.side() {
             0 => (clock_at("wtime"), number("winc")),
             _ => (clock_at("btime"), number("binc")),
@@ -317,9 +325,8 @@ impl Uci {
         let (nodes, depth) = (number("nodes"), number("depth"));
         Budget {
             nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
-            depth: depth
-                .map_or(own.depth, |it| own.depth.min(u32::try_from(it).unwrap_or(u32::MAX))),
-            // There is always a limit of time: not all who drive this adapter can end a search.
+            depth: depth.and_then(|it| u32::try_from(it).ok()).unwrap_or(u32::MAX).min(own.depth),
+            // Always limited: not every reader of the lines can end a search.
             time: time.or(own.time),
         }
     }
@@ -340,10 +347,10 @@ impl Uci {
         out(&format!("Nodes searched: {nodes}"));
     }
 
-    /// Answers what waits for `stop` or `ponderhit`. If it is only searched now, that is short after `stop`.
+    /// Answers the `go` that waits for `stop` or `ponderhit`. A search that has not begun is short after `stop`.
     fn end_waiting(&mut self, is_stopped: bool, out: &mut dyn FnMut(&str)) {
         match self.waiting.take() {
-            Some(Waiting::Wanted(mut wanted)) => {
+            Some(Waiting::Search(mut wanted)) => {
                 if is_stopped {
                     wanted.budget = Budget { time: Some(AT_STOP), ..self.level.budget() };
                 }
@@ -354,10 +361,10 @@ impl Uci {
         }
     }
 
-    /// Searches until the reader ends it, or until all of the level's budget but its time is spent. Returns the best move.
+    /// [`Uci::search`] until the reader of the lines ends it, or the depth or the nodes of the budget are reached.
     fn search_on(&mut self, wanted: Wanted, ponders: bool, out: &mut dyn FnMut(&str)) -> String {
         if ponders && let Some(time) = wanted.budget.time {
-            self.interrupt.ponders(time);
+            self.interrupt.set_time(time);
         }
         let budget = Budget { time: Some(ENDLESS), ..wanted.budget };
         self.search(&Wanted { budget, ..wanted }, out)
@@ -368,7 +375,7 @@ impl Uci {
         out(&best);
     }
 
-    /// Searches, tells what it finds, and returns the line with the best move.
+    /// Searches, tells the client what the search finds, and returns the line with the best move.
     fn search(&mut self, wanted: &Wanted, out: &mut dyn FnMut(&str)) -> String {
         let Wanted { budget, only } = wanted;
         let mut told = String::new();
@@ -386,7 +393,6 @@ impl Uci {
                 tell(&thought);
                 format!("bestmove {}", thought.text)
             }
-            // The client waits for `bestmove`, after errors too.
             Ok(None) => NONE.to_owned(),
             Err(why) => {
                 error(out, &why.to_string());
@@ -412,16 +418,21 @@ impl Uci {
 }
 
 /// The line that tells what a search has found.
-fn info(it: &Thought) -> String {
-    let score = match it.score {
-        Score::Hundredths(it) => format!("cp {it}"),
+fn info(thought: &Thought) -> String {
+    let score = match thought.score {
+        Score::Hundredths(points) => format!("cp {points}"),
         Score::Wins(actions) => format!("mate {}", actions.div_ceil(2)),
         Score::Loses(actions) => format!("mate -{}", actions.div_ceil(2)),
     };
-    format!("info depth {} score {score} nodes {} pv {}", it.depth, it.nodes, it.line.join(" "))
+    format!(
+        "info depth {} score {score} nodes {} pv {}",
+        thought.depth,
+        thought.nodes,
+        thought.line.join(" ")
+    )
 }
 
-/// The part of the time left on a clock that one action may take, all in milliseconds.
+/// The time that one action may take, from the time left on a clock; all in milliseconds.
 pub(super) fn think_for(left: u64, increment: u64, actions_to_go: Option<u64>) -> u64 {
     let share = left / actions_to_go.unwrap_or(30).clamp(1, 30);
     // The last 50 milliseconds are for lines on their way.

@@ -1,9 +1,9 @@
 //! The Chess Engine Communication Protocol, version 2, as xboard speaks it.
 //!
-//! One game at a time. When it is our turn we think within `sd` and within `st`, or within our clock (`time`)
-//! where `st` is not set, or until the reader of the lines ends it ([`Xboard::ending`]), and after `post` tell what we
-//! find. Games that xboard does not know are described to it by `setup`. Turns of several actions do not fit this
-//! protocol: each of our actions is sent as a `move`, but clients expect one a turn.
+//! One game at a time. When it is our turn we search to the depth `sd` and for the time `st`, or if `st` is not set
+//! within our clock (`time`); the reader of the lines can end the search ([`Xboard::ending`]). After `post`, we tell
+//! what the search finds. Games that xboard does not know are described to it by `setup`. Turns of several actions do
+//! not fit this protocol: each of our actions is sent as a `move`, but clients expect one a turn.
 
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,11 @@ use crate::presets::Catalogue;
 /// xboard's names for games, where they differ: theirs, ours.
 const NAMES: &[(&str, &str)] = &[("normal", "chess"), ("fischerandom", "chess960")];
 
-/// Games for which no `setup` is sent, since xboard has their boards and pieces. It may have those of others, too.
+/// Games for which no `setup` is sent, since xboard has their boards and pieces. The list need not be complete.
 const NATIVE: &[&str] =
     &["normal", "fischerandom", "knightmate", "suicide", "giveaway", "berolina", "extinction"];
 
-/// Commands that are passed over, without the error that unknown ones get.
+/// Commands that are ignored. Unknown ones get an error.
 const IGNORED: &[&str] = &[
     "xboard", "accepted", "rejected", "random", "otim", "hard", "easy", "cores", "memory",
     "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint", "hover", "lift",
@@ -36,7 +36,7 @@ pub struct Xboard {
     /// The side that we play; `None` in force mode.
     own: Option<i64>,
     /// Whether the result was sent.
-    claimed: bool,
+    is_claimed: bool,
     /// The time that an action may take (`st`).
     each: Option<Duration>,
     /// Maximum number of actions to look ahead (`sd`).
@@ -57,22 +57,30 @@ impl Xboard {
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
         let table = EngineGame::new(catalogue, default)?;
         let default = default.to_owned();
-        let (own, claimed, each, depth, left) = (None, false, None, None, None);
-        let (posts, interrupt) = (false, Interrupt::default());
-        Ok(Self { table, default, own, claimed, each, depth, left, posts, interrupt })
+        Ok(Self {
+            table,
+            default,
+            own: None,
+            is_claimed: false,
+            each: None,
+            depth: None,
+            left: None,
+            posts: false,
+            interrupt: Interrupt::default(),
+        })
     }
 
-    /// How a line ends a search that is under way when it comes, if it does.
+    /// How a line ends the search that is under way; `None` if it does not.
     pub fn ending(line: &str) -> Option<Ending> {
         match line.split_whitespace().next()? {
             "?" | "quit" => Some(Ending::AnswerNow),
-            // We do not move after these, or the client and we have different positions.
+            // After these we must not move: our position would no longer be the client's.
             "force" | "new" | "result" => Some(Ending::Abandon),
             _ => None,
         }
     }
 
-    /// From now on, searches are ended by this.
+    /// Sets what ends later searches.
     pub fn ended_by(&mut self, interrupt: Interrupt) {
         self.interrupt = interrupt;
     }
@@ -99,7 +107,7 @@ impl Xboard {
             "st" => {
                 self.each = rest.parse().ok().and_then(|it| Duration::try_from_secs_f64(it).ok())
             }
-            // The clock that it sets up is told by `time`; it replaces `st`.
+            // Replaces `st`. Its clock is not needed: `time` tells the time that is left.
             "level" => self.each = None,
             "sd" => self.depth = rest.parse().ok(),
             // A clock below zero, of a side that is late, counts as empty.
@@ -146,7 +154,7 @@ impl Xboard {
 
     fn new_game(&mut self, out: &mut dyn FnMut(&str)) {
         let default = self.default.clone();
-        // As the protocol has it, `sd` holds until `new`; the clock of the last game is not that of this one.
+        // The protocol says that `sd` holds until `new`. The clock was that of the last game.
         (self.depth, self.left) = (None, None);
         if self.choose(&default, out) {
             self.own = Some(1);
@@ -168,8 +176,9 @@ impl Xboard {
         }
     }
 
+    /// Sets up another game. Returns whether that succeeded; if not, the client was told why.
     fn choose(&mut self, name: &str, out: &mut dyn FnMut(&str)) -> bool {
-        self.claimed = false;
+        self.is_claimed = false;
         match self.table.choose(name) {
             Ok(()) => true,
             Err(why) => {
@@ -181,7 +190,7 @@ impl Xboard {
     }
 
     fn set_board(&mut self, fen: &str, out: &mut dyn FnMut(&str)) {
-        self.claimed = false;
+        self.is_claimed = false;
         if let Err(why) = self.table.set_up(Some(fen), std::iter::empty()) {
             return out(&format!("tellusererror Illegal position: {}", one_line(&why)));
         }
@@ -199,7 +208,7 @@ impl Xboard {
     }
 
     fn take_back(&mut self, plies: u32) {
-        self.claimed = false;
+        self.is_claimed = false;
         for _ in 0..plies {
             self.table.take_back();
         }
@@ -249,32 +258,40 @@ impl Xboard {
 
     /// Sends the result of a finished game once, such as `1-0 {checkmate}`.
     fn claim(&mut self, out: &mut dyn FnMut(&str)) {
-        let Some(result) = self.table.result().filter(|_| !self.claimed) else { return };
+        let Some(result) = self.table.result().filter(|_| !self.is_claimed) else { return };
         let score = match result.winner {
             Some(0) => "1-0",
             Some(_) => "0-1",
             None => "1/2-1/2",
         };
         out(&format!("{score} {{{}}}", result.reason.replace('_', " ")));
-        self.claimed = true;
+        self.is_claimed = true;
     }
 }
 
-/// What a search has found: ply, score, hundredths of a second, nodes and principal variation. A mate in N moves is
-/// 100000 + N, as the protocol has it.
-fn thinking(it: &Thought, time: Duration) -> String {
-    let score = match it.score {
-        Score::Hundredths(it) => i64::from(it),
+/// The line that tells what a search has found: depth, score, hundredths of a second, nodes and principal variation.
+/// The protocol writes a mate in N moves as 100000 + N.
+fn thinking(thought: &Thought, time: Duration) -> String {
+    let score = match thought.score {
+        Score::Hundredths(points) => i64::from(points),
         Score::Wins(actions) => 100_000 + i64::from(actions.div_ceil(2)),
         Score::Loses(actions) => -100_000 - i64::from(actions.div_ceil(2)),
     };
-    format!("{} {score} {} {} {}", it.depth, time.as_millis() / 10, it.nodes, it.line.join(" "))
+    format!(
+        "{} {score} {} {} {}",
+        thought.depth,
+        time.as_millis() / 10,
+        thought.nodes,
+        thought.line.join(" ")
+    )
 }
 
+/// xboard's name for a game.
 fn theirs(ours: &str) -> &str {
     NAMES.iter().find(|it| it.1 == ours).map_or(ours, |it| it.0)
 }
 
+/// The first line of an error, since each command of the protocol is one line.
 fn one_line(why: &TableError) -> String {
     why.to_string().lines().next().unwrap_or_default().to_string()
 }

@@ -165,6 +165,18 @@ fn points_are_drawn_where_the_rules_say_or_as_a_list() {
     assert!(svg.out.contains("<line") && svg.out.contains(">a1</text>"), "{} {}", svg.out, svg.err);
 }
 
+/// Letters are drawn as chess symbols only in games that have pieces of chess: the `n` of others may be a ship.
+#[test]
+fn pictures_have_chess_symbols_where_letters_mean_them() {
+    let knights = |game: &str, action: &str| {
+        let svg = rulemate(&["explain", action, "--game", game, "--svg"]).out;
+        assert!(svg.starts_with("<svg"), "{svg}");
+        svg.matches(['♘', '♞']).count()
+    };
+    assert_eq!(knights("chess", "e2e4"), 4);
+    assert_eq!(knights("cotulenh", "Ad3c2"), 0);
+}
+
 /// A preset for all games goes on points too; one that asks for squares is refused in words.
 #[test]
 fn presets_that_need_squares_say_so() {

@@ -493,19 +493,25 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
 }
 
-/// A file is checked again when it has changed, and when it is right again.
+/// A file is checked again when it has changed, when it is right again, and when a file that it builds on has changed.
 #[test]
 fn check_watches_files() {
     use std::io::{BufRead, BufReader};
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched");
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("hop.dl");
-    let right = ".meta game \"hop\"\n.meta layout \"orthodox\"\n";
+    let right = ".meta game \"hop\"\n.meta layout \"orthodox\"\n.meta use \"bounce\"\n";
     std::fs::write(&file, right).expect("a file");
+    let bounce = ".meta preset \"bounce\"\n.meta name \"Bounce\"\n.meta description \"Bounces\"\n\
+                  .domain Preset += { bounce }\n";
+    let preset = folder.join("bounce.dl");
+    std::fs::write(&preset, bounce).expect("a file");
     let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
         .arg("check")
         .arg(&file)
         .arg("--watch")
+        .arg("--rules")
+        .arg(&preset)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -533,6 +539,8 @@ fn check_watches_files() {
     hears("2 found");
     std::fs::write(&file, right).expect("a file");
     hears("hop.dl: ok");
+    std::fs::write(&preset, format!("{bounce}hop(p) :- at(p).\n")).expect("a file");
+    hears("2 found");
 }
 
 /// A process that ends with the test, whatever comes of it.

@@ -140,6 +140,22 @@ fn a_file_for_a_whole_family_is_told_which_game_it_does_not_go_with() {
     assert!(out.ends_with("there is no game of the family ches; did you mean chess?\n"), "{out}");
 }
 
+#[test]
+fn a_part_of_a_preset_is_not_told_to_go_with_every_game() {
+    let preset = scratch(
+        "toll-taker.dl",
+        ".meta preset \"toll-taker\"\n.meta name \"Tolls\"\n.meta description \"Costs\"\n\
+         .domain Preset += { toll-taker }\n",
+    );
+    let part = scratch(
+        "toll-taker.draughts.dl",
+        ".meta part \"toll-taker\"\n.meta family \"draughts\"\nno_such(c) :- opponent(c, _).\n",
+    );
+    let out = check(1, &["check", &preset, &part]);
+    assert!(out.contains("there is no relation `no_such`"), "{out}");
+    assert!(!out.contains("that is so with the game"), "{out}");
+}
+
 /// As `test` does, which plays it.
 #[test]
 fn a_game_without_any_action_is_a_mistake() {

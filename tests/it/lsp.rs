@@ -16,9 +16,13 @@ struct Editor {
 
 impl Editor {
     fn start(cache: &Path) -> Self {
+        Self::start_with([("XDG_CACHE_HOME", cache)])
+    }
+
+    fn start_with<'p>(folders: impl IntoIterator<Item = (&'static str, &'p Path)>) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_rulemate"))
             .arg("lsp")
-            .env("XDG_CACHE_HOME", cache)
+            .envs(folders)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -182,6 +186,20 @@ fn editors_are_told_of_mistakes_meanings_and_places() {
     assert!(answer["error"]["message"].as_str().is_some_and(|it| it.contains("not offered")));
     let answer = editor.answer("textDocument/hover", json!({}));
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    editor.leave();
+}
+
+#[test]
+fn an_empty_variable_for_the_cache_counts_as_unset() {
+    let home = folder("lsp-home");
+    let preset = home.join("lazy.dl");
+    let text = PRESET.replace("atacks", "attacks");
+    std::fs::write(&preset, &text).expect("scratch");
+    let mut editor = Editor::start_with([("XDG_CACHE_HOME", Path::new("")), ("HOME", &home)]);
+    assert_eq!(editor.open(&preset, &text), Vec::<Value>::new());
+    let theirs = editor.about("definition", &preset, 4, 14);
+    let cache = uri(&home.join(".cache/rulemate"));
+    assert!(theirs["uri"].as_str().is_some_and(|it| it.starts_with(&cache)), "{theirs}");
     editor.leave();
 }
 

@@ -154,6 +154,9 @@ fn chess960_is_chess_with_castling_onto_the_rook() {
 fn a_search_without_end_answers_when_it_is_stopped() {
     let said = uci(&["position startpos", "go infinite", "stop", "stop"]);
     assert_eq!(said.iter().filter(|it| it.starts_with("bestmove")).count(), 1, "{said:?}");
+    // A `go` that comes before `stop` is answered in its place.
+    let said = uci(&["go infinite", "position startpos moves e2e4", "go depth 1", "stop"]);
+    assert_eq!(said.iter().filter(|it| it.starts_with("bestmove")).count(), 1, "{said:?}");
     let mated = "position fen rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
     assert_eq!(uci(&[mated, "go depth 3"]), ["bestmove (none)"]);
 }

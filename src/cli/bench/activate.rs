@@ -15,8 +15,8 @@ use crate::cli::output::Out;
 use crate::game::Game;
 use crate::presets::{Catalogue, LoadError};
 
-/// A line of the table, about many sets of presets: each preset with those that it requires, or the pairs of the
-/// slowest.
+/// A line of the table, about many sets of presets: each preset with those that it requires, or pairs of the slowest of
+/// these sets.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) what: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct Figures {
     pub(crate) worst_set: String,
 }
 
-/// Number of the presets that take longest by themselves. Each pair of these is measured, too.
+/// Number of slowest sets of which each pair is measured, too.
 const SLOWEST: usize = 6;
 
 pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
@@ -57,7 +57,7 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     ])
 }
 
-/// Both sets, with what they have in common once. `None` if one has all of the other: it was measured by itself.
+/// The union of two sets. `None` if one contains the other: it was measured by itself.
 fn joined(first: &[String], second: &[String]) -> Option<Vec<String>> {
     let rest: Vec<String> = second.iter().filter(|it| !first.contains(it)).cloned().collect();
     let is_pair = !rest.is_empty() && first.iter().any(|it| !second.contains(it));

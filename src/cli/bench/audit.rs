@@ -15,9 +15,9 @@ const PLIES: usize = 100;
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) plies: usize,
-    /// Plies a second, both evaluators, every row compared.
+    /// Plies a second when the moves are audited: both evaluators, every row compared.
     pub(crate) moves: f64,
-    /// Plies a second of a save, with the proof of each move checked.
+    /// Plies a second when a save is audited: in addition, the proof of each move is checked.
     pub(crate) save: f64,
     /// Bytes of the game as a file.
     pub(crate) json: usize,
@@ -27,11 +27,7 @@ pub(crate) struct Figures {
 pub(crate) fn run(library: &mut Library) -> anyhow::Result<Figures> {
     let rules = library.load("chess", &[])?;
     let mut game = setup::start(&rules, None)?;
-    for ply in 0..PLIES {
-        let moves = game.listing();
-        let Some((_, mv)) = moves.get(ply * 7 % moves.len().max(1)) else { break };
-        game.play(mv)?;
-    }
+    super::play_on(&mut game, PLIES)?;
     let texts: Vec<String> = game.history().iter().map(|it| it.uci.to_string()).collect();
     let mut replay = setup::start(&rules, None)?;
     let mut texts_again = texts.iter().map(String::as_str);
@@ -44,7 +40,7 @@ pub(crate) fn run(library: &mut Library) -> anyhow::Result<Figures> {
     Ok(Figures { plies: texts.len(), moves, save, json: json.len(), binary: binary.len() })
 }
 
-/// Plies a second of an audit, from the first position on, without loading the rules.
+/// Plies a second of an audit, from its first report on: the time to load the rules is left out.
 fn timed(
     audit: impl FnOnce(audit::Progress<'_>) -> anyhow::Result<audit::Tally>,
 ) -> anyhow::Result<f64> {

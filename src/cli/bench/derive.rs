@@ -1,5 +1,5 @@
-//! The cost of bringing the derived rows up to date: after one move and its undo, and from scratch. Both
-//! answer the same question (how many legal moves?), and the answers are compared.
+//! The cost of bringing the derived rows up to date after one move and its undo, and of deriving them from scratch. The
+//! legal moves are counted both ways, and the counts must be the same.
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -36,17 +36,10 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
         world.plan().make_native();
         // The first round pays for tables that are made once.
         measure(world, &contract, 1, |_| ());
-        let (incremental, scratch) = (
-            measure(world, &contract, rounds, |_| ()),
-            measure(world, &contract, rounds, World::forget_rows),
-        );
-        ensure!(
-            incremental.1 == scratch.1,
-            "incremental counts {}, from scratch {}",
-            incremental.1,
-            scratch.1
-        );
-        rows.push(Figures { position, incremental: incremental.0, scratch: scratch.0 });
+        let (incremental, counted) = measure(world, &contract, rounds, |_| ());
+        let (scratch, expected) = measure(world, &contract, rounds, World::forget_rows);
+        ensure!(counted == expected, "incremental counts {counted}, from scratch {expected}");
+        rows.push(Figures { position, incremental, scratch });
     }
     Ok(rows)
 }
@@ -66,7 +59,7 @@ pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Microseconds for a position, and the sum of all counts.
+/// Microseconds for a position, and the sum of all counts. `before` runs before each count.
 fn measure(
     world: &mut World,
     contract: &Contract,
@@ -84,7 +77,7 @@ fn measure(
     (meter.elapsed().as_secs_f64() * 1e6 / positions.max(1) as f64, sum)
 }
 
-/// Counts the legal moves after each move and after its undo: their sum, and the positions.
+/// Counts the legal moves after each move and after its undo. Returns the sum of the counts and their number.
 pub(super) fn count_moves_and_undo(
     world: &mut World,
     contract: &Contract,

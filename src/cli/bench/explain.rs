@@ -1,7 +1,7 @@
 //! The time for a complete explanation: why a move is legal, and why one is not.
 //!
-//! All moves of some positions are explained, the legal ones and those that leave a king attacked; each
-//! answer must be complete, and they may take [`MOST`] on average (a debug build may take longer).
+//! All moves of some positions are explained, the legal ones and those that leave a king attacked. Each answer must be
+//! complete, and the average time at most [`MOST`], except in a debug build.
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -82,7 +82,7 @@ fn illegal_moves(world: &mut World, contract: &Contract) -> Vec<Move> {
 struct Tally {
     /// Number of different questions.
     questions: usize,
-    /// How often any of them was asked.
+    /// Number of answers: each question is asked in several rounds.
     asked: usize,
     seconds: f64,
 }

@@ -1,8 +1,8 @@
 //! The cost of one move of chess for a host: listing the legal moves, playing one, computing the result and
 //! the view.
 //!
-//! The same games are played again with fewer of these steps, which gives the cost of each step. Deliberately
-//! absent: what a server adds (requests, stores, sockets), which `benches/load` measures.
+//! The same game is played again with fewer of these steps, which gives the cost of each step. Requests, stores and
+//! sockets are measured by `benches/load`.
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(crate) struct Figures {
 
 pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures> {
     let rules = library.load("chess", &[])?;
-    let moves = super::play_on(&mut setup::start(&rules, None)?)?;
+    let moves = super::play_on(&mut setup::start(&rules, None)?, super::PLIES)?;
     let rounds = if quick { 20 } else { 200 };
     let time = |list, view| replay(&rules, &moves, rounds, [list, view]);
     let (play, listed, viewed, whole) =

@@ -26,10 +26,10 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures>
     let rules = library.load("chess", &[])?;
     let game = || -> anyhow::Result<Game> {
         let mut game = setup::start(&rules, None)?;
-        super::play_on(&mut game)?;
+        super::play_on(&mut game, super::PLIES)?;
         Ok(game)
     };
-    // The first game allocates what all share.
+    // The first game allocates the memory that all games share.
     let first = game()?;
     let before = meter::resident_bytes();
     let all = (0..games).map(|_| game()).collect::<anyhow::Result<Vec<Game>>>()?;

@@ -1,7 +1,7 @@
 //! Process CPU time and memory, read from `/proc`; where there is none, wall time and no memory.
 //!
-//! CPU time is what the kernel counted for the threads of the process, so other processes on the machine disturb it
-//! less than wall time. Threads that end while it is measured are left out.
+//! Other processes on the machine disturb CPU time less than wall time. Threads that end during a measurement are left
+//! out.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub(crate) fn quantity() -> &'static str {
 
 /// The time on a CPU of all live threads of a process, together.
 fn cpu_time(process: &str) -> Option<Duration> {
-    // The kernel brings the time of a running thread up to date only each few milliseconds, and when the thread yields.
+    // The kernel updates the time of a running thread only every few milliseconds, and when the thread yields.
     std::thread::yield_now();
     let mut nanos = 0;
     for thread in fs::read_dir(format!("/proc/{process}/task")).ok()? {

@@ -80,13 +80,13 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 fn measure(args: &BenchArgs, library: &mut Library, peers: &mut [Peer]) -> anyhow::Result<Tables> {
     let is_wanted = |it: BenchTable| args.only.is_empty() || args.only.contains(&it);
-    let wanted: Vec<BenchTable> =
-        BenchTable::value_variants().iter().copied().filter(|it| is_wanted(*it)).collect();
+    let all = BenchTable::value_variants().iter().copied();
+    let wanted: Vec<BenchTable> = all.filter(|it| is_wanted(*it)).collect();
     let rows = if is_wanted(BenchTable::Perft) { perft::count() } else { 0 };
     let bar = progress(rows + wanted.len() as u64, "bench");
     let quick = args.quick;
     let mut tables = Tables::default();
-    // First of all: memory that the others have freed would be reused before the process grows.
+    // Comes first: later, games would take memory that other tables have freed, and the process would not grow.
     if is_wanted(BenchTable::Memory) {
         tables.memory = Some(memory::run(library, quick)?);
     }
@@ -158,10 +158,10 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Plays a game, at most [`PLIES`] half-moves, the same each time: the moves are spread over the lists of legal ones.
-fn play_on(game: &mut Game) -> anyhow::Result<Vec<Move>> {
+/// Plays at most `plies` half-moves, the same each time, spread over the lists of legal moves.
+fn play_on(game: &mut Game, plies: usize) -> anyhow::Result<Vec<Move>> {
     let mut moves = Vec::new();
-    while moves.len() < PLIES && game.result().is_none() {
+    while moves.len() < plies && game.result().is_none() {
         let mut listed = game.listing();
         let (_, mv) = listed.swap_remove(moves.len() * 7 % listed.len());
         game.play(&mv)?;

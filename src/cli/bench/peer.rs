@@ -1,7 +1,7 @@
 //! A peer engine as a separate process: `go perft` over UCI, timed by the CPU time of that process.
 //!
-//! Peers are never linked in. A peer that is not installed is left out of the tables, and so are games that
-//! it does not list: engines count a game that they do not know as chess.
+//! A peer that is not installed is left out of the tables, and so are games that it does not list: asked for an unknown
+//! game, engines count chess.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub struct Peer {
     output: BufReader<ChildStdout>,
     /// The name that the engine reports.
     pub name: String,
-    /// The games that it plays besides chess, by its own names.
+    /// The games that the engine lists, by its own names; none if it plays chess alone.
     variants: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Peer {
         }
     }
 
-    /// Whether it plays a game, by the engine's own name for it.
+    /// Whether the engine plays a game, by its own name for the game.
     pub fn knows(&self, variant: &str) -> bool {
         variant == "chess" || self.variants.iter().any(|it| it == variant)
     }

@@ -14,11 +14,12 @@ use crate::cli::setup::{self, Library};
 use crate::game::Game;
 use crate::moves::perft;
 
-/// A tree to count: the depth for a short run, the depth for a full one, each with its nodes.
+/// A tree to count.
 struct Tree {
     game: &'static str,
     position: &'static str,
     fen: &'static str,
+    /// The depth and the number of nodes for a short run, and for a full one.
     quick: (u32, u64),
     full: (u32, u64),
     /// The game and the position as peers write them; `None` if none of them plays the game.
@@ -84,13 +85,13 @@ pub(crate) struct Figures {
     pub(crate) position: &'static str,
     pub(crate) depth: u32,
     pub(crate) nodes: u64,
-    /// Milliseconds for generating the machine code of the rules: 0 if an earlier row did, `None` if they are
-    /// interpreted. The code that counts leaves is generated in the first round, which is then not the fastest:
-    /// it is part of neither figure.
+    /// Milliseconds for generating the machine code of the rules: 0 if an earlier row did, `None` if rules are
+    /// interpreted. The code that counts leaves is in neither figure: it is generated in the first round, which is
+    /// therefore not the fastest.
     pub(crate) native: Option<f64>,
     /// Million nodes a second.
     pub(crate) speed: f64,
-    /// The speed of each peer, in their order; `None` if it does not play the game.
+    /// The speed of each peer, in their order; `None` for a peer that does not play the game.
     pub(crate) peers: Vec<Option<f64>>,
 }
 
@@ -101,7 +102,7 @@ impl Figures {
     }
 }
 
-/// Counts every tree in several rounds, and lets the peers count it, too; the speed is that of the fastest round.
+/// Counts every tree in several rounds, by Rulemate and by the peers; the speed is that of the fastest round.
 pub(crate) fn run(
     library: &mut Library,
     peers: &mut [Peer],

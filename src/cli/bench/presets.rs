@@ -1,9 +1,9 @@
-//! What a position costs under each preset, beside chess in the same run: to count the legal moves after one move and
-//! after its undo, and to count the leaves of a tree. If rules decide what is legal, moves are counted as rows, and the
-//! cost is that of deriving them; otherwise they are listed, and some are played out for it.
+//! The cost of a position under each preset, beside chess in the same run: the time to count the legal moves after one
+//! move and after its undo, and the time to count the leaves of a tree. If rules decide which moves are legal, moves
+//! are counted as rows, and the cost is that of deriving them; otherwise they are listed, and some are played out.
 //!
-//! Each count is made twice and must be the same: moves with rows that are derived from scratch, too, those of the root
-//! by datafrog, and leaves by taking each one.
+//! Each count is made a second time, more slowly, and must be the same: moves with rows derived from scratch, those of
+//! the root by datafrog, leaves by taking each one.
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
@@ -36,10 +36,10 @@ pub(crate) struct Figures {
     pub(crate) leaf_ratio: f64,
 }
 
-/// A position for games in which the others are over at once: there a king has arrived where a race ends.
+/// The root for presets that end the game in [`POSITIONS`], where a king is on the rank at which a race ends.
 const RACE: (&str, &str) = ("race", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1");
 
-/// The cost of a position, by two measures.
+/// The cost of a position, in the units of [`Figures`].
 struct Cost {
     time: f64,
     moves: u64,
@@ -67,10 +67,12 @@ pub(crate) fn run(
     }
     let mut rows: Vec<Figures> = Vec::new();
     let chess = library.load(DEFAULT_GAME, &[])?;
+    // The times of chess in a race, measured when the first preset needs them.
     let mut chess_race = None;
     for (preset, active) in sets {
         let rules = library.load(DEFAULT_GAME, &active)?;
-        let (cost, [time, leaf]) = match cost(&rules, POSITIONS, quick)? {
+        let (cost, [chess_time, chess_leaf]) = match cost(&rules, POSITIONS, quick)? {
+            // The first row is that of chess itself.
             Some(cost) => {
                 let of_chess = rows.first().map_or(cost.times(), |it| [it.time, it.leaf]);
                 (cost, of_chess)
@@ -78,9 +80,8 @@ pub(crate) fn run(
             None => {
                 let of_chess = match chess_race {
                     Some(known) => known,
-                    None => cost_of_race(&chess, quick)?.times(),
+                    None => *chess_race.insert(cost_of_race(&chess, quick)?.times()),
                 };
-                chess_race = Some(of_chess);
                 (cost_of_race(&rules, quick)?, of_chess)
             }
         };
@@ -88,11 +89,11 @@ pub(crate) fn run(
             preset,
             plays_out: plays_out(rules.contract()),
             time: cost.time,
-            ratio: cost.time / time,
+            ratio: cost.time / chess_time,
             moves: cost.moves,
             leaf: cost.leaf,
             leaves: cost.leaves,
-            leaf_ratio: cost.leaf / leaf,
+            leaf_ratio: cost.leaf / chess_leaf,
         });
     }
     Ok(rows)
@@ -119,8 +120,8 @@ fn cost_of_race(rules: &Ruleset, quick: bool) -> anyhow::Result<Cost> {
     cost(rules, &[RACE], quick)?.context("the game is over in the position of a race, too")
 }
 
-/// The cost of a position under these rules, on average over the roots and what follows them; `None` if the game is
-/// over in one of them: chess, which the cost is compared with, has the same roots.
+/// The cost of a position under these rules, on average over the roots and the positions after their moves. `None` if
+/// the game is over in a root: the cost is compared with that of chess from the same roots.
 fn cost(rules: &Ruleset, roots: &[(&str, &str)], quick: bool) -> anyhow::Result<Option<Cost>> {
     let (mut time, mut positions, mut moves) = (0.0, 0, 0);
     let (mut leaf, mut leaves) = (0.0, 0);
@@ -138,16 +139,15 @@ fn cost(rules: &Ruleset, roots: &[(&str, &str)], quick: bool) -> anyhow::Result<
         if is_over(world, &contract) {
             return Ok(None);
         }
-        // All in machine code, as the plans of long runs are.
+        // Machine code, as long runs have it.
         world.plan().make_native();
-        // Long enough for the resolution of the clock, however short a round is.
+        // Seconds: long enough for the resolution of the clock, however short a round is.
         let enough = if quick { 0.05 } else { 0.25 };
-        let spent = repeated(enough, || {
+        time += repeated(enough, || {
             round(world, &contract, |_| ());
         });
-        time += spent;
-        positions += kept.1;
         moves += kept.0;
+        positions += kept.1;
         let taken = perft_by(world, &contract, 2, LegalityMode::Declared, false);
         let mut counted = taken;
         leaf += repeated(enough, || counted = perft(world, &contract, 2));
@@ -159,8 +159,8 @@ fn cost(rules: &Ruleset, roots: &[(&str, &str)], quick: bool) -> anyhow::Result<
     Ok(Some(Cost { time, moves, leaf, leaves }))
 }
 
-/// Seconds per run of `work`, repeated for at least `enough` seconds: the least of several parts of that time, since
-/// whatever else the machine does only adds.
+/// Seconds per run of `work`, which is repeated for at least `enough` seconds. Of several parts of that time, the one
+/// with the fastest runs counts: other programs on the machine only make runs slower.
 fn repeated(enough: f64, mut work: impl FnMut()) -> f64 {
     const PARTS: u32 = 5;
     let mut least = f64::MAX;

@@ -17,11 +17,12 @@ use super::symbols::{Symbol, completions, name_at, offset, range};
 use super::{path_of, uri_of};
 use crate::cli::args::RulesArgs;
 use crate::cli::check::{CheckedFile, Fault, check};
-use crate::cli::setup;
+use crate::cli::{setup, user_folder};
 use crate::presets::at_its_place;
-use crate::rules::{Diagnostics, EMBEDDED, Label, Program, Source, Span};
+use crate::rules::{self, Diagnostics, EMBEDDED, Label, Program, Source, Span};
 
-/// Maximum number of entries of folders that are looked at for the rule files around one: it may be in a home folder.
+/// Maximum number of entries of folders that are searched for the rule files around a file, which may be in a home
+/// folder.
 const AROUND: usize = 4_096;
 
 #[derive(Default)]
@@ -34,10 +35,11 @@ struct Document {
     uri: Uri,
     path: PathBuf,
     text: String,
-    changed: bool,
-    /// The last program without mistakes that it was part of.
+    /// Whether the file, or another one that is open, has changed since the last check.
+    is_stale: bool,
+    /// The last program without mistakes that the file was part of.
     program: Option<Arc<Program>>,
-    /// The files of that program that are on disk, by their paths as rule files.
+    /// The rule files around the file at the last check, by their paths as rule files.
     files: BTreeMap<String, PathBuf>,
 }
 
@@ -50,28 +52,27 @@ impl Documents {
             uri,
             path,
             text: String::new(),
-            changed: true,
+            is_stale: true,
             program: None,
             files: BTreeMap::new(),
         });
         document.text = text;
-        // The other files may build on it.
-        self.open.values_mut().for_each(|it| it.changed = true);
+        // The other files may build on this one.
+        self.open.values_mut().for_each(|it| it.is_stale = true);
     }
 
     /// Removes a file that was closed, and its diagnostics.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<PublishDiagnosticsParams> {
         let closed = self.open.remove(uri.as_str())?;
-        // For the other files, its text is again the one on disk.
-        self.open.values_mut().for_each(|it| it.changed = true);
+        // The other files are checked with the text on disk again.
+        self.open.values_mut().for_each(|it| it.is_stale = true);
         Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
     }
 
-    /// The diagnostics of files that have changed, or that depend on changed ones.
-    pub(super) fn check_changed(&mut self) -> Vec<PublishDiagnosticsParams> {
-        let changed = |it: &&Document| it.changed;
-        let names: Vec<String> =
-            self.open.values().filter(changed).map(|it| it.uri.as_str().to_owned()).collect();
+    /// Checks the files that have not been checked since the last change. Returns their diagnostics.
+    pub(super) fn check_stale(&mut self) -> Vec<PublishDiagnosticsParams> {
+        let stale = self.open.iter().filter(|it| it.1.is_stale);
+        let names: Vec<String> = stale.map(|it| it.0.clone()).collect();
         names.iter().filter_map(|it| self.check(it)).collect()
     }
 
@@ -92,7 +93,7 @@ impl Documents {
         let own = own?;
         let found = findings(sources, &own);
         let document = self.open.get_mut(name)?;
-        document.changed = false;
+        document.is_stale = false;
         document.files = files;
         let diagnostics = match found {
             Ok(CheckedFile { program, notes }) => {
@@ -108,7 +109,7 @@ impl Documents {
         Some(PublishDiagnosticsParams::new(document.uri.clone(), diagnostics, None))
     }
 
-    /// The rule files around a file and itself, as the editor has them.
+    /// The rule files around a file, and the file itself, as the editor has them.
     fn around(&self, path: &Path) -> BTreeMap<PathBuf, String> {
         let own = path.parent().unwrap_or(path);
         let rules = own.ancestors().find(|it| it.file_name().is_some_and(|it| it == "rules"));
@@ -157,7 +158,8 @@ impl Documents {
     }
 }
 
-/// The rule files below a folder, the nearest first, in [`AROUND`] entries. What is hidden or cannot be read is left out.
+/// The rule files among the first [`AROUND`] entries below a folder, the nearest first. Hidden folders and files that
+/// cannot be read are left out.
 fn below(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut folders = VecDeque::from([folder.to_path_buf()]);
@@ -185,7 +187,7 @@ fn below(folder: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// The result of `check` for a file among others.
+/// The result of `check` for one of these files, together with the others.
 fn findings(sources: Vec<Source>, own: &Source) -> Result<CheckedFile, Fault> {
     let other = |why: &dyn std::fmt::Display| Fault::Other(why.to_string());
     let mut catalogue = setup::catalogue(&RulesArgs::default()).map_err(|it| other(&it))?;
@@ -215,37 +217,38 @@ fn diagnostic_at(range: Range) -> Diagnostic {
 }
 
 impl Document {
-    /// A diagnostic as the editor shows it; one in another file is put on the first line, with its place.
-    fn convert(&self, all: &Diagnostics, it: &crate::rules::Diagnostic, own: &str) -> Diagnostic {
-        let mut message = it.message.clone();
-        let mut related = Vec::new();
+    /// A diagnostic as the editor shows it; one about another file is put on the first line, with its place.
+    fn convert(&self, all: &Diagnostics, found: &rules::Diagnostic, own: &str) -> Diagnostic {
+        let mut message = found.message.clone();
         let mut at = Range::default();
-        for (number, label) in it.labels.iter().enumerate() {
+        let mut labels = found.labels.iter();
+        if let Some(label) = labels.next() {
             let place = all.place(label);
-            match number {
-                0 if place.file == own => at = range(&self.text, place.start, place.end),
-                0 => message = format!("{}:{}: {message}", place.file, place.line),
-                _ => related.extend(self.related(all, label)),
+            if place.file == own {
+                at = range(&self.text, place.start, place.end);
+            } else {
+                message = format!("{}:{}: {message}", place.file, place.line);
             }
-            if number == 0 && !label.text.is_empty() && label.text != it.message {
+            if !label.text.is_empty() && label.text != found.message {
                 message.push_str(&format!(": {}", label.text));
             }
         }
-        let more = it.notes.iter().map(|it| format!("\nnote: {it}"));
-        message.extend(more.chain(it.help.iter().map(|it| format!("\nhelp: {it}"))));
+        let related: Vec<_> = labels.filter_map(|it| self.related(all, it)).collect();
+        let more = found.notes.iter().map(|it| format!("\nnote: {it}"));
+        message.extend(more.chain(found.help.iter().map(|it| format!("\nhelp: {it}"))));
         Diagnostic {
             severity: Some(DiagnosticSeverity::ERROR),
-            code: Some(NumberOrString::String(it.code.into())),
+            code: Some(NumberOrString::String(found.code.into())),
             message,
             related_information: (!related.is_empty()).then_some(related),
             ..diagnostic_at(at)
         }
     }
 
-    /// The number of the file in a program; if it is not part of it, a number that no file has.
+    /// The number of the file in a program; a number that no file has if the file is not part of it.
     fn number(&self, program: &Program) -> u16 {
-        let is_it = |it: &Source| self.files.get(&it.path) == Some(&self.path);
-        let at = program.sources.iter().position(is_it);
+        let is_own = |it: &Source| self.files.get(&it.path) == Some(&self.path);
+        let at = program.sources.iter().position(is_own);
         at.and_then(|it| u16::try_from(it).ok()).unwrap_or(u16::MAX)
     }
 
@@ -270,13 +273,11 @@ impl Document {
 
 /// Writes an embedded file to the user's cache, so that an editor can open it.
 fn write_to_cache(source: &Source) -> Option<PathBuf> {
-    let is_embedded = EMBEDDED.iter().any(|(path, _)| *path == source.path);
-    let home = || std::env::var_os("HOME").map(|it| Path::new(&it).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?;
-    let path = cache.join("rulemate").join(env!("CARGO_PKG_VERSION")).join(&source.path);
-    if !is_embedded {
+    if !EMBEDDED.iter().any(|(path, _)| *path == source.path) {
         return None;
     }
+    let cache = user_folder("XDG_CACHE_HOME", ".cache")?;
+    let path = cache.join(env!("CARGO_PKG_VERSION")).join(&source.path);
     if std::fs::read(&path).ok().as_deref() != Some(source.text.as_bytes()) {
         std::fs::create_dir_all(path.parent()?).ok()?;
         std::fs::write(&path, source.text.as_bytes()).ok()?;

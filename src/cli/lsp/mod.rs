@@ -1,7 +1,7 @@
 //! `rulemate lsp`: a language server for rule files (Language Server Protocol).
 //!
-//! Mistakes are those of `rulemate check`, reported as text is typed. For a name, the server shows its columns
-//! and its sentence, and finds its declaration and its rules; it lists the names that could come next.
+//! The mistakes that `rulemate check` finds are reported as text is typed. For a name, the server shows its columns and
+//! its sentence, and finds its declaration and its rules; it also lists the names that could come next.
 //! Deliberately absent: anything that changes text (formatting, renaming).
 
 mod documents;
@@ -26,7 +26,7 @@ use super::Verdict;
 use super::output::{OrFix, trouble};
 use documents::Documents;
 
-/// The advice if the command was not started by an editor.
+/// The fix if the command was not started by an editor.
 const FIX: &str = "start it from an editor (docs/editors.md)";
 
 pub(crate) fn run() -> anyhow::Result<Verdict> {
@@ -58,12 +58,11 @@ impl Server {
     /// Runs until the editor disconnects, or asks the server to shut down.
     fn run(&mut self) -> anyhow::Result<()> {
         loop {
-            // Changed files are checked when no message is waiting, so that fast typing does not cause a
-            // backlog.
+            // Files are checked when no message is waiting, so that fast typing does not cause a backlog.
             let message = match self.connection.receiver.try_recv() {
                 Ok(message) => message,
                 Err(_) => {
-                    self.check_changed()?;
+                    self.check_stale()?;
                     let Ok(message) = self.connection.receiver.recv() else { return Ok(()) };
                     message
                 }
@@ -91,11 +90,8 @@ impl Server {
         self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())
     }
 
-    fn check_changed(&mut self) -> anyhow::Result<()> {
-        for found in self.documents.check_changed() {
-            self.publish(found)?;
-        }
-        Ok(())
+    fn check_stale(&mut self) -> anyhow::Result<()> {
+        self.documents.check_stale().into_iter().try_for_each(|it| self.publish(it))
     }
 
     fn handle_notification(&mut self, notification: Notification) -> anyhow::Result<()> {
@@ -150,7 +146,8 @@ impl Server {
     }
 }
 
-/// The parameters of a notification. One that cannot be read is ignored: notifications have no answer.
+/// The parameters of a notification; `None` if they cannot be read. Such a notification is ignored, since notifications
+/// have no answer.
 fn read<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
 where
     N::Params: DeserializeOwned,

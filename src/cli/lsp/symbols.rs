@@ -7,16 +7,16 @@ use crate::rules::{Program, Span, kind, meaning, signature};
 
 /// The meaning of a name.
 pub(super) struct Symbol {
-    /// Its description, as Markdown.
+    /// A description, as Markdown.
     pub(super) about: String,
     pub(super) declared: Option<Span>,
-    /// The rules that conclude it.
+    /// For a relation, the rules that conclude it.
     pub(super) rules: Vec<Span>,
 }
 
 impl Symbol {
-    /// The meaning in a file of a program: of a member, if the name has its apostrophe; else of a relation, an event, a
-    /// stage, or a member as declarations name it.
+    /// The meaning of a name in a file of a program. With an apostrophe the name is that of a member; without, that of
+    /// a relation, an event, a stage, or a member in a declaration.
     pub(super) fn find(program: &Program, source: u16, name: &str) -> Option<Self> {
         if let Some(member) = name.strip_prefix('\'') {
             return Self::of_member(program, member);
@@ -43,7 +43,7 @@ impl Symbol {
         }
         let stages = program.stages.iter();
         let stages = stages.filter(|it| program.name_in(source, &it.name) == Some(name));
-        // Of two, the preset's or game's own one has the longer full name.
+        // If two have the name, the preset's or game's own stage is meant: its full name is longer.
         if let Some(stage) = stages.max_by_key(|it| it.name.len()) {
             let about = format!("`{name}`: a stage of reactions");
             return Some(Self { about, declared: Some(stage.span), rules: Vec::new() });
@@ -52,22 +52,17 @@ impl Symbol {
     }
 
     fn of_member(program: &Program, name: &str) -> Option<Self> {
-        let domains: Vec<String> = program
-            .schema
-            .domains()
-            .iter()
-            .filter(
-                |it| matches!(&it.shape, Shape::Members(all) if all.iter().any(|it| it == name)),
-            )
-            .map(|it| format!("`{}`", it.name))
-            .collect();
+        let has_it =
+            |shape: &Shape| matches!(shape, Shape::Members(all) if all.iter().any(|it| it == name));
+        let domains = program.schema.domains().iter().filter(|it| has_it(&it.shape));
+        let domains: Vec<String> = domains.map(|it| format!("`{}`", it.name)).collect();
         let about = format!("`{name}`: a member of {}", domains.join(", "));
         (!domains.is_empty()).then_some(Self { about, declared: None, rules: Vec::new() })
     }
 }
 
-/// The names of relations, events, stages, domains and members that a file may use: those of other presets only if
-/// they are exported.
+/// The names of relations, events, stages, domains and members that a file may use. Names of other presets are among
+/// them only if they are exported.
 pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem> {
     let item = |label: &str, kind, detail: String, sentence: &str| CompletionItem {
         label: label.to_owned(),
@@ -104,7 +99,7 @@ pub(super) fn completions(program: &Program, source: u16) -> Vec<CompletionItem>
     items
 }
 
-/// The name at a place in a text, or right before it; a member's with the apostrophe.
+/// The name at a place in a text, or right before it; for a member, with the apostrophe.
 pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
     let whole = around(text, at, |it| is_part(it) || it == '-' || it == '\'')?;
@@ -116,10 +111,7 @@ pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
 
 /// The run of matching characters around a place.
 fn around(text: &str, at: usize, is_part: impl Fn(char) -> bool) -> Option<&str> {
-    let before = text.get(..at)?;
-    let start = before
-        .rfind(|it| !is_part(it))
-        .map_or(0, |it| it + before[it..].chars().next().map_or(1, char::len_utf8));
+    let start = text.get(..at)?.trim_end_matches(&is_part).len();
     let rest = &text[start..];
     let end = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
     (end > 0).then(|| &rest[..end])

@@ -18,10 +18,10 @@ struct Tally {
     what: &'static str,
     /// The number of all pairs or triples, not counting scopes.
     of: usize,
-    /// The seed of the draw, of scopes at least; `None` if nothing was drawn.
+    /// The seed with which the combinations, or only their scopes, were drawn; `None` if all are played.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
-    /// The part of them that is played; `None` for all.
+    /// The part of the combinations that is played (`--part`).
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<Part>,
     played: usize,
@@ -50,7 +50,7 @@ pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         let bar = progress(all.len() as u64, what);
         let outcomes = play_all(&catalogue, all, super::jobs(args), &|| bar.inc(1));
         bar.finish_and_clear();
-        let tally = Tally { part: args.part, ..count(what, &sample, outcomes) };
+        let tally = Tally { part: args.part, ..sum_up(what, &sample, outcomes) };
         verdict = verdict.max(Verdict::of(tally.failed > 0));
         print(&tally, args.json, out)?;
         out.flush()?;
@@ -58,8 +58,8 @@ pub(super) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Number of consecutive combinations that one thread, or one part of a long run, takes at a time. With `--full`, they
-/// are a pair of presets under all pairs of scopes: nine with two sides, which share their rules.
+/// Number of consecutive combinations that one thread, or one part of a long run, takes at a time. With `--full` and
+/// two sides, these are a pair of presets under all nine pairs of scopes, which share their rules.
 const AT_A_TIME: usize = 9;
 
 /// The combinations of a part.
@@ -67,7 +67,7 @@ fn share(all: Vec<Combination>, part: Part) -> Vec<Combination> {
     all.into_iter().enumerate().filter(|(at, _)| part.has(at / AT_A_TIME)).map(|it| it.1).collect()
 }
 
-/// Plays all combinations on several threads.
+/// Plays all combinations on several threads. Returns the outcome of each, with its index.
 fn play_all(
     catalogue: &Catalogue,
     all: &[Combination],
@@ -91,7 +91,7 @@ fn play_all(
     super::on_threads(jobs, work)
 }
 
-fn count(what: &'static str, sample: &Sample, outcomes: Vec<(usize, Outcome)>) -> Tally {
+fn sum_up(what: &'static str, sample: &Sample, outcomes: Vec<(usize, Outcome)>) -> Tally {
     let mut tally = Tally { what, of: sample.of, seed: sample.seed, ..Tally::default() };
     let mut sum = Played::default();
     for (at, outcome) in outcomes {

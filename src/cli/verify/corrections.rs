@@ -1,10 +1,8 @@
-//! Corrections of vector files: values that are believed wrong, each with the value expected instead, the
-//! conflict that it belongs to, and the reason. They are in a file of their own (`verify --corrections
-//! FILE`).
+//! Corrections of vector files (`verify --corrections FILE`): values that are believed wrong, each with the value
+//! expected instead, the conflict that it belongs to, and the reason.
 //!
-//! A correction is applied to the JSON of a vector file before rows are read from it. The rows that differ
-//! are found by comparison, so a row counts as corrected only if its question or its expected answer has
-//! changed. Deliberately absent: the corrections themselves.
+//! A correction is applied to the JSON of a vector file before rows are read from it. A row counts as corrected only if
+//! its question or its expected answer differs from that of the file without the correction.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -57,18 +55,18 @@ impl Corrections {
         for path in paths {
             let file: File = serde_json::from_str(&read_text(path)?)
                 .map_err(|why| trouble_with(path, why, FIX))?;
-            for (number, it) in (1..).zip(file.corrections) {
+            for (number, correction) in (1..).zip(file.corrections) {
                 let place = format!("{}: correction {number}", path.display());
                 let lacks = [
-                    (it.conflict.trim().is_empty(), "conflict"),
-                    (it.reason.trim().is_empty(), "reason"),
-                    (it.row.is_empty(), "row"),
-                    (it.games.is_empty(), "games"),
+                    (correction.conflict.trim().is_empty(), "conflict"),
+                    (correction.reason.trim().is_empty(), "reason"),
+                    (correction.row.is_empty(), "row"),
+                    (correction.games.is_empty(), "games"),
                 ];
                 if let Some((_, field)) = lacks.into_iter().find(|it| it.0) {
                     return Err(trouble(format!("{place} has an empty `{field}`"), FIX));
                 }
-                all.push((place, it));
+                all.push((place, correction));
             }
         }
         Ok(Self(all))
@@ -99,9 +97,9 @@ impl Corrections {
     ) -> anyhow::Result<String> {
         let mut file: Value =
             serde_json::from_str(text).map_err(|why| trouble_with(path, why, FIX))?;
-        for (place, it) in self.of(kind, game) {
-            if except != Some(it.conflict.as_str()) {
-                it.apply(&mut file).map_err(|(cause, fix)| {
+        for (place, correction) in self.of(kind, game) {
+            if except != Some(correction.conflict.as_str()) {
+                correction.apply(&mut file).map_err(|(cause, fix)| {
                     trouble(format!("{place}, for {}: {cause}", path.display()), fix)
                 })?;
             }
@@ -115,7 +113,7 @@ impl Correction {
         self.row.iter().all(|(key, value)| row.get(key) == Some(value))
     }
 
-    /// Corrects the row, if the file has it. An error has cause and fix.
+    /// Corrects the row, if the file has it. The error is a cause and its fix.
     fn apply(&self, file: &mut Value) -> Result<(), (String, &'static str)> {
         let lists = file.as_object_mut().into_iter().flatten();
         let rows = lists.filter_map(|(_, it)| it.as_array_mut()).flatten();
@@ -134,23 +132,19 @@ impl Correction {
             return Err((cause, "correct `told`, or take the correction out"));
         }
         let (parent, key) = self.field.rsplit_once('/').unwrap_or(("", &self.field));
-        let found = match row.pointer_mut(parent) {
-            Some(Value::Object(fields)) => {
-                fields.insert(key.to_owned(), self.expected.clone());
-                true
-            }
-            Some(Value::Array(items)) => {
-                let item = key.parse::<usize>().ok().and_then(|it| items.get_mut(it));
-                item.map(|it| *it = self.expected.clone()).is_some()
-            }
-            _ => false,
+        let place = match row.pointer_mut(parent) {
+            Some(Value::Object(fields)) => Some(fields.entry(key).or_insert(Value::Null)),
+            Some(Value::Array(items)) => key.parse::<usize>().ok().and_then(|it| items.get_mut(it)),
+            _ => None,
         };
         let cause = || format!("the row has no {}", self.field);
-        found.then_some(()).ok_or_else(|| (cause(), "name a `field` by its JSON pointer"))
+        *place.ok_or_else(|| (cause(), "name a `field` by its JSON pointer"))? =
+            self.expected.clone();
+        Ok(())
     }
 }
 
-/// The numbers of the rows that are not among the others.
+/// The indices of the rows that are not among the others.
 pub(super) fn differing(rows: &[Row], others: &[Row]) -> Vec<usize> {
     let mut known: HashMap<&str, Vec<&Row>> = HashMap::new();
     for row in others {

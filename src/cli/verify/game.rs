@@ -1,11 +1,11 @@
 //! Vector files of a game whose turns may have several actions, of kinds `GAME-positions`, `GAME-sessions`,
 //! `GAME-perft`, `GAME-playouts`, `GAME-histories`, `GAME-fen_cases` and `GAME-san_cases`: read as rows.
 //!
-//! Actions are written piece, origin, `>` where a piece leaves its stack, the sign of what the action does, and
-//! target. Where the program that made a file is known to be wrong, a row mostly has `flags` with the correct values, and
-//! can be read either way ([`Trust`]). Four mistakes have code of their own: O07 (the half-move clock), O12 (SAN),
-//! O13 (FEN) and O15 (the text of a stack); the last three are corrected either way, since no game of ours makes
-//! them. Deliberately absent: the rules of the game, which the kind names. Pieces, squares and positions are text.
+//! Actions are written as piece, origin, `>` if a piece leaves its stack, the sign of the kind of action, and target.
+//! Where the program that made a file is known to be wrong, most rows have `flags` with the correct values, and can be
+//! read either way ([`Trust`]). Four mistakes have code of their own: O07 (the half-move clock), O12 (SAN), O13 (FEN)
+//! and O15 (the text of a stack); the last three are corrected either way, since no game of ours makes them. The rules
+//! of the game are not known here: pieces, squares and positions are text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ use super::question::{Ask, Malformed, Row, Suite, Trust, Turn, uci_and_san};
 /// The action that ends a turn of several actions.
 pub(crate) const COMMIT: &str = "commit";
 
-/// Flags whose lists of actions are believed if corrected values are wanted (O07 and O15 have no such lists and are read
-/// apart). Others are about another interpretation of a rule, which is not a mistake.
+/// Flags whose lists of actions are believed if corrected values are wanted. O07 and O15 have other fields and are read
+/// apart; other flags are about another interpretation of a rule, which is not a mistake.
 const CORRECTED: [&str; 4] = ["O01", "O02", "O16", "O18"];
 
 /// Reads a file of one of these kinds; `None` for other kinds.
@@ -81,11 +81,11 @@ struct Action {
     board_after_step: Option<String>,
     can_commit: bool,
     commit_fen: Option<String>,
-    /// The whole text of a move, and its SAN.
+    /// The whole text of a move (long algebraic notation).
     lan: Option<String>,
     san: Option<String>,
-    /// If the turn goes on after it: the FEN of that moment, which has the position that the turn began from, and its
-    /// actions so far.
+    /// If the turn goes on after the action: the FEN in the middle of the turn, with the position at its beginning and
+    /// its actions so far.
     session_fen: Option<String>,
 }
 
@@ -133,7 +133,7 @@ fn of_flag(text: &str) -> Option<String> {
 }
 
 /// A FEN with its half-move clock (the field before the last) at zero.
-pub(super) fn at_zero(fen: &str) -> String {
+pub(super) fn with_clock_at_zero(fen: &str) -> String {
     let mut fields: Vec<&str> = fen.split(' ').collect();
     if let [.., clock, _] = fields.as_mut_slice() {
         *clock = "0";
@@ -164,26 +164,24 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
         let all = |name: &str| -> Vec<String> {
             CORRECTED.iter().filter(|_| corrected).flat_map(|it| of(it, name)).collect()
         };
-        let at_odds = all("results_differ");
+        let wrong_results = all("results_differ");
         let missing = all("moves_missing");
         let extra = all("moves_not_expected");
         let zero = of("O07", "halfmove_clock_should_be_zero_after");
-        let polluted = pollution(flags);
+        let polluted = Pollution::of(flags);
         let lists_all = missing.is_empty() && extra.is_empty() && polluted.is_none();
         let mut expected: Vec<(String, Option<String>)> =
             missing.into_iter().map(|it| (it, None)).collect();
         for action in &position.moves {
             let text = match &polluted {
-                Some((from, wrong, right)) if action.from == *from => {
-                    action.text().replace(wrong.as_str(), right)
-                }
+                Some(it) if action.from == it.square => action.text().replace(it.wrong, it.right),
                 _ => action.text(),
             };
             if extra.contains(&text) {
                 continue;
             }
             let resets = corrected && zero.contains(&text);
-            let reset = |fen: &str| if resets { at_zero(fen) } else { fen.to_owned() };
+            let reset = |fen: &str| if resets { with_clock_at_zero(fen) } else { fen.to_owned() };
             let after = match (&action.fen, &action.board_after_step, &action.commit_fen) {
                 (Some(fen), ..) => Some(reset(fen)),
                 (None, Some(board), Some(fen)) if action.can_commit => {
@@ -191,23 +189,18 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
                 }
                 (None, board, _) => board.clone(),
             };
-            let after = after.filter(|_| !at_odds.contains(&text));
+            let after = after.filter(|_| !wrong_results.contains(&text));
             expected.push((text, after));
         }
         expected.sort();
         let ask = Ask::Outcomes { path: Vec::new(), only: None, deep: true, expected };
         rows.push(Row { fen: position.fen.clone(), ask });
         // SAN depends on all legal moves, so it is compared only if the list is complete.
-        if lists_all && !position.moves.is_empty() {
-            let text = |it: &Action| {
-                let (lan, san) = (it.lan.clone()?, it.san.clone()?);
-                Some(uci_and_san(&lan, &whole_rank(&san, &lan)))
-            };
-            let mut texts: Vec<String> = position.moves.iter().filter_map(text).collect();
-            texts.sort();
-            if texts.len() == position.moves.len() {
-                rows.push(Row { fen: position.fen.clone(), ask: Ask::San(texts) });
-            }
+        if lists_all
+            && !position.moves.is_empty()
+            && let Some(texts) = sans(&position.moves)
+        {
+            rows.push(Row { fen: position.fen.clone(), ask: Ask::San(texts) });
         }
         for action in &position.moves {
             if let (Some(fen), Some(lan), None) = (&action.session_fen, &action.lan, &polluted) {
@@ -215,22 +208,36 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
                 rows.push(Row { fen: position.fen.clone(), ask });
             }
         }
-        let is = |name: &str| position.status.get(name) == Some(&true);
-        let side = position.fen.split(' ').nth(1).unwrap_or_default();
-        let end = match () {
-            () if is("checkmate") => format!("not {side}"),
-            // The status does not say which side has lost its commander.
-            () if is("commander_captured") => continue,
-            () if is("stalemate") || is("fifty") => "draw".into(),
-            () => "none".into(),
-        };
-        rows.push(Row { fen: position.fen, ask: Ask::Standing(end) });
+        if let Some(standing) = standing(&position) {
+            rows.push(Row { fen: position.fen, ask: Ask::Standing(standing) });
+        }
     }
     rows
 }
 
-/// The SAN with both digits of its rank of origin, taken from the move's whole text: the program that made the files
-/// writes only the first (O12).
+/// The texts of moves with their SAN, sorted; `None` if one lacks it.
+fn sans(moves: &[Action]) -> Option<Vec<String>> {
+    let text = |it: &Action| {
+        let (lan, san) = (it.lan.as_ref()?, it.san.as_ref()?);
+        Some(uci_and_san(lan, &whole_rank(san, lan)))
+    };
+    let mut texts: Vec<String> = moves.iter().map(text).collect::<Option<_>>()?;
+    texts.sort();
+    Some(texts)
+}
+
+/// The state of the game; `None` if a commander was captured: the status does not say whose.
+fn standing(position: &Position) -> Option<String> {
+    let is = |name: &str| position.status.get(name) == Some(&true);
+    if is("checkmate") {
+        return Some(format!("not {}", position.fen.split(' ').nth(1).unwrap_or_default()));
+    }
+    let state = if is("stalemate") || is("fifty") { "draw" } else { "none" };
+    (!is("commander_captured")).then(|| state.to_owned())
+}
+
+/// The SAN with both digits of its rank of origin, from the move's whole text. The program that made the files writes
+/// only the first digit (O12).
 fn whole_rank(san: &str, lan: &str) -> String {
     let letters = lan.trim_start_matches(|it: char| !it.is_ascii_lowercase());
     let from = letters.trim_start_matches(|it: char| it.is_ascii_lowercase());
@@ -248,13 +255,19 @@ fn whole_rank(san: &str, lan: &str) -> String {
 }
 
 /// O15: the moves of one stack are listed under the text of another one.
-fn pollution(flags: &Flags) -> Option<(String, String, String)> {
-    let text = flags.get("O15")?.get("piece_text_polluted")?.as_str()?;
-    let word = |after: &str| -> Option<String> {
-        let rest = text.split_once(after)?.1;
-        rest.split(' ').next().map(String::from)
-    };
-    Some((word("stack ")?, word("listed as ")?, word("text is ")?))
+struct Pollution<'f> {
+    square: &'f str,
+    wrong: &'f str,
+    right: &'f str,
+}
+
+impl<'f> Pollution<'f> {
+    fn of(flags: &'f Flags) -> Option<Self> {
+        let text = flags.get("O15")?.get("piece_text_polluted")?.as_str()?;
+        let word_after = |label: &str| text.split_once(label)?.1.split(' ').next();
+        let (square, wrong) = (word_after("stack ")?, word_after("listed as ")?);
+        Some(Self { square, wrong, right: word_after("text is ")? })
+    }
 }
 
 // --- sessions --------------------------------------------------------------------------------------
@@ -285,19 +298,19 @@ struct Node {
     session_fen: Option<String>,
 }
 
-/// The actions of one stack at every node of its session. For a session with a mistake, only the positions
-/// that it can end in.
+/// The actions of one stack at every node of its session; for a session that is known to have a mistake, only the
+/// positions that it can end in.
 fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for session in sessions {
-        let caused = session.flags.contains_key("caused_by");
-        if caused && trust == Trust::Corrected {
+        let is_mistaken = session.flags.contains_key("caused_by");
+        if is_mistaken && trust == Trust::Corrected {
             let listed = |name: &str| texts(session.flags.get(name));
             let unexpected = listed("outcomes_not_expected");
             let all = session.outcomes.iter().map(|it| it.fen.as_str());
             let fens = all.filter(|it| !unexpected.contains(it)).chain(listed("outcomes_missing"));
             // The file does not state which captures led there, so the half-move clock is ignored.
-            let fens: BTreeSet<String> = fens.map(at_zero).collect();
+            let fens: BTreeSet<String> = fens.map(with_clock_at_zero).collect();
             let expected = fens.into_iter().collect();
             let ask = Ask::Endings { only: session.stack, expected };
             rows.push(Row { fen: session.fen, ask });
@@ -307,7 +320,7 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
             let captured = node.path.iter().any(|it| it.contains("capture"));
             // O07: the half-move clock considers only the first step.
             let counted = |fen: String, resets: bool| match resets && trust == Trust::Corrected {
-                true => at_zero(&fen),
+                true => with_clock_at_zero(&fen),
                 false => fen,
             };
             let steps = node.steps.iter().map(|it| {
@@ -389,7 +402,7 @@ struct Played {
     flags: Flags,
 }
 
-/// Each turn, from the recorded position after the previous one.
+/// A row for each turn, from the recorded position after the previous turn.
 fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for playout in playouts {
@@ -406,7 +419,7 @@ fn playouts(playouts: Vec<Playout>, trust: Trust) -> Vec<Row> {
                 Some(fen) => fen.as_str().map(String::from),
                 None => Some(turn.fen.clone()),
             };
-            let after = after.map(|fen| if resets { at_zero(&fen) } else { fen });
+            let after = after.map(|fen| if resets { with_clock_at_zero(&fen) } else { fen });
             let steps = turn.steps.iter().map(Action::text).collect();
             let ask = Ask::Turn(Turn {
                 steps,
@@ -447,7 +460,7 @@ fn histories(histories: Vec<History>) -> Vec<Row> {
         let turn = Turn {
             steps,
             after: Some(it.fen),
-            then: Some(it.n_legal_reloaded),
+            legal_after: Some(it.n_legal_reloaded),
             with,
             without,
             ..Turn::default()
@@ -466,8 +479,8 @@ struct FenCase {
     normalized: Option<String>,
 }
 
-/// Texts that must be refused, and texts that must be read. One that the program writes in another way after it has read
-/// it may be refused as well.
+/// FENs that must be refused, and FENs that must be read. If the program writes another FEN than it has read, a refusal
+/// is right, too.
 fn fen_cases(cases: Vec<FenCase>) -> Vec<Row> {
     let row = |it: FenCase| {
         let reads = it.normalized.filter(|_| it.loads);
@@ -492,11 +505,12 @@ struct SanCase {
     fen_after: Option<String>,
 }
 
-/// Texts that mean a move, and texts that mean none. One that is neither the whole text of the move, nor its SAN, nor
-/// the step at the end of that (`F>e6` of `T<F>e6`) may be refused as well: the program accepts some ambiguous ones.
+/// Texts that mean a move, and texts that mean none. A text that is neither the whole text of the move, nor its SAN,
+/// nor the step at the end of its SAN (`F>e6` of `T<F>e6`) may be refused as well: the program accepts some that are
+/// ambiguous.
 ///
-/// O12: the SAN that it writes has only the first digit of a rank of two. Such a text must be refused, and the one with
-/// both digits must be read.
+/// O12: the program writes only the first digit of a rank of two digits in SAN. Such a text must be refused, and the
+/// text with both digits must be read.
 fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for case in cases {
@@ -512,7 +526,7 @@ fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
         // After a step of a turn that goes on (`e5:T:F>xe7`), the FEN has the clock of the turn's beginning.
         let captures = lan.contains(['x', '_', '@']) && !lan.contains(':');
         let resets = captures && trust == Trust::Corrected;
-        let after = if resets { at_zero(&after) } else { after };
+        let after = if resets { with_clock_at_zero(&after) } else { after };
         let whole = whole_rank(&san, &lan);
         let step = san.rsplit('<').next().unwrap_or_default();
         if case.input == san && whole != san {

@@ -1,7 +1,7 @@
 //! `rulemate verify`: runs vector files and counts what passes.
 //!
-//! The rows of a file are distributed over threads, the largest first and in parts. Trees are counted beyond
-//! draws by counter, repetition and material, as the vectors expect, but not beyond any other end of the game.
+//! The rows of a file are distributed over threads, the largest first, split into parts. As the vectors expect, trees
+//! are counted beyond draws by counter, repetition and material, but not beyond any other end of the game.
 
 mod combine;
 mod corrections;
@@ -39,8 +39,9 @@ struct Tally {
     file: String,
     game: String,
     passed: usize,
-    /// Number of rows that pass because of a correction, which `passed` leaves out: in all, and by conflict.
+    /// Number of rows that pass because of a correction; `passed` does not count them.
     corrected: usize,
+    /// The number of these rows by conflict. A row may belong to several.
     corrections: BTreeMap<String, usize>,
     failed: usize,
     skipped: usize,
@@ -60,9 +61,9 @@ fn differs(what: &'static str, expected: String, found: String) -> Option<Fault>
     (expected != found).then_some(Fault::Differs { what, expected, found })
 }
 
-/// The texts that the first list has and the second lacks.
-pub(super) fn lacking(all: &[String], from: &[String]) -> Vec<String> {
-    all.iter().filter(|it| !from.contains(it)).cloned().collect()
+/// The texts of a list that another one lacks.
+pub(super) fn lacking(all: &[String], other: &[String]) -> Vec<String> {
+    all.iter().filter(|it| !other.contains(it)).cloned().collect()
 }
 
 #[derive(Debug, Serialize)]
@@ -96,11 +97,8 @@ enum Fault {
 }
 
 pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    if args.pairs {
-        let together = combine::run(args, out)?;
-        return Ok(together.max(files(args, out)?));
-    }
-    files(args, out)
+    let pairs = if args.pairs { combine::run(args, out)? } else { Verdict::Fine };
+    Ok(pairs.max(files(args, out)?))
 }
 
 fn files(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -172,7 +170,7 @@ fn jobs(args: &VerifyArgs) -> usize {
     args.jobs.unwrap_or_else(cores).max(1)
 }
 
-/// Runs the rows on several threads. Returns the fault of each row, if it has one.
+/// Runs the rows on several threads. Returns the failure of each row, if it has one.
 fn run_rows(
     rules: &Ruleset,
     rows: &[&Row],
@@ -197,16 +195,14 @@ fn run_rows(
             Some(earlier) => earlier.and(part),
         });
     }
-    let judged = rows.iter().zip(found);
-    judged
-        .map(|(row, found)| {
-            let fault = judge(&row.ask, found?)?;
-            Some(Failure { fen: row.fen.clone(), fault })
-        })
-        .collect()
+    let failure = |(row, found): (&&Row, Option<Found>)| {
+        let fault = judge(&row.ask, found?)?;
+        Some(Failure { fen: row.fen.clone(), fault })
+    };
+    rows.iter().zip(found).map(failure).collect()
 }
 
-/// Does the work on several threads. Returns what each of them has found.
+/// Does the work on several threads. Returns the results of all of them.
 fn on_threads<T: Send>(jobs: usize, work: impl Fn() -> Vec<T> + Copy + Send) -> Vec<T> {
     thread::scope(|scope| {
         let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
@@ -270,6 +266,7 @@ enum Found {
     Turn(turns::Played),
     /// The fault of a script, if it has one.
     Script(Option<Fault>),
+    /// A FEN; `None` if the text in question is refused.
     Fen(Option<String>),
     /// The answer could not be found, for this reason.
     Failed(String),
@@ -289,11 +286,9 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
     if let Ask::Script(script) = &row.ask {
         return requests::run(rules, script).map_or_else(Found::Failed, Found::Script);
     }
-    if let Ask::Fen { .. } = row.ask {
-        return Found::Fen(setup::start(rules, Some(&row.fen)).ok().map(|mut it| it.fen()));
-    }
     let mut game = match setup::start(rules, Some(&row.fen)) {
         Ok(game) => game,
+        Err(_) if matches!(row.ask, Ask::Fen { .. }) => return Found::Fen(None),
         Err(why) => return Found::Failed(why.to_string()),
     };
     let (world, contract) = (game.world_mut(), rules.contract());
@@ -335,8 +330,8 @@ fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
             Found::Fen(played.then(|| game.fen()))
         }
         (Ask::UnderWay { path, .. }, _) => turns::under_way(rules, &mut game, path),
-        // They are answered above.
-        (Ask::Fen { .. } | Ask::Script(_), _) => Found::Fen(None),
+        // A script is answered above.
+        (Ask::Fen { .. } | Ask::Script(_), _) => Found::Fen(Some(game.fen())),
         (Ask::Moves(_), _) => {
             Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
         }

@@ -36,16 +36,16 @@ pub(crate) enum Ask {
     Moves(Vec<String>),
     /// Exactly these whole turns, in UCI, sorted.
     TurnsListed(Vec<String>),
-    /// Exactly these actions, each as `UCI SAN`, sorted; without the signs of check and mate, since programs
-    /// differ in which wins they mark.
+    /// Exactly these actions, each as `UCI SAN`, sorted; without the signs of check and mate, since programs differ in
+    /// the wins that they mark.
     San(Vec<String>),
     /// Exactly these whole turns, each as `UCI SAN`, sorted.
     TurnsInSan(Vec<String>),
     /// The game is over, and this side has won; `draw` if none has.
     End(String),
-    /// After the actions of `path`, exactly these actions are legal (only those from the square `only`, if it
-    /// is given), each with its outcome, if the file states it: the FEN; or if the turn goes on, the board,
-    /// and with `deep`, the FEN of ending it there.
+    /// After the actions of `path`, exactly these actions are legal; with `only`, of those from this square. Each has
+    /// its outcome, if the file states it: the FEN after it; where the turn goes on, with `deep` the board and the FEN
+    /// after ending the turn there, else nothing.
     Outcomes {
         path: Vec<String>,
         only: Option<String>,
@@ -65,8 +65,8 @@ pub(crate) enum Ask {
     /// The state of the game: `none`, `draw`, `not X` (the side with the letter X in the FEN has lost).
     Standing(String),
     Turn(Turn),
-    /// The game's FEN after a move that is given as text; `None` if the text is refused. Unless the row is
-    /// `strict`, it may be refused in any case.
+    /// The FEN after a move that is given as text; `None` if the text must be refused. Unless `strict`, a refusal is
+    /// right in any case.
     Text {
         text: String,
         after: Option<String>,
@@ -79,8 +79,8 @@ pub(crate) enum Ask {
     },
     /// Requests, and the answers to them.
     Script(Box<Script>),
-    /// The row's FEN as it is written after reading it; `None` if it is refused. Unless the row is `strict`,
-    /// it may be refused in any case.
+    /// The FEN that is written after the row's FEN was read; `None` if it must be refused. Unless `strict`, a refusal
+    /// is right in any case.
     Fen {
         reads: Option<String>,
         strict: bool,
@@ -94,12 +94,12 @@ pub(crate) struct Turn {
     pub(crate) steps: Vec<String>,
     /// Number of legal actions before it.
     pub(crate) legal: Option<usize>,
-    /// The FEN after it; `None` if it is not to be taken.
+    /// The FEN after it; `None` if the turn should not be possible, and is not played.
     pub(crate) after: Option<String>,
     pub(crate) in_check: Option<bool>,
     /// Number of legal actions after it.
-    pub(crate) then: Option<usize>,
-    /// Actions that are legal after it, and some that are not.
+    pub(crate) legal_after: Option<usize>,
+    /// Some actions that are legal after it, and some that are not.
     pub(crate) with: Vec<String>,
     pub(crate) without: Vec<String>,
 }
@@ -128,20 +128,20 @@ impl From<serde_json::Error> for Malformed {
     }
 }
 
-/// The text of an action with its SAN, or of a turn with the SAN of all its actions.
+/// The text of an action or of a turn, with the SAN of each action, as [`Ask::San`] has it.
 pub(crate) fn uci_and_san(uci: &str, san: &str) -> String {
     let bare: Vec<&str> = san.split(BETWEEN).map(|it| it.trim_end_matches(['+', '#'])).collect();
     format!("{uci} {}", bare.join(","))
 }
 
-/// The conflicts that affect rows, by the number of the row.
+/// The conflicts that affect rows, by the index of the row.
 pub(super) type Conflicts = BTreeMap<usize, BTreeSet<String>>;
 
-/// The value that is expected if a row has flags.
+/// The value that is expected of a row that has flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// The one that the program recorded.
+    /// The value that the program recorded.
     Recorded,
-    /// The one that the flags give instead.
+    /// The value that the flags give instead.
     Corrected,
 }

@@ -4,7 +4,7 @@
 //!
 //! Nothing here knows a game. The rules declare the text of a request by `.meta request "KIND TEMPLATE"`; a
 //! request without a kind has the kind `?`. Keys of the file are attributes, and so are the names in lists
-//! ([`stated`]). Deliberately absent: the rows of other files (`suite`, `game`).
+//! ([`stated`]).
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,6 @@ use super::script::{Position, Questions, Script, Step};
 use super::{Fault, differs, lacking, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
 use crate::game::Game;
-use crate::moves::notation::listing;
 use crate::moves::perft;
 use crate::presets::{Ruleset, merged};
 use crate::rules::{Program, Role};
@@ -56,14 +55,16 @@ pub(super) fn parse(kind: &str, text: &str) -> Option<Result<Suite, Malformed>> 
     Some(serde_json::from_str(text).map(suite).map_err(Malformed::from))
 }
 
-fn rows(it: Scenario) -> Vec<Row> {
+fn rows(scenario: Scenario) -> Vec<Row> {
     let mut questions = Vec::new();
-    questions.extend(it.legal.map(|legal| Questions::Legal { requests: it.requests, legal }));
-    questions.extend(it.request_perft.map(Questions::Sequences));
-    if !it.steps.is_empty() {
-        questions.push(Questions::Steps { initial: it.initial, steps: it.steps });
+    questions.extend(
+        scenario.legal.map(|legal| Questions::Legal { requests: scenario.requests, legal }),
+    );
+    questions.extend(scenario.request_perft.map(Questions::Sequences));
+    if !scenario.steps.is_empty() {
+        questions.push(Questions::Steps { initial: scenario.initial, steps: scenario.steps });
     }
-    let (name, position) = (it.id, it.position);
+    let (name, position) = (scenario.id, scenario.position);
     let row = |questions| {
         let script = Script { name: name.clone(), position: position.clone(), questions };
         Row { fen: format!("{name} {}", position.fen()), ask: Ask::Script(Box::new(script)) }
@@ -197,14 +198,14 @@ fn snake(name: &str) -> String {
 
 // --- requests as text --------------------------------------------------------------------------------
 
-/// How the rules write requests: a template for each kind (`.meta request`), and the note that comes with each refusal
-/// (`.meta refusal`).
-struct Dialect<'p> {
+/// The forms of requests by the rules: the template of each kind (`.meta request`), and the note that comes with each
+/// refusal (`.meta refusal`).
+struct Forms<'p> {
     kinds: Vec<(&'p str, &'p str)>,
     refusals: Vec<(&'p str, &'p str)>,
 }
 
-impl<'p> Dialect<'p> {
+impl<'p> Forms<'p> {
     fn of(program: &'p Program) -> Self {
         let metas = |key: &str| -> Vec<(&'p str, &'p str)> {
             let found = program.meta.iter().filter(|it| it.key == key);
@@ -217,7 +218,7 @@ impl<'p> Dialect<'p> {
         self.kinds.iter().find(|it| it.0 == kind).map(|it| it.1)
     }
 
-    /// The texts of a request of some kind: with all optional parts, then with fewer.
+    /// The texts of a request of a kind, with all optional parts first. In a template, these are in brackets.
     fn texts(&self, kind: &str, request: &Map<String, Value>) -> Vec<String> {
         let Some(template) = self.template(kind) else { return Vec::new() };
         let parts: Vec<&str> = template.split(['[', ']']).collect();
@@ -234,7 +235,7 @@ impl<'p> Dialect<'p> {
         (0..1 << optional.len()).map(text).collect()
     }
 
-    /// The text of a listed action up to the first sign with which an optional part of a template begins.
+    /// The text of a listed action without optional parts: up to the first sign with which one begins in a template.
     fn bare<'t>(&self, text: &'t str) -> &'t str {
         let signs = self.kinds.iter().filter_map(|it| it.1.split_once('[')?.1.chars().next());
         let signs: Vec<char> =
@@ -242,8 +243,8 @@ impl<'p> Dialect<'p> {
         text.split_once(signs.as_slice()).map_or(text, |it| it.0)
     }
 
-    /// Whether this is the whole text of some kind of request, optional parts aside: it names nothing on the
-    /// board, so it ends the turn.
+    /// Whether this is the whole template of a kind, optional parts aside. Such a request names nothing on the board,
+    /// so it ends the turn.
     fn ends_turn(&self, text: &str) -> bool {
         self.kinds.iter().any(|it| it.1.split('[').next() == Some(text))
     }
@@ -263,83 +264,172 @@ fn fill(part: &str, request: &Map<String, Value>) -> Option<String> {
     Some(text)
 }
 
-/// Plays a request. Returns the code of the refusal, if it is refused.
-fn play(
-    game: &mut Game,
-    dialect: &Dialect<'_>,
-    request: &Map<String, Value>,
-) -> Result<(), String> {
-    let kind = request.get("kind").and_then(Value::as_str);
-    let mut first = None;
-    for text in dialect.texts(kind.unwrap_or("?"), request) {
-        match game.play_text(&text) {
-            Ok(_) => return Ok(()),
-            Err(why) => {
-                // The code that the rules declare for the refusal, or else its sentence.
-                let code = game.code_of(&why).unwrap_or_else(|| why.to_string());
-                first.get_or_insert(code);
-            }
-        }
-    }
-    Err(first.unwrap_or_else(|| format!("no kind of request is called {}", kind.unwrap_or("?"))))
-}
-
 // --- running scripts ---------------------------------------------------------------------------------
 
 /// Runs a script. Returns the first fault.
 pub(super) fn run(rules: &Ruleset, script: &Script) -> Result<Option<Fault>, String> {
-    let mut game = script.position.start(rules)?;
-    let fault = ask(rules, &mut game, &script.questions)?;
-    game.check().map_err(|limit| limit.to_string())?;
+    let (game, forms) = (script.position.start(rules)?, Forms::of(rules.program()));
+    let mut run = Run { rules, game, forms, status: String::new() };
+    let fault = run.ask(&script.questions)?;
+    run.game.check().map_err(|limit| limit.to_string())?;
     Ok(fault)
 }
 
-fn ask(rules: &Ruleset, game: &mut Game, questions: &Questions) -> Result<Option<Fault>, String> {
-    let program = game.program().clone();
-    let dialect = Dialect::of(&program);
-    match questions {
-        Questions::Steps { initial, steps } => {
-            let mut status = status(game);
-            if let Some(initial) = initial
-                && let Some(fault) = compare(rules, game, &dialect, &status, initial)
-            {
-                return Ok(Some(found_at("at first", fault)));
+/// A script that is being run.
+struct Run<'r> {
+    rules: &'r Ruleset,
+    game: Game,
+    forms: Forms<'r>,
+    /// The state of the game as it was when the turn began: `ongoing`, `check`, or the reason of the result.
+    status: String,
+}
+
+impl Run<'_> {
+    fn ask(&mut self, questions: &Questions) -> Result<Option<Fault>, String> {
+        match questions {
+            Questions::Steps { initial, steps } => {
+                self.update_status();
+                if let Some(fault) = initial.as_ref().and_then(|it| self.compare(it)) {
+                    return Ok(Some(found_at("at first", fault)));
+                }
+                for (number, step) in steps.iter().enumerate() {
+                    if let Some(fault) = self.step(step) {
+                        let request = Value::Object(step.request.clone()).to_string();
+                        return Ok(Some(found_at(&format!("{}. {request}", number + 1), fault)));
+                    }
+                }
+                Ok(None)
             }
-            for (number, step) in steps.iter().enumerate() {
-                if let Some(fault) = self::step(rules, game, &dialect, &mut status, step) {
-                    let request = Value::Object(step.request.clone()).to_string();
-                    return Ok(Some(found_at(&format!("{}. {request}", number + 1), fault)));
+            Questions::Legal { requests, legal } => {
+                for request in requests {
+                    self.play(request)?;
+                }
+                // If the rules have no requests of a kind, the request itself is what is missing.
+                let text = |it: &Map<String, Value>| {
+                    let kind = it.get("kind").and_then(Value::as_str).unwrap_or("?");
+                    let first = self.forms.texts(kind, it).into_iter().next();
+                    first.unwrap_or_else(|| Value::Object(it.clone()).to_string())
+                };
+                let mut expected: Vec<String> = legal.iter().map(text).collect();
+                expected.sort();
+                let found: Vec<String> = self.game.listing().into_iter().map(|it| it.0).collect();
+                let (missing, extra) = (lacking(&expected, &found), lacking(&found, &expected));
+                let equal = missing.is_empty() && extra.is_empty() && found.len() == legal.len();
+                Ok((!equal).then_some(Fault::Moves { missing, extra }))
+            }
+            Questions::Sequences(counts) => {
+                let contract = self.game.contract().clone();
+                for (depth, &expected) in (1..).zip(counts) {
+                    let found = perft(self.game.world_mut(), &contract, depth);
+                    if found != expected {
+                        return Ok(Some(Fault::Perft { depth, expected, found }));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Plays a request. The error is the code of the refusal.
+    fn play(&mut self, request: &Map<String, Value>) -> Result<(), String> {
+        let kind = request.get("kind").and_then(Value::as_str).unwrap_or("?");
+        let mut first = None;
+        for text in self.forms.texts(kind, request) {
+            match self.game.play_text(&text) {
+                Ok(_) => return Ok(()),
+                Err(why) => {
+                    // The code that the rules declare for the refusal, or else its sentence.
+                    let code = self.game.code_of(&why).unwrap_or_else(|| why.to_string());
+                    first.get_or_insert(code);
                 }
             }
-            Ok(None)
         }
-        Questions::Legal { requests, legal } => {
-            for request in requests {
-                play(game, &dialect, request)?;
+        Err(first.unwrap_or_else(|| format!("no kind of request is called {kind}")))
+    }
+
+    /// Plays one request. Returns the first fault in its result, reason, notes and the state after it.
+    fn step(&mut self, step: &Step) -> Option<Fault> {
+        let (facts, plies) = (self.game.hash(), self.game.history().len());
+        let reason = self.play(&step.request).err();
+        let record = self.game.history().get(plies).filter(|_| reason.is_none());
+        let result = match (&reason, record.and_then(|it| it.rewound_to())) {
+            (Some(_), _) => "rejected",
+            (None, Some(_)) => "rewound",
+            (None, None) => "ok",
+        };
+        let notes: Vec<String> = match &reason {
+            None => record.into_iter().flat_map(|it| it.notes()).map(|it| it.to_string()).collect(),
+            Some(code) => {
+                let notes = self.forms.refusals.iter().filter(|it| it.0 == code);
+                notes.map(|it| it.1.to_owned()).collect()
             }
-            // A request of a kind that the rules do not have is missing as the file has it.
-            let text = |it: &Map<String, Value>| {
-                let kind = it.get("kind").and_then(Value::as_str).unwrap_or("?");
-                let first = dialect.texts(kind, it).into_iter().next();
-                first.unwrap_or_else(|| Value::Object(it.clone()).to_string())
-            };
-            let mut expected: Vec<String> = legal.iter().map(text).collect();
-            expected.sort();
-            let found: Vec<String> = game.listing().into_iter().map(|it| it.0).collect();
-            let (missing, extra) = (lacking(&expected, &found), lacking(&found, &expected));
-            let equal = missing.is_empty() && extra.is_empty() && found.len() == legal.len();
-            Ok((!equal).then_some(Fault::Moves { missing, extra }))
+        };
+        if let Some(reason) = &reason
+            && (self.game.hash(), self.game.history().len()) != (facts, plies)
+        {
+            let found = format!("others ({reason})");
+            return differs("facts after a refusal", "the same".into(), found);
         }
-        Questions::Sequences(counts) => {
-            let contract = game.contract().clone();
-            for (depth, &expected) in (1..).zip(counts) {
-                let found = perft(game.world_mut(), &contract, depth);
-                if found != expected {
-                    return Ok(Some(Fault::Perft { depth, expected, found }));
+        if step.result != result {
+            let found = reason.map_or_else(|| result.into(), |it| format!("{result}, {it}"));
+            return differs("result", step.result.clone(), found);
+        }
+        let expected_reason = step.reason.clone();
+        let fault = expected_reason
+            .and_then(|it| differs("reason", it, reason.clone().unwrap_or_default()))
+            .or_else(|| differs("notes", step.notes.join(", "), notes.join(", ")));
+        if fault.is_some() {
+            return fault;
+        }
+        let is_open = self.game.history().last().is_some_and(|it| it.turn_goes_on);
+        if reason.is_none() && !is_open {
+            self.update_status();
+        }
+        let mut after = step.after.clone();
+        after.extend(step.legal_count.map(|it| ("legal_count".to_owned(), Value::from(it))));
+        self.compare(&after)
+    }
+
+    fn update_status(&mut self) {
+        if let Some(result) = self.game.result() {
+            self.status.clone_from(&result.reason);
+            return;
+        }
+        let in_check = self.game.contract().notation.in_check;
+        let is_in_check = in_check.is_some_and(|it| self.game.world_mut().any(it));
+        self.status = if is_in_check { "check".into() } else { "ongoing".into() };
+    }
+
+    /// The first key whose value is not the expected one: a part of the position, its status, the number of legal
+    /// requests (those that end the turn are not counted), or the attribute of that name.
+    fn compare(&mut self, expected: &Map<String, Value>) -> Option<Fault> {
+        let fen = self.game.fen();
+        let field = |at: usize| fen.split(' ').nth(at).unwrap_or("-").to_owned();
+        expected.iter().find_map(|(key, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), String::from);
+            match key.as_str() {
+                "board" => differs("board", text, board(&mut self.game)),
+                "turn" => {
+                    let sides = self.rules.sides();
+                    let side = self.game.side().and_then(|it| sides.get(it as usize).cloned());
+                    differs("turn", text, side.unwrap_or_default())
                 }
+                "castling" => differs("castling", text, field(2)),
+                "status" => differs("status", text, self.status.clone()),
+                "legal_count" => {
+                    let listed = self.game.listing();
+                    let bare: BTreeSet<&str> =
+                        listed.iter().map(|it| self.forms.bare(&it.0)).collect();
+                    let count = bare.into_iter().filter(|it| !self.forms.ends_turn(it)).count();
+                    differs("legal requests", text, count.to_string())
+                }
+                key => differs(
+                    "facts",
+                    format!("{key} {value}"),
+                    format!("{key} {}", fact(self.rules, &self.game, key, value)),
+                ),
             }
-            Ok(None)
-        }
+        })
     }
 }
 
@@ -351,121 +441,6 @@ fn found_at(place: &str, fault: Fault) -> Fault {
         }
         other => other,
     }
-}
-
-/// Plays one request. Returns the first fault in its result, reason, notes and state after it.
-fn step(
-    rules: &Ruleset,
-    game: &mut Game,
-    dialect: &Dialect<'_>,
-    status: &mut String,
-    step: &Step,
-) -> Option<Fault> {
-    let (facts, plies) = (game.hash(), game.history().len());
-    let played = play(game, dialect, &step.request);
-    let record = game.history().get(plies).filter(|_| played.is_ok());
-    let result = match (&played, record.and_then(|it| it.rewound_to())) {
-        (Err(_), _) => "rejected",
-        (Ok(()), Some(_)) => "rewound",
-        (Ok(()), None) => "ok",
-    };
-    let notes: Vec<String> = match &played {
-        Ok(()) => record.into_iter().flat_map(|it| it.notes()).map(|it| it.to_string()).collect(),
-        Err(code) => {
-            let notes = dialect.refusals.iter().filter(|it| it.0 == code);
-            notes.map(|it| it.1.to_owned()).collect()
-        }
-    };
-    let reason = played.err();
-    if let Some(found) = &reason {
-        let same = (game.hash(), game.history().len()) == (facts, plies);
-        if !same {
-            let found = format!("others ({found})");
-            return differs("facts after a refusal", "the same".into(), found);
-        }
-    }
-    let words = |it: &[String]| it.join(", ");
-    let fault =
-        differs("result", step.result.clone(), result.into()).map(|it| match (it, &reason) {
-            (Fault::Differs { what, expected, found }, Some(reason)) => {
-                Fault::Differs { what, expected, found: format!("{found}, {reason}") }
-            }
-            (it, _) => it,
-        });
-    let fault = fault
-        .or_else(|| {
-            let expected = step.reason.clone()?;
-            differs("reason", expected, reason.clone().unwrap_or_default())
-        })
-        .or_else(|| differs("notes", words(&step.notes), words(&notes)));
-    if fault.is_some() {
-        return fault;
-    }
-    let is_open = game.history().last().is_some_and(|it| it.turn_goes_on);
-    if reason.is_none() && !is_open {
-        *status = self::status(game);
-    }
-    let mut after = step.after.clone();
-    after.extend(step.legal_count.map(|it| ("legal_count".to_owned(), Value::from(it))));
-    compare(rules, game, dialect, status, &after)
-}
-
-/// The state of the game for the side to move.
-fn status(game: &mut Game) -> String {
-    let in_check = game.contract().notation.in_check;
-    if let Some(result) = game.result() {
-        return result.reason.clone();
-    }
-    let in_check = in_check.is_some_and(|it| game.world_mut().any(it));
-    if in_check { "check".into() } else { "ongoing".into() }
-}
-
-/// The first key whose value is not the expected one: a part of the position, its status, the number of legal
-/// requests (those that end the turn are not counted), or the attribute of that name.
-fn compare(
-    rules: &Ruleset,
-    game: &mut Game,
-    dialect: &Dialect<'_>,
-    status: &str,
-    expected: &Map<String, Value>,
-) -> Option<Fault> {
-    let fen = game.fen();
-    let field = |at: usize| fen.split(' ').nth(at).unwrap_or("-").to_owned();
-    for (key, value) in expected {
-        let text = value.as_str().map_or_else(|| value.to_string(), String::from);
-        let fault = match key.as_str() {
-            "board" => differs("board", text, board(game)),
-            "turn" => {
-                let side = game.side().and_then(|it| rules.sides().get(it as usize).cloned());
-                differs("turn", text, side.unwrap_or_default())
-            }
-            "castling" => differs("castling", text, field(2)),
-            "status" => differs("status", text, status.to_owned()),
-            "legal_count" => {
-                let listed = listing_of(game);
-                let bare: BTreeSet<&str> = listed.iter().map(|it| dialect.bare(it)).collect();
-                let count = bare.into_iter().filter(|it| !dialect.ends_turn(it)).count();
-                differs("legal requests", text, count.to_string())
-            }
-            key => differs(
-                "facts",
-                format!("{key} {value}"),
-                format!("{key} {}", fact(rules, game, key, value)),
-            ),
-        };
-        if fault.is_some() {
-            return fault;
-        }
-    }
-    None
-}
-
-fn listing_of(game: &mut Game) -> Vec<String> {
-    if game.result().is_some() {
-        return Vec::new();
-    }
-    let contract = game.contract().clone();
-    listing(game.world_mut(), &contract).into_iter().map(|it| it.0).collect()
 }
 
 /// The value of the attribute that a key names, or that the input of that name reads: of the game, or of each side

@@ -1,5 +1,5 @@
-//! Reads vector files: `.json` of kind `preset-vectors`, and `.perft` lines; those of kinds `GAME-...` are
-//! read in `game.rs` and `requests.rs`. Computing the answers is elsewhere.
+//! Reads vector files as rows: `.json` files of kind `preset-vectors`, and `.perft` files. Those of kinds `GAME-...`
+//! are read in `game.rs` and `requests.rs`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,10 +25,10 @@ pub(super) struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// The game whose rules answer a suite, as it is named. The one that `--game` gives replaces the file's only if the
-    /// suite is `of_any_game`.
+    /// The name of the game whose rules answer a suite. That of `--game` replaces the file's only if the suite is
+    /// `of_any_game`.
     pub(super) fn game_of(&self, suite: &Suite) -> Option<String> {
-        // There may be a game that deviates from the usual rules as the program that made the file does.
+        // A game may imitate the program that made the file where this deviates from the usual rules.
         let imitation = suite.oracle.as_ref().and_then(|oracle| {
             let found = self.catalogue.games().iter().find(|it| it.oracles.contains(oracle));
             found.map(|it| it.name.as_str())
@@ -42,8 +42,7 @@ impl Reading<'_> {
 /// Reads a vector file by its ending, and applies the corrections.
 ///
 /// # Errors
-/// The file has another ending; it cannot be read; its text is malformed, with line and reason; or a correction does
-/// not fit it.
+/// The file has an unknown ending, cannot be read or is malformed, or a correction does not fit it.
 pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     let text = read_text(path)?;
     let malformed = |why: Malformed| {
@@ -60,8 +59,7 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     }
 }
 
-/// The suite of a file after corrections; it says which rows they have changed, and the conflicts that these
-/// corrections belong to.
+/// The suite of a file after corrections, with the rows that they have changed and their conflicts.
 fn corrected(path: &Path, text: &str, suite: Suite, reading: Reading<'_>) -> anyhow::Result<Suite> {
     let Reading { trust, catalogue, corrections, .. } = reading;
     let Ok(Kind { kind }) = serde_json::from_str(text) else { return Ok(suite) };
@@ -74,7 +72,7 @@ fn corrected(path: &Path, text: &str, suite: Suite, reading: Reading<'_>) -> any
     let read = |except: Option<&str>| -> anyhow::Result<Suite> {
         let text = corrections.applied(path, text, (&kind, game), except)?;
         parse_json(&text, trust).map_err(|why| {
-            // The place is one in the corrected text, which nobody has.
+            // Leaves out the place, which is one in the corrected text, not in the file.
             let reason = why.reason.rsplit_once(" at line ").map_or(&*why.reason, |it| it.0);
             let fix = "give `expected` a value that this field can have in such a file";
             trouble(format!("{}, after corrections: {reason}", path.display()), fix)
@@ -151,8 +149,8 @@ fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
         return Err(Malformed { line, reason });
     }
     let file: PresetVectors = serde_json::from_str(text)?;
-    // If the program that made the file counts a whole turn as one move, commas join the turn's actions. Nothing else
-    // tells: a file that lists no turn of several actions is taken to count actions.
+    // If the program that made the file counts a whole turn as one move, commas join the actions of the turn. Nothing
+    // else in the file tells, so a file without a turn of several actions is taken to count actions.
     let has_comma = |it: &String| it.contains(BETWEEN);
     let in_turns = file.legal_moves.iter().any(|it| it.moves.iter().any(has_comma))
         || file.san.iter().any(|it| it.san.keys().any(has_comma));

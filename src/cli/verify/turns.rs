@@ -1,10 +1,10 @@
-//! Test rows about games with several actions a turn: the result of each action, the positions in which a
-//! turn can end, a whole turn as it was played.
+//! Answers rows about games with several actions a turn: the outcome of each action, the positions in which a turn can
+//! end, a whole turn as it was played.
 
 use std::collections::BTreeSet;
 
 use super::super::setup;
-use super::game::{COMMIT, at_zero};
+use super::game::{COMMIT, with_clock_at_zero};
 use super::question::{Turn, uci_and_san};
 use super::{Fault, Found, differs, lacking};
 use crate::derive::World;
@@ -53,7 +53,7 @@ pub(super) fn outcomes(
     found
 }
 
-/// Whether an action is written as a step from a square, or ends the turn.
+/// Whether an action is a step from a square, by its text, or ends the turn.
 fn is_from(text: &str, square: Option<&str>) -> bool {
     square.is_none_or(|it| text == COMMIT || text.contains(&format!("{it}>")))
 }
@@ -81,7 +81,7 @@ fn fen(world: &mut World, contract: &Contract) -> String {
     write_fen(world, contract, style)
 }
 
-/// The FEN after an action; where the turn goes on, the board, and if asked for, the FEN of ending it.
+/// The outcome of an action, as `Ask::Outcomes` has it.
 fn outcome_of(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> String {
     let mover = contract.mover(world.facts());
     let mark = world.mark();
@@ -102,7 +102,7 @@ fn outcome_of(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> 
     text
 }
 
-/// The FEN after the turn is ended here, if that is legal.
+/// The FEN after the turn has ended here, if it can.
 fn end_turn(world: &mut World, contract: &Contract) -> Option<String> {
     let mark = world.mark();
     let ended = take(world, contract, COMMIT).ok().map(|()| fen(world, contract));
@@ -133,7 +133,7 @@ fn end_all(
         let mark = world.mark();
         if world.fire(mv.action, &mv.args).is_ok() {
             if contract.mover(world.facts()) != mover {
-                found.insert(at_zero(&fen(world, contract)));
+                found.insert(with_clock_at_zero(&fen(world, contract)));
             } else if seen.insert(world.facts().hash()) {
                 end_all(world, contract, only, found, seen);
             }
@@ -156,8 +156,8 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
     let mover = contract.mover(world.facts());
     let mark = world.mark();
     let played = turn.steps.iter().try_for_each(|it| take(world, &contract, it)).map(|()| {
-        // The rows may have a turn end by itself that our rules leave open, as they judge an earlier step
-        // differently.
+        // In the recorded game the turn may have ended by itself where by our rules it goes on, since these judge an
+        // earlier step differently.
         if contract.mover(world.facts()) == mover {
             let _ = take(world, &contract, COMMIT);
         }
@@ -171,7 +171,7 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
     played
 }
 
-/// The FEN in the middle of a turn, if it is read back as the same game.
+/// The FEN in the middle of a turn, after these actions; a failure unless reading it gives the same position.
 pub(super) fn under_way(rules: &Ruleset, game: &mut Game, path: &[String]) -> Found {
     for text in path {
         if let Err(why) = game.play_text(text) {
@@ -189,7 +189,7 @@ pub(super) fn under_way(rules: &Ruleset, game: &mut Game, path: &[String]) -> Fo
     Found::Fen(Some(fen))
 }
 
-/// What is wrong with a turn, if anything is.
+/// The first fault of a turn.
 pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
     let number = |what, expected: Option<usize>, found: usize| {
         differs(what, expected?.to_string(), found.to_string())
@@ -203,11 +203,11 @@ pub(super) fn judge(turn: &Turn, found: Played) -> Option<Fault> {
         (!missing.is_empty() || !extra.is_empty()).then_some(Fault::Moves { missing, extra });
     differs("FEN", turn.after.clone().unwrap_or_default(), after.fen)
         .or_else(|| differs("in check", turn.in_check?.to_string(), after.in_check.to_string()))
-        .or_else(|| number("legal actions after it", turn.then, after.texts.len()))
+        .or_else(|| number("legal actions after it", turn.legal_after, after.texts.len()))
         .or(lists)
 }
 
-/// What is wrong with the outcomes of actions, if anything is.
+/// The fault of the outcomes of actions, if they differ.
 pub(super) fn compare(
     expected: &[(String, Option<String>)],
     found: Vec<(String, String)>,
@@ -225,16 +225,14 @@ pub(super) fn compare(
     (!equal).then_some(Fault::Moves { missing, extra })
 }
 
-/// How the game stands: `none`, `draw`, or `not X`, by the letter with which a FEN names the side that has lost.
+/// The state of the game, as `Ask::Standing` has it; `won` if the side to move has won.
 pub(super) fn standing(game: &mut Game) -> String {
     let Some(result) = game.result() else { return "none".into() };
     let Some(winner) = result.winner else { return "draw".into() };
-    let letter = |fen: String| fen.split(' ').nth(1).map(String::from);
     let mover = game.contract().mover(game.facts());
     match Some(winner) == mover {
-        // The side to move has won.
         true => "won".into(),
-        false => format!("not {}", letter(game.fen()).unwrap_or_default()),
+        false => format!("not {}", game.fen().split(' ').nth(1).unwrap_or_default()),
     }
 }
 
@@ -287,5 +285,5 @@ fn go_on(
     }
 }
 
-/// Maximum number of actions of a turn that are examined.
+/// Maximum number of actions that are followed in a turn.
 const LONGEST: usize = 32;
