@@ -24,14 +24,14 @@ use super::places::{Place, Places};
 
 /// Maximum time for the head of a request to arrive, and for a connection to have no request.
 const HEAD: Duration = Duration::from_secs(10);
-/// Maximum time for which a client takes nothing of what is written to it: then its connection is closed, with the
-/// answer, stream or socket on it.
+/// Maximum time for which a client reads nothing of what it is sent. Then its connection is closed, with the answer,
+/// stream or socket on it.
 const SLOW: Duration = Duration::from_secs(10);
 /// Maximum number of bytes of a head.
 const HEAD_BYTES: usize = 16 * 1024;
 /// Maximum number of connections.
 const ALL: usize = 16_000;
-/// Maximum number of connections of one network. Those from this machine itself are not limited so, since a proxy may
+/// Maximum number of connections of one network. Connections from this machine have no such limit, since a proxy may
 /// pass them on.
 const OF_ONE: usize = 100;
 /// Time to wait after a connection could not be accepted, for example because the process has too many open files.
@@ -88,7 +88,7 @@ async fn serve(
     let place = Connected(Arc::new(place));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
-        // A socket lives on after its request: it holds the place.
+        // A socket holds the place, since it lives on after its request.
         request.extensions_mut().insert(place.clone());
         let mut app = app.clone();
         async move { app.call(request.map(Body::new)).await }

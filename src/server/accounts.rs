@@ -1,11 +1,10 @@
 //! Accounts: a permanent name, a token for each device, and recovery codes. There is no
 //! e-mail and no password: without a device and without a code, an account is lost.
 //!
-//! An account is a record of the store, and a record for each of its tokens; both change together or not at all.
-//! Tokens and codes are kept as hashes, codes by Argon2. A seat of an account belongs to the account, not to
-//! a token, so any of its devices can play it. Accounts of earlier versions are two texts of the store in place of
-//! records: they have their one token and no codes, and cannot be changed. Deliberately absent: requests
-//! (`api`).
+//! An account is a record of the store, with a further record for each of its tokens; all of them change together or not
+//! at all. Tokens and codes are kept as hashes, codes by Argon2. A seat of an account belongs to the account, not to a
+//! token, so any of its devices can play it. Accounts of earlier versions are two texts of the store in place of records:
+//! they have one token and no codes, and cannot be changed. Deliberately absent: requests (`api`).
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use data_encoding::HEXLOWER;
@@ -36,8 +35,7 @@ pub(super) const COMPUTER: &str = "computer-";
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     pub(super) name: String,
-    /// What its seats have as the hash of their token: `account:ID`, or for an account of an earlier version the
-    /// hash of its one token.
+    /// The token hash in its seats: `account:ID`, or for an account of an earlier version the hash of its one token.
     pub(super) token: TokenHash,
     /// The hash of the device's token that it was found by; `None` if it was found by its name, or is of an earlier
     /// version.
@@ -162,6 +160,7 @@ fn seats_of(id: &str) -> String {
     format!("seat {id} ")
 }
 
+/// The record of an account: its text, and what it says.
 pub(super) fn stored(
     store: &mut dyn Store,
     id: &str,
@@ -202,8 +201,7 @@ pub(super) fn by_name(store: &mut dyn Store, name: &str) -> Result<Option<Accoun
 
 /// Whether an account cannot act any more: it was closed, or its holder has lost it.
 pub(super) fn is_closed(store: &mut dyn Store, id: &str) -> Result<bool, StoreError> {
-    let is_shut = |it: (String, AccountRecord)| it.1.devices.is_empty() && it.1.codes.is_empty();
-    Ok(stored(store, id)?.is_some_and(is_shut))
+    Ok(stored(store, id)?.is_some_and(|(_, it)| it.devices.is_empty() && it.codes.is_empty()))
 }
 
 /// Whether an account is marked as played by a program.
@@ -224,6 +222,7 @@ pub(super) fn hash_of_code(code: &str, salt: &str) -> Option<String> {
     Some(HEXLOWER.encode(&hash))
 }
 
+/// A new device, with its token.
 pub(super) fn new_device(label: Option<String>, since: u64) -> Result<(String, Device), Problem> {
     let label = label.unwrap_or_default();
     let label: String = label.chars().filter(|it| !it.is_control()).take(LABEL).collect();
@@ -232,6 +231,7 @@ pub(super) fn new_device(label: Option<String>, since: u64) -> Result<(String, D
     Ok((token, Device { token: hash, label, since }))
 }
 
+/// The change that logs a device of an account out.
 pub(super) fn removal(device: &Device, id: &str) -> Change {
     Change { key: device_key(&device.token), from: Some(id.to_owned()), to: None }
 }
@@ -242,6 +242,7 @@ pub(super) fn device_id(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
+/// An account as text, for the store.
 pub(super) fn text(record: &AccountRecord) -> String {
     serde_json::to_string(record).unwrap_or_default()
 }
@@ -257,8 +258,8 @@ pub(super) fn too_old() -> Problem {
 }
 
 impl Web {
-    /// The hash of the seats that a token, if there is one, may act for: those of its account, or the one seat that
-    /// it is the token of.
+    /// The token hash in the seats that a token may act for, if there is a token: the seats of its account, or the one
+    /// seat that has this token.
     ///
     /// # Errors
     /// The token has the form of an account's, but no account has it.
@@ -271,10 +272,10 @@ impl Web {
         Ok(Some(account.map_or_else(|| TokenHash::of(token), |it| it.token)))
     }
 
-    /// The account of a token; `None` for a token that does not have the form of an account's.
+    /// The account of a token; `None` if the token does not have the form of an account's.
     ///
     /// # Errors
-    /// It has that form, but no account has it.
+    /// The token has that form, but no account has it.
     pub(super) async fn account_of(&self, token: &str) -> Result<Option<Account>, Problem> {
         if !token.starts_with(PREFIX) {
             return Ok(None);
@@ -319,7 +320,8 @@ impl Web {
         self.change_account(&account.id(), mark).await
     }
 
-    /// Changes an account and the records that go with it, all or nothing.
+    /// Changes an account and further records, all or nothing. `edit` changes the account, adds the further changes to a
+    /// list, and is given the account's id.
     pub(super) async fn change_account<T: Send + 'static>(
         &self,
         id: &str,

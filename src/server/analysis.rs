@@ -10,13 +10,14 @@ use serde_json::Value;
 use super::computer::THOUGHT;
 use super::core::TokenHash;
 use super::host::Host;
-use super::learned::Played;
+use super::library::RulesKey;
 use super::live::Lines;
 use super::pool::Lane;
 use super::problem::Problem;
 use crate::game::{Game, PieceView, Stop, View};
 use crate::moves::action_texts;
 use crate::opponent::{Budget, Knowledge, Level, Opponent, Score};
+use crate::presets::plural;
 
 /// Budget of the search of a position.
 const BUDGET: Budget = Budget { nodes: 12_000, depth: 6, time: Some(Duration::from_millis(2_500)) };
@@ -61,7 +62,7 @@ impl Host {
         }
         let text = |name: &str| state[name].as_str().unwrap_or_default().to_owned();
         let presets = serde_json::from_value(state["presets"].clone()).unwrap_or_default();
-        let rules = Played { hash: text("rules"), game: text("game"), presets };
+        let rules = RulesKey { hash: text("rules"), game: text("game"), presets };
         let ruleset = self.ruleset(&rules.hash, &rules.game, &rules.presets).await?;
         let game = self.copy_of(id, ply).await?;
         let learned = Arc::clone(&self.learned);
@@ -73,22 +74,17 @@ impl Host {
                 false => Vec::new(),
             }
         };
-        self.pool.run_all(Lane::Think, THOUGHT, think).await.map(|it| it.0)
+        self.pool.run_with_budget(Lane::Think, THOUGHT, think).await.map(|it| it.0)
     }
 }
 
-/// Whether advice is fair to everyone: the game is over, or the other players are computers.
+/// Whether advice is fair to everyone: the game is over, it is an open board, or all other players are computers.
 fn is_fair(state: &Value) -> bool {
-    let sides = state["sides"].as_array().map_or(0, Vec::len);
-    let own = |side: usize| {
-        let mine = state["you"].as_array().into_iter().flatten();
-        mine.filter_map(Value::as_u64).any(|it| usize::try_from(it) == Ok(side))
-    };
-    let is_computer = |side: usize| state["computers"][side] == Value::Bool(true);
-    let mine = (0..sides).any(own);
+    let own: Vec<usize> = serde_json::from_value(state["you"].clone()).unwrap_or_default();
+    let mut computers = state["computers"].as_array().into_iter().flatten().enumerate();
     !state["result"].is_null()
-        || state["open"] == Value::Bool(true)
-        || (mine && (0..sides).all(|it| own(it) || is_computer(it)))
+        || state["open"] == true
+        || (!own.is_empty() && computers.all(|(side, it)| *it == true || own.contains(&side)))
 }
 
 fn advice(mut game: Game, knowledge: &Knowledge) -> Vec<Advice> {
@@ -140,10 +136,10 @@ fn chance(score: Score) -> i64 {
 }
 
 fn forced_result(score: Score) -> Option<String> {
-    let of = |n: u32| if n == 1 { "1 action".to_owned() } else { format!("{n} actions") };
+    let actions = |n: u32| plural(n as usize, "action");
     match score {
-        Score::Wins(n) if n > 1 => Some(format!("It wins by force, after {} at most.", of(n))),
-        Score::Loses(n) => Some(format!("It loses, if the others see it, after {}.", of(n))),
+        Score::Wins(n) if n > 1 => Some(format!("It wins by force, after {} at most.", actions(n))),
+        Score::Loses(n) => Some(format!("It loses, if the others see it, after {}.", actions(n))),
         Score::Wins(_) | Score::Hundredths(_) => None,
     }
 }
@@ -156,7 +152,7 @@ fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>
             it.side.and_then(|it| sides.get(it)).map(|it| format!("{it} ")).unwrap_or_default();
         format!("the {side}{} on {}", it.kind, it.square).replace('_', " ")
     };
-    // The pieces for which something holds, in one phrase; it is empty if there are none.
+    // The pieces for which something holds, in one phrase, which is empty if there are none.
     let named = |pieces: &[PieceView], holds: &dyn Fn(&PieceView) -> bool| {
         let all: Vec<String> = pieces.iter().filter(|it| holds(it)).map(name).collect();
         match all.split_last() {
@@ -172,11 +168,10 @@ fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>
     }
     let taken = named(&before.pieces, &|it| is_gone(it) && !is_own(it));
     let lost = named(&before.pieces, &|it| is_gone(it) && is_own(it));
-    if !taken.is_empty() {
-        reasons.push(format!("It takes {taken}."));
-    }
-    if !lost.is_empty() {
-        reasons.push(format!("It costs {lost}."));
+    for (verb, pieces) in [("takes", taken), ("costs", lost)] {
+        if !pieces.is_empty() {
+            reasons.push(format!("It {verb} {pieces}."));
+        }
     }
     for it in &after.pieces {
         let was = before.pieces.iter().find(|other| other.id == it.id && other.kind != it.kind);

@@ -1,4 +1,4 @@
-//! Notifies webhooks of games that begin and end, and streams of events of those that begin.
+//! Notifies webhooks of games that begin and end, and event streams of games that begin.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ impl Host {
         Ok(())
     }
 
-    /// Notifies webhooks and streams if a game begins or ends with these events, which are stored.
+    /// Notifies webhooks and streams if a game begins or ends with these events, which are stored already.
     pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
         let is_full = room.seats().iter().all(Option::is_some);
@@ -32,13 +32,10 @@ impl Host {
         }
         let Some(queues) = self.hooks.get() else { return };
         let ends = has(|it| matches!(it, Event::Ended { .. }));
-        for kind in
-            [begins.then_some("game_started"), ends.then_some("game_ended")].into_iter().flatten()
-        {
-            let result = json!(room.outcome());
-            let body = json!({
-                "event": kind, "at": self.now(), "game": summary(id, room), "result": result,
-            });
+        let news = [begins.then_some("game_started"), ends.then_some("game_ended")];
+        for kind in news.into_iter().flatten() {
+            let (at, game, result) = (self.now(), summary(id, room), room.outcome());
+            let body = json!({ "event": kind, "at": at, "game": game, "result": result });
             queues.put(kind, id, &body.to_string());
         }
     }

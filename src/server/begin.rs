@@ -18,7 +18,8 @@ pub(super) fn begin(
     rules: String,
     options: GameOptions,
 ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
-    // The name of the game stands for its usual start: if it was made with another one, that is stored as a FEN.
+    // The stored name of a game stands for its usual start. Another start that was chosen with the name (such as
+    // `chess960:position=909`) is stored as a FEN.
     let chosen = || ruleset.chosen_start().filter(|_| options.facts.is_none()).map(str::to_owned);
     let fen = options.fen.clone().or_else(chosen);
     let board = start(ruleset, catalogue, fen.as_deref(), options.facts.as_deref())?;
@@ -65,8 +66,7 @@ fn lead_in(
     room.lead_in(&past, ended).map_err(refused)
 }
 
-/// The game of a log as it was when a snapshot was taken. None if the snapshot is not of this log or not of these
-/// rules.
+/// The game of a log as it was when a snapshot was taken; `None` if the snapshot is not of this log, or of other rules.
 pub(super) fn restore_snapshot(
     snapshot: Option<(u64, String)>,
     ruleset: &Ruleset,
@@ -76,16 +76,16 @@ pub(super) fn restore_snapshot(
 ) -> Option<Room<Board>> {
     let (seen, text) = snapshot?;
     let board = Board::from_snapshot(&text, Arc::clone(catalogue), ruleset)?;
-    let plies = board.game().history().len();
     let at = log.iter().position(|it| it.v == seen)?;
-    let counted = log[..=at].iter().fold(0, |plies, it| match &it.event {
+    let plies = log[..=at].iter().fold(0, |plies, it| match &it.event {
         Event::Played { .. } => plies + 1,
         Event::TakenBack { to, .. } => *to,
         _ => plies,
     });
-    (counted == plies).then(|| Room::as_seen(seen, board, setup.clone(), log))
+    (plies == board.game().history().len()).then(|| Room::as_seen(seen, board, setup.clone(), log))
 }
 
+/// A board at its start: from facts, from a FEN, or from the usual position.
 pub(super) fn start(
     ruleset: &Ruleset,
     catalogue: Arc<Catalogue>,

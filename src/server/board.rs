@@ -8,8 +8,8 @@ use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ReportEve
 use crate::moves::{BETWEEN, action_texts, parse_turn};
 use crate::presets::{Catalogue, Ruleset};
 
-/// A game with its rules, and the catalogue that other presets come from. Its facts are those after the last action:
-/// how players ended the game is in its log alone, so that a game in memory is the same as one that is loaded.
+/// A game with its rules, and the catalogue that other presets come from. Its facts are those after the last action, as
+/// in a game that was just loaded: that players ended the game, by resigning for example, is in the log alone.
 #[derive(Debug)]
 pub struct Board {
     game: Game,
@@ -38,7 +38,7 @@ impl Board {
         self.rules.unsaid(&mut self.game)
     }
 
-    /// The same of an earlier position, which the game was perhaps played on from by other rules.
+    /// As [`Board::unsaid`] for an earlier position of the game, at which other presets may have been active.
     pub fn unsaid_of(&self, past: &mut Game) -> Vec<String> {
         match self.other_rules(past) {
             Some(rules) => rules.unsaid(past),
@@ -62,15 +62,13 @@ impl Board {
 
     /// The titles of the presets of activations, by preset.
     pub fn names_of(&self, activations: &[String]) -> BTreeMap<String, String> {
-        let meant = |preset: &str| {
-            activations.iter().any(|it| it.split(':').next().is_some_and(|it| it == preset))
-        };
-        let presets = self.catalogue.presets().iter();
-        let named = presets.filter(|it| meant(&it.preset));
-        named.map(|it| (it.preset.clone(), it.name.clone())).collect()
+        let is_active =
+            |preset: &str| activations.iter().any(|it| it.split(':').next() == Some(preset));
+        let active = self.catalogue.presets().iter().filter(|it| is_active(&it.preset));
+        active.map(|it| (it.preset.clone(), it.name.clone())).collect()
     }
 
-    /// The game, for questions and views. A caller that changes something must take it back.
+    /// The game, for questions and views. A caller that changes something must restore it.
     pub fn game_mut(&mut self) -> &mut Game {
         &mut self.game
     }
@@ -87,32 +85,21 @@ impl Rules for Board {
 
     fn play(&mut self, text: &str) -> Result<Played, Refused> {
         let before = self.game.history().len();
-        let error = match self.game.play_text(text) {
+        match self.game.play_text(text) {
+            Ok(_) => {}
             // The action is legal but cannot be played: explaining why it is legal would not help.
             Err(error @ (PlayError::Refused(_) | PlayError::Limit(_))) => {
                 return Err(Refused::plain(error.to_string()));
             }
-            Ok(_) => {
-                if self.game.history().len() > before + 1 {
-                    self.take_back(self.game.history().len() - before);
-                    let sentence = format!("{text} is several actions: send them one by one");
-                    return Err(Refused::plain(sentence));
-                }
-                return self.played().ok_or_else(|| Refused::plain("nothing was played"));
-            }
-            Err(error) => error,
-        };
-        Err(match self.game.why_move(text) {
-            Ok(answer) => Refused {
-                reason: answer.code,
-                sentence: answer.summary,
-                because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
-            },
-            // It does not have the form of a move.
-            Err(_) => {
-                Refused { reason: self.game.code_of(&error), ..Refused::plain(error.to_string()) }
-            }
-        })
+            Err(error) => return Err(self.why_not(text, &error)),
+        }
+        let played = self.game.history().len() - before;
+        if played > 1 {
+            self.take_back(played);
+            let sentence = format!("{text} is several actions: send them one by one");
+            return Err(Refused::plain(sentence));
+        }
+        self.played().ok_or_else(|| Refused::plain("nothing was played"))
     }
 
     fn actions(&mut self, turn: &str) -> Vec<String> {
@@ -182,6 +169,21 @@ impl Rules for Board {
 }
 
 impl Board {
+    /// The refutation of an action that is not legal.
+    fn why_not(&mut self, text: &str, error: &PlayError) -> Refused {
+        match self.game.why_move(text) {
+            Ok(answer) => Refused {
+                reason: answer.code,
+                sentence: answer.summary,
+                because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
+            },
+            // The text does not have the form of a move.
+            Err(_) => {
+                Refused { reason: self.game.code_of(error), ..Refused::plain(error.to_string()) }
+            }
+        }
+    }
+
     /// The last action.
     fn played(&self) -> Option<Played> {
         let record = self.game.history().last()?;

@@ -2,8 +2,8 @@
 //! connected to which game. They are sent through the store's notifications, so nodes need no connections to each
 //! other.
 //!
-//! A message may be lost, or its node may die before answering. So a request that is passed on has an id that
-//! its events carry: a second attempt finds that it was done.
+//! A message may be lost, or its receiver may die before answering. So a request that is passed on has an id, which its
+//! events carry: a second attempt finds that the request was carried out.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::core::{Answer, Input};
 use super::library::lock;
-use super::presence::Seen;
+use super::presence::Present;
 use super::problem::Problem;
 use super::store::{ALL_NODES, Leases};
 
@@ -36,7 +36,7 @@ pub(super) enum Message {
     /// Who is connected to the sender now, for each game where that has changed, or for all of the sender's games.
     Present {
         from: String,
-        games: Vec<(String, Seen)>,
+        games: Vec<(String, Present)>,
     },
 }
 
@@ -72,7 +72,7 @@ impl Cluster {
         Self { leases, waiting: Mutex::default(), next: AtomicU64::new(1) }
     }
 
-    /// Passes a request on. The answer is still to be waited for.
+    /// Passes a request on, and returns without waiting for the answer.
     ///
     /// # Errors
     /// The store cannot be reached, or the request is too long.
@@ -127,7 +127,7 @@ impl Cluster {
     }
 
     /// Tells all nodes who is connected to this one.
-    pub(super) async fn send_presence(&self, news: &[(String, Seen)]) {
+    pub(super) async fn send_presence(&self, news: &[(String, Present)]) {
         for games in news.chunks(GAMES) {
             let (from, games) = (self.leases.node().to_string(), games.to_vec());
             match self.send(ALL_NODES, &Message::Present { from, games }).await {
@@ -135,7 +135,7 @@ impl Cluster {
                 Ok(false) => {
                     tracing::warn!("a message about who is connected is too long to be sent")
                 }
-                // All of it is sent again after a while, and the other nodes forget what is not.
+                // All of it is sent again after a while.
                 Err(problem) => {
                     tracing::debug!(problem.message, "other nodes are not told who is connected")
                 }
@@ -143,9 +143,8 @@ impl Cluster {
         }
     }
 
-    /// Hands an answer that has come to the request that waits for it.
-    pub(super) fn answered(&self, number: u64, done: Done) {
-        // The caller may have stopped waiting.
+    /// Hands an answer to the request that waits for it, if it still waits.
+    pub(super) fn deliver_answer(&self, number: u64, done: Done) {
         if let Some(waiting) = lock(&self.waiting).remove(&number) {
             let _ = waiting.send(done);
         }
@@ -154,13 +153,13 @@ impl Cluster {
 
 /// A request that was passed on.
 #[derive(Debug)]
-pub(super) struct Asked<'o> {
-    cluster: &'o Cluster,
+pub(super) struct Asked<'c> {
+    cluster: &'c Cluster,
     number: u64,
     pub(super) answer: oneshot::Receiver<Done>,
 }
 
-/// Nothing waits for the answer any more.
+/// From then on nothing waits for the answer.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         lock(&self.cluster.waiting).remove(&self.number);

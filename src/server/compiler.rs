@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use serde_json::json;
 
 use super::host::Host;
@@ -62,16 +61,15 @@ impl Host {
         if !self.reads().ask(keep).await? {
             return Ok(None);
         }
-        // Only now: a game whose rules are known, but not stored, could not be loaded again.
+        // Not before: a game whose rules are known, but not stored, could not be loaded again.
         let library = Arc::clone(&self.library);
         let add = move || library.add(&texts);
         self.pool.run(Lane::Foreign, add).await?.map_err(bad_rules)?;
         Ok(Some(hash))
     }
 
-    /// Checks whether uploaded rules compile with what they build on. Only their first game is compiled, or, without a
-    /// game, their first preset: returns its name (`None` if there is neither), or what is wrong. Compiling runs in
-    /// parallel with the games.
+    /// Checks whether uploaded rules compile with the rules that they build on. Only their first game is compiled, or,
+    /// without a game, their first preset. Returns its name (`None` if there is neither), or what is wrong.
     ///
     /// # Errors
     /// The check could not be run.
@@ -90,7 +88,7 @@ impl Host {
     /// Makes the rules of a hash known, from the store if need be.
     ///
     /// # Errors
-    /// There are no such rules, their metadata is not valid, or the store cannot be reached.
+    /// There are no such rules, they are damaged, their metadata is not valid, or the store cannot be reached.
     pub async fn know_rules(&self, hash: &str) -> Result<(), Problem> {
         let mut missing = vec![hash.to_owned()];
         let mut found: Vec<Texts> = Vec::new();
@@ -100,7 +98,7 @@ impl Host {
             }
             let wanted = hash.clone();
             let text = self.reads().ask(move |store| store.text(&wanted)).await?;
-            let texts = text.and_then(|it| serde_json::from_str::<Texts>(&it).ok());
+            let texts = text.and_then(|it| Texts::from_stored(&hash, &it));
             let texts = texts.ok_or_else(|| no_rules(&hash))?;
             missing.extend(texts.base.clone());
             found.push(texts);
@@ -114,11 +112,12 @@ impl Host {
         self.pool.run(lane, add).await?.map_err(bad_rules)
     }
 
+    /// The catalogue of rules that must be known already.
     pub(super) fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
         self.library.catalogue(rules).ok_or_else(|| no_rules(rules))
     }
 
-    /// A compiled game. Compiling runs in parallel with the games.
+    /// A compiled game.
     ///
     /// # Errors
     /// The game cannot be loaded.
@@ -142,8 +141,7 @@ impl Host {
 /// The answer to a request for a game that could not be loaded.
 pub(super) fn load_problem(error: &LoadError) -> Problem {
     if let LoadError::Full { .. } = error {
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        return Problem::new(status, "rules_full", error.to_string());
+        return Problem::not_now("rules_full", error.to_string());
     }
     let code = match error {
         LoadError::Game { .. } => "no_such_game_name",

@@ -1,8 +1,7 @@
 //! The computer as a player: it thinks in a lane of its own, in parallel with the games, and takes its
 //! actions like any player. It grants takebacks, declines draws and other presets, and accepts rematches.
 //!
-//! Deliberately absent: how it thinks (`opponent`), and when it has something to do, which the game's task
-//! knows.
+//! Deliberately absent: how it thinks (`opponent`), and when it looks for something to do (`live`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use super::board::Board;
 use super::core::{Act, Input, OfferKind, Room, Rules, Seat, TokenHash};
 use super::host::Host;
 use super::ids::new_token;
-use super::learned::Played;
+use super::library::RulesKey;
 use super::pool::Lane;
 use super::problem::Problem;
 use crate::game::Game;
@@ -26,7 +25,7 @@ const TRIES: usize = 5;
 /// Pause before such a repetition.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// A seat that the computer has. Its token is sent to no client.
+/// A seat of the computer. Its token is sent to no client.
 ///
 /// # Errors
 /// The system has no random numbers.
@@ -39,44 +38,41 @@ pub(super) fn seat(level: Level) -> Result<Seat, Problem> {
 /// A task of the computer in a game.
 #[derive(Debug)]
 struct ComputerTask {
-    /// Of its seat.
+    /// The token of the seat that the task is for.
     token: TokenHash,
     kind: TaskKind,
 }
 
 impl ComputerTask {
-    /// The next task of the computer in a game, if it has a seat there: first the answers to offers. `next`
+    /// The next task of the computer in a game, if it has a seat there: first the answers to offers. `rematch_id`
     /// gives the id of a rematch.
-    fn of(room: &Room<Board>, next: impl FnOnce() -> String) -> Option<Self> {
+    fn of(room: &Room<Board>, rematch_id: impl FnOnce() -> String) -> Option<Self> {
         let seats = room.seats().iter().enumerate();
         let computers: Vec<(usize, &Seat)> = seats
             .filter_map(|(side, it)| Some((side, it.as_ref().filter(|it| it.computer.is_some())?)))
             .collect();
         let (_, seat) = *computers.first()?;
-        let turn = room.rules().side();
-        let of_others = |by: usize| computers.iter().all(|it| it.0 != by);
-        let offers = room.offers();
-        let act = if offers.takeback.is_some_and(|it| of_others(it.0)) {
-            Some(Act::Takeback)
-        } else if offers.rematch.is_some_and(of_others) {
-            Some(Act::Rematch { game: next() })
-        } else if offers.presets.as_ref().is_some_and(|it| of_others(it.0)) {
-            Some(Act::Decline(OfferKind::Presets))
-        } else if offers.draw.is_some_and(of_others) {
-            Some(Act::Decline(OfferKind::Draw))
-        } else {
-            None
+        let is_offered = |offer: &OfferKind| {
+            let maker = room.offers().maker(*offer);
+            maker.is_some_and(|by| computers.iter().all(|it| it.0 != by))
         };
-        if let Some(act) = act {
+        let offers = [OfferKind::Takeback, OfferKind::Rematch, OfferKind::Presets, OfferKind::Draw];
+        if let Some(offer) = offers.into_iter().find(is_offered) {
+            let act = match offer {
+                OfferKind::Takeback => Act::Takeback,
+                OfferKind::Rematch => Act::Rematch { game: rematch_id() },
+                OfferKind::Presets | OfferKind::Draw => Act::Decline(offer),
+            };
             return Some(Self { token: seat.token.clone(), kind: TaskKind::Act(act) });
         }
-        let (_, seat) = computers.into_iter().find(|it| it.0 == turn)?;
         if room.outcome().is_some() {
             return None;
         }
+        let turn = room.rules().side();
+        let (_, seat) = computers.into_iter().find(|it| it.0 == turn)?;
         let setup = room.setup();
         let (hash, game) = (setup.rules.clone(), setup.game.clone());
-        let rules = Played { hash, game, presets: room.presets().to_vec() };
+        let rules = RulesKey { hash, game, presets: room.presets().to_vec() };
         let kind = TaskKind::Move { level: seat.computer?, rules };
         Some(Self { token: seat.token.clone(), kind })
     }
@@ -84,18 +80,25 @@ impl ComputerTask {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TaskKind {
-    /// An action, by such rules.
+    /// Finds an action and plays it.
     Move {
         level: u8,
-        rules: Played,
+        rules: RulesKey,
     },
     Act(Act),
 }
 
-/// The current task of the computer in a game: the number of actions after which it began, the task, and
-/// whether it is done.
+/// The current task of the computer in a game.
 #[derive(Debug, Default)]
-pub(super) struct CurrentTask(Option<(usize, TaskKind, JoinHandle<()>)>);
+pub(super) struct CurrentTask(Option<StartedTask>);
+
+#[derive(Debug)]
+struct StartedTask {
+    /// The number of actions that had been played when it was started.
+    plies: usize,
+    kind: TaskKind,
+    handle: JoinHandle<()>,
+}
 
 impl CurrentTask {
     /// Starts the computer's task, if there is one and it is not under way.
@@ -103,27 +106,27 @@ impl CurrentTask {
         if host.is_draining() {
             return;
         }
-        let own_task = ComputerTask::of(room, || host.rematch_id(id));
+        let next = ComputerTask::of(room, || host.rematch_id(id));
         let plies = room.lines().len();
-        if let Some((since, kind, task)) = &self.0 {
-            let is_same = own_task.as_ref().is_some_and(|it| *since == plies && it.kind == *kind);
-            if is_same && !task.is_finished() {
+        if let Some(started) = &self.0 {
+            let is_same = next.as_ref().is_some_and(|it| it.kind == started.kind);
+            if is_same && started.plies == plies && !started.handle.is_finished() {
                 return;
             }
             // Thinking about a position that has changed is abandoned; answers are not.
-            if matches!(kind, TaskKind::Move { .. }) {
-                task.abort();
+            if matches!(started.kind, TaskKind::Move { .. }) {
+                started.handle.abort();
             }
         }
-        self.0 = own_task.map(|own_task| {
-            let kind = own_task.kind.clone();
-            (plies, kind, tokio::spawn(attend(Arc::clone(host), id.to_owned(), own_task)))
+        self.0 = next.map(|task| StartedTask {
+            plies,
+            kind: task.kind.clone(),
+            handle: tokio::spawn(carry_out(Arc::clone(host), id.to_owned(), task)),
         });
     }
 }
 
-/// Carries out a task of the computer.
-async fn attend(host: Arc<Host>, id: String, ComputerTask { token, kind }: ComputerTask) {
+async fn carry_out(host: Arc<Host>, id: String, ComputerTask { token, kind }: ComputerTask) {
     let done = match kind {
         TaskKind::Act(act) => answer(&host, &id, token, act).await,
         TaskKind::Move { level, rules } => take_turn(&host, &id, token, level, rules).await,
@@ -135,7 +138,7 @@ async fn attend(host: Arc<Host>, id: String, ComputerTask { token, kind }: Compu
 
 async fn answer(host: &Arc<Host>, id: &str, token: TokenHash, act: Act) -> Result<(), Problem> {
     let is_rematch = matches!(act, Act::Rematch { .. });
-    let answer = host.step(id, Input::Act { token: Some(token), id: None, act }).await?;
+    let answer = host.step(id, Input::act(token, act)).await?;
     match answer.game.filter(|_| is_rematch) {
         Some(game) => host.make_rematch(id, &game).await,
         None => Ok(()),
@@ -147,7 +150,7 @@ async fn take_turn(
     id: &str,
     token: TokenHash,
     level: u8,
-    rules: Played,
+    rules: RulesKey,
 ) -> Result<(), Problem> {
     let level = Level::new(level).unwrap_or(Level::LOWEST);
     let ruleset = host.ruleset(&rules.hash, &rules.game, &rules.presets).await?;
@@ -160,9 +163,9 @@ async fn take_turn(
             let known = learned.of(rules, &ruleset, &game);
             engine(*game, &known, level)
         };
-        match host.pool.run_all(Lane::Think, THOUGHT, think).await {
+        match host.pool.run_with_budget(Lane::Think, THOUGHT, think).await {
             Ok((Some(found), _)) => break Some(found),
-            // It has ended meanwhile.
+            // The game has ended meanwhile.
             Ok((None, None)) => return Ok(()),
             // There was no time to find an action, or the engine has panicked.
             Ok((None, Some(_))) => break None,
@@ -180,16 +183,15 @@ async fn take_turn(
             tracing::error!(game = id, "the computer could not think: it takes any action");
             // In games without chat the message is refused, and the move follows alone.
             let said = Act::Say(DAZED.to_owned());
-            let _ =
-                host.step(id, Input::Act { token: Some(token.clone()), id: None, act: said }).await;
-            let Some(first) = host.question(id, None, |game| Ok(first(game))).await? else {
+            let _ = host.step(id, Input::act(token.clone(), said)).await;
+            let Some(first) = host.question(id, None, |game| Ok(first_action(game))).await? else {
                 return Ok(());
             };
             first
         }
     };
     let act = Act::Move { uci, expected_ply: Some(ply) };
-    host.step(id, Input::Act { token: Some(token), id: None, act }).await.map(|_| ())
+    host.step(id, Input::act(token, act)).await.map(|_| ())
 }
 
 /// The budget for one action, as a number of requests.
@@ -198,7 +200,7 @@ pub(super) const THOUGHT: usize = 512;
 /// The computer's chat message when it could not think.
 const DAZED: &str = "I could not think that through, so I take the first action that there is.";
 
-fn first(game: &mut Game) -> Option<(String, usize)> {
+fn first_action(game: &mut Game) -> Option<(String, usize)> {
     let action = game.legal_moves().into_iter().next().filter(|_| game.result().is_none())?;
     let text = action_texts(game.world_mut(), &[action]).pop()?;
     Some((text, game.history().len()))

@@ -1,5 +1,4 @@
-//! Eviction of idle games: how long they stay in memory, and how the flags of those whose clocks run still
-//! fall in time.
+//! Eviction of idle games: how long they stay in memory, and how the flags of evicted games still fall in time.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -8,28 +7,23 @@ use tokio::task::JoinSet;
 
 use super::core::Input;
 use super::host::Host;
-use super::library::lock;
 use super::parked::{Due, Running};
 
 /// Maximum time between two checks whether an idle game is to be evicted.
 const LOOK: Duration = Duration::from_secs(5);
-/// The minimum: a game that somebody watches stays, however often it is checked.
+/// Minimum time between two such checks, for games that are idle, but watched, and therefore stay.
 const SHORTEST_LOOK: Duration = Duration::from_millis(10);
 
 impl Host {
     /// Remembers the clocks of a game that leaves memory, and makes sure that its flag falls in time.
     pub(super) fn park(self: &Arc<Self>, id: &str, running: Running) {
-        let mut games = lock(&self.parked.games);
-        games.put(id, running.deadline, running);
-        if !std::mem::replace(&mut games.is_watched, true) {
-            tokio::spawn(watch(Arc::downgrade(self)));
+        if self.parked.park(id, running) {
+            tokio::spawn(watch_flags(Arc::downgrade(self)));
         }
-        drop(games);
-        self.parked.changed.notify_one();
     }
 
-    /// How long an idle game stays in memory: as configured while memory holds at most half of the games that it may
-    /// hold, and less and less the more it holds beyond that.
+    /// How long an idle game stays in memory: as configured while at most half of the maximum number of games are there;
+    /// beyond that, the shorter the more there are.
     pub(super) fn idle_time(&self) -> Duration {
         let (live, most) = (self.live_games(), self.config.live.max(1));
         match live <= most / 2 {
@@ -44,8 +38,8 @@ pub(super) fn time_between_looks(idle: Duration) -> Duration {
     idle.clamp(SHORTEST_LOOK, LOOK)
 }
 
-/// Has the flags of games out of memory fall in time, as long as there are such games and the server runs.
-async fn watch(host: Weak<Host>) {
+/// Makes the flags of evicted games fall in time, until no such game has a running clock or the server stops.
+async fn watch_flags(host: Weak<Host>) {
     loop {
         let Some(host) = host.upgrade().filter(|it| !it.is_draining()) else { return };
         let now = host.now();
@@ -58,25 +52,22 @@ async fn watch(host: Weak<Host>) {
                 let _ = tokio::time::timeout(wait, changed.notified()).await;
             }
             Due::Now(games) => {
-                let mut looks = JoinSet::new();
+                let mut checks = JoinSet::new();
                 for id in games {
-                    let host = Arc::clone(&host);
-                    looks.spawn(async move {
-                        let looked = host.step(&id, Input::Tick).await;
-                        if let Err(problem) = &looked {
-                            tracing::warn!(
-                                game = id,
-                                problem.message,
-                                "a flag that is due did not fall; it is tried again"
-                            );
-                        }
-                        host.parked.checked(&id, now, looked.is_ok());
-                    });
+                    checks.spawn(check_flag(Arc::clone(&host), id, now));
                 }
-                while looks.join_next().await.is_some() {}
+                while checks.join_next().await.is_some() {}
             }
         }
     }
+}
+
+async fn check_flag(host: Arc<Host>, id: String, now: u64) {
+    let checked = host.step(&id, Input::Tick).await;
+    if let Err(problem) = &checked {
+        tracing::warn!(game = id, problem.message, "a due flag did not fall; it is tried again");
+    }
+    host.parked.checked(&id, now, checked.is_ok());
 }
 
 #[cfg(test)]

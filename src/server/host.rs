@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
 
 use super::cluster::Cluster;
-use super::learned::{Engine, Learned, thought};
+use super::learned::{Engine, Learned, think};
 use super::library::{Library, lock};
 use super::live::command::Command;
 use super::metrics::Metrics;
@@ -25,24 +25,24 @@ use super::store::{Journal, Reads, Store, StoreError, Writer};
 use super::time::{Clock, DAY};
 use super::webhooks::WebhookQueues;
 
-/// Capacity of the channel that announces ends of games.
-const ENDINGS: usize = 1_024;
+/// Capacity of each of the channels that announce beginnings and ends of games.
+const ANNOUNCEMENTS: usize = 1_024;
 
 /// The options of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How long a game stays in memory without a request for it or a client that watches it; less while more than half
-    /// of `live` games are there.
+    /// How long a game stays in memory without requests and watchers; less while more than half of `live` games are
+    /// there.
     pub idle: Duration,
     /// How long an answer waits for an event that the request names.
     pub wait: Duration,
     /// Maximum number of games in memory.
     pub live: usize,
-    /// Whether rules may be uploaded. Those that are in the store already are played in any case.
+    /// Whether rules may be uploaded. Rules that are in the store already are played in any case.
     pub uploads: bool,
     /// Milliseconds without an event after which an unfinished game is no longer listed.
     pub abandoned: u64,
-    /// Time for the first turn of a game of a tournament, during which no clock runs. A player that takes longer has lost.
+    /// Time for the first turn of a game of a tournament, during which no clock runs. A player who takes longer loses.
     pub first_turn: Duration,
     /// The engine of the computer player.
     pub engine: Engine,
@@ -57,7 +57,7 @@ impl Default for Config {
             uploads: false,
             abandoned: 14 * DAY,
             first_turn: Duration::from_secs(60),
-            engine: thought,
+            engine: think,
         }
     }
 }
@@ -135,8 +135,8 @@ impl Host {
             cluster: OnceLock::new(),
             pool: Pool::start().map_err(threads)?,
             learned: Arc::default(),
-            begun: broadcast::channel(ENDINGS).0,
-            ended: broadcast::channel(ENDINGS).0,
+            begun: broadcast::channel(ANNOUNCEMENTS).0,
+            ended: broadcast::channel(ANNOUNCEMENTS).0,
             hooks: OnceLock::new(),
         };
         Ok((Arc::new(host), journal))
@@ -173,6 +173,7 @@ impl Host {
         lock(&self.live).clear();
     }
 
+    /// Removes a game whose task has ended from the games in memory.
     pub(super) fn forget_closed(&self, id: &str) {
         let mut live = lock(&self.live);
         if live.get(id).is_some_and(mpsc::Sender::is_closed) {
@@ -180,8 +181,8 @@ impl Host {
         }
     }
 
-    /// Evicts a game if its inbox is empty, and remembers running clocks, so that their flags fall in time.
-    /// If it returns false, the game must go on.
+    /// Evicts a game if its inbox is empty, and remembers running clocks, so that their flags fall in time. Returns
+    /// whether it was evicted.
     pub(super) fn evict(
         self: &Arc<Self>,
         id: &str,
@@ -195,7 +196,9 @@ impl Host {
             return false;
         }
         inbox.close();
-        running.into_iter().for_each(|it| self.park(id, it));
+        if let Some(running) = running {
+            self.park(id, running);
+        }
         if is_listed {
             live.remove(id);
         }

@@ -19,16 +19,12 @@ pub(super) fn spelled(bytes: &[u8]) -> String {
 
 /// 75 random bits, five a letter, as a link can hold them and a person can copy them.
 pub(super) fn new_id() -> Result<String, Problem> {
-    let mut bytes = [0; ID_LETTERS];
-    random(&mut bytes)?;
-    Ok(spelled(&bytes))
+    Ok(spelled(&random::<ID_LETTERS>()?))
 }
 
 /// A secret of 256 random bits, in hexadecimal.
 pub(super) fn new_token() -> Result<String, Problem> {
-    let mut bytes = [0; 32];
-    random(&mut bytes)?;
-    Ok(HEXLOWER.encode(&bytes))
+    Ok(HEXLOWER.encode(&random::<32>()?))
 }
 
 /// A number below `count`, derived from a token, which is random already.
@@ -41,8 +37,10 @@ pub(super) fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
 }
 
-fn random(bytes: &mut [u8]) -> Result<(), Problem> {
-    getrandom::fill(bytes).map_err(|error| {
+fn random<const N: usize>() -> Result<[u8; N], Problem> {
+    let mut bytes = [0; N];
+    let filled = getrandom::fill(&mut bytes);
+    filled.map(|()| bytes).map_err(|error| {
         tracing::error!(%error, "no random numbers");
         failed()
     })

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::library::lock;
+use super::library::{RulesKey, lock};
 use crate::game::{Allowance, Game};
 use crate::moves::action_texts;
 use crate::opponent::{Knowledge, Lessons, Level, Opponent};
@@ -17,21 +17,13 @@ const REMEMBERED: usize = 32;
 const LESSONS: Lessons =
     Lessons { actions: 200_000, longest: 200, time: Some(Duration::from_secs(2)) };
 
-/// The key of a rule set: the hash of its rules, the game's name, its presets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Played {
-    pub(super) hash: String,
-    pub(super) game: String,
-    pub(super) presets: Vec<String>,
-}
-
 /// Knowledge about games, by rule set; the oldest is dropped first.
 #[derive(Debug, Default)]
-pub(super) struct Learned(Mutex<VecDeque<(Played, Arc<Knowledge>)>>);
+pub(super) struct Learned(Mutex<VecDeque<(RulesKey, Arc<Knowledge>)>>);
 
 impl Learned {
     /// The knowledge about a game, learned if need be, always from its usual start position.
-    pub(super) fn of(&self, rules: Played, ruleset: &Ruleset, game: &Game) -> Arc<Knowledge> {
+    pub(super) fn of(&self, rules: RulesKey, ruleset: &Ruleset, game: &Game) -> Arc<Knowledge> {
         if let Some((_, known)) = lock(&self.0).iter().find(|it| it.0 == rules) {
             return Arc::clone(known);
         }
@@ -53,8 +45,8 @@ impl Learned {
 /// Finds the computer's action: its text, and the number of actions before it; `None` if the game is over.
 pub type Engine = fn(Game, &Knowledge, Level) -> Option<(String, usize)>;
 
-/// The engine that is used if no other is: `opponent`.
-pub(super) fn thought(
+/// The default engine: `opponent`.
+pub(super) fn think(
     mut game: Game,
     knowledge: &Knowledge,
     level: Level,

@@ -15,8 +15,8 @@ use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 const COMPILED: usize = 96 << 20;
 /// Maximum size of the cache of catalogues, in bytes.
 const CATALOGUES: usize = 32 << 20;
-/// An estimate of the bytes of a catalogue besides its own texts. It is a copy of the one that it builds on, and
-/// shares only the texts with it.
+/// An estimate of the bytes of a catalogue besides its own texts. A catalogue that builds on another is a copy of the
+/// other, and shares only the texts with it.
 const ENTRIES: usize = 256 << 10;
 
 /// A cache of limited size in bytes, which evicts the least recently used entries.
@@ -66,12 +66,11 @@ impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
 /// Rule texts as they are stored: files on top of others.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Texts {
-    /// The hash of the texts below, if there are any.
+    /// The hash of the texts that these build on; `None` for those of a package.
     pub base: Option<String>,
     /// Paths and texts.
     pub files: Vec<(String, String)>,
-    /// Whether they come from a folder of this machine, not from an upload. False for a package's own, which are
-    /// known by having no base.
+    /// Whether they come from a folder of this machine: neither from an upload nor from a package.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trusted: bool,
 }
@@ -83,19 +82,37 @@ impl Texts {
         (blake3::hash(text.as_bytes()).to_hex().to_string(), text)
     }
 
-    /// Whether they were uploaded.
+    /// The texts of a stored form; `None` if it is damaged and has another hash: such texts might build on themselves.
+    pub(super) fn from_stored(hash: &str, text: &str) -> Option<Self> {
+        let texts: Self = serde_json::from_str(text).ok()?;
+        (texts.stored().0 == hash).then_some(texts)
+    }
+
+    /// Whether the texts were uploaded.
     pub(super) fn is_foreign(&self) -> bool {
         self.base.is_some() && !self.trusted
     }
 
-    /// The estimated size of a catalogue of them, in bytes.
+    /// The estimated size of a catalogue of these texts, in bytes.
     fn bytes(&self) -> usize {
         ENTRIES + self.files.iter().map(|it| it.1.len()).sum::<usize>()
     }
 }
 
-/// The key of a compiled rule set: the hash of its texts, the game, the presets.
-type Key = (String, String, Vec<String>);
+/// The key of a compiled rule set.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct RulesKey {
+    /// The hash of the rule texts.
+    pub(super) hash: String,
+    pub(super) game: String,
+    pub(super) presets: Vec<String>,
+}
+
+impl RulesKey {
+    fn new(hash: &str, game: &str, presets: &[String]) -> Self {
+        Self { hash: hash.to_owned(), game: game.to_owned(), presets: presets.to_vec() }
+    }
+}
 
 /// Rules that the server offers, with their hash.
 #[derive(Debug)]
@@ -121,11 +138,11 @@ pub struct Library {
     own: Mutex<Arc<Offer>>,
     /// The catalogues of other texts, and whether they were uploaded.
     catalogues: Mutex<Cache<String, (Arc<Catalogue>, bool)>>,
-    compiled: Mutex<Cache<Key, Arc<Ruleset>>>,
+    compiled: Mutex<Cache<RulesKey, Arc<Ruleset>>>,
 }
 
 impl Library {
-    /// Bytes of the programs, in use or cached, of this package's catalogue and of those that build on it.
+    /// Bytes of the programs, in use or cached, of this package's catalogue and of catalogues that build on it.
     #[doc(hidden)]
     pub fn program_bytes(&self) -> usize {
         self.package.catalogue.program_bytes()
@@ -180,11 +197,11 @@ impl Library {
         Ok(Offer::new(texts, catalogue))
     }
 
-    /// Offers other rules from now on. Games go on by those that they began with.
+    /// Offers other rules from now on. Games under way keep theirs.
     #[doc(hidden)]
     pub fn offer(&self, offer: Arc<Offer>) {
         let mut own = lock(&self.own);
-        // The earlier ones are in the cache before they are replaced, so that they are always found.
+        // The earlier rules are in the cache before they are replaced, so that they are always found.
         if own.texts.base.is_some() {
             let known = (Arc::clone(&own.catalogue), false);
             lock(&self.catalogues).put(own.hash.clone(), known, own.texts.bytes());
@@ -251,14 +268,13 @@ impl Library {
     /// A game with presets, if it is compiled and still in the cache.
     #[doc(hidden)]
     pub fn known(&self, rules: &str, game: &str, presets: &[String]) -> Option<Arc<Ruleset>> {
-        let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
-        lock(&self.compiled).get(&key)
+        lock(&self.compiled).get(&RulesKey::new(rules, game, presets))
     }
 
     /// A game with presets, compiled. Takes some milliseconds the first time.
     ///
     /// # Errors
-    /// The game cannot be loaded; if the texts are not known, it counts as a game that there is not.
+    /// The game cannot be loaded. If the texts are unknown, so is the game.
     pub fn load(
         &self,
         rules: &str,
@@ -268,11 +284,11 @@ impl Library {
         if let Some(known) = self.known(rules, game, presets) {
             return Ok(known);
         }
-        let key = (rules.to_owned(), game.to_owned(), presets.to_vec());
         let unknown = || LoadError::Game { name: game.to_owned(), near: None };
         let catalogue = self.catalogue(rules).ok_or_else(unknown)?;
         let ruleset = Arc::new(catalogue.load(game, presets)?);
-        lock(&self.compiled).put(key, Arc::clone(&ruleset), ruleset.plan().heap_bytes());
+        let (key, bytes) = (RulesKey::new(rules, game, presets), ruleset.plan().heap_bytes());
+        lock(&self.compiled).put(key, Arc::clone(&ruleset), bytes);
         Ok(ruleset)
     }
 }

@@ -91,7 +91,7 @@ impl Default for Limits {
 #[derive(Debug)]
 struct Meter {
     counts: DefaultKeyedRateLimiter<Payer>,
-    /// Networks beyond the first [`PAYERS`], counted together by a wider network, of which there are few.
+    /// Networks beyond the first [`PAYERS`], counted by their wider networks, of which there are few.
     wide: DefaultKeyedRateLimiter<Payer>,
 }
 

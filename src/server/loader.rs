@@ -1,20 +1,18 @@
 //! Games from the store: a room made of a snapshot and the log, or of the log alone.
 //!
-//! Deliberately absent: when a game is loaded (`host`), and what it stores afterwards (`live`).
+//! Deliberately absent: when a game is loaded (`registry`), and what it stores afterwards (`live`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
-
 use super::begin::{restore_snapshot, start};
 use super::board::Board;
-use super::core::{Event, LogEntry, Room, created};
+use super::core::{Event, LogEntry, Room, setup_of};
 use super::host::Host;
 use super::problem::Problem;
 use super::store::{Store, StoreError, StoredEvent};
 
-/// Time after which the rest of a game is replayed in another job.
+/// Time after which the rest of a log is replayed in another job.
 const PART: Duration = Duration::from_millis(100);
 
 #[doc(hidden)]
@@ -26,33 +24,43 @@ impl Host {
     ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
         let game = id.to_owned();
         let read = move |store: &mut dyn Store| Ok((store.snapshot(&game)?, store.read(&game, 0)?));
-        let (mut snapshot, rows) = self.reads().ask(read).await?;
-        let log = entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)?;
+        let (snapshot, rows) = self.reads().ask(read).await?;
+        let log = Arc::new(entries(id, &rows.ok_or_else(|| Problem::no_game(id))?)?);
+        let mut room = self.replay(id, &log, snapshot).await?;
+        match self.parked.timing(id, room.v()) {
+            Some(timing) => room.restore_clocks(timing),
+            // The time since the last event was not measured here: no side is charged for it.
+            None => room.resume(self.now()),
+        }
+        Ok((room, Arc::unwrap_or_clone(log)))
+    }
+
+    /// The room of a log. Each event once fitted the time and the budget of one request, but a game may have thousands of
+    /// them: it is replayed in parts, each of which is a job of its own.
+    async fn replay(
+        self: &Arc<Self>,
+        id: &str,
+        log: &Arc<Vec<LogEntry>>,
+        mut snapshot: Option<(u64, String)>,
+    ) -> Result<Room<Board>, Problem> {
         let damaged = |what: String| {
             tracing::error!(game = id, what, "a log that cannot be replayed");
-            let status = StatusCode::INTERNAL_SERVER_ERROR;
-            Problem::new(status, "log_damaged", format!("game {id}: {what}"))
+            Problem::log_damaged(format!("game {id}: {what}"))
         };
-        let Some(setup) = created(&log) else {
-            return Err(damaged("the log has no beginning".to_owned()));
-        };
+        let setup = setup_of(log).ok_or_else(|| damaged("the log has no beginning".to_owned()))?;
         self.know_rules(&setup.rules).await?;
         let ruleset = self.ruleset(&setup.rules, &setup.game, &setup.presets).await?;
         let catalogue = self.catalogue_of(&setup.rules)?;
-        let setup = setup.clone();
         let switches = log.iter().any(|it| matches!(it.event, Event::PresetsChanged { .. }));
         let lane = match switches {
             true => self.slow_lane(&setup.rules),
             false => self.lane(&setup.rules),
         };
-        let log = Arc::new(log);
         let mut begun = None::<Room<Board>>;
-        // Each event once fitted the time and the budget of one request, but a game may have thousands of them: it is
-        // replayed in parts, each of which is a job of its own.
-        let mut room = loop {
+        loop {
             let (ruleset, catalogue, setup) =
-                (ruleset.clone(), Arc::clone(&catalogue), setup.clone());
-            let (all, kept, from) = (Arc::clone(&log), snapshot.clone(), begun.take());
+                (Arc::clone(&ruleset), Arc::clone(&catalogue), setup.clone());
+            let (all, kept, from) = (Arc::clone(log), snapshot.clone(), begun.take());
             let part = move || -> Result<_, Problem> {
                 let started = Instant::now();
                 let is_enough = || started.elapsed() >= PART;
@@ -67,23 +75,15 @@ impl Host {
                 };
                 Ok(room.replay_some(&all, is_enough).map(|()| room))
             };
-            let requests = 1 + log.len();
-            let (replayed, ran_out) = self.pool.run_all(lane, requests, part).await?;
+            let (replayed, ran_out) = self.pool.run_with_budget(lane, 1 + log.len(), part).await?;
             match ran_out.map_or(replayed, Err)? {
-                Ok(room) if room.unseen(&log).is_empty() => break room,
+                Ok(room) if room.unseen(log).is_empty() => return Ok(room),
                 Ok(room) => begun = Some(room),
-                // What a snapshot led to is not what the log says: all of it is played again.
+                // The log does not go on from the snapshot: all of it is played again.
                 Err(_) if snapshot.is_some() => snapshot = None,
                 Err((v, why)) => return Err(damaged(format!("event {v}: {}", why.sentence))),
             }
-        };
-        let log = Arc::unwrap_or_clone(log);
-        match self.parked.timing(id, room.v()) {
-            Some(timing) => room.restore_clocks(timing),
-            // The time since its last event was not measured here: no side is charged for it.
-            None => room.resume(self.now()),
         }
-        Ok((room, log))
     }
 }
 

@@ -21,16 +21,17 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn created(&self) {
+    pub(super) fn game_created(&self) {
         self.games.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a move that was made durable, or refused.
-    pub(super) fn moved(&self, accepted: bool, took: Duration) {
-        if !accepted {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
+    /// Counts a refused move.
+    pub(super) fn move_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a durable move, and the time from when its game took it up.
+    pub(super) fn moved(&self, took: Duration) {
         self.moves.fetch_add(1, Ordering::Relaxed);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let bucket = BUCKETS.iter().position(|&it| micros <= it).unwrap_or(BUCKETS.len());
@@ -56,9 +57,9 @@ impl Metrics {
         self.sockets.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// All counters as text. `live` is the number of games in memory, `open` of sockets and streams.
+    /// All counters as text. `live` is the number of games in memory, `open` the number of open sockets and streams.
     pub(super) fn text(&self, live: usize, open: usize) -> String {
-        let of = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut text = String::new();
         let mut line = |name: &str, kind: &str, help: &str, value: u64| {
             // Writing to a string does not fail.

@@ -15,7 +15,7 @@ use super::web::Web;
 /// Maximum number of unread reports.
 pub(super) const REPORTS: usize = 1_000;
 /// Maximum number of characters of a report.
-pub(super) const REPORT: usize = 500;
+pub(super) const REPORT_LENGTH: usize = 500;
 /// Maximum number of accounts that one account can block.
 const BLOCKS: usize = 200;
 
@@ -31,6 +31,7 @@ pub struct Report {
     pub text: String,
 }
 
+/// The prefix of the keys of reports. The game's id and a word for the reporter follow.
 pub(super) const KEY: &str = "report ";
 
 /// The unread reports, in the order of the ids of their games. Those that cannot be read are left out.

@@ -12,8 +12,10 @@ use axum::http::uri::{Authority, Uri};
 /// The accepted names and origins, besides this machine's own.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
+    /// The listed hosts, and those of the listed origins.
     hosts: Vec<String>,
     origins: Vec<String>,
+    /// The origins whose pages may show games in frames.
     frames: Vec<String>,
 }
 

@@ -1,14 +1,12 @@
 //! New games: from options, and as rematches.
 //!
-//! A game is stored, and owned by this node, before its id is returned. Deliberately absent: what its first facts are
-//! (`begin`), and the requests for it (`api`, `pairing`, `tournament`).
+//! A game is stored, and owned by this node, before its id is returned. Deliberately absent: its first facts (`begin`),
+//! and the requests for it (`api`, `lichess`, `pairing`, `tournament`).
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
-
 use super::begin::begin;
-use super::core::{Event, created};
+use super::core::{Event, seats_of, setup_of};
 use super::host::Host;
 use super::ids::{ID_LETTERS, new_id, spelled};
 use super::loader::payload;
@@ -39,8 +37,7 @@ impl Host {
         options: GameOptions,
     ) -> Result<(), Problem> {
         if self.is_draining() || self.live_games() >= self.config.live {
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "server_full", "no new games at the moment"));
+            return Err(Problem::not_now("server_full", "no new games at the moment"));
         }
         let rules = options.rules.clone().unwrap_or_else(|| self.library.own_hash());
         self.know_rules(&rules).await?;
@@ -50,35 +47,33 @@ impl Host {
             true => self.lane(&rules),
             false => self.slow_lane(&rules),
         };
-        let (now, set, requests) =
-            (self.now(), Arc::clone(&ruleset), 1 + options.import.past.len());
-        let make = move || begin(now, &set, catalogue, rules, options);
-        let (made, ran_out) = self.pool.run_all(lane, requests, make).await?;
+        let kind = ruleset.game().name.clone();
+        let (now, requests) = (self.now(), 1 + options.import.past.len());
+        let make = move || begin(now, &ruleset, catalogue, rules, options);
+        let (made, ran_out) = self.pool.run_with_budget(lane, requests, make).await?;
         let (room, entries) = ran_out.map_or(made, Err)?;
-        let summary = summary(id, &room);
-        let payloads = entries.iter().map(payload).collect();
         let node = self.cluster().map(|it| Arc::clone(it.leases.node()));
         let lease = node.map(|node| Lease { node, epoch: 1 });
         let append = Append {
             game: id.to_owned(),
             expected: 0,
-            payloads,
-            summary,
+            payloads: entries.iter().map(payload).collect(),
+            summary: summary(id, &room),
             snapshot: None,
             lease: lease.clone(),
             empty_records: empty_records(id, &room, &entries),
         };
         self.writer.append(append).await??;
         self.announce(id, &room, &entries);
-        self.metrics.created();
-        tracing::info!(game = id, kind = ruleset.game().name, "a game is made");
+        self.metrics.game_created();
+        tracing::info!(game = id, kind, "a game is made");
         self.adopt(id, room, &entries, lease);
         Ok(())
     }
 
     /// The id of the rematch: always the same, so that two requests at once get one game.
     pub fn rematch_id(&self, id: &str) -> String {
-        // Whoever knows the first game's id can find this one: they may see both games. Nobody else can guess it.
+        // Those who know the first game's id may see both games, so they may find this id. Nobody else can guess it.
         let hash = blake3::hash(format!("rematch of {id}").as_bytes());
         spelled(&hash.as_bytes()[..ID_LETTERS])
     }
@@ -87,19 +82,16 @@ impl Host {
     /// If the rematch is there already, it stays as it is.
     ///
     /// # Errors
-    /// As [`Host::create`], or there is no first game.
+    /// As [`Host::create`], or there is no game `id`.
     pub async fn make_rematch(self: &Arc<Self>, id: &str, rematch: &str) -> Result<(), Problem> {
         let wanted = rematch.to_owned();
         if self.reads().ask(move |store| store.summary(&wanted)).await?.is_some() {
             return Ok(());
         }
         let log = self.log(id).await?;
-        let Some(setup) = created(&log) else { return Err(Problem::no_game(id)) };
+        let Some(setup) = setup_of(&log) else { return Err(Problem::no_game(id)) };
         let sides = setup.sides.len().max(1);
-        let seats = log.iter().filter_map(|it| match &it.event {
-            Event::Seated { side, seat } => Some(((side + 1) % sides, seat.clone())),
-            _ => None,
-        });
+        let seats = seats_of(&log).map(|(side, seat)| ((side + 1) % sides, seat.clone()));
         let options = GameOptions {
             game: setup.game.clone(),
             presets: setup.presets.clone(),

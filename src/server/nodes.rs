@@ -1,5 +1,5 @@
-//! A host as one of several nodes on a store: it reads what others append, answers their requests, sends them who
-//! is present here, and releases its games when it stops.
+//! A host as one of several nodes on a store: it reads events that other nodes append, answers their requests, tells
+//! them who is present here, and releases its games when it stops.
 //!
 //! Deliberately absent: the messages (`cluster`), and which node owns a game (`store::lease`, `live`).
 
@@ -55,7 +55,7 @@ impl Host {
     fn handle(self: &Arc<Self>, text: &str) {
         let Some(cluster) = self.cluster() else { return };
         match serde_json::from_str(text) {
-            Ok(Message::Answer { number, done }) => cluster.answered(number, done),
+            Ok(Message::Answer { number, done }) => cluster.deliver_answer(number, done),
             Ok(Message::Ask { from, number, game, input }) => {
                 let host = Arc::clone(self);
                 tokio::spawn(async move { host.serve_node(&from, number, &game, input).await });
@@ -74,7 +74,7 @@ impl Host {
         let answer = self.ask(game, |reply| Command::PassedOn { input, reply }).await;
         let done = Done::of(answer.flatten().transpose());
         let Some(cluster) = self.cluster() else { return };
-        // A node that gets no answer asks again if the game has another owner by then, or else gives up.
+        // A node that gets no answer asks again if the game has another owner by then, and gives up otherwise.
         match cluster.answer(from, number, done).await {
             Ok(true) => {}
             Ok(false) => tracing::warn!(game, "an answer is too long for another node"),
@@ -94,13 +94,13 @@ impl Host {
     }
 }
 
-/// Notifies a game that the store may have events up to the one of this number. The game is not waited for, since it
-/// may itself wait for other nodes.
+/// Notifies a game that the store may have its events up to number `seq`. Does not wait for the game, which may itself
+/// wait for other nodes.
 fn notify(inbox: &mpsc::Sender<Box<Command>>, seq: u64) {
     let news = Box::new(Command::News { seq });
     if let Err(mpsc::error::TrySendError::Full(news)) = inbox.try_send(news) {
         let inbox = inbox.clone();
-        // A game that was evicted at this moment is read again anyway.
+        // A game that is evicted meanwhile reads the store anyway when it is loaded again.
         tokio::spawn(async move { drop(inbox.send(news).await) });
     }
 }

@@ -1,8 +1,8 @@
-//! Pairing: an account that asks for a rated game is paired with the nearest in rating that waits for the
-//! same game.
+//! Pairing: an account that asks for a rated game is paired with the account nearest in rating that waits for the same
+//! game.
 //!
-//! A waiting account has a game with a free seat, and a record that names it. To pair with it is to change
-//! the record, which only one request can do, on whichever node. Two accounts that begin to wait at the same
+//! A waiting account has a game with a free seat, and a record that names the game. To pair with this account is to
+//! change the record, which only one request can do, on whichever node. Two accounts that begin to wait at the same
 //! moment find each other as well: each looks again after writing its own record, and changes both.
 //! Deliberately absent: guests, who have no ratings.
 
@@ -28,7 +28,7 @@ const EAGER: u64 = 60 * 1000;
 const NEAR: f64 = 300.0;
 /// Maximum number of requests that are examined.
 const EXAMINED: usize = 200;
-/// Maximum number of attempts to take a free seat: one that is found may be taken meanwhile.
+/// Maximum number of attempts to take a free seat, which another player may take at the same moment.
 const TRIES: usize = 5;
 
 /// The wanted game.
@@ -65,7 +65,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// How long it has waited, in milliseconds.
+    /// How long the account has waited, in milliseconds.
     fn waited(&self, now: u64) -> u64 {
         now.saturating_sub(self.at)
     }
@@ -75,7 +75,7 @@ impl Waiting {
         self.waited(now) > PATIENCE
     }
 
-    /// The record as its game is now; `None` if that was called off. A player may have come by the game's link.
+    /// The record as its game is now; `None` if the game is over. A player may have joined it by its link.
     fn checked(self, store: &mut dyn Store) -> Result<Option<Self>, StoreError> {
         let state = store.summary(&self.game)?.map(|it| it.state);
         Ok(match state {
@@ -86,13 +86,25 @@ impl Waiting {
     }
 }
 
-/// A request: the account, and the prefix of the keys of all requests for the same game.
+/// A request for an opponent.
 #[derive(Debug, Clone)]
 struct Asking {
+    /// The id of the account.
     id: String,
     rules: String,
+    /// The prefix of the keys of all requests for the same game.
     prefix: String,
     now: u64,
+}
+
+/// A waiting account that may be paired with.
+struct Candidate {
+    /// The difference of ratings.
+    distance: f64,
+    key: String,
+    /// The record as text.
+    text: String,
+    waiting: Waiting,
 }
 
 impl Asking {
@@ -100,8 +112,8 @@ impl Asking {
         format!("{}{}", self.prefix, self.id)
     }
 
-    /// The record of the account's own waiting game, if it has one. It is removed if there is an opponent, or the game
-    /// is over.
+    /// The record of the account's own waiting game, if it has one. The record is removed if there is an opponent, or
+    /// the request or the game is over.
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
         let Some(text) = store.record(&self.key())? else { return Ok(None) };
         let own: Option<Waiting> = serde_json::from_str(&text).ok();
@@ -118,34 +130,36 @@ impl Asking {
     /// Pairs with the nearest waiting account, and takes this account off the list. Returns the game to join.
     fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
         let rating = rating::current(store, &self.id, &self.rules)?;
-        let mut near = Vec::new();
+        let mut candidates = Vec::new();
         for (key, text) in store.records(&self.prefix, "", EXAMINED)? {
-            let Ok(it) = serde_json::from_str::<Waiting>(&text) else { continue };
-            let id = key[self.prefix.len()..].to_owned();
-            if it.is_met && !it.is_over(self.now) {
+            let Ok(waiting) = serde_json::from_str::<Waiting>(&text) else { continue };
+            let is_over = waiting.is_over(self.now);
+            if waiting.is_met && !is_over {
                 continue;
             }
-            let it = if it.is_over(self.now) { None } else { it.checked(store)? };
-            let Some(it) = it else {
+            let current = if is_over { None } else { waiting.checked(store)? };
+            let Some(waiting) = current else {
                 store.change(&[Change { key, from: Some(text), to: None }])?;
                 continue;
             };
-            if !it.is_met && id != self.id && !is_blocked(store, &self.id, &id)? {
-                let apart = (it.rating - rating).abs();
-                if apart <= NEAR || it.waited(self.now) > EAGER {
-                    near.push((apart, key, text, it));
-                }
+            let id = &key[self.prefix.len()..];
+            if waiting.is_met || id == self.id || is_blocked(store, &self.id, id)? {
+                continue;
+            }
+            let distance = (waiting.rating - rating).abs();
+            if distance <= NEAR || waiting.waited(self.now) > EAGER {
+                candidates.push(Candidate { distance, key, text, waiting });
             }
         }
-        near.sort_by(|one, other| one.0.total_cmp(&other.0));
+        candidates.sort_by(|one, other| one.distance.total_cmp(&other.distance));
         let own = store.record(&self.key())?;
         let known = own.as_deref().and_then(|it| serde_json::from_str::<Waiting>(it).ok());
         if known.is_some_and(|it| it.is_met) {
             // Another request was faster: the account is sent the game when it asks again.
             return Ok(None);
         }
-        for (_, key, text, it) in near {
-            let met = Waiting { is_met: true, ..it };
+        for Candidate { key, text, waiting, .. } in candidates {
+            let met = Waiting { is_met: true, ..waiting };
             let to = serde_json::to_string(&met).ok();
             let mut changes = vec![Change { key, from: Some(text), to }];
             if own.is_some() {
@@ -219,7 +233,7 @@ impl Web {
         if let Some(it) = own.as_ref().filter(|it| it.is_met) {
             return Ok(Paired::new(it.game.clone(), true));
         }
-        if let Some(id) = self.met(account, &asking).await? {
+        if let Some(id) = self.take_opposite_seat(account, &asking).await? {
             if let Some(it) = own {
                 self.leave(account, &it.game).await;
             }
@@ -231,7 +245,7 @@ impl Web {
         let id = self.host.create(options).await?;
         let (looking, made) = (asking.clone(), id.clone());
         self.host.reads().ask(move |store| looking.wait(store, &made)).await?;
-        match self.met(account, &asking).await? {
+        match self.take_opposite_seat(account, &asking).await? {
             None => Ok(Paired::new(id, false)),
             Some(other) => {
                 self.leave(account, &id).await;
@@ -240,22 +254,26 @@ impl Web {
         }
     }
 
-    /// Aborts the game that an account has waited in, which is no longer needed. If another player has just
-    /// joined it by its link, it goes on.
+    /// Aborts the game that an account has waited in, which is no longer needed, unless another player has just joined it
+    /// by its link.
     async fn leave(&self, account: &Account, id: &str) {
         let game = id.to_owned();
         let found = self.host.reads().ask(move |store| store.summary(&game)).await;
         if found.is_ok_and(|it| it.is_none_or(|it| it.state != GameState::Waiting)) {
             return;
         }
-        let (token, act) = (Some(account.token.clone()), Act::Abort);
-        if let Err(problem) = self.host.step(id, Input::Act { token, id: None, act }).await {
+        let abort = Input::act(account.token.clone(), Act::Abort);
+        if let Err(problem) = self.host.step(id, abort).await {
             tracing::debug!(game = id, problem.message, "a game that waited goes on");
         }
     }
 
-    /// Takes the seat opposite a waiting player. Returns the game.
-    async fn met(&self, account: &Account, asking: &Asking) -> Result<Option<String>, Problem> {
+    /// Takes the seat opposite a waiting player. Returns the game; `None` if nobody waits.
+    async fn take_opposite_seat(
+        &self,
+        account: &Account,
+        asking: &Asking,
+    ) -> Result<Option<String>, Problem> {
         for _ in 0..TRIES {
             let looking = asking.clone();
             let found = self.host.reads().ask(move |store| looking.meet(store)).await?;

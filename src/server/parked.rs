@@ -1,8 +1,8 @@
-//! Evicted games with a running clock: the clocks, and when each flag falls. A flag falls in time even if
-//! nothing requests the game, and the clocks of a game that is loaded again have run on meanwhile.
+//! Evicted games with a running clock: the clocks, and when each flag falls. A flag falls in time even if nothing
+//! requests the game, and the clocks of a game that is loaded again have run on meanwhile.
 //!
-//! Deadlines are kept in memory only. After a restart a game's clock goes on
-//! when the game is next asked for: the time between is charged to neither side.
+//! Deadlines are kept in memory only. After a restart a game's clock goes on at the next request for the game: the time
+//! between is charged to no side.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -13,18 +13,18 @@ use tokio::sync::Notify;
 use super::core::Timing;
 use super::library::lock;
 
-/// Maximum number of games that are remembered; beyond it those whose flags fall last are forgotten: their
-/// clocks go on as after a restart.
+/// Maximum number of games that are remembered. Beyond it, games whose flags fall last are forgotten: their clocks go on
+/// as after a restart.
 const GAMES: usize = 500_000;
 /// Maximum number of games whose flags are handled at a time.
 const AT_ONCE: usize = 8;
 /// Time to wait after a flag could not be stored, in milliseconds.
 const AGAIN: u64 = 5_000;
 
-/// A game's clocks as they run.
+/// The running clocks of an evicted game.
 #[derive(Debug, Clone)]
 pub(super) struct Running {
-    /// The game's last event when it was evicted. A game that has a later one was loaded since.
+    /// The number of the game's last event when it was evicted. A game that has a later event was loaded since.
     pub(super) v: u64,
     pub(super) timing: Timing,
     /// When the flag falls.
@@ -34,21 +34,23 @@ pub(super) struct Running {
 /// Games whose clocks run while they are out of memory.
 #[derive(Debug, Default)]
 pub(super) struct Parked {
-    pub(super) games: Mutex<Games>,
+    games: Mutex<Games>,
     pub(super) changed: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Games {
-    /// With the time at which each is to be checked.
+struct Games {
+    /// By id, with the time at which each game is to be checked.
     all: HashMap<String, (u64, Running)>,
+    /// The games by the time at which they are to be checked.
     queue: BTreeSet<(u64, String)>,
-    /// Whether a task waits for the first of the queue.
-    pub(super) is_watched: bool,
+    /// Whether a task waits for the first game of the queue.
+    is_watched: bool,
 }
 
 impl Games {
-    pub(super) fn put(&mut self, id: &str, due: u64, running: Running) {
+    /// Remembers a game, to be checked at the time `due`.
+    fn put(&mut self, id: &str, due: u64, running: Running) {
         self.remove(id);
         self.queue.insert((due, id.to_owned()));
         self.all.insert(id.to_owned(), (due, running));
@@ -70,19 +72,28 @@ impl Games {
 pub(super) enum Due {
     /// Check these games, whose flags may have fallen.
     Now(Vec<String>),
-    /// Wait for so long.
+    /// Wait for this time.
     In(Duration),
     /// End: no clock runs.
     Nothing,
 }
 
 impl Parked {
-    /// The clocks of a game, if its last event is still this one.
+    /// Remembers a game. Returns whether a task that waits for flags must be started.
+    pub(super) fn park(&self, id: &str, running: Running) -> bool {
+        let mut games = lock(&self.games);
+        games.put(id, running.deadline, running);
+        self.changed.notify_one();
+        !std::mem::replace(&mut games.is_watched, true)
+    }
+
+    /// The clocks of a game, if its last event is still `v`.
     pub(super) fn timing(&self, id: &str, v: u64) -> Option<Timing> {
         let games = lock(&self.games);
         games.all.get(id).filter(|it| it.1.v == v).map(|it| it.1.timing.clone())
     }
 
+    /// What to do next. A task that gets [`Due::Nothing`] must end: the next game that is parked starts another one.
     pub(super) fn due(&self, now: u64) -> Due {
         let mut games = lock(&self.games);
         let Some(first) = games.queue.first().map(|it| it.0) else {
@@ -96,7 +107,7 @@ impl Parked {
         Due::Now(fallen.map(|it| it.1.clone()).collect())
     }
 
-    /// Notes that a game was checked. It is forgotten; if the check failed, it is checked again after a while. If
+    /// Forgets a game after a check that began at `now`; if the check failed, the game is checked again after a while. If
     /// the game has been parked again since, that entry stays.
     pub(super) fn checked(&self, id: &str, now: u64, has_succeeded: bool) {
         let mut games = lock(&self.games);

@@ -3,10 +3,10 @@
 //! a deadline.
 //!
 //! There are four lanes, so that short jobs do not wait for long ones: moves and views of games under rules that were
-//! not uploaded (of this package, an earlier one, or a folder of this machine); longer jobs under these rules (compiling,
-//! explaining, importing games); everything about uploaded rules; and the computer's moves. A job has one allowance of
-//! steps. Its rules are stopped when the allowance is used up, when its deadline has passed, or when its client no
-//! longer waits. Deliberately absent: what the jobs do.
+//! not uploaded (those of this package, of an earlier one, or of a folder of this machine); longer jobs under these rules
+//! (compiling, explaining, importing games); everything about uploaded rules; and the computer's moves. A job has one
+//! allowance of steps. Its rules are stopped when the allowance is used up, when the deadline has passed, or when the
+//! client no longer waits. Deliberately absent: what the jobs do.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,9 +26,9 @@ use crate::game::{Allowance, Resource, Stop};
 pub(super) enum Lane {
     /// Moves and views under rules that were not uploaded; making and loading most of the games, too.
     Play,
-    /// Longer jobs under rules that were not uploaded, or under none.
+    /// Longer jobs under rules that were not uploaded, and jobs without rules.
     Work,
-    /// All jobs under uploaded rules, but for the computer's moves.
+    /// All jobs under uploaded rules, except for the computer's moves.
     Foreign,
     /// The computer's moves.
     Think,
@@ -88,7 +88,7 @@ enum Undone {
 }
 
 struct Job {
-    /// Runs the job and answers its caller; given an error, it only passes that on.
+    /// Runs the job and answers its caller. Given an error, it only passes the error on.
     work: Box<dyn FnOnce(Result<(), Undone>) + Send>,
     stop: Stop,
     since: Instant,
@@ -110,6 +110,7 @@ struct Queue {
 }
 
 impl Queue {
+    /// Waits for the next job; `None` when the queue is closed and empty.
     fn next(&self) -> Option<Job> {
         let mut waiting = lock(&self.waiting);
         loop {
@@ -123,20 +124,21 @@ impl Queue {
         }
     }
 
-    /// Runs jobs until the queue is closed; those that still wait then are refused.
+    /// Runs jobs until the queue is closed, and refuses the jobs that still wait then.
     fn serve(&self, thread: usize) {
         while let Some(Job { work, stop, since }) = self.next() {
-            // Listed before the check whether the queue is closed: `close` closes it, and then stops what is listed.
+            // Listed before `is_closed` is asked, since `close` first closes the queue and then stops the listed jobs:
+            // no job escapes both.
             let until = Instant::now() + self.lane.time();
             lock(&self.running)[thread] = Some((until, stop));
-            let can = if self.is_closed() {
+            let admission = if self.is_closed() {
                 Err(Undone::Stopping)
             } else if since.elapsed() > PATIENCE {
                 Err(Undone::Waited)
             } else {
                 Ok(())
             };
-            if catch_unwind(AssertUnwindSafe(|| work(can))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| work(admission))).is_err() {
                 tracing::error!(lane = ?self.lane, "a job has failed");
             }
             lock(&self.running)[thread] = None;
@@ -156,7 +158,7 @@ impl Queue {
     }
 
     /// Whether jobs run, or may still come.
-    fn is_watched(&self) -> bool {
+    fn needs_watching(&self) -> bool {
         !self.is_closed() || lock(&self.running).iter().any(Option::is_some)
     }
 
@@ -207,12 +209,12 @@ impl Pool {
         thread::Builder::new().name("rules-watchdog".into()).spawn(move || {
             loop {
                 thread::sleep(LOOK);
-                let (now, mut is_left) = (Instant::now(), false);
+                let (now, mut is_needed) = (Instant::now(), false);
                 for queue in watched.iter().filter_map(std::sync::Weak::upgrade) {
                     queue.stop_late(now);
-                    is_left |= queue.is_watched();
+                    is_needed |= queue.needs_watching();
                 }
-                if !is_left {
+                if !is_needed {
                     return;
                 }
             }
@@ -243,22 +245,22 @@ impl Pool {
     /// Runs a job with the steps of one request, and returns its result.
     ///
     /// # Errors
-    /// As [`Pool::run_all`]; or the deadline has passed, or the steps were used up.
+    /// As [`Pool::run_with_budget`]; or the deadline has passed, or the steps were used up.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let (done, ran_out) = self.run_all(lane, 1, work).await?;
+        let (done, ran_out) = self.run_with_budget(lane, 1, work).await?;
         ran_out.map_or(Ok(done), Err)
     }
 
-    /// [`Pool::run`] for a job with the budget of several requests. Its result is returned even if the steps
-    /// were used up or it was stopped, together with that problem.
+    /// [`Pool::run`] for a job with the budget of several requests. Its result is returned even if the steps were used up
+    /// or the job was stopped, together with that problem.
     ///
     /// # Errors
     /// Too many jobs wait already, this one has waited too long, the server is about to stop, or the job has panicked.
-    pub(super) async fn run_all<T: Send + 'static>(
+    pub(super) async fn run_with_budget<T: Send + 'static>(
         &self,
         lane: Lane,
         requests: usize,
@@ -267,12 +269,12 @@ impl Pool {
         let (reply, answer) = oneshot::channel();
         let (stop, requests) = (Stop::default(), (requests as u64).clamp(1, REQUESTS));
         let own = stop.clone();
-        let work = move |can: Result<(), Undone>| {
+        let work = move |admission: Result<(), Undone>| {
             // The caller may have gone meanwhile.
             if reply.is_closed() {
                 return;
             }
-            let done = can.map(|()| {
+            let done = admission.map(|()| {
                 let allowance = Allowance::of_many(requests, own);
                 let done = work();
                 let ran_out = Allowance::exhausted();
@@ -294,7 +296,7 @@ impl Pool {
             waiting.jobs.push_back(job);
         }
         queue.arrival.notify_one();
-        let _wanted = Wanted(stop);
+        let _waiting = StopOnDrop(stop);
         match answer.await {
             Ok(Ok((done, ran_out))) => Ok((done, ran_out.map(|it| queue.problem(it)))),
             Ok(Err(Undone::Waited)) => Err(busy()),
@@ -304,10 +306,10 @@ impl Pool {
     }
 }
 
-/// Stops a job when no request waits for it any more.
-struct Wanted(Stop);
+/// Stops a job when this is dropped: no request waits for it any more.
+struct StopOnDrop(Stop);
 
-impl Drop for Wanted {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.stop();
     }
@@ -319,12 +321,12 @@ impl Drop for Pool {
     }
 }
 
-/// The problem that says what was used up.
+/// The problem of a job that used a resource up.
 pub(super) fn spent(resource: Resource) -> Problem {
     match resource {
         Resource::Time => {
             let message = "the rules of this game take too long: nothing was done";
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "rules_too_slow", message)
+            Problem::not_now("rules_too_slow", message)
         }
         Resource::Actions => {
             let message =
@@ -340,12 +342,12 @@ pub(super) fn spent(resource: Resource) -> Problem {
 
 fn busy() -> Problem {
     let message = "too much is being worked out at the moment: ask again in a few seconds";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "rules_busy", message)
+    Problem::not_now("rules_busy", message)
 }
 
 fn stopping() -> Problem {
     let message = "the server is about to stop: nothing was done";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message)
+    Problem::not_now("stopping", message)
 }
 
 pub(super) fn failed() -> Problem {
@@ -362,7 +364,14 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
     }
 
-    /// A job that occupies one of the threads for uploaded rules until what is returned is dropped.
+    /// Waits for a message from a job.
+    async fn received(receiver: &mpsc::Receiver<()>) {
+        while receiver.try_recv().is_err() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Occupies one of the threads for uploaded rules until the returned sender is dropped.
     fn occupy(pool: &Arc<Pool>, at: &tokio::runtime::Runtime) -> mpsc::Sender<()> {
         let (begun, began) = mpsc::channel();
         let (end, ended) = mpsc::channel::<()>();
@@ -374,11 +383,7 @@ mod tests {
             };
             pool.run(Lane::Foreign, hold).await
         });
-        at.block_on(async {
-            while began.try_recv().is_err() {
-                tokio::task::yield_now().await;
-            }
-        });
+        at.block_on(received(&began));
         end
     }
 
@@ -438,7 +443,7 @@ mod tests {
     fn rules_without_end_meet_the_deadline_and_the_end_of_the_server() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
         runtime.block_on(async {
-            let late = pool.run_all(Lane::Foreign, usize::MAX, endless).await;
+            let late = pool.run_with_budget(Lane::Foreign, usize::MAX, endless).await;
             assert_eq!(late, Ok(((), Some(spent(Resource::Time)))));
             let (sender, receiver) = mpsc::channel();
             let asking = tokio::spawn({
@@ -447,11 +452,9 @@ mod tests {
                     sender.send(()).unwrap();
                     endless();
                 };
-                async move { pool.run_all(Lane::Work, usize::MAX, hold).await }
+                async move { pool.run_with_budget(Lane::Work, usize::MAX, hold).await }
             });
-            while receiver.try_recv().is_err() {
-                tokio::task::yield_now().await;
-            }
+            received(&receiver).await;
             pool.close();
             let running = lock(&pool.queue(Lane::Work).running).clone();
             assert!(running.iter().flatten().all(|it| it.1.is_stopped()));
@@ -476,11 +479,9 @@ mod tests {
                         Allowance::spend(1 << 14);
                     }
                 };
-                async move { pool.run_all(Lane::Play, usize::MAX, endless).await }
+                async move { pool.run_with_budget(Lane::Play, usize::MAX, endless).await }
             });
-            while receiver.try_recv().is_err() {
-                tokio::task::yield_now().await;
-            }
+            received(&receiver).await;
             pool.close();
             let ended = tokio::time::timeout(Lane::Play.time() * 3, asking).await;
             assert_eq!(ended.unwrap().unwrap(), Ok(((), Some(spent(Resource::Time)))));
@@ -501,15 +502,11 @@ mod tests {
             };
             let asking = tokio::spawn({
                 let pool = Arc::clone(&pool);
-                async move { pool.run_all(Lane::Foreign, usize::MAX, endless).await }
+                async move { pool.run_with_budget(Lane::Foreign, usize::MAX, endless).await }
             });
-            while receiver.try_recv().is_err() {
-                tokio::task::yield_now().await;
-            }
+            received(&receiver).await;
             asking.abort();
-            while receiver.try_recv().is_err() {
-                tokio::task::yield_now().await;
-            }
+            received(&receiver).await;
             let failing = pool.run(Lane::Foreign, || panic!("on purpose")).await;
             assert_eq!(failing, Err::<(), _>(failed()));
             assert_eq!(pool.run(Lane::Foreign, || 3).await, Ok(3));

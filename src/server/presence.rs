@@ -1,7 +1,7 @@
-//! Presence: the players whose sockets are open, and the number of sockets, on this node and on the others of its store.
+//! Presence: the players whose sockets are open, and the number of sockets, on all nodes of a store.
 //!
-//! A node sends the others what has changed, and everything at longer intervals: what has not been sent again
-//! for [`STALE`] is from a node that is gone, and is forgotten.
+//! A node sends its changes to the others, and everything at longer intervals. Presence that has not been sent again for
+//! [`STALE`] is from a node that is gone, and is forgotten.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use super::library::lock;
 pub(super) const SEND_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval at which it sends everything.
 const REPEAT: Duration = Duration::from_secs(20);
-/// Time after which other nodes drop what was not repeated, when they next send everything themselves.
+/// Time after which presence that another node has not repeated is dropped. It is checked every [`REPEAT`].
 const STALE: Duration = Duration::from_secs(50);
 
 /// The sockets of all games.
@@ -28,9 +28,9 @@ pub(super) struct Presence(Arc<Mutex<Sockets>>);
 struct Sockets {
     here: HashMap<String, GameSockets>,
     /// By game and node.
-    elsewhere: HashMap<String, HashMap<String, (Seen, Instant)>>,
-    /// What was last sent to the others of each game that had sockets here then.
-    sent: HashMap<String, Seen>,
+    elsewhere: HashMap<String, HashMap<String, (Present, Instant)>>,
+    /// The presence that was last sent to the others, of games that had sockets here then.
+    sent: HashMap<String, Present>,
     /// When everything was last sent.
     repeated: Option<Instant>,
 }
@@ -39,16 +39,15 @@ struct Sockets {
 #[derive(Debug, Default)]
 struct GameSockets {
     /// The number of sockets, those of players among them.
-    sockets: usize,
+    count: usize,
     /// The number of sockets of each side that has any.
     sides: HashMap<usize, usize>,
 }
 
-// Nodes send each other the same of their own sockets alone.
+// Clients get the sum over all nodes. Nodes send each other the counts of their own sockets.
 /// The players and watchers that are connected, to any node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = Present)]
-pub(super) struct Seen {
+pub(super) struct Present {
     /// The sides whose players have a socket open.
     #[schema(value_type = Vec<usize>)]
     sides: BTreeSet<usize>,
@@ -56,24 +55,23 @@ pub(super) struct Seen {
     sockets: usize,
 }
 
-/// An open socket; it counts as closed when this is dropped.
+/// An open socket of a game; it counts as closed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct OpenSocket {
     all: Arc<Mutex<Sockets>>,
     game: String,
     sides: Vec<usize>,
 }
 
 impl Presence {
-    pub(super) fn enter(&self, game: &str) -> Place {
+    pub(super) fn enter(&self, game: &str) -> OpenSocket {
         let all = Arc::clone(&self.0);
-        lock(&all).here.entry(game.to_owned()).or_default().sockets += 1;
-        Place { all, game: game.to_owned(), sides: Vec::new() }
+        lock(&all).here.entry(game.to_owned()).or_default().count += 1;
+        OpenSocket { all, game: game.to_owned(), sides: Vec::new() }
     }
 
-    /// The presence to send to other nodes now, by game: changes since the last time, or
-    /// everything.
-    pub(super) fn news(&self, now: Instant) -> Vec<(String, Seen)> {
+    /// The presence to send to other nodes now, by game: changes since the last time, or everything.
+    pub(super) fn news(&self, now: Instant) -> Vec<(String, Present)> {
         let mut all = lock(&self.0);
         let repeat = all.repeated.is_none_or(|it| now.duration_since(it) >= REPEAT);
         if repeat {
@@ -82,29 +80,27 @@ impl Presence {
         }
         let Sockets { here, sent, .. } = &mut *all;
         let mut news = Vec::new();
-        for (game, present) in &*here {
-            let seen = present.seen();
-            if repeat || sent.get(game) != Some(&seen) {
-                news.push((game.clone(), seen));
+        for (game, sockets) in &*here {
+            let present = sockets.present();
+            if repeat || sent.get(game) != Some(&present) {
+                sent.insert(game.clone(), present.clone());
+                news.push((game.clone(), present));
             }
         }
-        for (game, seen) in &news {
-            sent.insert(game.clone(), seen.clone());
-        }
         for (game, _) in sent.extract_if(|game, _| !here.contains_key(game)) {
-            news.push((game, Seen::default()));
+            news.push((game, Present::default()));
         }
         news
     }
 
     /// Records the presence that another node has sent.
-    pub(super) fn record_news(&self, node: &str, news: Vec<(String, Seen)>, now: Instant) {
+    pub(super) fn record_news(&self, node: &str, news: Vec<(String, Present)>, now: Instant) {
         let mut all = lock(&self.0);
-        for (game, seen) in news {
+        for (game, present) in news {
             let nodes = all.elsewhere.entry(game).or_default();
-            match seen.sockets {
+            match present.sockets {
                 0 => nodes.remove(node),
-                _ => nodes.insert(node.to_owned(), (seen, now)),
+                _ => nodes.insert(node.to_owned(), (present, now)),
             };
         }
     }
@@ -120,14 +116,14 @@ impl Sockets {
     }
 }
 
-impl Place {
+impl OpenSocket {
     /// Sets the sides that the socket plays, once they are known.
-    pub(super) fn plays(&mut self, sides: Vec<usize>) {
+    pub(super) fn set_sides(&mut self, sides: Vec<usize>) {
         let mut all = lock(&self.all);
-        if let Some(present) = all.here.get_mut(&self.game) {
-            present.forget(&self.sides);
+        if let Some(sockets) = all.here.get_mut(&self.game) {
+            sockets.remove_sides(&self.sides);
             for side in &sides {
-                *present.sides.entry(*side).or_default() += 1;
+                *sockets.sides.entry(*side).or_default() += 1;
             }
         }
         self.sides = sides;
@@ -136,21 +132,21 @@ impl Place {
     /// The sides whose players are there, and the number of open sockets.
     pub(super) fn view(&self) -> Value {
         let all = lock(&self.all);
-        let mut seen = all.here.get(&self.game).map(GameSockets::seen).unwrap_or_default();
+        let mut present = all.here.get(&self.game).map(GameSockets::present).unwrap_or_default();
         for (elsewhere, _) in all.elsewhere.get(&self.game).into_iter().flat_map(HashMap::values) {
-            seen.sides.extend(&elsewhere.sides);
-            seen.sockets += elsewhere.sockets;
+            present.sides.extend(&elsewhere.sides);
+            present.sockets += elsewhere.sockets;
         }
-        json!(seen)
+        json!(present)
     }
 }
 
 impl GameSockets {
-    fn seen(&self) -> Seen {
-        Seen { sides: self.sides.keys().copied().collect(), sockets: self.sockets }
+    fn present(&self) -> Present {
+        Present { sides: self.sides.keys().copied().collect(), sockets: self.count }
     }
 
-    fn forget(&mut self, sides: &[usize]) {
+    fn remove_sides(&mut self, sides: &[usize]) {
         for side in sides {
             if let Some(count) = self.sides.get_mut(side) {
                 *count = count.saturating_sub(1);
@@ -160,13 +156,13 @@ impl GameSockets {
     }
 }
 
-impl Drop for Place {
+impl Drop for OpenSocket {
     fn drop(&mut self) {
         let mut all = lock(&self.all);
-        let Some(present) = all.here.get_mut(&self.game) else { return };
-        present.forget(&self.sides);
-        present.sockets = present.sockets.saturating_sub(1);
-        if present.sockets == 0 {
+        let Some(sockets) = all.here.get_mut(&self.game) else { return };
+        sockets.remove_sides(&self.sides);
+        sockets.count = sockets.count.saturating_sub(1);
+        if sockets.count == 0 {
             all.here.remove(&self.game);
         }
     }
@@ -183,7 +179,7 @@ mod tests {
         let (one, two) = (Presence::default(), Presence::default());
         let start = Instant::now();
         let mut player = one.enter("g");
-        player.plays(vec![1]);
+        player.set_sides(vec![1]);
         let watcher = two.enter("g");
         two.record_news("one", one.news(start), start);
         assert_eq!(watcher.view(), json!({ "sides": [1], "sockets": 2 }));

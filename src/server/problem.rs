@@ -1,6 +1,6 @@
-//! Problems: errors as clients see them, with a status, a stable code and a sentence. A request that is
-//! answered by one has changed nothing, unless it took too long or the server failed at it (`request_timeout`,
-//! `internal`): then part of what it asked for may be done.
+//! Problems: errors as clients see them, with a status, a stable code and a sentence. A request that is answered by a
+//! problem has changed nothing, unless it took too long or the server failed at it (`request_timeout`, `internal`):
+//! then part of it may be done.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -78,9 +78,18 @@ impl Problem {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
     }
 
+    /// A refusal for the moment: the request may be repeated later.
+    pub(super) fn not_now(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message)
+    }
+
     pub fn unavailable() -> Self {
         let message = "the server cannot store anything at the moment: nothing was done";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
+        Self::not_now("store_unavailable", message)
+    }
+
+    pub(super) fn log_damaged(message: String) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "log_damaged", message)
     }
 
     /// The problem of a game that cannot be rated; `what` completes "rated games must".
@@ -103,7 +112,7 @@ impl Problem {
     }
 
     /// The `Retry-After` header, if the request may be repeated.
-    pub(super) fn wait(&self) -> Option<(HeaderName, String)> {
+    pub(super) fn retry_after(&self) -> Option<(HeaderName, String)> {
         let said = self.more.as_ref().and_then(|it| it["retry_after"].as_u64());
         let usual = match self.status {
             StatusCode::TOO_MANY_REQUESTS => Some(1),
@@ -116,7 +125,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        (self.status, AppendHeaders(self.wait()), Json(self.body())).into_response()
+        (self.status, AppendHeaders(self.retry_after()), Json(self.body())).into_response()
     }
 }
 
@@ -159,8 +168,7 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::Damaged { .. } => {
                 tracing::error!(%error, "a damaged log");
-                let status = StatusCode::INTERNAL_SERVER_ERROR;
-                Self::new(status, "log_damaged", error.to_string())
+                Self::log_damaged(error.to_string())
             }
             _ => Self::unavailable(),
         }

@@ -2,8 +2,8 @@
 //!
 //! The end of a rated game and an empty record that marks it as unsettled are stored in one transaction. To settle the
 //! game, the ratings of both players and the record of how they changed are written, and the mark is removed, all
-//! together or not at all. So a game counts once, whatever node settles it and however often it is tried, and a game
-//! that a dead node left is settled by another.
+//! together or not at all. So a game counts once, whatever node settles it and however often that is tried; a game that
+//! a dead node left is settled by another node.
 //! Deliberately absent: the mathematics, which is `skillratings`'s.
 
 use std::sync::{Arc, Weak};
@@ -17,14 +17,14 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 
-use super::core::{Event, LogEntry, Setup, created};
+use super::core::{LogEntry, Setup, outcome_of, seats_of, setup_of};
 use super::host::Host;
 use super::ids::short_hash;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError, edited};
 use super::time::DAY;
 
-/// Interval at which a node looks for games that were left unsettled, by another node or by itself.
+/// Interval at which a node looks for games that it or another node left unsettled.
 const LOOK: Duration = Duration::from_secs(60);
 /// Maximum number of games that are read at a time.
 const AT_ONCE: usize = 100;
@@ -173,7 +173,7 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
     Ok(all)
 }
 
-/// The rating of an account for a rule set; that of a new player if it has played no rated game by it.
+/// The rating of an account for a rule set; the rating of a new player if it has played no rated game by these rules.
 pub(super) fn current(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
     Ok(stored(store, id, rules)?.1.unwrap_or_else(|| RatingRecord::new(0)).rating)
 }
@@ -233,35 +233,28 @@ pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) ->
 /// The rated result of a log: the players by side, and the outcome for the first of them.
 fn result(log: &[LogEntry]) -> Option<([String; 2], Outcomes)> {
     let mut players = [None, None];
-    let mut result = None;
-    for entry in log {
-        match &entry.event {
-            Event::Seated { side, seat } => {
-                *players.get_mut(*side)? = seat.token.account().map(str::to_owned);
-            }
-            Event::Ended { outcome, .. } => {
-                result = Some(match outcome.winner {
-                    Some(0) => Outcomes::WIN,
-                    Some(_) => Outcomes::LOSS,
-                    None => Outcomes::DRAW,
-                });
-            }
-            _ => {}
-        }
+    for (side, seat) in seats_of(log) {
+        *players.get_mut(side)? = seat.token.account().map(str::to_owned);
     }
+    let result = match outcome_of(log)?.winner {
+        Some(0) => Outcomes::WIN,
+        Some(_) => Outcomes::LOSS,
+        None => Outcomes::DRAW,
+    };
     let [Some(first), Some(second)] = players else { return None };
-    (first != second).then_some(([first, second], result?))
+    (first != second).then_some(([first, second], result))
 }
 
 /// Settles games for as long as the server runs, beginning with those that were left unsettled.
 pub async fn settle_games(host: Weak<Host>) {
     let Some(mut ended) = host.upgrade().map(|it| it.ended.subscribe()) else { return };
     loop {
-        let Some(all) = host.upgrade() else { return };
-        if let Err(problem) = settle_all(&all).await {
-            tracing::warn!(problem.message, "rated games wait to be settled");
+        {
+            let Some(host) = host.upgrade() else { return };
+            if let Err(problem) = settle_all(&host).await {
+                tracing::warn!(problem.message, "rated games wait to be settled");
+            }
         }
-        drop(all);
         let look_again = Instant::now() + LOOK;
         loop {
             let id = match next_ended(&mut ended, look_again).await {
@@ -277,8 +270,7 @@ pub async fn settle_games(host: Weak<Host>) {
     }
 }
 
-/// The next game that ends on this node; `None` if endings were missed, and from the given moment on, however many
-/// games end.
+/// The next game that ends on this node; `None` if endings were missed, and always from the moment `until` on.
 ///
 /// # Errors
 /// No more games will end.
@@ -324,16 +316,16 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let log = host.log(id).await?;
-    let played = created(&log).zip(result(&log));
-    let played = played.map(|(Setup { game, presets, rules, .. }, it)| {
+    let played = setup_of(&log).zip(result(&log));
+    let played = played.map(|(Setup { game, presets, rules, .. }, result)| {
         let foreign = Some(rules.as_str()).filter(|it| host.library.is_foreign(it));
-        (rules_of(game, presets, foreign), it)
+        (rules_of(game, presets, foreign), result)
     });
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
         edited(store, Problem::unavailable, |store| {
             let mut changes = Vec::new();
-            // It may have been settled since.
+            // Another node may have settled the game since.
             if let from @ Some(_) = store.record(&unsettled)? {
                 changes.push(Change { key: unsettled.clone(), from, to: None });
                 if let Some((rules, (players, outcome))) = &played
@@ -359,7 +351,7 @@ fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result
     Ok(true)
 }
 
-/// The records that the settling of a game changes, besides the one that marks it as unsettled.
+/// The records that the settling of a game changes, besides the mark that it is unsettled.
 fn rating_changes(
     store: &mut dyn Store,
     game: &str,

@@ -1,5 +1,5 @@
-//! Reading games: their states, the actions that were played, their logs; and waiting until an answer is
-//! fresh enough.
+//! Reading games: their states, the actions that were played, their logs and PGN; and waiting until this node knows an
+//! event that the client has seen elsewhere.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::core::{EVENTS, LogEntry, TokenHash};
+use super::begin::start;
+use super::core::{EVENTS, Event, LogEntry, Setup, TokenHash};
 use super::host::Host;
 use super::live::LOOK;
 use super::live::command::{Command, Lines};
 use super::loader::entries;
 use super::problem::Problem;
+use super::transcript::pgn;
 
 #[doc(hidden)]
 impl Host {
@@ -43,15 +45,15 @@ impl Host {
         self.ask(id, |reply| Command::Lines { from, limit, reply }).await?
     }
 
-    /// Makes sure that a game is known here up to an event. Acknowledged events are in the store: they are
-    /// read from there if another node has stored them and its notification has not arrived yet. An event
-    /// that is not there either is waited for, up to a limit.
+    /// Makes sure that this node knows a game up to the event `v`. If another node has stored that event and its
+    /// notification has not arrived yet, it is read from the store. An event that is not there either is waited
+    /// for, up to a limit.
     ///
     /// # Errors
     /// There is no such game, it has no such event in time, or the store cannot be reached.
     pub async fn know_version(self: &Arc<Self>, id: &str, v: Option<u64>) -> Result<(), Problem> {
         let Some(v) = v else { return Ok(()) };
-        // More than `EVENTS` no game ever has: not worth waiting for.
+        // No game has more than `EVENTS` events: a later one is not worth waiting for.
         let wait = if v > EVENTS { Duration::ZERO } else { self.config.wait };
         let started = Instant::now();
         let have = loop {
@@ -73,6 +75,42 @@ impl Host {
         Err(problem.with(json!({ "v": have })))
     }
 
+    /// A game as PGN.
+    ///
+    /// # Errors
+    /// As [`Host::log`] and [`Host::fen_of_facts`], or the game has more than two sides.
+    pub(super) async fn pgn(self: &Arc<Self>, id: &str) -> Result<String, Problem> {
+        let mut log = self.log(id).await?;
+        if let Some(LogEntry { event: Event::Created(setup), .. }) = log.first_mut()
+            && let Some(facts) = setup.facts.take()
+        {
+            let Setup { rules, game, presets, .. } = &*setup;
+            setup.fen = Some(self.fen_of_facts(rules, game, presets, facts).await?);
+        }
+        pgn(id, &log)
+    }
+
+    /// The FEN of a start that is given as facts, which PGN cannot state.
+    ///
+    /// # Errors
+    /// The rules cannot be loaded, or the facts are not a position of the game.
+    pub(super) async fn fen_of_facts(
+        self: &Arc<Self>,
+        rules: &str,
+        game: &str,
+        presets: &[String],
+        facts: String,
+    ) -> Result<String, Problem> {
+        self.know_rules(rules).await?;
+        let ruleset = self.ruleset(rules, game, presets).await?;
+        let catalogue = self.catalogue_of(rules)?;
+        let fen = move || {
+            let mut board = start(&ruleset, catalogue, None, Some(&facts))?;
+            Ok(board.game_mut().fen())
+        };
+        self.pool.run(self.slow_lane(rules), fen).await?
+    }
+
     /// The log of a game.
     ///
     /// # Errors
@@ -81,7 +119,7 @@ impl Host {
         self.log_page(id, 0, usize::MAX).await
     }
 
-    /// The log of a game after the event of a number, `limit` events at most.
+    /// The log of a game after the event `after`, `limit` events at most.
     ///
     /// # Errors
     /// As [`Host::log`].

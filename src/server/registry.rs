@@ -19,8 +19,14 @@ const INBOX: usize = 256;
 /// Maximum number of attempts to reach a game that is evicted at the same moment.
 const TRIES: usize = 3;
 
-/// Where commands for a game go, with a reserved place if there is one.
-type Inbox = (mpsc::Sender<Box<Command>>, Option<mpsc::OwnedPermit<Box<Command>>>);
+/// A reserved place in the inbox of a game.
+type Place = mpsc::OwnedPermit<Box<Command>>;
+
+/// The inbox of a game.
+enum Inbox {
+    Loading(Place),
+    Open(mpsc::Sender<Box<Command>>),
+}
 
 #[doc(hidden)]
 impl Host {
@@ -45,7 +51,7 @@ impl Host {
         self.ask(id, |reply| Command::Watch { have, token, reply }).await?
     }
 
-    /// Asks about a position of a game.
+    /// Asks about the position of a game now, or after `ply` actions.
     ///
     /// # Errors
     /// There is no such game, it has fewer actions, or the question is not valid or takes too long.
@@ -61,7 +67,7 @@ impl Host {
         self.pool.run(lane, move || question(&mut game)).await?
     }
 
-    /// A copy of a game as it is now, or as it was after some actions.
+    /// A copy of a game as it is now, or as it was after `ply` actions.
     ///
     /// # Errors
     /// There is no such game, or it has fewer actions.
@@ -77,49 +83,48 @@ impl Host {
     /// Sends a command to a game and waits for the answer; the game is loaded if it has to be.
     ///
     /// # Errors
-    /// The game cannot be reached. What the game answers, a refusal too, is the value.
+    /// The game cannot be reached. Refusals by the game are part of its answer.
     pub(super) async fn ask<T>(
         self: &Arc<Self>,
         id: &str,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, Problem> {
-        let mut command = Some(command);
+        let place = self.place_in_inbox(id).await?;
+        let (reply, answer) = oneshot::channel();
+        place.send(Box::new(command(reply)));
+        answer.await.map_err(|_| Problem::unavailable())
+    }
+
+    /// Waits for a place in the inbox of a game, which is loaded if need be.
+    async fn place_in_inbox(self: &Arc<Self>, id: &str) -> Result<Place, Problem> {
         for _ in 0..TRIES {
-            let place = match self.inbox(id)? {
-                (_, Some(place)) => place,
-                (inbox, None) => match inbox.reserve_owned().await {
-                    Ok(place) => place,
-                    Err(_) => {
-                        // The game was evicted at this moment.
-                        self.forget_closed(id);
-                        continue;
-                    }
+            match self.inbox(id)? {
+                Inbox::Loading(place) => return Ok(place),
+                Inbox::Open(inbox) => match inbox.reserve_owned().await {
+                    Ok(place) => return Ok(place),
+                    // The game was evicted at this moment.
+                    Err(_) => self.forget_closed(id),
                 },
-            };
-            let Some(command) = command.take() else { break };
-            let (reply, answer) = oneshot::channel();
-            place.send(Box::new(command(reply)));
-            return answer.await.map_err(|_| Problem::unavailable());
+            }
         }
         Err(Problem::unavailable())
     }
 
-    /// The inbox of a game, which is loaded if need be. In that case a place in the inbox is reserved, since the
-    /// inbox is closed if it turns out that there is no such game: the request is told so then.
+    /// The inbox of a game, which is loaded if need be. In that case a place is reserved before the loading begins: if
+    /// there is no such game, the inbox is closed, and only requests that have a place are told so.
     fn inbox(self: &Arc<Self>, id: &str) -> Result<Inbox, Problem> {
         let mut live = lock(&self.live);
-        if let Some(sender) = live.get(id) {
-            return Ok((sender.clone(), None));
+        if let Some(inbox) = live.get(id) {
+            return Ok(Inbox::Open(inbox.clone()));
         }
         if live.len() >= self.config.live {
-            let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "server_full", "too many games are in play"));
+            return Err(Problem::not_now("server_full", "too many games are in play"));
         }
         let (sender, inbox) = mpsc::channel(INBOX);
-        let place = sender.clone().try_reserve_owned().ok();
-        live.insert(id.to_owned(), sender.clone());
+        let place = sender.clone().try_reserve_owned().map_err(|_| Problem::unavailable())?;
+        live.insert(id.to_owned(), sender);
         tokio::spawn(live::load_and_run(Arc::clone(self), id.to_owned(), inbox));
-        Ok((sender, place))
+        Ok(Inbox::Loading(place))
     }
 
     /// Starts the task of a game that was just made, unless a request for it has loaded it from the store already.

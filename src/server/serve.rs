@@ -67,7 +67,7 @@ pub struct Addresses {
     pub metrics: Option<SocketAddr>,
 }
 
-/// Serves until the process is told to stop (SIGTERM, SIGINT), then lets what is under way finish.
+/// Serves until the process is told to stop (SIGTERM, SIGINT), then lets requests under way finish.
 ///
 /// `ready` is called with the addresses once connections are accepted.
 ///
@@ -77,7 +77,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
     let library = Library::new()?;
     let mut files = settings.files;
     library.offer(library.offer_of(&files.borrow_and_update())?);
-    // Held until the process ends.
+    // Held until the server has stopped.
     let _lock = store::lock_store(&settings.store)?;
     let writing = store::open(&settings.store)?;
     let reading = store::open(&settings.store)?;
@@ -93,7 +93,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
         if let Some(others) = others {
             tokio::spawn(Arc::clone(&host).join(others));
         }
-        tokio::spawn(follow(Arc::clone(&host), files));
+        tokio::spawn(offer_changed_files(Arc::clone(&host), files));
         tokio::spawn(settle_games(Arc::downgrade(&host)));
         tokio::spawn(run_tournaments(Arc::downgrade(&host)));
         if let Some(hooks) = &settings.hooks {
@@ -115,40 +115,46 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
             // It ends with the runtime.
             tokio::spawn(accept(listener, metrics_router(web.clone()), std::future::pending()));
         }
-        let stopped = tokio::sync::Notify::new();
-        // Sockets are closed, and every event is stored already, since nothing is answered before.
-        let draining = async {
-            signals.await;
-            tracing::info!(games = host.live_games(), "stopping");
-            host.drain();
-            stopped.notify_one();
-        };
-        let serving = accept(listener, router(web), draining);
-        let late = async {
-            stopped.notified().await;
-            tokio::time::sleep(GRACE).await;
-        };
-        tokio::select! {
-            () = serving => {}
-            () = late => {}
-        }
+        serve_until(signals, listener, web).await;
         host.retire().await;
         Ok(())
     });
-    // Tasks end first and drop their handles of the journal: then it can be finished.
+    // The journal can be finished once the tasks have ended, which hold handles of it.
     runtime.shutdown_timeout(END);
     drop(host);
     journal.finish();
     served
 }
 
-/// Offers rule files again whenever they change, and retries after a while if that fails for another reason
-/// than the files.
-async fn follow(host: Arc<Host>, mut files: watch::Receiver<Vec<Source>>) {
-    let mut failed = false;
+/// Serves until it is told to stop; then requests under way have [`GRACE`] to finish.
+async fn serve_until(stop: impl Future<Output = ()>, listener: TcpListener, web: Web) {
+    let host = Arc::clone(&web.host);
+    let stopped = tokio::sync::Notify::new();
+    // Sockets are closed. No event is lost, since each is stored before its request is answered.
+    let draining = async {
+        stop.await;
+        tracing::info!(games = host.live_games(), "stopping");
+        host.drain();
+        stopped.notify_one();
+    };
+    let serving = accept(listener, router(web), draining);
+    let late = async {
+        stopped.notified().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        () = serving => {}
+        () = late => {}
+    }
+}
+
+/// Offers rule files again whenever they change, and retries after a while if that fails for another reason than the
+/// files.
+async fn offer_changed_files(host: Arc<Host>, mut files: watch::Receiver<Vec<Source>>) {
+    let mut must_retry = false;
     loop {
         let changed = files.changed();
-        let is_open = match failed {
+        let is_open = match must_retry {
             true => tokio::time::timeout(OFFER_AGAIN, changed).await.unwrap_or(Ok(())).is_ok(),
             false => changed.await.is_ok(),
         };
@@ -156,7 +162,7 @@ async fn follow(host: Arc<Host>, mut files: watch::Receiver<Vec<Source>>) {
             return;
         }
         let now = files.borrow_and_update().clone();
-        failed = match host.offer(now).await {
+        must_retry = match host.offer(now).await {
             Ok(()) => {
                 tracing::info!("new games are played by the changed rule files");
                 false

@@ -23,7 +23,7 @@ use super::api::guard::Caller;
 use super::core::{Act, Answer, Input};
 use super::live::command::Lines;
 use super::live::{FRAME, Feed};
-use super::presence::{Place, Seen};
+use super::presence::{OpenSocket, Present};
 use super::problem::{Problem, ProblemBody};
 use super::web::Web;
 use crate::presets::plain_json_error;
@@ -38,7 +38,6 @@ const PING: Duration = Duration::from_secs(15);
 const MAX_SILENCE: Duration = Duration::from_secs(40);
 /// Maximum time to write one message to the network.
 const SLOW: Duration = Duration::from_secs(10);
-
 /// Time for a client to authenticate as a player, if the game has too many watchers.
 const AUTH: Duration = Duration::from_secs(10);
 /// The code of the problem that a game has too many watchers.
@@ -87,7 +86,7 @@ pub(super) enum FromServer {
     /// The request was refused.
     Error { a: Value, d: ProblemBody },
     /// The answer to `ping`, with the players and watchers that are connected.
-    Pong { a: Value, d: Seen },
+    Pong { a: Value, d: Present },
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -175,11 +174,11 @@ struct Client {
     web: Web,
     id: String,
     socket: WebSocket,
-    /// The token that was sent. It is looked up for each move: its device may have been logged out since, or its account
-    /// closed.
+    /// The token that was sent. It is looked up for each move, since its device may have been logged out meanwhile, or
+    /// its account closed.
     token: Option<String>,
-    presence: Place,
-    /// The start of the second in which messages are counted.
+    presence: OpenSocket,
+    /// The start of the second whose messages are counted.
     window: Instant,
     /// The number of messages received in that second.
     received: u32,
@@ -295,7 +294,7 @@ impl Client {
         let state = self.web.host.state(&self.id, credential, None, Lines::Last(0)).await;
         // If the state cannot be read now, the token is accepted all the same, and the client counts as a watcher.
         let sides = state.ok().and_then(|mut it| serde_json::from_value(it["you"].take()).ok());
-        self.presence.plays(sides.unwrap_or_default());
+        self.presence.set_sides(sides.unwrap_or_default());
         Ok(())
     }
 

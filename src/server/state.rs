@@ -32,7 +32,7 @@ pub(super) fn of(
             (board.game_mut().view(), board.unsaid())
         }
     };
-    // `past` is a copy: nothing else reports that its budget is exhausted.
+    // Nothing else reports an exhausted budget of `past`, which is a copy.
     if let Some(game) = &mut past {
         game.check().map_err(|it| spent(it.resource))?;
     }
@@ -41,6 +41,8 @@ pub(super) fn of(
         position.legal.clear();
         position.claims.clear();
     }
+    let is_computer = |seat: &Option<Seat>| seat.as_ref().is_some_and(|it| it.computer.is_some());
+    let computers: Vec<bool> = room.seats().iter().map(is_computer).collect();
     let summary = summary(id, room);
     let setup = room.setup();
     let legal: Vec<&str> = position.legal.iter().map(|it| it.uci.as_str()).collect();
@@ -52,10 +54,8 @@ pub(super) fn of(
         }
         Lines::Texts => (0, &[][..]),
     };
-    let offers = json!(room.offers());
-    let offered: Vec<String> =
-        serde_json::from_value(offers["presets"][1].clone()).unwrap_or_default();
-    let named = [&active[..], room.presets(), &offered].concat();
+    let offered = room.offers().presets.as_ref().map_or(&[][..], |it| &it.1);
+    let named = [&active[..], room.presets(), offered].concat();
     let moves: Vec<&str> = all[from..].iter().map(|it| &*it.uci).collect();
     Ok(json!({
         "id": id,
@@ -67,15 +67,15 @@ pub(super) fn of(
         "named": room.rules().names_of(&named),
         "status": summary.state,
         "open": setup.open,
-        "chat": room.chat(),
+        "chat": room.may_chat(),
         "sides": setup.sides,
         "seats": summary.players,
         "accounts": accounts(room),
         "rated": setup.rated,
         "tournament": setup.tournament,
-        "computers": room.seats().iter().map(|it| it.as_ref().is_some_and(|it| it.computer.is_some())).collect::<Vec<bool>>(),
+        "computers": computers,
         "you": token.map(|it| room.sides_of(it)).unwrap_or_default(),
-        "ply": room.lines().len(),
+        "ply": all.len(),
         "turn": room.rules().side(),
         "lines_from": from,
         "moves": moves,
@@ -85,7 +85,7 @@ pub(super) fn of(
         "clock_runs": room.clock_runs(),
         "deadline": room.deadline(),
         "now": now,
-        "offers": offers,
+        "offers": room.offers(),
         "result": room.outcome(),
         "rematch": room.rematch(),
         "start_fen": setup.fen,
@@ -108,14 +108,18 @@ pub(super) fn lines(room: &Room<Board>, from: usize, limit: usize) -> Value {
 /// A game in a line of a list.
 pub(super) fn summary<R: Rules>(id: &str, room: &Room<R>) -> Summary {
     let setup = room.setup();
-    let free = !setup.open && room.seats().iter().any(Option::is_none);
+    let has_free_seat = !setup.open && room.seats().iter().any(Option::is_none);
     let state = match room.outcome() {
         Some(_) => GameState::Over,
-        None if free => GameState::Waiting,
+        None if has_free_seat => GameState::Waiting,
         None => GameState::Playing,
     };
-    let ended =
+    let result =
         room.outcome().map(|it| format!("{} by {}", it.outcome, it.reason).replace('_', " "));
+    let accounts = match accounts(room) {
+        all if all.iter().all(Option::is_none) => Vec::new(),
+        all => all,
+    };
     Summary {
         id: id.to_owned(),
         game: setup.game.clone(),
@@ -123,11 +127,8 @@ pub(super) fn summary<R: Rules>(id: &str, room: &Room<R>) -> Summary {
         state,
         players: room.seats().iter().map(|it| it.as_ref().map(|it| it.name.clone())).collect(),
         ply: room.lines().len(),
-        result: ended,
-        accounts: match accounts(room) {
-            all if all.iter().all(Option::is_none) => Vec::new(),
-            all => all,
-        },
+        result,
+        accounts,
         rated: setup.rated,
         updated: room.touched(),
         listed: setup.listed,
@@ -140,7 +141,8 @@ pub(super) fn accounts<R: Rules>(room: &Room<R>) -> Vec<Option<String>> {
     room.seats().iter().map(|it| it.as_ref().and_then(id)).collect()
 }
 
-/// The keys of empty records to store with events: where accounts sit down, and that ratings are to change.
+/// The keys of empty records to store with events: the seats that accounts take, and a game whose end is to change
+/// ratings.
 pub(super) fn empty_records<R: Rules>(
     id: &str,
     room: &Room<R>,

@@ -1,8 +1,8 @@
 //! Studies as PGN, and PGN as studies: variations, comments and glyphs go both ways.
 //!
-//! PGN has turns where a study has actions. A comment on an action in the middle of a turn begins with a
-//! command, as clocks do: `{[%action 1] It begins here.}`, with its glyphs (`[%action 1 $3]`). Deliberately
-//! absent: games of more than two sides; facts of the start position that its FEN does not state.
+//! PGN has turns where a study has actions. A comment on an action in the middle of a turn begins with a command that names
+//! the action, and its glyphs if there are any: `{[%action 1 $3] It begins here.}`. Deliberately absent: games of more
+//! than two sides; facts of the start position that its FEN does not state.
 
 use super::board::Board;
 use super::core::Rules;
@@ -52,8 +52,8 @@ fn line(study: &Study, after: u32) -> Vec<PgnMove> {
     }
 }
 
-/// The turns that begin after an action, each as one move, with the number of its last action. `number` is that of the
-/// next action in its turn.
+/// The turns that go on after an action, each as one move, with the id of its last action. `number` is the place of the
+/// next action within its turn, counted from 1.
 fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> {
     let mut turns = Vec::new();
     for node in study.nodes.iter().filter(|it| it.after == after) {
@@ -121,7 +121,7 @@ impl Outline {
         count(&self.moves)
     }
 
-    /// Plays all of it from the position on the board, which is restored afterwards, and adds it to a study.
+    /// Plays all turns from the position on the board, which is restored afterwards, and adds them to a study.
     ///
     /// # Errors
     /// A turn is not legal, or the study is full; the message says on which line.
@@ -129,7 +129,7 @@ impl Outline {
         if !self.moves.is_empty() && study.sides.len() != 2 {
             return Err(no_import(&study.game, &study.sides));
         }
-        study.comment(0, &self.comment)?;
+        study.set_comment(0, &self.comment)?;
         add_line(study, board, &self.moves, 0, 0)
     }
 }
@@ -139,7 +139,7 @@ fn count(moves: &[PgnMove]) -> usize {
     moves.iter().map(|it| 1 + of_variations(it)).sum()
 }
 
-/// Adds a line after an action to a study. `depth` is the number of actions before it.
+/// Adds a line to a study after an action. `depth` is the number of actions before the line.
 fn add_line(
     study: &mut Study,
     board: &mut Board,
@@ -166,7 +166,7 @@ fn add_line(
     Ok(())
 }
 
-/// Plays a turn, and adds it to a study with its comments. Returns the numbers of its actions.
+/// Plays a turn, and adds it to a study with its comments. Returns the ids of its actions.
 fn add_turn(
     study: &mut Study,
     board: &mut Board,
@@ -178,13 +178,13 @@ fn add_turn(
     let mut nodes: Vec<u32> = Vec::new();
     for text in board.actions(&mv.text) {
         let played = board.play(&text).map_err(|it| refused(mv, &it.sentence))?;
-        Study::has_room_after(depth + nodes.len()).map_err(at)?;
+        Study::check_depth(depth + nodes.len()).map_err(at)?;
         nodes.push(study.add(nodes.last().copied().unwrap_or(after), &played).map_err(at)?);
     }
     let Some((&last, _)) = nodes.split_last() else { return Err(refused(mv, "it is no action")) };
     study.annotate(last, &mv.nags, "").map_err(at)?;
     for comment in &mv.comments {
-        match of_action(comment) {
+        match action_comment(comment) {
             Some((number, nags, text)) if (1..nodes.len()).contains(&number) => {
                 study.annotate(nodes[number - 1], &nags, text).map_err(at)?;
             }
@@ -194,8 +194,8 @@ fn add_turn(
     Ok(nodes)
 }
 
-/// The number of the action that a comment is about, its glyphs, and the rest of the text.
-fn of_action(comment: &str) -> Option<(usize, Vec<u8>, &str)> {
+/// Reads a comment on an action within a turn: the number of the action, its glyphs, and the text.
+fn action_comment(comment: &str) -> Option<(usize, Vec<u8>, &str)> {
     let (head, text) = comment.strip_prefix(ACTION)?.split_once(']')?;
     let mut words = head.split(' ');
     let number = words.next()?.parse().ok()?;

@@ -62,20 +62,20 @@ pub(super) struct Node {
 }
 
 impl Study {
-    /// The actions up to one of them.
+    /// The actions from the start up to `node`, as text.
     pub(super) fn path(&self, node: u32) -> Result<Vec<String>, Problem> {
         let mut path = Vec::new();
-        let mut at = node;
-        while at != 0 {
-            let found = self.nodes.iter().find(|it| it.id == at).ok_or_else(no_node)?;
+        let mut id = node;
+        while id != 0 {
+            let found = self.nodes.iter().find(|it| it.id == id).ok_or_else(no_node)?;
             path.push(found.uci.clone());
-            at = found.after;
+            id = found.after;
         }
         path.reverse();
         Ok(path)
     }
 
-    /// Adds an action, unless it is there already. Returns its number.
+    /// Adds an action, unless it is there already. Returns its id.
     pub(super) fn add(&mut self, after: u32, played: &Played) -> Result<u32, Problem> {
         let is_same = |it: &&Node| it.after == after && it.uci == played.uci;
         if let Some(known) = self.nodes.iter().find(is_same) {
@@ -115,7 +115,8 @@ impl Study {
         Ok(())
     }
 
-    pub(super) fn comment(&mut self, node: u32, text: &str) -> Result<(), Problem> {
+    /// Sets the comment on an action, or on the start position (0).
+    pub(super) fn set_comment(&mut self, node: u32, text: &str) -> Result<(), Problem> {
         let text = printable(text, COMMENT, "a comment")?;
         if node == 0 {
             self.comment = text;
@@ -126,7 +127,7 @@ impl Study {
         Ok(())
     }
 
-    /// Adds glyphs and a comment to those that an action has.
+    /// Adds glyphs and a comment to an action, which keeps those that it has.
     pub(super) fn annotate(&mut self, node: u32, nags: &[u8], text: &str) -> Result<(), Problem> {
         let found = self.nodes.iter_mut().find(|it| it.id == node).ok_or_else(no_node)?;
         for nag in nags {
@@ -140,26 +141,30 @@ impl Study {
             return Ok(());
         }
         let all = [found.comment.as_str(), text.as_str()].join(" ");
-        self.comment(node, &all)
+        self.set_comment(node, &all)
     }
 
-    /// The actions of these numbers, as text.
+    /// The actions with these ids, as text.
     pub(super) fn ucis(&self, nodes: &[u32]) -> Vec<String> {
         let uci = |id: &u32| Some(self.nodes.iter().find(|it| it.id == *id)?.uci.clone());
         nodes.iter().filter_map(uci).collect()
     }
 
-    /// Checks that a variation that has `before` actions has room for another.
+    /// Checks that a variation of `before` actions has room for another one.
     ///
     /// # Errors
     /// It has [`DEPTH`] actions already.
-    pub(super) fn has_room_after(before: usize) -> Result<(), Problem> {
+    pub(super) fn check_depth(before: usize) -> Result<(), Problem> {
         match before < DEPTH {
             true => Ok(()),
             false => Err(full(format!("a variation may have {DEPTH} actions at most"))),
         }
     }
 
+    /// The study as the store keeps it.
+    ///
+    /// # Errors
+    /// It is longer than [`BYTES`].
     pub(super) fn text(&self) -> Result<String, Problem> {
         let text = serde_json::to_string(self).unwrap_or_default();
         match text.len() <= BYTES {
@@ -169,7 +174,7 @@ impl Study {
     }
 }
 
-/// Typed text without invisible characters (line ends within it stay) and blanks around it.
+/// Typed text without blanks around it and without invisible characters, except line ends within it.
 ///
 /// # Errors
 /// The rest is longer than `limit` characters. The message begins with `what`, such as "a comment".

@@ -1,6 +1,8 @@
 //! A game's log as PGN, and a PGN as a game to go on with.
 
-use super::core::{Control, Event, LogEntry, Outcome, Past, Recorded, Setup, TIMEOUT, created};
+use super::core::{
+    Control, Event, LogEntry, Past, Recorded, Setup, TIMEOUT, outcome_of, seats_of, setup_of,
+};
 use super::options::Import;
 use super::problem::Problem;
 use super::time::DAY;
@@ -12,7 +14,7 @@ use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
 /// # Errors
 /// The game has more than two sides, which PGN has no results for.
 pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
-    let Some(setup) = created(log) else { return Ok(String::new()) };
+    let Some(setup) = setup_of(log) else { return Ok(String::new()) };
     let [first, second] = setup.sides.as_slice() else {
         return Err(no_pgn(&setup.game, &setup.sides));
     };
@@ -60,7 +62,7 @@ pub(super) fn player_tag(side: &str) -> String {
 type Comments = Vec<String>;
 
 /// The comments before the first turn, and the text of each turn with its comments: notes of the rules, the time left,
-/// and a change of presets after it. Such a change ends a turn, even if more actions of the same turn follow.
+/// and changes of presets after the turn. A change of presets ends a turn here, even if more actions of it follow.
 fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     struct Action<'l> {
         san: &'l str,
@@ -95,15 +97,15 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
     }
     let (mut before, mut turns): (Comments, Vec<(String, Comments)>) = Default::default();
     let mut switches = switches.into_iter().peekable();
-    let mut goes_on = false;
+    let mut turn_goes_on = false;
     for at in 0..=actions.len() {
         while let Some((_, presets)) = switches.next_if(|it| it.0 == at) {
             let comments = turns.last_mut().map_or(&mut before, |it| &mut it.1);
             comments.push(switch_comment(presets));
-            goes_on = false;
+            turn_goes_on = false;
         }
-        let Some(Action { san, goes_on: more, turn_text, notes }) = actions.get(at) else { break };
-        match turns.last_mut().filter(|_| goes_on) {
+        let Some(Action { san, goes_on, turn_text, notes }) = actions.get(at) else { break };
+        match turns.last_mut().filter(|_| turn_goes_on) {
             Some((turn, comments)) => {
                 *turn = format!("{turn},{san}");
                 comments.extend_from_slice(notes);
@@ -113,7 +115,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
         if let (Some((turn, _)), Some(text)) = (turns.last_mut(), turn_text) {
             (*text).clone_into(turn);
         }
-        goes_on = *more;
+        turn_goes_on = *goes_on;
     }
     (before, turns)
 }
@@ -140,32 +142,21 @@ fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
     comments.iter().filter_map(read)
 }
 
-fn ended(log: &[LogEntry]) -> Option<&Outcome> {
-    log.iter().find_map(|it| match &it.event {
-        Event::Ended { outcome, .. } => Some(outcome),
-        _ => None,
-    })
-}
-
 fn result(log: &[LogEntry]) -> PgnResult {
-    match ended(log) {
-        None => PgnResult::Unknown,
-        Some(it) if it.outcome == "none" => PgnResult::Unknown,
-        Some(it) => match it.winner {
-            None => PgnResult::Draw,
-            Some(0) => PgnResult::FirstWins,
-            Some(_) => PgnResult::SecondWins,
-        },
+    let Some(outcome) = outcome_of(log).filter(|it| it.outcome != "none") else {
+        return PgnResult::Unknown;
+    };
+    match outcome.winner {
+        None => PgnResult::Draw,
+        Some(0) => PgnResult::FirstWins,
+        Some(_) => PgnResult::SecondWins,
     }
 }
 
 fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(String, String)> {
     let player = |side: usize| {
-        let named = log.iter().find_map(|it| match &it.event {
-            Event::Seated { side: taken, seat } if *taken == side => Some(seat.name.clone()),
-            _ => None,
-        });
-        named.unwrap_or_else(|| "?".to_owned())
+        let seat = seats_of(log).find(|it| it.0 == side);
+        seat.map_or_else(|| "?".to_owned(), |(_, seat)| seat.name.clone())
     };
     let mut tags = vec![
         ("Event".to_owned(), "Rulemate game".to_owned()),
@@ -177,14 +168,14 @@ fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(
     ];
     tags.extend(tags_of_rules(&setup.game, &setup.presets, setup.fen.as_deref()));
     let mut add = |name: &str, value: String| tags.push((name.to_owned(), value));
-    // Time per number of moves, as the PGN standard writes it.
+    // In seconds. The PGN standard writes correspondence as a number of moves and the time for them.
     let control = |it: &Control| match it.days_a_turn() {
         Some(_) => format!("1/{}", it.delay / 1000),
         None => format!("{}+{}", it.initial / 1000, it.increment / 1000),
     };
     add("TimeControl", setup.clock.as_ref().map_or("-".into(), control));
     add("RulesHash", format!("blake3:{}", setup.rules));
-    if let Some(it) = ended(log) {
+    if let Some(it) = outcome_of(log) {
         add("Termination", termination(&it.reason));
     }
     tags
@@ -206,7 +197,7 @@ pub(super) fn tags_of_rules(
     tags.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// `2026.11.21`, in UTC, from milliseconds since 1970.
+/// `2026.11.21`, the date in UTC of a time in milliseconds since 1970.
 fn date(at: u64) -> String {
     // Days from 0000-03-01, by eras of 400 years (Howard Hinnant's civil_from_days).
     let days = at / DAY + 719_468;
@@ -247,6 +238,10 @@ pub(super) fn read(text: &str) -> Result<(Origin, Import), String> {
     Ok((origin_of(&game), Import { past, ended }))
 }
 
+/// The first game of a PGN.
+///
+/// # Errors
+/// There is no game, or it is malformed; the message says where.
 pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
     let game = PgnReader::new(text.as_bytes()).next();
     // With a single game, its number is left out of the message.

@@ -1,11 +1,12 @@
-//! Verifies what is derived from the logs of a store. Whether the rows are those that were written is checked by
-//! the store (`Store::check`). Here every game's summary is compared with its log, its rules are looked up, and
-//! every snapshot is compared with a new one, made by playing the game again up to there.
+//! Verifies what is derived from the logs of a store: every game's summary is compared with its log, its rules are
+//! looked up, and every snapshot is compared with a new one, made by playing the game again up to there. Deliberately
+//! absent: whether the rows are as they were written, which the store checks (`Store::check`).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::begin::start;
-use super::core::{LogEntry, Outcome, Played, Refused, Room, Rules, Setup, created};
+use super::core::{LogEntry, Outcome, Played, Refused, Room, Rules, Setup, setup_of};
 use super::library::{Library, Texts};
 use super::loader::entries;
 use super::state::summary;
@@ -14,7 +15,7 @@ use super::store::{Store, StoreError, StoredEvent, Whole};
 /// The result of verifying summaries or snapshots.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// The number of those that agree with their logs.
+    /// How many of them agree with their logs.
     pub good: usize,
     /// What is wrong, a line each.
     pub faults: Vec<String>,
@@ -35,23 +36,21 @@ impl Verified {
 /// The store cannot be reached.
 pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
-    // Whether there are the rules of a hash. They need not be in memory when a summary is verified.
+    // Whether the rules of a hash exist. They are not needed to verify a summary, so the library may forget them.
     let mut exist: HashMap<String, bool> = HashMap::new();
     for game in store.games()? {
         let Some(whole) = store.whole(&game)? else { continue };
         let found = match log(&game, &whole.rows) {
+            Err(fault) => Err(fault),
             Ok((log, setup)) => {
-                let there = match exist.get(&setup.rules) {
-                    Some(&it) => it,
-                    None => learn(store, library, &setup.rules)?,
-                };
-                exist.insert(setup.rules.clone(), there);
-                match there {
-                    true => summary_of(&game, &whole, &log, setup),
+                if let Entry::Vacant(entry) = exist.entry(setup.rules.clone()) {
+                    entry.insert(learn(store, library, &setup.rules)?);
+                }
+                match exist[&setup.rules] {
+                    true => check_summary(&game, &whole, &log, setup),
                     false => Err(no_rules(&setup.rules)),
                 }
             }
-            Err(fault) => Err(fault),
         };
         verified.add("summary", &game, found);
     }
@@ -61,13 +60,13 @@ pub fn summaries(store: &mut dyn Store, library: &Library) -> Result<Verified, S
 /// The log of a game, and how the game began.
 fn log(game: &str, rows: &[StoredEvent]) -> Result<(Vec<LogEntry>, Setup), String> {
     let log = entries(game, rows).map_err(|it| it.message)?;
-    let setup = created(&log).cloned().ok_or("its log has no beginning")?;
+    let setup = setup_of(&log).cloned().ok_or("its log has no beginning")?;
     Ok((log, setup))
 }
 
-fn summary_of(game: &str, whole: &Whole, log: &[LogEntry], setup: Setup) -> Result<(), String> {
+fn check_summary(game: &str, whole: &Whole, log: &[LogEntry], setup: Setup) -> Result<(), String> {
     let sides = Unplayed(setup.sides.len());
-    // As if the rules had seen all events: they are recorded, and none is played.
+    // All events are recorded, as if the rules had seen them, and none is played.
     let room = Room::as_seen(u64::MAX, sides, setup, log);
     let expected = summary(game, &room);
     let text = serde_json::to_string(&expected).unwrap_or_default();
@@ -124,13 +123,14 @@ fn unplayed() -> Refused {
 pub fn snapshots(store: &mut dyn Store, library: &Library) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     for game in store.games_with_snapshot()? {
-        let found = snapshot_of(store, library, &game)?;
+        let found = check_snapshot(store, library, &game)?;
         verified.add("snapshot", &game, found);
     }
     Ok(verified)
 }
 
-fn snapshot_of(
+/// Compares a snapshot with a new one. The inner result says what is wrong with it.
+fn check_snapshot(
     store: &mut dyn Store,
     library: &Library,
     game: &str,
@@ -172,16 +172,15 @@ fn no_rules(hash: &str) -> String {
     format!("its rules {hash} are not in the store, or are damaged")
 }
 
-/// Makes the rules of a hash known to the library, and those that they build on. False if the store lacks some,
-/// or if they cannot be read.
+/// Makes the rules of a hash known to the library, and the rules that they build on. Returns false if the store lacks
+/// some of them, or if they are damaged.
 fn learn(store: &mut dyn Store, library: &Library, hash: &str) -> Result<bool, StoreError> {
     // Asked each time: the library forgets rules when it has too many.
     if library.catalogue(hash).is_some() {
         return Ok(true);
     }
-    let texts = store.text(hash)?.and_then(|it| serde_json::from_str::<Texts>(&it).ok());
-    // Damaged texts have another hash; they might even build on themselves.
-    let Some(texts) = texts.filter(|it| it.stored().0 == hash) else { return Ok(false) };
+    let texts = store.text(hash)?.and_then(|it| Texts::from_stored(hash, &it));
+    let Some(texts) = texts else { return Ok(false) };
     let has_base = match texts.base.as_deref() {
         Some(base) => learn(store, library, base)?,
         None => true,

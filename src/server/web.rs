@@ -1,4 +1,4 @@
-//! What every handler of a request can use.
+//! The state of the web server, and work that outlives the request for it.
 
 use std::sync::Arc;
 
@@ -22,8 +22,7 @@ pub struct Web {
     pub names: Arc<Names>,
 }
 
-/// Runs work to its end that must not stop between two of its steps: the future of a request is dropped when its
-/// client goes away.
+/// Runs work that must not stop between two of its steps: it goes on if the client goes away, which ends the request.
 pub(super) async fn to_the_end<T, E>(
     work: impl Future<Output = Result<T, E>> + Send + 'static,
 ) -> Result<T, E>

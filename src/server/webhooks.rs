@@ -1,10 +1,10 @@
 //! Webhooks: addresses that the operator has named are notified of games that begin and end, by signed
 //! requests.
 //!
-//! An address has a queue and a task of its own, so that a slow one holds up neither games nor other
-//! addresses. A failed delivery is retried a few times and then dropped; those that wait when the server
-//! stops are lost: a receiver that must not miss anything polls the API, too. Redirects are not followed, and
-//! clients cannot influence the addresses.
+//! An address has a queue and a task of its own, so that a slow receiver holds up neither games nor other addresses. A
+//! failed delivery is retried a few times and then dropped. Deliveries that wait when the server stops are lost: a
+//! receiver that must not miss anything polls the API, too. Redirects are not followed, and clients cannot influence
+//! the addresses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,7 +160,7 @@ impl Sender {
     }
 }
 
-/// Delivers what is put into a queue, one after the other.
+/// Delivers the news of a queue, one after the other.
 async fn deliver(sender: Sender, address: Uri, hooks: Hooks, mut inbox: mpsc::Receiver<News>) {
     let host = address.host().unwrap_or_default().to_owned();
     while let Some(news) = inbox.recv().await {

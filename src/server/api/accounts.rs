@@ -15,10 +15,10 @@ use crate::server::accounts::{
     by_token, device_id, device_key, hash_of_code, is_bot, new_device, removal, stored, text,
     too_old, user_key, wrong_code,
 };
-use crate::server::core::{TokenHash, same};
+use crate::server::core::{TokenHash, constant_time_eq};
 use crate::server::ids::{ID_LETTERS, new_token};
 use crate::server::limit::Cost;
-use crate::server::moderation::{self, REPORT, REPORTS, Report};
+use crate::server::moderation::{self, REPORT_LENGTH, REPORTS, Report};
 use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Rating, Settled};
@@ -144,7 +144,11 @@ pub(super) async fn log_in(
     let hash = web.host.pool.run(Lane::Work, hash).await?.ok_or_else(failed)?;
     let (token, device) = new_device(device, web.host.now())?;
     let enter = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
-        let at = record.codes.iter().position(|it| same(it, &hash)).ok_or_else(wrong_code)?;
+        let at = record
+            .codes
+            .iter()
+            .position(|it| constant_time_eq(it, &hash))
+            .ok_or_else(wrong_code)?;
         record.codes.remove(at);
         while record.devices.len() >= DEVICES {
             // The oldest device is logged out: it is no longer in use, or can log in again.
@@ -350,8 +354,9 @@ pub(super) async fn report(
     let network = caller.0.map_or_else(String::new, |it| it.to_string());
     // A report is one line: its line ends become spaces.
     let text = text.trim().replace(char::is_control, " ");
-    if text.is_empty() || text.chars().count() > REPORT {
-        let message = format!("a report must say what is wrong, in {REPORT} characters at most");
+    if text.is_empty() || text.chars().count() > REPORT_LENGTH {
+        let message =
+            format!("a report must say what is wrong, in {REPORT_LENGTH} characters at most");
         return Err(Problem::bad("bad_report", message));
     }
     // Guests are told apart by a hash of the game and their network, so that no address is stored.

@@ -451,7 +451,7 @@ pub(super) async fn export(
     let position =
         |f: fn(&mut Game) -> String| web.host.question(&id, None, move |game| Ok(f(game)));
     let answer = match query.format.as_deref().unwrap_or("pgn") {
-        "pgn" => pgn(&id, transcript::pgn(&id, &web.host.log(&id).await?)?),
+        "pgn" => pgn(&id, web.host.pgn(&id).await?),
         "fen" => text("text/plain; charset=utf-8", position(|game| game.fen()).await? + "\n"),
         "facts" => text("application/json", position(|game| game.to_json()).await?),
         "log" => return log(web, id).await,

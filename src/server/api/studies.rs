@@ -20,7 +20,7 @@ use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::begin::start;
 use crate::server::board::Board;
-use crate::server::core::{Event, LogEntry, Played, Refusal, Rules, Setup, created};
+use crate::server::core::{Event, LogEntry, Played, Refusal, Rules, Setup, setup_of};
 use crate::server::host::Host;
 use crate::server::ids::new_id;
 use crate::server::limit::Cost;
@@ -68,7 +68,7 @@ fn read(store: &mut dyn Store, id: &str) -> Result<Option<(String, Study)>, Stor
 
 /// The setup of a game that was played, and its first actions, up to [`DEPTH`] of them.
 fn setup_and_actions(id: &str, log: &[LogEntry]) -> Result<(Setup, Vec<String>), Problem> {
-    let setup = created(log).ok_or_else(|| Problem::no_game(id))?.clone();
+    let setup = setup_of(log).ok_or_else(|| Problem::no_game(id))?.clone();
     let mut played: Vec<String> = Vec::new();
     for entry in log {
         match &entry.event {
@@ -103,7 +103,7 @@ impl Host {
             let played: Result<_, _> = path.iter().map(|uci| board.play(uci)).collect();
             Ok::<_, Problem>((board, played.map_err(Refusal::Illegal)?))
         };
-        let (replayed, ran_out) = self.pool.run_all(lane, requests, replay).await?;
+        let (replayed, ran_out) = self.pool.run_with_budget(lane, requests, replay).await?;
         ran_out.map_or(replayed, Err)
     }
 
@@ -123,7 +123,7 @@ impl Host {
             outline.add_to(&mut study, &mut board)?;
             Ok(study)
         };
-        let (filled, ran_out) = self.pool.run_all(lane, requests, add_to).await?;
+        let (filled, ran_out) = self.pool.run_with_budget(lane, requests, add_to).await?;
         ran_out.map_or(filled, Err)
     }
 }
@@ -307,7 +307,11 @@ pub(super) async fn pgn(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let study = study(&web, &id).await?;
+    let mut study = study(&web, &id).await?;
+    if let Some(facts) = study.facts.take() {
+        let Study { rules, game, presets, .. } = &study;
+        study.fen = Some(web.host.fen_of_facts(rules, game, presets, facts).await?);
+    }
     Ok(super::games::pgn(&id, study_pgn::write(&study)?))
 }
 
@@ -418,7 +422,7 @@ pub(super) async fn play(
 ) -> Result<Json<Added>, Problem> {
     let study = study(&web, &id).await?;
     let mut path = study.path(after)?;
-    Study::has_room_after(path.len())?;
+    Study::check_depth(path.len())?;
     path.push(uci);
     check_owner(&study, &account)?;
     let (_, mut all) = web.host.replayed(&study, path).await?;
@@ -456,7 +460,8 @@ pub(super) async fn comment(
     Path(id): Path<String>,
     Body(StudyComment { node, text }): Body<StudyComment>,
 ) -> Result<Json<Study>, Problem> {
-    let (study, ()) = change(&web, account, id, move |study| study.comment(node, &text)).await?;
+    let (study, ()) =
+        change(&web, account, id, move |study| study.set_comment(node, &text)).await?;
     Ok(Json(study))
 }
 

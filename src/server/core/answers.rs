@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-/// The first half of the hash of a side and of the id that its client gave the request. If a client finds two ids of one
-/// hash, its second request is taken for a repetition: that harms nobody else.
+/// The first half of the hash of a side and of the id that its client gave the request. A client that finds two ids with
+/// the same hash harms nobody else: its second request is taken for a repetition.
 type Request = [u8; 16];
 
 /// The stored part of an answer.
@@ -37,6 +37,6 @@ impl Answers {
 fn request(side: usize, id: &str) -> Request {
     let hash = blake3::hash(format!("{side} {id}").as_bytes());
     let mut half = Request::default();
-    half.iter_mut().zip(hash.as_bytes()).for_each(|(to, from)| *to = *from);
+    half.copy_from_slice(&hash.as_bytes()[..16]);
     half
 }

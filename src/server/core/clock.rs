@@ -2,8 +2,8 @@
 //!
 //! Time is charged by turn, not by action: a turn of several actions gains its increment and uses
 //! its delay once. A correspondence game has a delay of some days for every turn, and no other time.
-//! No side is charged before the first turn of the game is over, nor before all seats are taken, nor for the time
-//! from the last event before a restart of the server until the game is next asked for.
+//! No side is charged before the first turn of the game is over, before all seats are taken, or for the time from
+//! the last event before a restart of the server until the next request for the game.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -107,7 +107,7 @@ impl Clocks {
     }
 
     /// Ends a turn and begins the next.
-    pub fn turn_over(&mut self, next: usize, now: u64) {
+    pub fn end_turn(&mut self, next: usize, now: u64) {
         if let Some((side, since)) = self.running {
             let charged = self.charged(since, now);
             if let Some(own) = self.left.get_mut(side) {
@@ -144,8 +144,8 @@ impl Clocks {
         Some(Resumed { left: *self.left.get(side)?, since })
     }
 
-    /// Sets the running clock to what an event recorded of it.
-    pub fn go_on(&mut self, Resumed { left, since }: Resumed) {
+    /// Sets the running clock to the state that an event recorded.
+    pub fn restore_resumed(&mut self, Resumed { left, since }: Resumed) {
         if let Some((side, from)) = &mut self.running
             && let Some(own) = self.left.get_mut(*side)
         {

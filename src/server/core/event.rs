@@ -1,7 +1,7 @@
 //! Events of a hosted game, as its log has them. The log is the whole state: replaying it gives the game.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::clock::{Control, Resumed};
 use super::refusal::Refusal;
@@ -22,7 +22,7 @@ impl TokenHash {
         Self(format!("{ACCOUNT}{id}"))
     }
 
-    /// The id of the account, if the seat is that of one.
+    /// The id of the account, if the seat belongs to one.
     pub fn account(&self) -> Option<&str> {
         self.0.strip_prefix(ACCOUNT)
     }
@@ -38,8 +38,8 @@ impl TokenHash {
     }
 }
 
-/// Compares in constant time.
-pub(in super::super) fn same(one: &str, other: &str) -> bool {
+/// Compares in constant time, so that the time tells nothing about a secret.
+pub(in super::super) fn constant_time_eq(one: &str, other: &str) -> bool {
     let pairs = one.bytes().zip(other.bytes());
     one.len() == other.len() && pairs.fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
 }
@@ -96,7 +96,7 @@ pub struct Seat {
 
 impl Seat {
     pub(super) fn admits(&self, token: &TokenHash) -> bool {
-        same(&self.token.0, &token.0)
+        constant_time_eq(&self.token.0, &token.0)
     }
 }
 
@@ -177,7 +177,7 @@ pub enum Event {
         by: usize,
         id: Option<String>,
     },
-    /// A second side wants another game, too; `game` is the id of that one.
+    /// A second side wants another game, too; `game` is the id of the new game.
     Rematched {
         by: usize,
         game: String,
@@ -195,6 +195,28 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The side whose request led to the event, and the client's id for that request.
+    pub(super) fn request(&self) -> Option<(usize, &str)> {
+        let (by, id) = match self {
+            Self::Created(_) | Self::Seated { .. } => return None,
+            Self::Ended { by, id, .. } => ((*by)?, id),
+            Self::Played { side: by, id, .. }
+            | Self::DrawOffered { by, id }
+            | Self::TakebackAsked { by, id, .. }
+            | Self::PresetsAsked { by, id, .. }
+            | Self::Declined { by, id, .. }
+            | Self::TakenBack { by, id, .. }
+            | Self::PresetsChanged { by, id, .. }
+            | Self::RematchOffered { by, id }
+            | Self::Rematched { by, id, .. }
+            | Self::Said { by, id, .. }
+            | Self::Hushed { by, id } => (*by, id),
+        };
+        Some((by, id.as_deref()?))
+    }
+}
+
 /// The kinds of offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -205,11 +227,11 @@ pub enum OfferKind {
     Rematch,
 }
 
-/// Maximum number of bytes of an entry as it is stored, without the facts that a game starts from: they are stored
-/// once, and may be as long as a request's body.
+/// Maximum number of bytes of a stored entry, without the facts that a game starts from: these are stored once, and
+/// may be as long as a request's body.
 const BYTES: usize = 4096;
-/// Maximum number of bytes of notes in an event, and the same for effects: the rest is left out. A move stays
-/// legal however much its rules have to say.
+/// Maximum number of bytes of notes in an event, and the same for effects. The rest is left out, so that no move is
+/// refused because its rules say much about it.
 const LIST_BYTES: usize = 1024;
 
 /// Truncates a list to the part that an event has room for.
@@ -249,13 +271,11 @@ impl LogEntry {
             }
             _ => bytes(self),
         };
-        match bytes <= BYTES {
-            true => Ok(()),
-            false => {
-                let what = "the entry of this in the game's log";
-                Err(Refusal::TooLong { what, limit: BYTES, unit: "bytes" })
-            }
+        if bytes <= BYTES {
+            return Ok(());
         }
+        let what = "the entry of this in the game's log";
+        Err(Refusal::TooLong { what, limit: BYTES, unit: "bytes" })
     }
 
     /// The entry as any client may see it: `{v, at, t, d}` without tokens or the ids of requests.
@@ -265,7 +285,7 @@ impl LogEntry {
             entry.remove("resumed");
         }
         if let Some(Value::Object(data)) = value.get_mut("d") {
-            hide(data);
+            data.retain(|name, value| !value.is_null() && name != "token" && name != "id");
         }
         value
     }
@@ -275,14 +295,23 @@ fn bytes(entry: &LogEntry) -> usize {
     serde_json::to_string(entry).map_or(usize::MAX, |it| it.len())
 }
 
-fn hide(data: &mut Map<String, Value>) {
-    data.remove("token");
-    data.remove("id");
-    data.retain(|_, value| !value.is_null());
+/// The seats that were taken, in their order.
+pub(in super::super) fn seats_of(log: &[LogEntry]) -> impl Iterator<Item = (usize, &Seat)> {
+    log.iter().filter_map(|it| match &it.event {
+        Event::Seated { side, seat } => Some((*side, seat)),
+        _ => None,
+    })
 }
 
-/// How a game began, from its log.
-pub(in super::super) fn created(log: &[LogEntry]) -> Option<&Setup> {
+pub(in super::super) fn outcome_of(log: &[LogEntry]) -> Option<&Outcome> {
+    log.iter().find_map(|it| match &it.event {
+        Event::Ended { outcome, .. } => Some(outcome),
+        _ => None,
+    })
+}
+
+/// The setup of the game that a log is of; `None` if the log does not begin with it.
+pub(in super::super) fn setup_of(log: &[LogEntry]) -> Option<&Setup> {
     match log.first().map(|it| &it.event) {
         Some(Event::Created(setup)) => Some(setup),
         _ => None,

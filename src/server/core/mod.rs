@@ -11,15 +11,15 @@ mod event;
 mod past;
 mod refusal;
 mod request;
+mod room;
 mod rules;
 mod seats;
-mod room;
 mod talk;
 mod timing;
 
 pub use clock::{Clocks, Control};
 pub use event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash};
-pub(super) use event::{created, same};
+pub(super) use event::{constant_time_eq, outcome_of, seats_of, setup_of};
 pub use past::{Past, Recorded};
 pub use refusal::{Refusal, Talk};
 pub use request::{Act, Answer, Input, Line, Offers, Output};

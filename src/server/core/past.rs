@@ -1,6 +1,6 @@
 //! Imported games: games played elsewhere are replayed here.
 //!
-//! Deliberately absent: parsing the records.
+//! Deliberately absent: parsing the records (`transcript`).
 
 use super::event::LogEntry;
 use super::refusal::Refusal;
@@ -59,7 +59,7 @@ impl<R: Rules> Room<R> {
             done.map_err(|it| (at, it))?;
         }
         if let Some(Recorded { winner, reason }) = ended.filter(|_| self.outcome().is_none()) {
-            // The outcome that the rules give if this side wins is that of the other side resigning.
+            // The rules have a side win when the other one resigns.
             let won = winner.map(|it| self.rules_mut().resign(usize::from(it == 0)));
             let outcome = match won {
                 Some(Ok(outcome)) => Outcome { reason, ..outcome },

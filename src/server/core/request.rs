@@ -48,10 +48,17 @@ pub enum Input {
     Tick,
 }
 
+impl Input {
+    /// A request that its sender does not repeat, so that it needs no id.
+    pub(in super::super) fn act(token: TokenHash, act: Act) -> Self {
+        Self::Act { token: Some(token), id: None, act }
+    }
+}
+
 /// The answer to a request that was granted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Answer {
-    /// The number of the last event that the request led to.
+    /// The number of the event that the request led to. If the game ended by it, the end is the next event.
     pub v: u64,
     /// The number of actions played after it.
     pub ply: usize,
@@ -103,4 +110,16 @@ pub struct Offers {
     pub presets: Option<(usize, Vec<String>)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rematch: Option<usize>,
+}
+
+impl Offers {
+    /// The side that made an offer, if the offer stands.
+    pub(in super::super) fn maker(&self, offer: OfferKind) -> Option<usize> {
+        match offer {
+            OfferKind::Draw => self.draw,
+            OfferKind::Takeback => self.takeback.map(|(by, _)| by),
+            OfferKind::Presets => self.presets.as_ref().map(|(by, _)| *by),
+            OfferKind::Rematch => self.rematch,
+        }
+    }
 }

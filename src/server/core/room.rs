@@ -50,11 +50,12 @@ pub struct Room<R> {
     /// The answers to past requests.
     answers: Answers,
     /// Whether a player has switched the chat off.
-    hushed: bool,
+    is_hushed: bool,
     /// The counts of offers and messages.
     ledger: Ledger,
-    /// The last event, and the latest time that was seen, in the game's own time.
+    /// The number of the last event.
     v: u64,
+    /// The latest time that was seen, in the game's own time.
     pub(super) now: u64,
     /// How far the game's own time is ahead of the clock of the machine, in milliseconds. It continues from
     /// the end of the log on any machine.
@@ -72,7 +73,7 @@ impl<R: Rules> Room<R> {
     /// A new game, with its first events.
     ///
     /// # Errors
-    /// A name that is too long.
+    /// The setup or a name is too long, or a seat is taken.
     pub fn create(
         now: u64,
         rules: R,
@@ -81,10 +82,10 @@ impl<R: Rules> Room<R> {
     ) -> Result<(Self, Vec<LogEntry>), Refusal> {
         let mut room = Self::empty(rules, setup.clone());
         room.now = now;
-        room.push_short(Event::Created(setup))?;
+        room.try_push(Event::Created(setup))?;
         for (side, seat) in seats {
-            room.seat_free(*side)?;
-            short("a name", &seat.name, NAME)?;
+            room.check_seat_is_free(*side)?;
+            check_text("a name", &seat.name, NAME)?;
             room.push(Event::Seated { side: *side, seat: seat.clone() });
         }
         room.end_by_rules();
@@ -102,8 +103,7 @@ impl<R: Rules> Room<R> {
         Ok(room)
     }
 
-    /// The game of a log as it was after the event `seen`, which is the last that the rules have seen; 0 if they have
-    /// seen none.
+    /// The game of a log as it was after the event `seen`, the last one that `rules` have seen; 0 if there is none.
     pub fn as_seen(seen: u64, rules: R, setup: Setup, log: &[LogEntry]) -> Self {
         let mut room = Self::empty(rules, setup);
         log.iter().take_while(|it| it.v <= seen).for_each(|it| room.record(it));
@@ -179,7 +179,7 @@ impl<R: Rules> Room<R> {
             outcome: None,
             rematch: None,
             answers: Answers::default(),
-            hushed: false,
+            is_hushed: false,
             ledger: Ledger::new(sides),
             v: 0,
             now: 0,
@@ -193,7 +193,7 @@ impl<R: Rules> Room<R> {
         &self.rules
     }
 
-    /// The rules, for questions about the position. A caller that changes it must take that back.
+    /// The rules, for questions about the position. A caller that changes the position must restore it.
     pub fn rules_mut(&mut self) -> &mut R {
         &mut self.rules
     }
@@ -203,8 +203,8 @@ impl<R: Rules> Room<R> {
     }
 
     /// Whether players may write to each other.
-    pub fn chat(&self) -> bool {
-        self.setup.chat && !self.hushed
+    pub fn may_chat(&self) -> bool {
+        self.setup.chat && !self.is_hushed
     }
 
     pub fn seats(&self) -> &[Option<Seat>] {
@@ -278,14 +278,15 @@ impl<R: Rules> Room<R> {
     ) -> Result<Answer, Refusal> {
         let sides = self.admitted(token.as_ref())?;
         if let Some(id) = &id {
-            short("a request's id", id, ID)?;
+            check_text("a request's id", id, ID)?;
             if let Some(answer) = sides.iter().find_map(|&it| self.answered(it, id)) {
                 return Ok(answer);
             }
         }
         let by = self.actor(&sides, &act)?;
         self.refuse_by_phase(&act)?;
-        let named = id.clone();
+        // An end that follows from the request is a further event.
+        let v = self.v + 1;
         match act {
             Act::Move { uci, expected_ply } => self.play(by, &uci, expected_ply, id)?,
             Act::Resign => {
@@ -305,9 +306,7 @@ impl<R: Rules> Room<R> {
             Act::Takeback => self.takeback(by, id)?,
             Act::Presets(presets) => self.change_presets(by, presets, id)?,
             Act::Decline(offer) => {
-                if !self.is_offered(offer) {
-                    return Err(Refusal::NoOffer);
-                }
+                self.offers.maker(offer).ok_or(Refusal::NoOffer)?;
                 self.push(Event::Declined { by, offer, id });
             }
             Act::Rematch { game } => match self.offers.rematch {
@@ -320,19 +319,17 @@ impl<R: Rules> Room<R> {
             },
             Act::Hush => self.push(Event::Hushed { by, id }),
             Act::Say(text) => {
-                short("a message", &text, CHAT)?;
+                check_text("a message", &text, CHAT)?;
                 self.within_share(by, Kind::Message)?;
                 self.push(Event::Said { by, text, id });
             }
         }
-        // The answer is the one that a repetition of the request would get.
-        let kept = named.and_then(|it| self.answered(by, &it));
-        Ok(kept.unwrap_or_else(|| self.answer(by)))
+        Ok(self.answer_of(by, v, self.lines.len()))
     }
 
     /// Checks the limits on events other than moves.
     fn within_share(&self, by: usize, kind: Kind) -> Result<(), Refusal> {
-        // The shares together leave room; but logs from before there were shares may be full.
+        // The shares together leave room, but logs of versions without shares may be full.
         let limit = if self.outcome.is_some() { EVENTS } else { EVENTS - RESERVE };
         if self.v >= limit {
             return Err(Refusal::Full(self.v));
@@ -349,7 +346,7 @@ impl<R: Rules> Room<R> {
         if sides.is_empty() { Err(Refusal::WrongToken) } else { Ok(sides) }
     }
 
-    /// Which of the admitted sides acts: the one to move, or the one that an offer is made to.
+    /// The side that acts, of those that the client plays: the side to move, or a side that an offer is made to.
     fn actor(&self, sides: &[usize], act: &Act) -> Result<usize, Refusal> {
         let turn = self.rules.side();
         if let Act::Move { expected_ply, .. } = act {
@@ -362,15 +359,15 @@ impl<R: Rules> Room<R> {
             }
             return Ok(if sides.contains(&turn) { turn } else { sides[0] });
         }
-        let offered_by = match act {
-            Act::Draw => self.offers.draw,
-            Act::Takeback => self.offers.takeback.map(|it| it.0),
-            Act::Presets(_) => self.offers.presets.as_ref().map(|it| it.0),
-            Act::Rematch { .. } => self.offers.rematch,
+        let accepts = match act {
+            Act::Draw => Some(OfferKind::Draw),
+            Act::Takeback => Some(OfferKind::Takeback),
+            Act::Presets(_) => Some(OfferKind::Presets),
+            Act::Rematch { .. } => Some(OfferKind::Rematch),
             _ => None,
         };
-        if let Some(by) = offered_by
-            && let Some(&other) = sides.iter().find(|&&it| it != by)
+        if let Some(maker) = accepts.and_then(|it| self.offers.maker(it))
+            && let Some(&other) = sides.iter().find(|&&it| it != maker)
         {
             return Ok(other);
         }
@@ -389,7 +386,7 @@ impl<R: Rules> Room<R> {
 
     fn refuse_by_phase(&self, act: &Act) -> Result<(), Refusal> {
         match (act, &self.outcome) {
-            (Act::Say(_) | Act::Hush, _) if !self.chat() => Err(Refusal::ChatOff),
+            (Act::Say(_) | Act::Hush, _) if !self.may_chat() => Err(Refusal::ChatOff),
             (Act::Presets(_), None) if self.setup.counts() => Err(Refusal::RatedStays),
             (Act::Say(_) | Act::Hush | Act::Decline(_), _) => Ok(()),
             (Act::Rematch { .. }, None) => Err(Refusal::NotOver),
@@ -413,7 +410,7 @@ impl<R: Rules> Room<R> {
         let next = self.rules.side();
         let clocks = self.clocks.clone().map(|mut it| {
             if !played.turn_goes_on {
-                it.turn_over(next, self.now);
+                it.end_turn(next, self.now);
             }
             it.at(self.now)
         });
@@ -421,7 +418,7 @@ impl<R: Rules> Room<R> {
         let (side, notes, effects) = (by, cut_to_size(played.notes), cut_to_size(played.effects));
         let event =
             Event::Played { ply, uci, san, side, turn_goes_on, turn, notes, effects, clocks, id };
-        if let Err(refusal) = self.push_short(event) {
+        if let Err(refusal) = self.try_push(event) {
             self.rules.take_back(1);
             return Err(refusal);
         }
@@ -496,7 +493,7 @@ impl<R: Rules> Room<R> {
         presets: Vec<String>,
         id: Option<String>,
     ) -> Result<(), Refusal> {
-        short_presets(&presets)?;
+        check_presets_length(&presets)?;
         self.rules.activate(&presets).map_err(Refusal::NotAllowed)?;
         self.push(Event::PresetsChanged { by, presets, id });
         self.end_by_rules();
@@ -513,21 +510,12 @@ impl<R: Rules> Room<R> {
             Some((other, asked)) if *asked == presets && *other == by => Err(Refusal::OfferStands),
             Some((_, asked)) if *asked == presets => self.set_presets(by, presets, id),
             _ => {
-                short_presets(&presets)?;
+                check_presets_length(&presets)?;
                 self.within_share(by, Kind::Offer)?;
                 self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
                 self.push(Event::PresetsAsked { by, presets, id });
                 Ok(())
             }
-        }
-    }
-
-    fn is_offered(&self, offer: OfferKind) -> bool {
-        match offer {
-            OfferKind::Draw => self.offers.draw.is_some(),
-            OfferKind::Takeback => self.offers.takeback.is_some(),
-            OfferKind::Presets => self.offers.presets.is_some(),
-            OfferKind::Rematch => self.offers.rematch.is_some(),
         }
     }
 
@@ -569,7 +557,7 @@ impl<R: Rules> Room<R> {
     }
 
     /// Adds an event whose length depends on rules.
-    fn push_short(&mut self, event: Event) -> Result<(), Refusal> {
+    fn try_push(&mut self, event: Event) -> Result<(), Refusal> {
         let entry = self.entry(event);
         entry.check_length()?;
         self.record(&entry);
@@ -591,7 +579,7 @@ impl<R: Rules> Room<R> {
         self.now = self.now.max(entry.at);
         self.touched = entry.at;
         if let (Some(clocks), Some(resumed)) = (&mut self.clocks, entry.resumed) {
-            clocks.go_on(resumed);
+            clocks.restore_resumed(resumed);
         }
         match &entry.event {
             Event::Created(_) => {}
@@ -601,7 +589,7 @@ impl<R: Rules> Room<R> {
                 }
                 self.start_clock(entry.at);
             }
-            Event::Played { uci, san, side, turn_goes_on, notes, clocks, id, .. } => {
+            Event::Played { uci, san, side, turn_goes_on, notes, clocks, .. } => {
                 if self.lines.len() == self.lines.capacity() {
                     self.lines.reserve_exact(LINES);
                 }
@@ -620,37 +608,27 @@ impl<R: Rules> Room<R> {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
                 self.ledger.set_ply(self.lines.len());
-                self.remember_answer(*side, id.as_deref());
             }
-            Event::Hushed { by, id } => {
-                self.hushed = true;
-                self.remember_answer(*by, id.as_deref());
-            }
-            Event::DrawOffered { by, id } => {
+            Event::Hushed { .. } => self.is_hushed = true,
+            Event::DrawOffered { by, .. } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.draw = Some(*by);
-                self.remember_answer(*by, id.as_deref());
             }
-            Event::TakebackAsked { by, to, id } => {
+            Event::TakebackAsked { by, to, .. } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.takeback = Some((*by, *to));
-                self.remember_answer(*by, id.as_deref());
             }
-            Event::PresetsAsked { by, presets, id } => {
+            Event::PresetsAsked { by, presets, .. } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.presets = Some((*by, presets.clone()));
-                self.remember_answer(*by, id.as_deref());
             }
-            Event::Declined { by, offer, id } => {
-                match offer {
-                    OfferKind::Draw => self.offers.draw = None,
-                    OfferKind::Takeback => self.offers.takeback = None,
-                    OfferKind::Presets => self.offers.presets = None,
-                    OfferKind::Rematch => self.offers.rematch = None,
-                }
-                self.remember_answer(*by, id.as_deref());
-            }
-            Event::TakenBack { by, to, clocks, id } => {
+            Event::Declined { offer, .. } => match offer {
+                OfferKind::Draw => self.offers.draw = None,
+                OfferKind::Takeback => self.offers.takeback = None,
+                OfferKind::Presets => self.offers.presets = None,
+                OfferKind::Rematch => self.offers.rematch = None,
+            },
+            Event::TakenBack { by, to, clocks, .. } => {
                 // Within the turn that is being taken, its clock simply runs on.
                 let within_turn = *to >= self.turn_start(self.lines.len());
                 let asker = self.offers.takeback.map_or(*by, |it| it.0);
@@ -664,61 +642,44 @@ impl<R: Rules> Room<R> {
                 if !within_turn {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
-                self.remember_answer(*by, id.as_deref());
             }
-            Event::PresetsChanged { by, presets, id } => {
+            Event::PresetsChanged { presets, .. } => {
                 let before = std::mem::replace(&mut self.presets, presets.clone());
                 self.changed.push((self.lines.len(), before));
                 self.offers.presets = None;
-                self.remember_answer(*by, id.as_deref());
             }
-            Event::Ended { outcome, clocks, by, id } => {
+            Event::Ended { outcome, clocks, .. } => {
                 self.ledger.release_reserve();
                 self.outcome = Some(outcome.clone());
                 self.offers = Offers::default();
                 if let (Some(own), Some(left)) = (&mut self.clocks, clocks) {
                     own.restore(left, None, entry.at);
                 }
-                if let Some(by) = by {
-                    self.remember_answer(*by, id.as_deref());
-                }
             }
-            Event::RematchOffered { by, id } => {
+            Event::RematchOffered { by, .. } => {
                 self.ledger.add(*by, Kind::Offer);
                 self.offers.rematch = Some(*by);
-                self.remember_answer(*by, id.as_deref());
             }
-            Event::Rematched { by, game, id } => {
+            Event::Rematched { game, .. } => {
                 self.offers.rematch = None;
                 self.rematch = Some((entry.v, game.clone()));
-                self.remember_answer(*by, id.as_deref());
             }
-            Event::Said { by, id, .. } => {
-                self.ledger.add(*by, Kind::Message);
-                self.remember_answer(*by, id.as_deref());
-            }
+            Event::Said { by, .. } => self.ledger.add(*by, Kind::Message),
         }
-    }
-
-    /// Remembers the answer to a request, so that its repetition gets the same.
-    fn remember_answer(&mut self, by: usize, id: Option<&str>) {
-        if let Some(id) = id {
+        // A repetition of the request gets the answer that is kept here.
+        if let Some((by, id)) = entry.event.request() {
             self.answers.keep(by, id, self.v, self.lines.len());
         }
     }
 }
 
-fn short_presets(presets: &[String]) -> Result<(), Refusal> {
-    match serde_json::to_string(presets).is_ok_and(|it| it.len() <= PRESETS) {
-        true => Ok(()),
-        false => {
-            let what = "the list of presets";
-            Err(Refusal::TooLong { what, limit: PRESETS, unit: "bytes" })
-        }
-    }
+fn check_presets_length(presets: &[String]) -> Result<(), Refusal> {
+    let is_short = serde_json::to_string(presets).is_ok_and(|it| it.len() <= PRESETS);
+    let what = "the list of presets";
+    is_short.then_some(()).ok_or(Refusal::TooLong { what, limit: PRESETS, unit: "bytes" })
 }
 
-pub(super) fn short(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
+pub(super) fn check_text(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
     match text.chars().count() <= limit {
         true if is_printable(text) => Ok(()),
         true => Err(Refusal::Unprintable { what }),

@@ -3,7 +3,7 @@
 use super::event::{Event, Seat, TokenHash};
 use super::refusal::Refusal;
 use super::request::Answer;
-use super::room::{NAME, Room, short};
+use super::room::{NAME, Room, check_text};
 use super::rules::Rules;
 
 impl<R: Rules> Room<R> {
@@ -22,10 +22,10 @@ impl<R: Rules> Room<R> {
         if let Some(outcome) = self.outcome() {
             return Err(Refusal::Over(outcome.clone()));
         }
-        short("a name", &name, NAME)?;
+        check_text("a name", &name, NAME)?;
         let free = self.seats.iter().position(Option::is_none);
         let side = side.or(free).ok_or(Refusal::AllTaken)?;
-        self.seat_free(side)?;
+        self.check_seat_is_free(side)?;
         if self.setup.rated {
             match () {
                 () if token.account().is_none() => return Err(Refusal::AccountNeeded),
@@ -38,7 +38,7 @@ impl<R: Rules> Room<R> {
         Ok(self.answer(side))
     }
 
-    pub(super) fn seat_free(&self, side: usize) -> Result<(), Refusal> {
+    pub(super) fn check_seat_is_free(&self, side: usize) -> Result<(), Refusal> {
         match self.seats.get(side) {
             None => Err(Refusal::NoSeat(side)),
             Some(_) if self.setup.open => Err(Refusal::OpenBoard),

@@ -12,7 +12,7 @@ const OFFERS: u32 = 20;
 const MESSAGES: u32 = 300;
 /// Maximum number of events of all sides that are neither moves on the board nor an end.
 const ALL: u64 = 6_000;
-/// Number of them reserved for the time after the end.
+/// Number of these events that are reserved for the time after the end.
 const AFTER: u64 = 300;
 
 /// The use of limits by one side.
@@ -70,31 +70,28 @@ impl Ledger {
         Self { sides: vec![Used::default(); sides], furthest: 0, is_over: false }
     }
 
-    /// Checks that a side has room for one more of a kind.
+    /// Checks that a side has room for one more event of a kind.
     ///
     /// # Errors
-    /// It has none, until the next new ply or for the rest of the game.
+    /// The side has none, until the next new ply or for the rest of the game.
     pub(super) fn admits(&self, side: usize, kind: Kind) -> Result<(), Refusal> {
         let used = self.sides.get(side).copied().unwrap_or_default();
         let share = ALL / self.sides.len().max(1) as u64;
-        if used.all + kind.events() > share {
-            return Err(Refusal::TooMany { what: kind.talk(), when: "in this game" });
-        }
-        let is_full = match kind {
+        let is_game_full = used.all + kind.events() > share;
+        let is_ply_full = match kind {
             Kind::Offer => used.offers >= OFFERS,
             Kind::Message => used.messages >= MESSAGES,
             Kind::Takeback { .. } => false,
         };
-        match is_full {
-            true if self.is_over => {
-                Err(Refusal::TooMany { what: kind.talk(), when: "in this game" })
-            }
-            true => Err(Refusal::TooMany { what: kind.talk(), when: "before the next move" }),
-            false => Ok(()),
-        }
+        let when = match (is_game_full, is_ply_full) {
+            (false, false) => return Ok(()),
+            (false, true) if !self.is_over => "before the next move",
+            _ => "in this game",
+        };
+        Err(Refusal::TooMany { what: kind.talk(), when })
     }
 
-    /// Counts one more of a kind.
+    /// Counts one more event of a kind.
     pub(super) fn add(&mut self, side: usize, kind: Kind) {
         let Some(used) = self.sides.get_mut(side) else { return };
         used.all += kind.events();

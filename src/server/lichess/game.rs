@@ -17,7 +17,6 @@ use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
 use crate::server::live::Feed;
 use crate::server::live::command::Lines;
 use crate::server::problem::Problem;
-use crate::server::transcript;
 use crate::server::web::Web;
 
 /// The whole game first, then its state after every event; the stream ends with the game.
@@ -182,8 +181,7 @@ async fn step(
     account: Account,
     act: Act,
 ) -> Result<Json<Value>, LichessProblem> {
-    let input = Input::Act { token: Some(account.token.clone()), id: None, act };
-    web.host.step(id, input).await?;
+    web.host.step(id, Input::act(account.token.clone(), act)).await?;
     Ok(ok())
 }
 
@@ -244,6 +242,6 @@ pub(super) async fn export(
     State(web): State<Web>,
     Path(id): Path<String>,
 ) -> Result<([(header::HeaderName, &'static str); 1], String), LichessProblem> {
-    let pgn = transcript::pgn(&id, &web.host.log(&id).await?)?;
+    let pgn = web.host.pgn(&id).await?;
     Ok(([(header::CONTENT_TYPE, "application/x-chess-pgn")], pgn))
 }

@@ -85,7 +85,7 @@ impl IntoResponse for LichessProblem {
             other => other,
         };
         let body = json!({ "error": self.0.message, "code": self.0.code });
-        (status, AppendHeaders(self.0.wait()), Json(body)).into_response()
+        (status, AppendHeaders(self.0.retry_after()), Json(body)).into_response()
     }
 }
 

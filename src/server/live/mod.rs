@@ -247,7 +247,7 @@ impl Live {
             let checked = room.rules_mut().game_mut().check();
             Some((answer, checked.err().map(|it| it.resource)))
         };
-        let done = self.host.pool.run_all(lane, requests, work).await;
+        let done = self.host.pool.run_with_budget(lane, requests, work).await;
         self.room = RoomSlot(lent.lock().ok().and_then(|mut it| it.take()));
         let (done, ran_out) = done?;
         let (answer, exhausted) = done.ok_or_else(failed)?;

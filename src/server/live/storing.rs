@@ -126,8 +126,10 @@ impl Live {
             (None, None) => Ok(Answer { v: self.room.v(), ply: 0, side: 0, game: None }),
             (None, Some(answer)) => answer.map_err(Problem::from),
         };
-        if is_move {
-            self.host.metrics.moved(answer.is_ok(), started.elapsed());
+        match &answer {
+            _ if !is_move => {}
+            Ok(_) => self.host.metrics.moved(started.elapsed()),
+            Err(_) => self.host.metrics.move_refused(),
         }
         Ok(Some(answer))
     }

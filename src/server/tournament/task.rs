@@ -320,11 +320,10 @@ async fn call_off(host: &Arc<Host>, table: &Table, pairing: &Pairing) -> Result<
     let side = state["turn"].as_u64().and_then(|it| usize::try_from(it).ok());
     let Some(who) = side.and_then(|it| pairing.players.get(it)) else { return Ok(()) };
     let token = TokenHash::of_account(&table.players[*who].id);
-    let step = |act: Act| Input::Act { token: Some(token.clone()), id: None, act };
-    match host.step(&pairing.game, step(Act::Abort)).await {
+    match host.step(&pairing.game, Input::act(token.clone(), Act::Abort)).await {
         Err(problem) if problem.status.is_server_error() => Err(problem),
         // The game cannot be aborted, since some actions of the first turn were played: it is lost.
-        Err(_) => host.step(&pairing.game, step(Act::Resign)).await.map(|_| ()),
+        Err(_) => host.step(&pairing.game, Input::act(token, Act::Resign)).await.map(|_| ()),
         Ok(_) => Ok(()),
     }
 }

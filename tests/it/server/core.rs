@@ -157,6 +157,18 @@ fn only_the_side_to_move_moves() {
     );
 }
 
+/// An answer names the event of its request, whether that has an id or not; the end that follows is a further event.
+#[test]
+fn an_answer_names_the_event_of_its_request() {
+    for id in [None, Some("last".to_owned())] {
+        let mut room = Room::create(1_000, Sums::to(1), setup(None), &seats()).unwrap().0;
+        let input = Input::Act { token: Some(TokenHash::of("ann")), id, act: play("1") };
+        let Output { events, answer } = room.step(1_000, input);
+        assert!(matches!(events[1].event, Event::Ended { .. }));
+        assert_eq!(answer.unwrap().unwrap().v, events[0].v);
+    }
+}
+
 /// What was not seen is said before whose turn it is: the turn may be another for that very reason.
 #[test]
 fn a_stale_ply_is_stale_out_of_turn_too() {

@@ -235,6 +235,39 @@ fn a_study_comes_back_from_its_pgn() {
     });
 }
 
+/// PGN has no facts: the FEN of the start stands for them, so that what was played fits when it is read.
+#[test]
+fn what_began_from_facts_comes_back_from_its_pgn() {
+    hosted("facts-back", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        for uci in ["e2e4", "d7d5"] {
+            assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
+        }
+        let (_, facts) = server.get(&format!("/api/v1/games/{id}/export?format=facts")).await;
+        let made = json!({ "game": "chess", "seat": "both", "facts": facts });
+        let (id, token) = server.make(made).await;
+        assert_eq!(server.play(&id, &token, "e4d5").await.0, StatusCode::OK);
+        let path = format!("/api/v1/games/{id}");
+        let (_, pgn) = server.get(&format!("{path}/export")).await;
+        let (copy, _) = server.make(json!({ "pgn": pgn, "seat": "both" })).await;
+        let (_, one) = server.get(&path).await;
+        let (_, two) = server.get(&format!("/api/v1/games/{copy}")).await;
+        for key in ["moves", "fen", "legal", "turn"] {
+            assert_eq!(one[key], two[key], "{key}");
+        }
+        assert_eq!(
+            server.post(&format!("{path}/resign"), &token, json!({})).await.0,
+            StatusCode::OK
+        );
+        let study = make(server, &ann, json!({ "of": id })).await;
+        let (_, of_study) =
+            server.get(&format!("/api/v1/studies/{}/pgn", study["id"].as_str().unwrap())).await;
+        let back = make(server, &ann, json!({ "pgn": of_study })).await;
+        assert_eq!(tree(&back, 0), tree(&study, 0));
+    });
+}
+
 #[test]
 fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
     hosted("study-pgn", Config::default(), async |server| {

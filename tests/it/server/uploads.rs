@@ -1,5 +1,7 @@
 //! Rules that people keep: a list each, of a certain length, and room in it again.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use rulemate::internals::server::{Config, Library, Texts};
@@ -100,6 +102,20 @@ fn rule_sets_are_limited_by_owner_and_make_room() {
         assert_eq!(server.post(rules, ann, preset("more")).await.0, StatusCode::OK);
         assert_eq!(server.post(rules, ann, preset("p0")).await.0, StatusCode::CONFLICT);
         assert_eq!(server.play(&id, &token, "e2e4").await.0, StatusCode::OK);
+    });
+}
+
+/// A text that does not have the hash that it is stored under is damaged. This one builds on itself.
+#[test]
+fn damaged_rules_are_not_known() {
+    hosted("damaged", Config::default(), async |server| {
+        let host = &server.web.host;
+        let texts = Texts { base: Some("ring".into()), files: Vec::new(), trusted: false };
+        let (_, text) = texts.stored();
+        host.reads().ask(move |store| store.put_text("ring", &text)).await.unwrap();
+        let known = tokio::time::timeout(Duration::from_secs(10), host.know_rules("ring")).await;
+        let problem = known.expect("the search for its base ends").unwrap_err();
+        assert_eq!(problem.code, "no_such_rules");
     });
 }
 
