@@ -45,11 +45,11 @@ pub(super) struct Call<'c> {
     /// The event that the reaction reacted to, with its current arguments.
     pub(super) event: Event,
     pub(super) args: &'c Tuple,
-    /// The reaction and the number of its effect.
+    /// The reaction, and the number of its effect that calls.
     pub(super) by: usize,
     pub(super) effect: usize,
     /// The values of the variables that the call names.
-    pub(super) given: &'c Tuple,
+    pub(super) values: &'c Tuple,
 }
 
 impl Call<'_> {
@@ -68,20 +68,22 @@ impl Call<'_> {
         let place = || program.place(reaction.span);
         let refused =
             |fault: CallFault| Refusal::Call { place: place(), name: name.clone(), fault };
-        let called = Done::Called { name: name.clone(), args: self.given.clone() };
-        let named = args.iter().map(|it| &reaction.vars[usize::from(it.0)]);
-        let mut given: Vec<(String, Type, i64)> =
-            named.zip(self.given).map(|(it, &raw)| (it.name.clone(), it.ty, raw)).collect();
-        let columns = program.event_columns(self.event);
-        let of_event = columns.iter().zip(self.args);
-        given.extend(of_event.map(|(it, &raw)| (it.name.clone(), it.ty, raw)));
+        let called = Done::Called { name: name.clone(), args: self.values.clone() };
+        let mut arguments = Vec::new();
+        for (var, &raw) in args.iter().zip(self.values) {
+            let var = &reaction.vars[usize::from(var.0)];
+            arguments.push(Argument { name: &var.name, ty: var.ty, raw });
+        }
+        for (column, &raw) in program.event_columns(self.event).iter().zip(self.args) {
+            arguments.push(Argument { name: &column.name, ty: column.ty, raw });
+        }
         let mut moment = Moment {
             program,
             state,
             flow,
             event: self.event,
             args: self.args,
-            given,
+            arguments,
             by: self.by,
             done: vec![called],
             veto: None,
@@ -111,16 +113,24 @@ pub struct Moment<'w> {
     event: Event,
     args: &'w Tuple,
     /// The variables of the call, then the columns of the event.
-    given: Vec<(String, Type, i64)>,
+    arguments: Vec<Argument<'w>>,
     by: usize,
     done: Vec<Done>,
     veto: Option<String>,
     fault: Option<CallFault>,
 }
 
+#[derive(Debug)]
+struct Argument<'w> {
+    name: &'w str,
+    ty: Type,
+    raw: i64,
+}
+
 impl fmt::Debug for Moment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Moment").field("event", &self.event()).field("given", &self.given).finish()
+        let mut text = f.debug_struct("Moment");
+        text.field("event", &self.event()).field("arguments", &self.arguments).finish()
     }
 }
 
@@ -131,19 +141,19 @@ impl Moment<'_> {
         self.program.event_name(self.event)
     }
 
-    fn given(&mut self, name: &str) -> Option<(Type, i64)> {
-        let found = self.given.iter().find(|it| it.0 == name).map(|it| (it.1, it.2));
+    fn argument(&mut self, name: &str) -> Option<(Type, i64)> {
+        let found = self.arguments.iter().find(|it| it.name == name).map(|it| (it.ty, it.raw));
         self.known(found, "argument", name)
     }
 
     /// Whether the call or its event has an argument of that name.
     pub fn has_arg(&self, name: &str) -> bool {
-        self.given.iter().any(|it| it.0 == name)
+        self.arguments.iter().any(|it| it.name == name)
     }
 
     /// The number in an argument: a variable of the call, or a column of the event.
     pub fn int(&mut self, name: &str) -> i64 {
-        match self.given(name) {
+        match self.argument(name) {
             Some((Type::Int, raw)) => raw,
             Some(_) => self.wrong(name, "number", 0),
             None => 0,
@@ -152,7 +162,7 @@ impl Moment<'_> {
 
     /// The entity in an argument.
     pub fn entity(&mut self, name: &str) -> EntityId {
-        match self.given(name) {
+        match self.argument(name) {
             Some((ty, raw)) if is_entity(self.program, ty) => EntityId(raw as u32),
             Some(_) => self.wrong(name, "entity", EntityId(0)),
             None => EntityId(0),
@@ -161,7 +171,7 @@ impl Moment<'_> {
 
     /// The value of an argument by name: `knight`, `e4`, `3`.
     pub fn word(&mut self, name: &str) -> String {
-        self.given(name).map(|(ty, raw)| self.program.value_name(ty, raw)).unwrap_or_default()
+        self.argument(name).map(|(ty, raw)| self.program.value_name(ty, raw)).unwrap_or_default()
     }
 }
 
@@ -216,7 +226,7 @@ impl Moment<'_> {
         found
     }
 
-    /// Whether a row holds; `_` is any value, and an entity is written `#3`.
+    /// Whether a row holds. In it `_` stands for any value, and `#3` for entity 3.
     pub fn holds(&mut self, relation: &str, row: &[&str]) -> bool {
         let Some(rel) = self.relation(relation) else { return false };
         if self.program.relation(rel).columns.len() != row.len() {
@@ -333,7 +343,7 @@ impl Moment<'_> {
         self.known(found, "attribute", name)
     }
 
-    /// The attribute of that name, unless the engine itself keeps it.
+    /// The attribute of that name. The call fails if there is none, or if the engine alone writes it.
     fn writable(&mut self, name: &str) -> Option<AttrId> {
         let attr = self.attribute(name)?;
         if attr == NEXT_ENTITY {
@@ -368,7 +378,7 @@ impl Moment<'_> {
         Some((event, row))
     }
 
-    /// The number, unless it is the least one, which stands for a missing value in evaluators.
+    /// The number. The call fails if it is the least one, which stands for a missing value in evaluators.
     fn in_range(&mut self, column: &Column, number: i64) -> Option<i64> {
         if column.ty == Type::Int && number == i64::MIN {
             let name = &column.name;
@@ -379,7 +389,7 @@ impl Moment<'_> {
         Some(number)
     }
 
-    /// Whether the code reacts to an event that was raised; the call fails if it reacts to an action.
+    /// Whether the code reacts to a raised event. The call fails if it reacts to an action.
     fn needs_event(&mut self, word: &'static str) -> bool {
         let raised = matches!(self.event, Event::Raised(_));
         if !raised {
@@ -388,7 +398,7 @@ impl Moment<'_> {
         raised
     }
 
-    /// What was found by a name; the call fails if nothing was.
+    /// Returns what was found by a name. The call fails if nothing was.
     fn known<T>(&mut self, found: Option<T>, what: &'static str, name: &str) -> Option<T> {
         if found.is_none() {
             self.unknown(what, name);
@@ -405,7 +415,7 @@ impl Moment<'_> {
         instead
     }
 
-    /// The first fault is reported.
+    /// Notes a fault. The first one is reported.
     fn failed(&mut self, fault: CallFault) {
         self.fault.get_or_insert(fault);
     }

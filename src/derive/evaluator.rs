@@ -56,7 +56,7 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     fn mark(&mut self) -> EvaluatorMark {
         EvaluatorMark::default()
     }
-    /// Returns to the state at the mark.
+    /// Returns to the state at a mark.
     fn rollback(&mut self, _mark: EvaluatorMark) {}
     /// Drops all marks.
     fn commit(&mut self) {}
@@ -73,7 +73,8 @@ pub(super) trait Evaluator: Debug + Send + Sync {
     /// All relations, computed now or when they are first read.
     fn materialised(&mut self, basis: Basis<'_>) -> &dyn Rows;
 
-    /// Adds the outputs of the reactions of a batch, in text order. New entities get the given ids.
+    /// Adds the outputs of the reactions of a batch, in the order in which they are to be applied. New entities get these
+    /// ids.
     ///
     /// # Errors
     /// Solving them exceeded a budget of their own; some outputs are missing. An evaluator that charges the budget of
@@ -98,8 +99,8 @@ pub(super) trait Evaluator: Debug + Send + Sync {
         None
     }
 
-    /// The resource that ran out, and the owner that is to blame: the number of a rule, or the number of rules plus
-    /// that of a reaction. It may be no such number, if none is to blame.
+    /// The resource that ran out, and the owner to blame: the number of a rule, or the number of rules plus that of a
+    /// reaction; any other number if none is to blame.
     fn exhausted(&self) -> Option<(Resource, usize)>;
     /// Whether anything ran out.
     fn has_run_out(&self) -> bool {

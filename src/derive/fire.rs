@@ -1,7 +1,6 @@
-//! Reactions under the reference evaluator: their bodies solved tuple by tuple on
-//! materialised rows.
+//! Reactions under the reference evaluator: their bodies are solved tuple by tuple on materialised rows.
 //!
-//! Nothing is written here; `transaction` applies the outputs. A body that has used up the budget for reading finds no
+//! Nothing is written here; `transaction` applies the outputs. Once the budget for reading is used up, bodies find no
 //! further rows; the caller checks the meter.
 
 use std::collections::BTreeSet;
@@ -13,7 +12,9 @@ use super::rows::{Rows, Tuple};
 use super::solve::{Bindings, bind, solve, value};
 use super::trace::Said;
 use crate::facts::{GAME, Ids};
-use crate::rules::{Effect, Event, Expr, Input, Program, Reaction, RelId, Role, VarId};
+use crate::rules::{
+    Effect, Event, Expr, Input, MessagePart, Program, Reaction, RelId, Role, VarId,
+};
 
 /// The outputs of a batch, in text order of the reactions; within one reaction by the ascending
 /// values of its named variables, then in text order of the effects.
@@ -71,6 +72,7 @@ fn solutions(
 /// One solution of a reaction.
 struct Solution<'p, 'i> {
     program: &'p Program,
+    /// The reaction's number.
     at: usize,
     bindings: Bindings,
     ids: &'i mut Ids,
@@ -136,16 +138,15 @@ impl Solution<'_, '_> {
             Effect::Note { message } => Other::Note { said: self.message(&message.0) },
             Effect::Rewind { turns } => Other::Rewind { turns: self.value(turns)? },
             Effect::Call { args, .. } => {
-                let value = |it: &VarId| self.bindings[usize::from(it.0)];
-                let args = args.iter().map(value).collect::<Option<Tuple>>()?;
+                let args = args.iter().map(|it| self.bound(*it)).collect::<Option<Tuple>>()?;
                 Other::Call { reaction: self.at, effect: number, args }
             }
         };
         Some(Output::Other(Box::new(other)))
     }
 
-    fn message(&self, parts: &[crate::rules::MessagePart]) -> Said {
-        let value = |var: VarId| self.bindings[usize::from(var.0)].unwrap_or_default();
+    fn message(&self, parts: &[MessagePart]) -> Said {
+        let value = |var| self.bound(var).unwrap_or_default();
         Said::new(self.program, &self.program.reactions[self.at], parts, value)
     }
 }

@@ -23,10 +23,10 @@ pub(super) struct GivenRelations {
     pub(super) rels: Vec<RelId>,
     /// For each relation of the program, the trials that it depends on, one bit each. Empty without trials.
     reads: Vec<u64>,
-    /// By action and by event, the relations that it may read as they were before it: their numbers among
-    /// `rels`, and the original relations. Empty if none are read.
-    pub(super) of_actions: Vec<Vec<(usize, RelId)>>,
-    pub(super) of_events: Vec<Vec<(usize, RelId)>>,
+    /// By action and by event, the relations that it may read as they were before it: the numbers among `rels` of
+    /// those that have the rows, and the original relations. Both lists are empty if no reaction looks back.
+    of_actions: Vec<Vec<(usize, RelId)>>,
+    of_events: Vec<Vec<(usize, RelId)>>,
 }
 
 /// The supplied rows of one world.
@@ -87,6 +87,21 @@ impl GivenRelations {
         asked.into_iter().collect()
     }
 
+    /// Whether reactions read rows from before their action.
+    pub(super) fn looks_back(&self) -> bool {
+        !self.of_actions.is_empty()
+    }
+
+    /// What [`Self::asked_for`] has found for an action or event.
+    pub(super) fn read_by(&self, event: Event) -> &[(usize, RelId)] {
+        let read = match event {
+            Event::Action(id) => self.of_actions.get(usize::from(id.0)),
+            Event::Raised(id) => self.of_events.get(usize::from(id.0)),
+            Event::Any => None,
+        };
+        read.map_or(&[], Vec::as_slice)
+    }
+
     /// The trials that a relation depends on.
     #[inline]
     pub(super) fn trials(&self, rel: RelId) -> u64 {
@@ -113,13 +128,7 @@ fn trials_read(program: &Program) -> Vec<u64> {
 
 /// The reactions to an action or event, and those to all events that they may raise.
 fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
-    let to = |event: Event| {
-        let is_action = matches!(event, Event::Action(_));
-        program
-            .reactions
-            .iter()
-            .filter(move |it| it.event == event || is_action && it.event == Event::Any)
-    };
+    let to = |event: Event| reactions_to(program, event).map(|it| it.1);
     let mut found: Vec<&Reaction> = to(event).collect();
     let (mut known, mut next) = (vec![event], 0);
     while let Some(&reaction) = found.get(next) {
@@ -132,6 +141,16 @@ fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
         }
     }
     found
+}
+
+/// The reactions to an action or event, with their numbers, in text order.
+pub(super) fn reactions_to(
+    program: &Program,
+    event: Event,
+) -> impl Iterator<Item = (usize, &Reaction)> {
+    let is_action = matches!(event, Event::Action(_));
+    let concerns = move |it: &Reaction| it.event == event || is_action && it.event == Event::Any;
+    program.reactions.iter().enumerate().filter(move |(_, it)| concerns(it))
 }
 
 impl GivenRows {

@@ -9,15 +9,15 @@ use super::budget::{Exhausted, Resource};
 use super::rows::{Pattern, Rows, Visit};
 use crate::rules::{Program, RelId};
 
-/// See the module's head.
+/// Rows that are read on a budget.
 pub(super) struct Metered<'r> {
     rows: &'r dyn Rows,
     /// The initial budget.
     steps: u64,
     /// What is left of it.
     left: Cell<u64>,
-    /// Whom reads are charged to, the reader: the number of a rule, or of a reaction after the rules; and what was left
-    /// when it began.
+    /// The reader, who is charged for reads (the number of a rule, or of a reaction after the rules), and what was left
+    /// when it began to read.
     reader: Cell<(usize, u64)>,
     /// Steps taken, by reader.
     spent: RefCell<Vec<u64>>,

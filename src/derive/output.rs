@@ -20,8 +20,8 @@ pub(super) enum Output {
 /// The rarer effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Other {
-    // The start of a solution's effects, which go on to the next of these. `values` are those of the
-    // reaction's named variables. Only if a trace is requested.
+    // The effects up to the next of these are those of one solution; `values` are those of the reaction's named variables.
+    // Only if a trace is requested.
     Solution { reaction: usize, values: Tuple },
     Spawn { entity: i64 },
     Forget { preset: i64, of: Option<(Type, i64)> },

@@ -32,7 +32,7 @@ pub struct Query {
     vars: Vec<Var>,
     /// Variables that are bound from the start: entities given by number.
     given: Bindings,
-    /// The variables named in the question, in the order of the text.
+    /// The variables of an answer, in the order of the text: each name and its place in `vars`.
     shown: Vec<(String, usize)>,
     /// Number of literals at the end of the body that come from abbreviations.
     short: usize,
@@ -72,7 +72,11 @@ pub struct Solutions {
 
 const HEAD: &str = ".decl query_() \"a question\"\nquery_() :- ";
 
-/// The names of the relations that rules can name. Those for the state from before an action come after them.
+/// The prefix of the variable for an abbreviated entity: `_0_e4`. A name begins with no digit, so none of the question's
+/// own variables is called so.
+const ABBREVIATED: &str = "_0_";
+
+/// The names of the relations that rules can name, which are numbered first.
 fn nameable(program: &Program) -> impl Iterator<Item = &str> {
     program.nameable().map(|it| it.name.as_str())
 }
@@ -98,7 +102,7 @@ impl Query {
         let compiled = compile(sources).map_err(|it| {
             let here = |it: &&Diagnostic| it.span().source == at;
             match it.list().iter().find(here) {
-                Some(it) => several(program, mistake(text, origins, it)),
+                Some(it) => with_full_names(program, mistake(text, origins, it)),
                 None => whole(text, "the question does not fit the rules"),
             }
         })?;
@@ -285,7 +289,7 @@ from_row! {
     4: A 0, B 1, C 2, D 3;
 }
 
-/// The variables of a literal that are its own.
+/// The variables that are local to a literal.
 fn locals(literal: &Literal) -> &[VarId] {
     match literal {
         Literal::Aggregate(it) => &it.locals,
@@ -298,7 +302,7 @@ fn whole(text: &str, message: &str) -> QueryError {
     QueryError { text: text.into(), message, start: 0, end, help: None }
 }
 
-/// A bracket without its end. What abbreviations mean is written behind the text, and would stand inside of it.
+/// The mistake that a bracket is not closed: the atoms of abbreviations are added behind the text, and would be inside it.
 fn unclosed(text: &str) -> Option<QueryError> {
     let mut open = Vec::new();
     for (at, word) in words(text) {
@@ -316,39 +320,40 @@ fn unclosed(text: &str) -> Option<QueryError> {
 }
 
 /// A mistake at its place in the question's text.
-fn mistake(text: &str, origins: &[usize], it: &Diagnostic) -> QueryError {
+fn mistake(text: &str, origins: &[usize], diagnostic: &Diagnostic) -> QueryError {
     let origin = |at: u32| {
         let at = (at as usize).saturating_sub(HEAD.len()).min(origins.len() - 1);
         origins[at].min(text.len())
     };
-    let span = it.span();
+    let span = diagnostic.span();
     let start = origin(span.start);
     let end = origin(span.end).max(start);
     let declares = |it: &str| it.starts_with("`.domain ") || it.starts_with("declare it with");
     let written = text.get(start..end).unwrap_or_default();
-    let help = match it.code {
+    let help = match diagnostic.code {
         // A name that is a value somewhere was taken for that value.
         "E207" if matches!(words(written)[..], [(_, Word::Name(_))]) => {
             Some(format!("`{written}` is a value: write `?{written}` for a variable"))
         }
         // A question declares nothing.
-        _ => it.help.as_deref().filter(|it| !declares(it)).map(plain),
+        _ => diagnostic.help.as_deref().filter(|it| !declares(it)).map(plain),
     };
-    QueryError { text: text.into(), message: plain(&it.message), start, end, help }
+    QueryError { text: text.into(), message: plain(&diagnostic.message), start, end, help }
 }
 
-/// A message about the rewritten question, with names as the question has them: `_` (alone), `x` for `_x`, `#3` for `_3`.
+/// A message about the rewritten question, with names as the question has them: `_` (alone), `x` for `_x`, `#3` for `_3`,
+/// `e4` for `_0_e4`.
 fn plain(message: &str) -> String {
     let visible = |it: &str| {
-        let text = it.replace("`'", "`");
+        let text = it.replace("`'", "`").replace(&format!("`{ABBREVIATED}"), "`");
         let text = (0..10).fold(text, |it, at| it.replace(&format!("`_{at}"), &format!("`#{at}")));
         text.replace("`_", "`")
     };
     message.split("`_`").map(visible).collect::<Vec<_>>().join("`_`")
 }
 
-/// A mistake about a private name of several presets: the error lists the full names.
-fn several(program: &Program, mistake: QueryError) -> QueryError {
+/// The mistake; if it is about a private name of several presets, it lists the full names.
+fn with_full_names(program: &Program, mistake: QueryError) -> QueryError {
     let name = mistake.text.get(mistake.start..mistake.end).unwrap_or_default();
     match program.full_names(name).as_slice() {
         names @ [_, _, ..] if program.relation_named(name).is_none() => {
@@ -407,10 +412,8 @@ impl<'t> Rewriter<'t> {
         let variables = self.variables(&words);
         let mut atom: Option<(RelId, usize)> = None;
         for (n, &(at, word)) in words.iter().enumerate() {
-            let next = words[n + 1..]
-                .iter()
-                .find(|it| !matches!(it.1, Word::Other(c) if c.is_whitespace()));
-            let opens = matches!(next, Some((_, Word::Other('('))));
+            let next = next_word(&words[n + 1..]);
+            let opens = next == Some(Word::Other('('));
             match word {
                 Word::Name(name) if opens => {
                     atom = self.program.relation_meant(name).map(|it| (it, 0));
@@ -420,8 +423,8 @@ impl<'t> Rewriter<'t> {
                 Word::Name("_") => self.put(at, "_"),
                 Word::Name(name) if is_keyword(name, next) => self.put(at, name),
                 Word::Name(name) => {
-                    let gets_value = matches!(next, Some((_, Word::Other('='))));
-                    self.name(at, name, atom, gets_value, &variables);
+                    let gets_value = next == Some(Word::Other('='));
+                    self.name(at, name, atom, gets_value || variables.contains(name));
                 }
                 Word::Variable(name) => self.variable(at, name),
                 Word::Number(id) => self.number(at, id),
@@ -451,7 +454,7 @@ impl<'t> Rewriter<'t> {
         let mut found = BTreeSet::new();
         let mut atom: Option<(RelId, usize)> = None;
         for (n, &(_, word)) in words.iter().enumerate() {
-            let opens = matches!(words.get(n + 1), Some((_, Word::Other('('))));
+            let opens = next_word(&words[n + 1..]) == Some(Word::Other('('));
             match word {
                 Word::Name(name) if opens => {
                     atom = self.program.relation_meant(name).map(|it| (it, 0));
@@ -484,33 +487,21 @@ impl<'t> Rewriter<'t> {
         short.map(|it| it.values)
     }
 
-    fn name(
-        &mut self,
-        at: usize,
-        name: &str,
-        atom: Option<(RelId, usize)>,
-        gets_value: bool,
-        variables: &BTreeSet<&str>,
-    ) {
-        let domains = &self.program.schema.domains();
-        let anywhere = || domains.iter().any(|it| it.member(name).is_some());
+    fn name(&mut self, at: usize, name: &str, atom: Option<(RelId, usize)>, is_variable: bool) {
+        let domains = self.program.schema.domains();
+        let is_value = || domains.iter().any(|it| it.member(name).is_some());
         match (atom, self.value_of(atom, name)) {
             (Some((rel, column)), Some(id)) => {
-                let is_short = self.program.relation(rel).columns[column].ty != Type::Domain(id);
-                match is_short {
-                    false => self.put(at, &format!("'{name}")),
-                    true => {
-                        let variable = format!("_on_{name}");
-                        if self.extra.iter().all(|it| it.0 != variable) {
-                            self.extra.push((variable.clone(), name.to_string()));
-                        }
-                        self.put(at, &variable);
-                    }
+                if self.program.relation(rel).columns[column].ty == Type::Domain(id) {
+                    return self.put(at, &format!("'{name}"));
                 }
+                let variable = format!("{ABBREVIATED}{name}");
+                if self.extra.iter().all(|it| it.0 != variable) {
+                    self.extra.push((variable.clone(), name.to_string()));
+                }
+                self.put(at, &variable);
             }
-            (None, _) if !gets_value && !variables.contains(name) && anywhere() => {
-                self.put(at, &format!("'{name}"));
-            }
+            (None, _) if !is_variable && is_value() => self.put(at, &format!("'{name}")),
             _ => self.variable(at, name),
         }
     }
@@ -541,8 +532,14 @@ impl<'t> Rewriter<'t> {
 }
 
 /// `count`, `sum`, `min` and `max` before a brace are not variables.
-fn is_keyword(name: &str, next: Option<&(usize, Word<'_>)>) -> bool {
-    matches!(name, "count" | "sum" | "min" | "max") && matches!(next, Some((_, Word::Other('{'))))
+fn is_keyword(name: &str, next: Option<Word<'_>>) -> bool {
+    matches!(name, "count" | "sum" | "min" | "max") && next == Some(Word::Other('{'))
+}
+
+/// The first of these words that is not white space.
+fn next_word<'t>(words: &[(usize, Word<'t>)]) -> Option<Word<'t>> {
+    let is_space = |word: &Word<'_>| matches!(word, Word::Other(c) if c.is_whitespace());
+    words.iter().map(|it| it.1).find(|it| !is_space(it))
 }
 
 /// The length of a full name, `bank::gold`, that a text begins with.
@@ -563,11 +560,11 @@ fn words(text: &str) -> Vec<(usize, Word<'_>)> {
         let run = |more: &dyn Fn(char) -> bool| rest.find(|c| !more(c)).unwrap_or(rest.len());
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (word, len) = match c {
-            '?' => {
+            '?' if rest.starts_with(is_part) => {
                 let len = run(&is_part);
                 (Word::Variable(&rest[..len]), 1 + len)
             }
-            '#' => {
+            '#' if rest.starts_with(|c: char| c.is_ascii_digit()) => {
                 let len = run(&|c| c.is_ascii_digit());
                 (Word::Number(&rest[..len]), 1 + len)
             }

@@ -16,18 +16,24 @@ use super::schedule::Schedule;
 use crate::facts::{Change, Ids};
 use crate::rules::RelId;
 
-/// See the module's head.
 #[derive(Debug, Clone)]
 pub(super) struct Reference {
     statics: Arc<Statics>,
     schedule: Arc<Schedule>,
     /// The rows for the current facts, once one was read.
     rows: Option<Arc<Frog>>,
+    /// The budget that ran out for rows that were dropped since.
+    ran_out: Option<(Resource, usize)>,
 }
 
 impl Reference {
     pub(super) fn new(statics: Arc<Statics>, schedule: Arc<Schedule>) -> Self {
-        Self { statics, schedule, rows: None }
+        Self { statics, schedule, rows: None, ran_out: None }
+    }
+
+    fn drop_rows(&mut self) {
+        self.ran_out = self.exhausted();
+        self.rows = None;
     }
 
     fn rows(&mut self, basis: Basis<'_>) -> &Frog {
@@ -41,7 +47,7 @@ impl Reference {
 impl Evaluator for Reference {
     fn follow(&mut self, changes: &[Change]) {
         if !changes.is_empty() {
-            self.rows = None;
+            self.drop_rows();
         }
     }
 
@@ -50,11 +56,11 @@ impl Evaluator for Reference {
     }
 
     fn take_rows(&mut self, _rel: RelId, _rows: &[Tuple]) {
-        self.rows = None;
+        self.drop_rows();
     }
 
     fn forget(&mut self) {
-        self.rows = None;
+        (self.rows, self.ran_out) = (None, None);
     }
 
     fn contains(&mut self, basis: Basis<'_>, rel: RelId, tuple: &[i64]) -> bool {
@@ -95,7 +101,7 @@ impl Evaluator for Reference {
     }
 
     fn exhausted(&self) -> Option<(Resource, usize)> {
-        self.rows.as_ref().and_then(|it| it.exhausted())
+        self.ran_out.or_else(|| self.rows.as_ref()?.exhausted())
     }
 
     fn boxed_clone(&self) -> Box<dyn Evaluator> {

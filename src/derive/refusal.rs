@@ -15,8 +15,8 @@ pub enum Refusal {
         #[doc(hidden)]
         said: Said,
     },
-    /// Events raise events too deep, mostly since they do so endlessly. The innermost ones, each as `event (place of the
-    /// reaction that raises it)`, from where they begin to repeat, or all if none does.
+    /// Events raise events too deep, usually without end. `cycle` has the innermost ones, from where they begin to repeat
+    /// (all, if they do not), each as `event (place of the reaction that raises it)`.
     #[error("events raise events more than {DEPTH} deep: {}", cycle.join(" -> "))]
     Cycle { cycle: Vec<String> },
     #[error("more than {EVENTS} events are raised; the last is raised at {place}")]

@@ -43,6 +43,11 @@ impl<R: Rows + ?Sized> Rows for &R {
     }
 }
 
+/// Whether a row matches a pattern.
+pub(super) fn fits(pattern: Pattern<'_>, row: &[i64]) -> bool {
+    pattern.iter().zip(row).all(|(wanted, it)| wanted.is_none_or(|wanted| wanted == *it))
+}
+
 /// Whether values of a type are entities.
 pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
     matches!(ty, Type::Domain(id) if program.schema.is_entity(AttrType::Member(id)))
@@ -50,12 +55,12 @@ pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
 
 /// The first two of the ascending rows that differ in their last column only.
 pub(super) fn two_of_a_key(rows: &[Tuple]) -> Option<[&Tuple; 2]> {
-    let key = |it: &'_ Tuple| it.len().saturating_sub(1);
-    rows.windows(2)
-        .find(|it| it[0][..key(&it[0])] == it[1][..key(&it[1])] && it[0] != it[1])
-        .map(|it| [&it[0], &it[1]])
+    let key = |row: &Tuple| row.len().saturating_sub(1);
+    let has_one_key = |[a, b]: &[&Tuple; 2]| a[..key(a)] == b[..key(b)] && a != b;
+    rows.windows(2).map(|it| [&it[0], &it[1]]).find(has_one_key)
 }
 
+/// The first row that matches a pattern.
 pub(super) fn first(rows: &dyn Rows, rel: RelId, pattern: Pattern<'_>) -> Option<Tuple> {
     let mut found = None;
     let _ = rows.for_each(rel, pattern, &mut |row| {

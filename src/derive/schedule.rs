@@ -4,12 +4,12 @@
 
 use std::ops::Range;
 
-use super::given::GivenRelations;
+use super::given::{GivenRelations, reactions_to};
 use crate::rules::{
-    ActionId, Attributes, Dependencies, Effect, Event, Program, Reaction, relations_of, writes,
+    ActionId, Attributes, Dependencies, Effect, Event, Program, relations_of, writes,
 };
 
-/// Reactions whose bodies are solved on the same facts, in text order.
+/// Reactions whose bodies are solved on the same facts, in the order in which their effects are applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Batch {
     /// Indexes into the program's reactions.
@@ -56,19 +56,19 @@ impl Schedule {
         given: &GivenRelations,
         shape: impl Fn(Vec<Vec<usize>>) -> Vec<Vec<usize>>,
     ) -> Self {
-        let mut it = Self {
+        let mut schedule = Self {
             batches: Vec::new(),
             actions: Vec::new(),
             cuts: vec![usize::MAX; program.actions.len()],
             events: Vec::new(),
         };
-        let mut range = |event: Event| {
-            let start = it.batches.len();
+        let mut add = |event: Event| {
+            let start = schedule.batches.len();
             let (tried, later) = parted(program, event);
             let (tried, goes_on) = (shape(tried), !later.is_empty());
             let later = shape(later);
             if let (Event::Action(id), true) = (event, goes_on) {
-                it.cuts[usize::from(id.0)] = start + tried.len();
+                schedule.cuts[usize::from(id.0)] = start + tried.len();
             }
             for reactions in tried.into_iter().chain(later) {
                 let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
@@ -78,13 +78,13 @@ impl Schedule {
                 let spawns = effects().any(is_spawn);
                 let read = bodies().flat_map(relations_of);
                 let trials = read.fold(0, |all, it| all | given.trials(it));
-                it.batches.push(Batch { reactions, plain, spawns, looks_back, trials });
+                schedule.batches.push(Batch { reactions, plain, spawns, looks_back, trials });
             }
-            start..it.batches.len()
+            start..schedule.batches.len()
         };
-        let actions = program.actions.iter().map(|it| range(Event::Action(it.id))).collect();
-        let events = program.events.iter().map(|it| range(Event::Raised(it.id))).collect();
-        Self { actions, events, ..it }
+        let actions = program.actions.iter().map(|it| add(Event::Action(it.id))).collect();
+        let events = program.events.iter().map(|it| add(Event::Raised(it.id))).collect();
+        Self { actions, events, ..schedule }
     }
 
     /// The first batch after those that are played out; `usize::MAX` if all are.
@@ -110,18 +110,10 @@ fn is_spawn(effect: &Effect) -> bool {
     matches!(effect, Effect::Spawn { .. })
 }
 
-fn is_call(effect: &Effect) -> bool {
-    matches!(effect, Effect::Call { .. })
-}
-
-/// By stage, then by owner, then in text order.
+/// The batches of an action or event: by stage, then by owner. In each the reactions are in text order.
 fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
-    let concerns = |it: &Reaction| {
-        it.event == event || it.event == Event::Any && matches!(event, Event::Action(_))
-    };
-    let all = program.reactions.iter().enumerate();
-    let mut keyed: Vec<_> =
-        all.filter(|(_, it)| concerns(it)).map(|(at, it)| ((it.stage, it.owner), at)).collect();
+    let all = reactions_to(program, event);
+    let mut keyed: Vec<_> = all.map(|(at, it)| ((it.stage, it.owner), at)).collect();
     keyed.sort();
     let groups = keyed.chunk_by(|a, b| a.0 == b.0);
     groups.map(|it| it.iter().map(|it| it.1).collect()).collect()
@@ -151,22 +143,22 @@ fn merge(program: &Program, depends: &Dependencies, batches: Vec<Vec<usize>>) ->
             continue;
         }
         let reactions = || batch.iter().map(|&it| &program.reactions[it]);
-        let blind = !reactions().any(|it| depends.reads_of(&it.body).intersects(&written));
+        let reads_written = reactions().any(|it| depends.reads_of(&it.body).intersects(&written));
         // Called code may read anything. A new entity's id must not have been mentioned by a fact since the
         // action began, so all earlier writes matter.
+        let is_call = |it: &Effect| matches!(it, Effect::Call { .. });
         let sees_all =
             reactions().any(|it| it.effects.iter().any(|it| is_call(it) || is_spawn(it)));
-        if !open || !blind || sees_all {
+        if !open || reads_written || sees_all {
             merged.push(Vec::new());
             written = Attributes::default();
         }
         reactions().for_each(|it| written.extend(&writes(program, it)));
-        // Reactions after a raised event, or that `stop` may cut off, are another batch.
+        // Later reactions are another batch where events are to be handled before them, or they may be left out (`stop`,
+        // `rewind`) or get other arguments (`pass`).
         let ends = |it: &Effect| {
-            matches!(
-                it,
-                Effect::Raise { .. } | Effect::Stop | Effect::Pass { .. } | Effect::Rewind { .. }
-            ) || is_call(it)
+            use Effect::{Pass, Raise, Rewind, Stop};
+            is_call(it) || matches!(it, Raise { .. } | Stop | Pass { .. } | Rewind { .. })
         };
         open = !reactions().any(|it| it.effects.iter().any(ends));
         if let Some(last) = merged.last_mut() {

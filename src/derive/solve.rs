@@ -16,6 +16,7 @@ pub type Bindings = Vec<Option<i64>>;
 
 type Rest = SmallVec<[u16; 16]>;
 type Found<'f> = &'f mut dyn FnMut(&[Option<i64>]) -> ControlFlow<()>;
+type Extended<'f> = &'f mut dyn FnMut(&mut Bindings) -> ControlFlow<()>;
 
 /// Calls `f` with every solution of `body` that extends `bindings`, each once, until it breaks.
 ///
@@ -65,8 +66,8 @@ pub(super) fn bind(
 
 /// The place among `rest` of the literal to try next: first comparisons, atoms without new variables, lookups by key
 /// and aggregates, in this order, which have one solution at most; then the atom with the fewest new variables (a static
-/// counts as if it had two more), and of those with as few the one with the most values. Also returns whether it may
-/// have many solutions, so that looking ahead pays off.
+/// counts as if it had two more), among equal ones that with the most bound arguments. Also returns whether the literal
+/// may have many solutions, so that looking ahead pays off.
 pub(super) fn pick(
     program: &Program,
     body: &[Literal],
@@ -207,13 +208,13 @@ impl Search<'_> {
     }
 }
 
-/// Calls `f` for every way to satisfy one literal that is ready, each once; `bindings` holds the
-/// extension during the call and is restored after it.
+/// Calls `f` for every way to satisfy one literal that is ready, each once, with the bindings extended by it. They are
+/// restored after each call.
 pub(super) fn literal_solutions(
     rows: &dyn Rows,
     literal: &Literal,
     bindings: &mut Bindings,
-    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+    f: Extended<'_>,
 ) -> ControlFlow<()> {
     match literal {
         Literal::Atom(atom) if atom.negated => match has_row(rows, atom, bindings) {
@@ -248,7 +249,7 @@ fn atom_solutions(
     rows: &dyn Rows,
     atom: &Atom,
     bindings: &mut Bindings,
-    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+    f: Extended<'_>,
 ) -> ControlFlow<()> {
     if unbound(atom, bindings) == 0 {
         return match has_row(rows, atom, bindings) {
@@ -276,12 +277,12 @@ fn atom_solutions(
 }
 
 /// Calls `f` with the variables among `terms` bound to `values`, unless a term has another value already.
-/// What it bound is unbound again afterwards.
+/// The variables that it bound are unbound again afterwards.
 fn unify(
     terms: &[Term],
     values: &[i64],
     bindings: &mut Bindings,
-    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+    f: Extended<'_>,
 ) -> ControlFlow<()> {
     let mut fresh: SmallVec<[VarId; 6]> = SmallVec::new();
     let mut agree = true;
@@ -303,7 +304,7 @@ fn unify(
 fn compare_solution(
     compare: &Compare,
     bindings: &mut Bindings,
-    f: &mut dyn FnMut(&mut Bindings) -> ControlFlow<()>,
+    f: Extended<'_>,
 ) -> ControlFlow<()> {
     let sides = [(&compare.lhs, &compare.rhs), (&compare.rhs, &compare.lhs)];
     for (target, source) in sides {
@@ -341,13 +342,10 @@ pub(super) fn members(rows: &dyn Rows, aggregate: &Aggregate, bindings: &Binding
 /// The results of an aggregate whose groups are bound; `None` if it has no value.
 pub(super) fn fold(rows: &dyn Rows, aggregate: &Aggregate, bindings: &Bindings) -> Option<Tuple> {
     let members = members(rows, aggregate, bindings);
-    if aggregate.fold == Fold::Count {
-        return Some(Tuple::from_slice(&[members.len() as i64]));
-    }
     let mut inner = bindings.clone();
     let mut values: Vec<Tuple> = Vec::with_capacity(members.len());
-    for member in &members {
-        for (var, &raw) in aggregate.locals.iter().zip(member) {
+    for member in members {
+        for (var, raw) in aggregate.locals.iter().zip(member) {
             inner[usize::from(var.0)] = Some(raw);
         }
         values.push(aggregate.exprs.iter().map(|it| value(it, &inner)).collect::<Option<_>>()?);
@@ -355,9 +353,9 @@ pub(super) fn fold(rows: &dyn Rows, aggregate: &Aggregate, bindings: &Bindings) 
     match aggregate.fold {
         Fold::Min => values.into_iter().min(),
         Fold::Max => values.into_iter().max(),
-        Fold::Count | Fold::Sum => {
-            let total: i128 =
-                values.iter().flat_map(|it| it.first()).map(|&it| i128::from(it)).sum();
+        Fold::Count => Some(Tuple::from_slice(&[values.len() as i64])),
+        Fold::Sum => {
+            let total: i128 = values.iter().map(|it| i128::from(it[0])).sum();
             let total = i64::try_from(total).ok().filter(|it| *it > i64::MIN)?;
             Some(Tuple::from_slice(&[total]))
         }

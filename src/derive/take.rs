@@ -1,6 +1,7 @@
 //! Taking actions and raising events in a world: to their end, or up to the stage that decides a trial.
 //!
-//! Actions whose reactions are one batch that only writes facts need no transaction; all others run as one. Deliberately absent: what a batch does (`bits`, `fire`), and applying it (`transaction`).
+//! An action whose reactions are one batch that only writes facts needs no transaction; any other runs as one.
+//! Deliberately absent: what a batch does (`bits`, `fire`), and applying it (`transaction`).
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ impl World {
     /// Takes an action: its reactions run, stage by stage. Its legality is not checked.
     ///
     /// # Errors
-    /// A reaction vetoed it, or its events are endless. Nothing has changed.
+    /// Why the action fails. Nothing has changed.
     pub fn fire(&mut self, action: ActionId, args: &[i64]) -> Result<(), Refusal> {
         let event = Event::Action(action);
         let args = &*self.program().action(action).whole(args);
@@ -30,8 +31,8 @@ impl World {
         self.transact(event, args, None, None)
     }
 
-    /// Plays an action out: takes it up to the stage that the action declares (`until STAGE`), or to its end,
-    /// and calls `looks` on the world at that moment, which returns whether to carry out the rest, too.
+    /// Plays an action out: takes it up to the stage that the action declares (`until STAGE`), or to its end, and
+    /// calls `looks` on the world there. `looks` returns whether to carry out the rest, too.
     ///
     /// # Errors
     /// As [`World::fire`], even if the refusal comes after the call of `looks`.
@@ -48,27 +49,25 @@ impl World {
             return Ok(());
         }
         let args = &*self.program().action(action).whole(args);
-        let cut = Cut { batch, looks: &mut |world, _, _| looks(world) };
+        let cut = Cut { batch, looks: &mut |world, _| looks(world) };
         self.transact(Event::Action(action), args, None, Some(cut))
     }
 
-    /// Takes an action and returns a trace, up to a refusal if there is one. At the end of the stages that
-    /// are played out, it calls `looks` with the number of steps so far, and whether the action goes on after
-    /// them.
+    /// As [`World::try_traced`], but calls `looks` at the end of the stages that are played out, with the number of
+    /// steps so far; with `None` if the action ends there.
     pub fn play_out_traced(
         &mut self,
         action: ActionId,
         args: &[i64],
-        looks: &mut dyn FnMut(&mut World, usize, bool),
+        looks: &mut dyn FnMut(&mut World, Option<usize>),
     ) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
         let args = &*self.program().action(action).whole(args);
-        let batch = self.schedule().cut(action);
-        let mut look = |world: &mut World, steps, is_at_cut| {
-            looks(world, steps, is_at_cut);
+        let mut look = |world: &mut World, steps: Option<usize>| {
+            looks(world, steps);
             true
         };
-        let cut = Cut { batch, looks: &mut look };
+        let cut = Cut { batch: self.schedule().cut(action), looks: &mut look };
         let done = self.transact(Event::Action(action), args, Some(&mut trace), Some(cut));
         (trace, done)
     }
@@ -130,7 +129,7 @@ impl World {
         done
     }
 
-    /// Restores facts.
+    /// Writes the facts as they were at a mark, where the evaluator was not marked.
     fn take_back(&mut self, since: Mark) {
         let changes = self.facts.changes_since(since).to_vec();
         for change in changes.iter().rev() {
@@ -169,7 +168,7 @@ impl World {
         &self.schedule().batches[batch]
     }
 
-    /// The outputs of a batch on the current facts. Entities that it creates have the given ids.
+    /// The outputs of a batch on the current facts. Entities that it creates have these ids.
     pub(super) fn solve(
         &mut self,
         batch: usize,

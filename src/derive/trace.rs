@@ -26,7 +26,7 @@ pub struct Step {
     pub args: Tuple,
     /// How deep the event is nested: 0 for the action, 1 for an event that a reaction to it raised, and so on.
     pub depth: usize,
-    /// Number of events that the action had raised when this one began, itself included: no two have the same.
+    /// The event's place among those of the action, in the order in which they began to be handled; 0 is the action.
     pub number: u32,
     /// The reaction's number in the program; its stage, owner and place are there.
     pub reaction: usize,
@@ -147,7 +147,7 @@ impl Trace {
         self.done().filter_map(|it| turns(it.1)).last()
     }
 
-    /// Whether nothing but facts changed, and only by reactions of the core and the game, not of presets.
+    /// Whether nothing but facts changed, and only by reactions of the core and the game, not of presets or modules.
     pub fn is_plain(&self, program: &Program) -> bool {
         let owned = |it: &Step| program.reactions[it.reaction].owner.is_some();
         self.expired.is_empty()

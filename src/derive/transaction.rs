@@ -21,10 +21,9 @@ pub(super) struct Transaction<'w, 't> {
     pub(super) trace: Option<&'t mut Trace>,
     /// The events under way, outermost first, with the reactions that raised them.
     under_way: Vec<(EventId, usize)>,
-    /// Number of events raised so far.
+    /// Number of raised events handled so far, those under way included.
     events: usize,
-    /// The number of the event that is being handled, in the order in which they were raised; 0 is what the
-    /// transaction began with.
+    /// The number of the event that is being handled, see [`Step::number`].
     number: usize,
     /// Whether a rewind was requested: then nothing runs after the batch that requested it.
     rewinds: bool,
@@ -33,7 +32,7 @@ pub(super) struct Transaction<'w, 't> {
     /// Rows from before the action, which reactions may read.
     before: Before,
     fresh: Fresh,
-    /// Where to look at the world, if the action is played out; `None` once that was done.
+    /// Where the world is looked at, if the action is played out; `None` once that was done.
     cut: Option<Cut<'t>>,
 }
 
@@ -41,16 +40,16 @@ pub(super) struct Transaction<'w, 't> {
 pub(super) struct Cut<'t> {
     /// The first batch after them. It may be one past the action's last batch.
     pub(super) batch: usize,
-    /// What looks at the world there, or at the action's end if that comes first. It is passed the number of steps
-    /// traced so far, and whether the cut was reached; it returns whether to run the rest.
-    pub(super) looks: &'t mut dyn FnMut(&mut World, usize, bool) -> bool,
+    /// Looks at the world at the cut, given the number of steps traced so far; or at the action's end if that comes
+    /// first, given `None`. Returns whether to run the rest.
+    pub(super) looks: &'t mut dyn FnMut(&mut World, Option<usize>) -> bool,
 }
 
-/// The ids of entities that a transaction creates: no id that was in use at any moment of it.
+/// The ids for the entities that a transaction creates: none that was in use at any moment of it.
 struct Fresh {
-    /// The mark where it began.
+    /// The mark where the transaction began.
     since: Mark,
-    /// Computed when the first is needed.
+    /// Computed when the first one is needed.
     ids: Option<Ids>,
 }
 
@@ -62,7 +61,7 @@ impl Fresh {
     }
 }
 
-/// What code that is called sees of a transaction.
+/// The state of a transaction for the code that it calls.
 struct Called<'w> {
     world: &'w mut World,
     fresh: &'w mut Fresh,
@@ -120,10 +119,10 @@ impl<'w, 't> Transaction<'w, 't> {
         }
     }
 
-    /// Looks at the world, unless that was done. Returns whether to run the rest.
+    /// Calls [`Cut::looks`], unless that was done. Returns whether to run the rest.
     pub(super) fn end_trial(&mut self, is_at_cut: bool) -> bool {
-        let steps = self.trace.as_ref().map_or(0, |it| it.steps.len());
-        self.cut.take().is_none_or(|it| (it.looks)(self.world, steps, is_at_cut))
+        let steps = is_at_cut.then(|| self.trace.as_ref().map_or(0, |it| it.steps.len()));
+        self.cut.take().is_none_or(|it| (it.looks)(self.world, steps))
     }
 
     /// Runs the batches of an action or event.
@@ -158,7 +157,7 @@ impl<'w, 't> Transaction<'w, 't> {
             applied?;
             for raised in flow.raised {
                 if !self.rewinds {
-                    self.raise(raised)?;
+                    self.handle(raised)?;
                 }
             }
             if flow.stop || self.rewinds {
@@ -168,20 +167,20 @@ impl<'w, 't> Transaction<'w, 't> {
                 args = passed;
             }
         }
-        // There is no batch after the cut if no reaction of the later stages can ever fire.
+        // If no reaction of the later stages can ever fire, no batch comes after the cut.
         if self.is_cut_before(batches.end) && !self.rewinds {
             self.end_trial(true);
         }
         Ok(())
     }
 
-    /// Whether the cut is before this batch of the action. Events have none: the first batch of one may have the
-    /// number that is one past the action's last batch.
+    /// Whether the cut is before this batch of the action. While an event is handled it never is, though the event's
+    /// first batch may have the number of the cut, which may be one past the action's last batch.
     fn is_cut_before(&self, batch: usize) -> bool {
         self.under_way.is_empty() && self.cut.as_ref().is_some_and(|it| it.batch == batch)
     }
 
-    fn raise(&mut self, raised: Raised) -> Result<(), Refusal> {
+    fn handle(&mut self, raised: Raised) -> Result<(), Refusal> {
         let Raised { event, args, by } = raised;
         self.events += 1;
         if self.events > EVENTS {
@@ -302,24 +301,15 @@ impl<'w, 't> Transaction<'w, 't> {
                 self.rewinds = true;
                 Done::Rewound { turns: *turns }
             }
-            Other::Call { reaction, effect, args: given } => {
-                let call = Call { event, args, by: *reaction, effect: *effect, given };
+            Other::Call { reaction, effect, args: values } => {
+                let call = Call { event, args, by: *reaction, effect: *effect, values };
                 let plan = Arc::clone(self.world.plan());
-                let (program, calls) = (plan.program(), plan.calls());
-                match call.run(
-                    program,
-                    calls,
-                    &mut Called { world: self.world, fresh: &mut self.fresh },
-                    flow,
-                ) {
-                    Ok(done) => done.into_iter().for_each(|it| self.done(it)),
-                    Err(refusal) => {
-                        if let Refusal::Veto { said } = &refusal {
-                            self.done(Done::Vetoed { said: said.clone() });
-                        }
-                        return Err(refusal);
-                    }
+                let mut state = Called { world: self.world, fresh: &mut self.fresh };
+                let done = call.run(plan.program(), plan.calls(), &mut state, flow);
+                if let Err(Refusal::Veto { said }) = &done {
+                    self.done(Done::Vetoed { said: said.clone() });
                 }
+                done?.into_iter().for_each(|it| self.done(it));
                 return Ok(());
             }
         };

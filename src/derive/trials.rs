@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::given::{Before, GivenMark, SharedRows};
 use super::world::World;
 use crate::facts::{Ids, Mark};
-use crate::rules::{Event, Given, RelId, Role, TrialId};
+use crate::rules::{Event, Given, RelId, Role, TrialRelation};
 
 impl World {
     /// Runs the trials that a relation depends on, unless their rows are up to date.
@@ -55,7 +55,7 @@ impl World {
             rows.retain(|it| self.contains(candidates, it));
         }
         let before = self.before(Event::Raised(trial.event));
-        rows.retain(|it| !self.has_run_out() && self.survives(TrialId(at as u16), it, &before));
+        rows.retain(|it| !self.has_run_out() && self.survives(trial, it, &before));
         let number = self.plan().given_relations().number(trial.rel).unwrap_or_default();
         self.supply(number, Arc::new(rows));
         // Incomplete rows are found again at the next read.
@@ -64,14 +64,12 @@ impl World {
         }
     }
 
-    /// Whether a candidate passes: its action can be played out, and the trial's condition holds then.
-    fn survives(&mut self, trial: TrialId, args: &[i64], before: &Before) -> bool {
-        let program = Arc::clone(self.program());
-        let trial = &program.trials[usize::from(trial.0)];
+    /// Whether a candidate passes: its action can be played out, and the trial's condition holds after that.
+    fn survives(&mut self, trial: &TrialRelation, args: &[i64], before: &Before) -> bool {
         let event = Event::Raised(trial.event);
         let (mark, since) = (self.mark(), self.facts().mark());
         let mut holds = false;
-        // If it cannot be taken, the condition is not evaluated.
+        // If the action cannot be taken, the condition is not evaluated.
         let _ = self.play_out(trial.action, args, &mut |world| {
             holds = world.condition_holds(event, args, since, before);
             false
@@ -101,18 +99,12 @@ impl World {
 
     /// The current rows of relations that an action or event may read by `was`.
     pub(super) fn before(&mut self, event: Event) -> Before {
-        if self.plan().given_relations().of_actions.is_empty() {
+        if !self.plan().given_relations().looks_back() {
             return Before::new();
         }
         let plan = Arc::clone(self.plan());
-        let relations = plan.given_relations();
-        let asked = match event {
-            Event::Action(id) => relations.of_actions.get(usize::from(id.0)),
-            Event::Raised(id) => relations.of_events.get(usize::from(id.0)),
-            Event::Any => None,
-        };
-        let asked = asked.map_or(&[][..], Vec::as_slice);
-        asked.iter().map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
+        let read = plan.given_relations().read_by(event).iter();
+        read.map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
     }
 
     /// Supplies rows, by the number of their relation.
@@ -137,7 +129,7 @@ impl World {
 
     /// Drops the rows from before the action, which are no longer read.
     pub(super) fn drop_rows_from_before(&mut self) {
-        if self.plan().given_relations().of_actions.is_empty() {
+        if !self.plan().given_relations().looks_back() {
             return;
         }
         let plan = Arc::clone(self.plan());

@@ -22,7 +22,7 @@ pub struct RowChanges {
 }
 
 slotmap::new_key_type! {
-    /// A subscription to a relation. It ends with `unwatch`; a second call has no effect.
+    /// A watch of a relation, ended by `World::unwatch`. To end it again has no effect.
     pub struct Watch;
 }
 
@@ -33,15 +33,16 @@ struct Watched {
     rows: Vec<Tuple>,
 }
 
-/// The watched relations of a world, by number.
+/// The watches of a world.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Watches {
     /// By name, since a watch outlasts its program.
     handles: SlotMap<Watch, String>,
+    /// Ascending by relation.
     watched: Vec<Watched>,
     /// The changes of the last commit; relations that did not change are left out.
     pub(super) changes: Vec<RowChanges>,
-    /// The changes when the program was replaced, until the next commit: rows in words, and whether they hold now.
+    /// The changes since the program was replaced, until the next commit: rows in words, and whether they hold now.
     pub(super) replaced: Vec<(String, bool)>,
 }
 
@@ -59,7 +60,7 @@ impl Watches {
         self.handles.values().cloned().collect()
     }
 
-    /// Adds a watcher; `rows` are those of the relation now.
+    /// Adds a watch; `rows` are those of the relation now.
     pub(super) fn add(&mut self, name: &str, rel: RelId, rows: Vec<Tuple>) -> Watch {
         self.keep(rel, rows);
         self.handles.insert(name.into())

@@ -22,9 +22,9 @@ use super::watch::{RowChanges, Watch, Watches};
 use crate::facts::{
     AttrId, Change, Domain, EntityId, FactError, GAME, Mark, NextIds, Session, Value,
 };
-use crate::rules::{ActionId, Event, Expiry, Input, Program, RelId, Role, Was};
+use crate::rules::{ActionId, Event, EventId, Expiry, Input, Program, RelId, Role, Was};
 
-/// A state of a world to return to. Marks nest like a stack.
+/// A state of a world to return to, once at most. Marks nest like a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorldMark {
     facts: Mark,
@@ -32,7 +32,7 @@ pub struct WorldMark {
     given_rows: GivenMark,
 }
 
-/// Facts and what follows from them. See the module's head.
+/// Facts and what follows from them.
 #[derive(Debug, Clone)]
 pub struct World {
     pub(super) plan: Arc<Plan>,
@@ -45,7 +45,7 @@ pub struct World {
     watches: Option<Box<Watches>>,
     /// Whether the rows were dropped until [`World::reload`].
     unloaded: bool,
-    /// Supplied rows, which neither are facts nor follow from rules.
+    /// Rows that are neither facts nor follow from rules.
     pub(super) given_rows: GivenRows,
 }
 
@@ -59,9 +59,9 @@ impl World {
             let (attr, schema) = (input.attr(), Arc::clone(facts.schema()));
             let default = schema.attribute(attr).default;
             let members = schema.owners(attr).map_or(0, Domain::size) as u32;
-            (0..members).map(EntityId).for_each(|it| {
-                facts.set_raw(it, attr, default);
-            });
+            for member in (0..members).map(EntityId) {
+                facts.set_raw(member, attr, default);
+            }
             if matches!(input, Input::Game(_) | Input::GameFlag(_)) {
                 facts.set_raw(GAME, attr, default);
             }
@@ -137,8 +137,8 @@ impl World {
         self.follow(mark);
     }
 
-    /// Supplies the facts and rows from before the action to reactions, until [`World::forget_before`]. They
-    /// are those at a mark: an action that is played out within another one has its own.
+    /// Lets reactions read the facts at a mark, where their action began, and the rows from then, until
+    /// [`World::forget_before`]. An action that is played out within another one has a mark of its own.
     pub(super) fn remember(&mut self, since: Mark, rows: &Before) {
         let mark = self.facts.mark();
         for &Was { of, before } in &self.plan.program().was {
@@ -153,14 +153,14 @@ impl World {
 
     pub(super) fn forget_before(&mut self) {
         let mark = self.facts.mark();
-        for it in &self.plan.program().was {
-            self.facts.clear(&[it.before]);
+        for &Was { before, .. } in &self.plan.program().was {
+            self.facts.clear(&[before]);
         }
         self.follow(mark);
         self.drop_rows_from_before();
     }
 
-    /// [`World::write`] of a value that is checked.
+    /// As [`World::write`], but checks the value.
     ///
     /// # Errors
     /// A value of the wrong type or outside its domain is refused and nothing changes.
@@ -341,17 +341,14 @@ impl World {
         smallvec![None; self.program().relation(rel).columns.len()]
     }
 
-    /// All rows of a relation that is listed as a whole or played out row by row, ascending. If there are too
-    /// many, the result is empty, and [`World::check`] reports it.
+    /// As [`World::tuples`], for a relation that is listed or played out row by row: if it has too many rows for that,
+    /// the result is empty, and [`World::check`] reports it.
     pub fn listed(&mut self, rel: RelId) -> Vec<Tuple> {
         let all = self.any_row(rel);
         let mut rows = Vec::new();
         self.visit(rel, &all, &mut |tuple| {
             rows.push(Tuple::from_slice(tuple));
-            match rows.len() > ACTIONS {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            if rows.len() > ACTIONS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         if rows.len() <= ACTIONS {
             return rows;
@@ -366,10 +363,11 @@ impl World {
     pub fn broken_key(&mut self) -> Option<(RelId, [Tuple; 2])> {
         let program = Arc::clone(self.program());
         (0..).zip(&program.relations).find_map(|(at, relation)| {
-            let rel = RelId(at);
-            let derived = relation.functional && relation.role == Role::Derived;
-            let rows = if derived { self.tuples(rel) } else { Vec::new() };
-            two_of_a_key(&rows).map(|it| (rel, it.map(Tuple::clone)))
+            if !relation.functional || relation.role != Role::Derived {
+                return None;
+            }
+            let rows = self.tuples(RelId(at));
+            two_of_a_key(&rows).map(|it| (RelId(at), it.map(Tuple::clone)))
         })
     }
 
@@ -400,7 +398,7 @@ impl World {
         self.watches.get_or_insert_default().add(name, rel, rows)
     }
 
-    /// Ends a subscription.
+    /// Ends a watch.
     pub fn unwatch(&mut self, watch: Watch) {
         if let Some(watches) = &mut self.watches {
             watches.end(watch, self.plan.program());
@@ -410,8 +408,8 @@ impl World {
         }
     }
 
-    /// Goes on with the watches of the world that this one replaces, which is of another program as a rule. What
-    /// changed thereby is in [`World::replaced_rows`].
+    /// Continues the watches of the world that this one replaces, usually with another program.
+    /// [`World::replaced_rows`] tells what changed.
     pub(crate) fn take_over_watches(&mut self, from: &Self) {
         self.watches = None;
         let Some(watches) = &from.watches else { return };
@@ -421,8 +419,8 @@ impl World {
         self.watches = Some(Box::new(watches.under(from.program(), &program, rows)));
     }
 
-    /// The rows of watched relations that came and went when this world took the place of another, in words, and whether
-    /// they hold now; none after the next commit.
+    /// The rows of watched relations that came and went when this world replaced another: each in words, and whether it
+    /// holds now. Empty after the next commit.
     pub(crate) fn replaced_rows(&self) -> &[(String, bool)] {
         self.watches.as_ref().map_or(&[], |it| &it.replaced)
     }
@@ -462,7 +460,7 @@ impl World {
         self.evaluator.log()
     }
 
-    /// Forgets all derived rows: the next read derives them from scratch.
+    /// Forgets all derived rows, and that a budget ran out: the next read derives the rows from scratch.
     pub fn forget_rows(&mut self) {
         self.limit = None;
         self.given_rows.invalidate_trials();
@@ -507,31 +505,31 @@ impl World {
         self.evaluator.heap_bytes()
     }
 
-    /// The parameters for [`World::leaves_below`]: it counts the rows of these relations, 0 if `over` has
-    /// rows, and gives no answer if a relation of `odd` has.
+    /// The parameters for [`World::leaves_below`], which counts the rows of the relations in `counted`. It counts none if
+    /// `over` has rows, and gives no answer if a relation in `odd` has.
     pub fn leaves(&self, over: RelId, counted: Vec<(ActionId, RelId)>, odd: Vec<RelId>) -> Leaves {
         let program = self.program();
-        let lasts = program.expiry.until_action.is_empty() && program.expiry.until_turn.is_empty();
+        let expires =
+            !program.expiry.until_action.is_empty() || !program.expiry.until_turn.is_empty();
         let schedule = &self.plan().schedule;
-        let of = |event: Event| {
-            let batches = schedule.of(event);
+        let batches_of = |action: ActionId| {
+            let batches = schedule.of(Event::Action(action));
             let looks_back = schedule.batches[batches.clone()].iter().any(|it| it.looks_back);
-            (!looks_back && lasts && program.trials.is_empty()).then_some(batches)
+            (!looks_back && !expires && program.trials.is_empty()).then_some(batches)
         };
-        let batches = program.actions.iter().map(|it| of(Event::Action(it.id))).collect();
-        let events = program.events.iter();
-        let is_idle = |it: Event| {
-            let batches = &schedule.batches[schedule.of(it)];
+        let is_idle = |event: EventId| {
+            let batches = &schedule.batches[schedule.of(Event::Raised(event))];
             batches.iter().flat_map(|it| &it.reactions).all(|&it| program.does_nothing(it))
         };
-        let idle = events.map(|it| is_idle(Event::Raised(it.id))).collect();
+        let batches = program.actions.iter().map(|it| batches_of(it.id)).collect();
+        let idle = program.events.iter().map(|it| is_idle(it.id)).collect();
         Leaves { over, counted, odd, batches, idle }
     }
 
     /// The number of leaves `depth` plies (two or more) below a position that is not over, without taking an action.
-    /// Actions that have to be taken to count below them are added to `rest`, and their leaves are not counted; so are
-    /// those that create more entities on the way than there are `next_ids`. `None` if every action has to be taken: under the reference
-    /// evaluator, before a program has machine code, and in positions with rows of `odd`.
+    /// Actions that have to be taken to count below them are added to `rest`, and their leaves are not counted; among them
+    /// are those that create more entities than there are `next_ids`. `None` if every action has to be taken: under the
+    /// reference evaluator, before a program has machine code, and in positions with rows of `odd`.
     pub fn leaves_below(
         &mut self,
         leaves: &Arc<Leaves>,

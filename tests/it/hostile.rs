@@ -126,6 +126,10 @@ fn a_rollback_heals_a_world_that_ran_out() {
         assert_eq!((world.count(n), world.check()), (11, Ok(())));
         world.set_raw(GAME, top, Some(5));
         assert_eq!((world.count(n), world.check()), (6, Ok(())));
+        world.set_raw(GAME, top, Some(1 << 40));
+        let _ = world.count(n);
+        world.set_raw(GAME, top, Some(5));
+        assert!(world.check().is_err(), "{backend:?}: a write heals nothing");
     }
 }
 

@@ -28,9 +28,24 @@ fn names_are_values_where_their_column_has_them() {
     assert_eq!(found, ["the white pawn on e4"]);
     let found = answers(&mut session, "kind(#1, k), at(number_1, e4)");
     assert_eq!(found, ["rook the white pawn on e4"]);
+    // A variable is another one than what an abbreviation stands for, and white space changes nothing.
+    let found = answers(&mut session, "at(on_e1, a1), kind(e1, k)");
+    assert_eq!(found, ["the white rook on a1 king"]);
+    let found = answers(&mut session, "kind (e1, n), n != rook");
+    assert_eq!(found, ["king"]);
     assert!(mistake("at(p, s), p _").message.contains("found `_`"));
     assert!(mistake("at(#3, t), at(p, #3)").message.contains("`#3`"));
     assert_eq!(answers(&mut session, "attacks(d5, _t)"), Vec::<String>::new());
+}
+
+#[test]
+fn no_row_has_an_entity_that_cannot_exist() {
+    let mut session = Session::new("chess");
+    for id in ["64", "143", "20000", "99999999999999999999"] {
+        for question in [format!("attacks(#{id}, e4)"), format!("at(#{id}, a1)")] {
+            assert_eq!(answers(&mut session, &question), Vec::<String>::new(), "{question}");
+        }
+    }
 }
 
 fn mistake(text: &str) -> QueryError {
@@ -55,6 +70,11 @@ fn mistakes_are_shown_in_the_text() {
     let it = mistake("attacks(p)");
     assert!(it.to_string().contains("attacks(p)"), "{it}");
     assert!(mistake("at(p, ").to_string().contains('^'));
+    // A mark without a name or number is no variable.
+    for text in ["at(?, e4)", "at(#, e4)", "at(??p, e4)"] {
+        let it = mistake(text);
+        assert_eq!((it.start, it.end), (3, 4), "{it}");
+    }
     // What e4 means is added behind the text, and is no part of a bracket that was left open.
     for (text, place, bracket) in [("attacks(p, e4", 7, '('), ("count { at(e4, s) = 1", 6, '{')] {
         let it = mistake(text);

@@ -27,7 +27,7 @@ pub(super) enum Space {
 
 /// The address of one row (or one function value): base plus registers times strides.
 ///
-/// Unused keys have stride 0, so that two keys need no test.
+/// Unused keys have stride 0, so that the sum needs no test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Address {
     pub(super) base: u32,
@@ -94,7 +94,7 @@ pub(super) enum RowSource {
     All(u16),
 }
 
-/// A run of [`RowTerm`]s in the pool, positive ones first. Only in `LoopEmit` may it have none of these.
+/// A run of [`RowTerm`]s in the pool, positive ones first. Only a run in a `LoopEmit` may have negated ones alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rows {
     pub(super) start: u32,
@@ -149,7 +149,7 @@ pub(super) enum Op {
     },
     /// A loop whose body is one `EmitRow`: for each member of the AND, `fixed` AND `moving` is added to the
     /// head's row at `row` plus the member times `stride`. Neither `row` nor `fixed` depends on the register.
-    /// If `first` of a support equals `reg`, the support has the members.
+    /// If the `first` of the support is `reg`, the support gets the members for which anything was added.
     LoopEmit {
         reg: Reg,
         rows: Rows,
@@ -168,7 +168,7 @@ pub(super) enum Op {
     Spend {
         steps: u16,
     },
-    /// The function's value equals the register's (or is not, or is missing, when negated).
+    /// The function's value equals the register's; if negated, it differs or is missing.
     TestFun {
         fun: Address,
         value: Reg,

@@ -12,7 +12,7 @@ use super::super::budget::{Exhausted, Resource};
 use super::super::evaluator::{Basis, Evaluator, EvaluatorMark};
 use super::super::leaves::Leaves;
 use super::super::output::Output;
-use super::super::rows::{Pattern, Rows, Tuple, Visit};
+use super::super::rows::{Pattern, Rows, Tuple, Visit, fits};
 use super::compile::Compiled;
 use super::layout::Store;
 use super::lists::Fixed;
@@ -84,12 +84,12 @@ impl<W: Word> Evaluator for Engine<W> {
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
             return self.live.count(dense);
         }
-        let mut n = 0;
+        let mut count = 0;
         let _ = Rows::for_each(self, rel, &self.any_row(rel), &mut |_| {
-            n += 1;
+            count += 1;
             ControlFlow::Continue(())
         });
-        n
+        count
     }
 
     fn any(&mut self, _basis: Basis<'_>, rel: RelId) -> bool {
@@ -180,7 +180,7 @@ impl<W: Word> Evaluator for Engine<W> {
     }
 }
 
-/// The rows as they were last derived; for readers of all relations, once they are computed.
+/// The rows as they were last derived. Readers make sure before that what they read is up to date.
 impl<W: Word> Rows for Engine<W> {
     fn program(&self) -> &Program {
         &self.c.program
@@ -188,6 +188,11 @@ impl<W: Word> Rows for Engine<W> {
 
     fn contains(&self, rel: RelId, tuple: &[i64]) -> bool {
         if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
+            // A question may name an entity that cannot exist.
+            let is_in_range = |(&it, &size): (&i64, &u32)| (0..i64::from(size)).contains(&it);
+            if !tuple.iter().zip(&dense.sizes).all(is_in_range) {
+                return false;
+            }
             let (row, last) = row_of(dense, tuple);
             return self.live.row(dense, row).has(last);
         }
@@ -224,10 +229,7 @@ fn sorted_matches(
 ) -> ControlFlow<()> {
     let open = pattern[at..].iter().all(Option::is_none);
     if open || list.len() <= SHORT {
-        let fits = |it: &&Tuple| {
-            open || pattern.iter().zip(*it).all(|(want, is)| want.is_none_or(|it| it == *is))
-        };
-        return list.iter().filter(fits).try_for_each(|it| f(it));
+        return list.iter().filter(|it| open || fits(pattern, it)).try_for_each(|it| f(it));
     }
     let mut rest = list;
     if let Some(value) = pattern[at] {

@@ -13,8 +13,8 @@ pub(super) struct Member {
     pub(super) rel: RelId,
     pub(super) full: StoreId,
     pub(super) delta: StoreId,
-    /// The sizes of its columns, if they are finite and there are few possible tuples.
-    pub(super) space: Option<Sizes>,
+    /// The sizes of its columns, if they are finite and there are at most [`MAX_POSSIBLE`] possible tuples.
+    pub(super) sizes: Option<Sizes>,
 }
 
 /// One plan of a rule.
@@ -42,6 +42,6 @@ impl Fixpoint {
     }
 }
 
-/// Maximum number of possible tuples of a relation for which those found are noted as bits, one for each
-/// possible tuple. Beyond it a hash set costs less, since most strata have few tuples.
-pub(super) const SPACE: usize = 1 << 17;
+/// Maximum number of possible tuples of a relation for which a bit for each notes whether it was found. Beyond it a hash
+/// set costs less, since most strata have few tuples.
+pub(super) const MAX_POSSIBLE: usize = 1 << 17;

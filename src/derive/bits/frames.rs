@@ -1,10 +1,10 @@
 //! Frames: the memory of rows that are derived on demand.
 //!
-//! The first write after a mark opens a frame, so that a rollback finds the older ones untouched. Until
-//! then derived rows belong to both states, which have the same facts. Within a frame a write invalidates what depends on
-//! its attribute, and nothing else. Lists have no frames: there is one of each relation, which belongs to the frame that
-//! derived it and to those above that depend on nothing that was written since. Deliberately absent: the rows
-//! that are kept from change to change, and what a rollback does to them (`live`).
+//! The first write after a mark opens a frame, so that a rollback finds the older ones untouched. Until then derived rows
+//! belong to both states, which have the same facts. Within a frame a write invalidates what depends on its attribute, and
+//! nothing else. Lists have no frames: a relation has one list, which belongs to the frame that derived it, and to frames
+//! above it for as long as nothing that the relation depends on is written. Deliberately absent: the rows that are kept
+//! from change to change, and what a rollback does to them (`live`).
 
 use super::super::evaluator::EvaluatorMark;
 use super::BitPlan;
@@ -20,13 +20,14 @@ const BUSY: u32 = 1 << 14;
 const JOURNAL: usize = 1024;
 
 impl<W: Word> Live<W> {
-    /// An attribute is about to change.
+    /// Invalidates what depends on an attribute that is about to change.
     #[inline]
     pub(super) fn invalidate(&mut self, c: &Compiled<W>, attr: AttrId) {
         let affected = &c.affected[usize::from(attr.0)];
         if self.marked {
             let below = self.s.ready_at;
             self.open_frame(c);
+            // Lists have no frames: those that do not depend on the attribute are still derived.
             for (at, affected) in affected.iter().enumerate() {
                 let lists = self.s.ready[below + at] & c.list_relations[at];
                 self.s.ready[self.s.ready_at + at] = lists & !affected;
@@ -80,7 +81,7 @@ impl<W: Word> Live<W> {
         EvaluatorMark { journal, depth, marked: std::mem::replace(&mut self.marked, true) }
     }
 
-    /// From here on the rows that are derived on demand are those of the frame of that depth.
+    /// Makes the frame of that depth the current one.
     #[inline]
     pub(super) fn go_to_frame(&mut self, c: &Compiled<W>, depth: usize) {
         self.depth = depth;

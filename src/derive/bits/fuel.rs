@@ -29,7 +29,7 @@ impl Fuel {
     pub(super) fn refill(&mut self) {
         if self.out.is_none() {
             if !self.pay(QUERY) {
-                self.end(u32::MAX);
+                self.end();
                 return;
             }
             self.left = SLICE;
@@ -41,20 +41,15 @@ impl Fuel {
     /// Charges the request for what was taken of the current slice, and for `more` steps. False if its allowance is
     /// used up.
     #[inline]
-    pub(super) fn pay(&mut self, more: i64) -> bool {
+    pub(super) fn pay(&self, more: i64) -> bool {
         allowance::take(SLICE - self.left + more)
     }
 
     /// Stops all work because the request's allowance is used up.
     #[cold]
-    fn end(&mut self, owner: u32) {
-        let resource = Allowance::exhausted().unwrap_or(Resource::Steps);
-        if self.spent.is_empty() && owner != u32::MAX {
-            self.spent = vec![0; owner as usize + 1];
-            self.spent[owner as usize] = 1;
-        }
+    fn end(&mut self) {
         self.left = -1;
-        self.out = Some(resource);
+        self.out = Allowance::exhausted().or(Some(Resource::Steps));
     }
 
     /// Restores the full budget in any case.
@@ -87,7 +82,7 @@ impl Fuel {
             if self.slices == 0 {
                 self.run_out(Resource::Steps, owner as u32);
             } else if !allowance::take(SLICE) {
-                self.end(owner as u32);
+                self.end();
             }
         }
         self.out.is_none()

@@ -14,7 +14,7 @@ use super::lists;
 use super::run::State;
 use super::word::Word;
 
-/// Steps in the order in which they were taken out of the budget, with their owner: the number of a rule.
+/// Steps taken out of the budget, in order: the number of the rule that took them, and how many.
 pub(super) type Spent = Vec<(u32, i64)>;
 
 /// The tuples of a relation that were found already.
@@ -29,7 +29,7 @@ enum Seen<'f> {
 
 impl<'f> Seen<'f> {
     fn new(member: &'f Member) -> Self {
-        match &member.space {
+        match &member.sizes {
             Some(sizes) => {
                 let all = sizes.iter().map(|&it| it as usize).product::<usize>();
                 Self::Bits { words: vec![0; all.div_ceil(64)], sizes }
@@ -56,6 +56,49 @@ impl<'f> Seen<'f> {
     }
 }
 
+/// A relation of the stratum while it is computed.
+struct Growing<'f> {
+    member: &'f Member,
+    /// The tuples found so far.
+    found: Vec<Tuple>,
+    /// The same as a set, if there is more than one round.
+    seen: Option<Seen<'f>>,
+    /// Whether plans read the lists `full` and `delta`; only these are refilled after each round.
+    is_read: [bool; 2],
+}
+
+impl Growing<'_> {
+    /// Takes the tuples that a round has added. Returns whether any is new.
+    fn end_round<W: Word>(
+        &mut self,
+        c: &Compiled<W>,
+        state: &mut State<W>,
+        owner: u32,
+        spent: &mut Spent,
+    ) -> bool {
+        let Member { full, delta, .. } = *self.member;
+        let mut new = std::mem::take(&mut state.fresh[full as usize]);
+        match &mut self.seen {
+            Some(seen) => new.retain(|it| seen.insert(it)),
+            None => lists::sort(&mut new),
+        }
+        let has_grown = !new.is_empty();
+        let [reads_full, reads_delta] = self.is_read;
+        if reads_delta {
+            refill(c, delta, &mut state.lists[delta as usize], new.clone());
+        }
+        self.found.append(&mut new);
+        if reads_full {
+            // The whole list is sorted again: a step for every 16 tuples.
+            let steps = self.found.len() as i64 / 16;
+            state.fuel.spend(steps, owner);
+            spent.push((owner, steps));
+            refill(c, full, &mut state.lists[full as usize], self.found.clone());
+        }
+        has_grown
+    }
+}
+
 /// Computes the stratum; the results are the `full` lists.
 pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fixpoint) {
     let found = solve(c, state, fixpoint, &mut Spent::new());
@@ -64,7 +107,7 @@ pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fix
     }
 }
 
-/// Computes the stratum. Gives the tuples of each relation, ascending, and notes what was spent.
+/// Computes the stratum. Returns the tuples of each relation, ascending, and notes what was spent.
 pub(super) fn solve<W: Word>(
     c: &Compiled<W>,
     state: &mut State<W>,
@@ -78,11 +121,12 @@ pub(super) fn solve<W: Word>(
     }
     // Without recursion one round is enough.
     let is_recursive = fixpoint.variants.iter().any(|it| !it.first);
-    let mut seen: Vec<Seen<'_>> = members.iter().filter(|_| is_recursive).map(Seen::new).collect();
-    // Lists that no plan reads are not refilled after each round.
-    let is_read: Vec<[bool; 2]> =
-        members.iter().map(|it| [it.full, it.delta].map(|it| c.reads_list(it))).collect();
-    let mut found: Vec<Vec<Tuple>> = vec![Vec::new(); members.len()];
+    let relations = members.iter().map(|member| {
+        let is_read = [member.full, member.delta].map(|it| c.reads_list(it));
+        let seen = is_recursive.then(|| Seen::new(member));
+        Growing { member, found: Vec::new(), seen, is_read }
+    });
+    let mut relations: Vec<Growing<'_>> = relations.collect();
     // Number of tuples that each plan has added so far, known ones included.
     let mut added: Vec<usize> = vec![0; fixpoint.variants.len()];
     let mut first = true;
@@ -101,36 +145,20 @@ pub(super) fn solve<W: Word>(
             spent.push((owner, state.fuel.used() - before));
         }
         first = false;
-        let mut grown = false;
-        for (at, member) in members.iter().enumerate() {
-            let mut new = std::mem::take(&mut state.fresh[member.full as usize]);
-            match seen.get_mut(at) {
-                Some(seen) => new.retain(|it| seen.insert(it)),
-                None => lists::sort(&mut new),
-            }
-            grown |= !new.is_empty();
-            let [full, delta] = is_read[at];
-            if delta {
-                refill(c, member.delta, &mut state.lists[member.delta as usize], new.clone());
-            }
-            found[at].append(&mut new);
-            if full {
-                // The whole list is sorted again: a step for every 16 tuples.
-                let steps = found[at].len() as i64 / 16;
-                state.fuel.spend(steps, last_owner);
-                spent.push((last_owner, steps));
-                refill(c, member.full, &mut state.lists[member.full as usize], found[at].clone());
-            }
+        let mut has_grown = false;
+        for relation in &mut relations {
+            has_grown |= relation.end_round(c, state, last_owner, spent);
         }
-        if found.iter().map(Vec::len).sum::<usize>() > ROWS {
+        if relations.iter().map(|it| it.found.len()).sum::<usize>() > ROWS {
             let most = fixpoint.variants.iter().zip(&added).max_by_key(|it| it.1);
             let owner = most.map_or(last_owner, |it| c.machine.owner[it.0.pc as usize]);
             state.fuel.run_out(Resource::Rows, owner);
         }
-        if !grown || !is_recursive || state.fuel.is_out() {
+        if !has_grown || !is_recursive || state.fuel.is_out() {
             break;
         }
     }
+    let mut found: Vec<Vec<Tuple>> = relations.into_iter().map(|it| it.found).collect();
     found.iter_mut().for_each(lists::sort);
     found
 }

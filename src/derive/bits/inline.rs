@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::rules::{Atom, Literal, Program, RelId, Role, Rule, Term, Var, VarId};
 
-/// No literal is replaced by a body that would make the rule's own longer than this, what follows the literal aside.
+/// A literal is not replaced if the rule's body up to there, with the replacement, would be longer than this.
 const MAX_BODY: usize = 24;
 
 /// The rules of the program, by number, with simple rules inlined in their bodies.
@@ -84,7 +84,7 @@ fn replace(program: &Program, rule: &mut Rule, atom: &Atom, inner: &Rule) {
         _ => true,
     };
     for (at, arg) in args.iter_mut().enumerate() {
-        // A wildcard stays one only if it is written once: two of them need not have the same value.
+        // A wildcard that is used more than once becomes a variable: two wildcards need not have the same value.
         if *arg == Term::Wild && needs_variable(inner.args[at]) {
             let ty = program.relation(atom.rel).columns[at].ty;
             rule.vars.push(Var { name: format!("_inlined{}", rule.vars.len()), ty });

@@ -16,7 +16,7 @@ use super::super::budget::{BIT_ROWS, TABLE_BYTES};
 use super::super::rows::Tuple;
 use super::code::{Space, StoreId};
 use super::error::PlanError;
-use super::lists::{Fixed, Sparse};
+use super::lists::{Fixed, Sparse, TableKey};
 use super::word::Word;
 
 /// Dense relations with more rows than this are kept as lists of tuples.
@@ -30,9 +30,11 @@ pub(super) type Sizes = SmallVec<[u32; 4]>;
 pub(super) struct Dense {
     pub(super) space: Space,
     pub(super) base: u32,
-    /// Rows of the key columns: one entry per key column.
+    /// For each key column, the number of rows from one of its values to the next.
     pub(super) strides: Sizes,
+    /// For a relation, the sizes of all columns; for a table of statics, those of its keys.
     pub(super) sizes: Sizes,
+    /// Number of rows.
     pub(super) rows: u32,
     /// The row of first-column values that have a non-empty row (for two columns and more).
     pub(super) support: Option<u32>,
@@ -76,7 +78,7 @@ pub(super) enum Store {
     Nowhere,
     // Known at load, perhaps empty; tables are made as plans ask for them.
     Static,
-    // `rel(entity, value)`: values by entity; for finite values also inverse rows.
+    // `rel(entity, value)`: values by entity, and the row of the entities that have one; for finite values also inverse rows.
     Key { fun: u32, present: u32, inverse: Option<u32>, entities: u32 },
     // `rel(value)` of the game.
     Game { fun: u32 },
@@ -95,8 +97,15 @@ pub(super) struct Statics<W> {
 /// Marks a function without a value.
 pub(super) const NONE: i64 = i64::MIN;
 
-/// A table of a static's rows: the column of the bits, and the columns that select the row.
-type RowsOf = (RelId, u8, u32);
+/// Identifies a table of a static's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct RowsOf {
+    rel: RelId,
+    /// The column of the bits.
+    target: usize,
+    /// The columns that select the row, one bit each.
+    mask: u32,
+}
 
 /// All stores of a program, growing while plans are made.
 #[derive(Debug, Default)]
@@ -113,10 +122,10 @@ pub(super) struct Layout<W> {
     pub(super) orders: Vec<Vec<Vec<u8>>>,
     /// Whether a sparse store is a static, kept in `statics.sparse`.
     pub(super) sparse_static: Vec<bool>,
+    /// The tables of statics' rows that plans have requested.
     static_rows: HashMap<RowsOf, Dense>,
-    /// Number of rows of those tables; they are made when they are filled.
+    /// Number of rows of all these tables, filled or not.
     planned_rows: usize,
-    /// The tables that are not filled yet.
     unfilled: Vec<(RowsOf, Dense)>,
     static_funs: HashMap<RelId, Dense>,
     static_sparse: HashMap<RelId, StoreId>,
@@ -242,8 +251,8 @@ impl<W: Word> Layout<W> {
         self.order_bytes = 0;
     }
 
-    /// A table with rows of a static towards one column, by the columns in the mask; the others are projected
-    /// away. `None` if a column is not finite or the table would be too large.
+    /// A table of a static's rows: their bits are the values of `target`, the columns in the mask select the row, and the
+    /// others are projected away. `None` if a column is not finite or the table would be too large.
     pub(super) fn static_rows(
         &mut self,
         program: &Program,
@@ -251,8 +260,8 @@ impl<W: Word> Layout<W> {
         target: usize,
         mask: u32,
     ) -> Option<Dense> {
-        let slot = (rel, target as u8, mask);
-        if let Some(known) = self.static_rows.get(&slot) {
+        let table = RowsOf { rel, target, mask };
+        if let Some(known) = self.static_rows.get(&table) {
             return Some(known.clone());
         }
         let columns = &program.relation(rel).columns;
@@ -266,13 +275,12 @@ impl<W: Word> Layout<W> {
         }
         self.planned_rows += rows;
         let dense = Dense::table(base, rows, sizes);
-        self.static_rows.insert(slot, dense.clone());
-        self.unfilled.push((slot, dense.clone()));
+        self.static_rows.insert(table, dense.clone());
+        self.unfilled.push((table, dense.clone()));
         Some(dense)
     }
 
-    /// Fills the tables that instructions read, which contain these rows: plans request many more tables than
-    /// they use.
+    /// Fills the tables with these rows, which instructions read. Plans request many more tables than they use.
     pub(super) fn fill_tables(&mut self, program: &Program, read: impl Iterator<Item = u32>) {
         // Zeroed memory that nothing writes takes no time, unlike growing with each plan.
         let mut all = vec![W::default(); self.planned_rows];
@@ -286,14 +294,14 @@ impl<W: Word> Layout<W> {
                 is_read[at] = true;
             }
         }
-        for ((slot, dense), _) in unfilled.iter().zip(is_read).filter(|it| it.1) {
-            self.fill(program, *slot, dense);
+        for ((table, dense), _) in unfilled.iter().zip(is_read).filter(|it| it.1) {
+            self.fill(program, *table, dense);
         }
     }
 
-    fn fill(&mut self, program: &Program, (rel, target, mask): RowsOf, dense: &Dense) {
+    fn fill(&mut self, program: &Program, RowsOf { rel, target, mask }: RowsOf, dense: &Dense) {
         let Some(known) = &self.known[usize::from(rel.0)] else { return };
-        let (target, rows) = (usize::from(target), dense.rows as usize);
+        let rows = dense.rows as usize;
         let columns = &program.relation(rel).columns;
         let strides = &dense.strides;
         let kept: Vec<usize> = (0..columns.len()).filter(|it| mask >> it & 1 == 1).collect();
@@ -309,7 +317,7 @@ impl<W: Word> Layout<W> {
             (_, 2) => bits(rows, known.tuples(), target, |it| part(it, 0) + part(it, 1)),
             (_, n) => bits(rows, known.tuples(), target, |it| (0..n).map(|at| part(it, at)).sum()),
         };
-        let table = known.table((target, mask, rows), make);
+        let table = known.table(TableKey { target, mask, rows }, make);
         let base = dense.base as usize;
         self.statics.rows[base..base + rows].copy_from_slice(&table);
     }
@@ -418,8 +426,8 @@ fn bits<W: Word>(
     table
 }
 
-/// The same, made from rows towards the last column. Given are the sizes of all columns, and the stride of
-/// each in the table, which is 0 for those that are projected away.
+/// The same, made from rows towards the last column. `sizes` are those of all columns; `by` is the stride of each in the
+/// table, 0 if it is projected away.
 fn regrouped<W: Word>(rows: usize, all: &[W], sizes: &[u32], target: usize, by: &[u32]) -> Vec<W> {
     let mut table = vec![W::default(); rows];
     let last = sizes.len() - 1;

@@ -100,16 +100,17 @@ impl Sparse {
 
     pub(super) fn heap_bytes(&self) -> usize {
         let copies = self.sorted.iter().filter_map(OnceLock::get);
-        self.tuples.len() * 48 + copies.map(|it| it.heap_bytes()).sum::<usize>()
+        self.tuples.capacity() * size_of::<Tuple>()
+            + copies.map(|it| it.heap_bytes()).sum::<usize>()
     }
 }
 
 /// Maximum capacity, in tuples, that an emptied list keeps.
 const IDLE: usize = 256;
 
-/// Maximum number of orders of a static that programs share, and of tables.
+/// Maximum number of a static's orders that programs share, and of its tables.
 const SHARED: usize = 16;
-/// Maximum size of all shared orders of a static, and of all its tables, in bytes.
+/// Maximum size in bytes of all of a static's shared orders, and of all its shared tables.
 const SHARED_BYTES: usize = 1 << 19;
 
 /// The rows of a static, ascending, with the copies that programs have made of them; shared by programs.
@@ -118,11 +119,10 @@ pub(super) struct Fixed {
     /// Made from the rows on demand.
     tuples: OnceLock<Vec<Tuple>>,
     len: usize,
-    /// Bit rows, if that is how they were computed.
+    /// The bit rows, if they were computed as such.
     rows: Option<Rows>,
     orders: Mutex<Vec<(Vec<u8>, Arc<Sorted>)>>,
-    /// With their bytes.
-    tables: Mutex<Vec<(Slot, AnyRows, usize)>>,
+    tables: Mutex<Vec<Table>>,
 }
 
 /// Bit rows of some width.
@@ -141,8 +141,24 @@ struct Rows {
     tuples: fn(&Rows) -> Vec<Tuple>,
 }
 
-/// Identifies a table of bit rows: the column of the bits, the columns of the rows, the number of rows.
-pub(super) type Slot = (usize, u32, usize);
+/// A table of bit rows that programs share.
+#[derive(Debug)]
+struct Table {
+    key: TableKey,
+    rows: AnyRows,
+    bytes: usize,
+}
+
+/// Identifies a table of bit rows of a static.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TableKey {
+    /// The column of the bits.
+    pub(super) target: usize,
+    /// The columns that select the row, one bit each.
+    pub(super) mask: u32,
+    /// Number of rows.
+    pub(super) rows: usize,
+}
 
 impl Fixed {
     pub(super) fn new(tuples: Vec<Tuple>) -> Self {
@@ -163,7 +179,7 @@ impl Fixed {
         Self { len, rows: Some(rows), ..Self::default() }
     }
 
-    /// The bit rows of that width towards the last column, if it has them.
+    /// The bit rows towards the last column, if it was computed as rows of this width.
     pub(super) fn rows<W: Word>(&self) -> Option<Arc<Vec<W>>> {
         Arc::clone(&self.rows.as_ref()?.table).downcast().ok()
     }
@@ -176,7 +192,7 @@ impl Fixed {
         self.tuples.get_or_init(|| self.rows.as_ref().map_or_else(Vec::new, |it| (it.tuples)(it)))
     }
 
-    /// Its size in bytes, including shared parts.
+    /// Bytes on the heap, including what programs share.
     pub(super) fn heap_bytes(&self) -> usize {
         let tuples = self.tuples.get().map_or(0, |it| it.capacity() * size_of::<Tuple>());
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,7 +200,7 @@ impl Fixed {
         tuples
             + self.rows.as_ref().map_or(0, |it| it.bytes)
             + orders.iter().map(|it| it.1.heap_bytes()).sum::<usize>()
-            + tables.iter().map(|it| it.2).sum::<usize>()
+            + tables.iter().map(|it| it.bytes).sum::<usize>()
     }
 
     /// Two tuples that differ only in their last column, if there are such.
@@ -195,25 +211,25 @@ impl Fixed {
         }
     }
 
-    /// A table of rows of one width, made on first use.
+    /// The rows of a table, made on first use.
     pub(super) fn table<W: Send + Sync + 'static>(
         &self,
-        slot: Slot,
+        key: TableKey,
         make: impl FnOnce() -> Vec<W>,
     ) -> Arc<Vec<W>> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, known, _) in tables.iter().filter(|it| it.0 == slot) {
-            if let Ok(table) = Arc::clone(known).downcast::<Vec<W>>() {
-                return table;
+        for known in tables.iter().filter(|it| it.key == key) {
+            if let Ok(rows) = Arc::clone(&known.rows).downcast::<Vec<W>>() {
+                return rows;
             }
         }
-        let table = Arc::new(make());
-        let bytes = table.len() * size_of::<W>();
-        let shared = tables.iter().map(|it| it.2).sum::<usize>();
+        let rows = Arc::new(make());
+        let bytes = rows.len() * size_of::<W>();
+        let shared = tables.iter().map(|it| it.bytes).sum::<usize>();
         if tables.len() < SHARED && shared + bytes <= SHARED_BYTES {
-            tables.push((slot, Arc::clone(&table) as AnyRows, bytes));
+            tables.push(Table { key, rows: Arc::clone(&rows) as AnyRows, bytes });
         }
-        table
+        rows
     }
 
     /// A copy of the rows with their columns in another order.
@@ -259,7 +275,7 @@ fn count_up(values: &mut [i64], sizes: &[u32]) {
     }
 }
 
-/// Copies a tuple, without the detour that longer ones need.
+/// Copies a tuple, a short one without a loop.
 fn copied(tuple: &Tuple) -> Tuple {
     match *tuple.as_slice() {
         [a] => Tuple::from_buf_and_len([a, 0, 0, 0], 1),
@@ -270,7 +286,7 @@ fn copied(tuple: &Tuple) -> Tuple {
     }
 }
 
-/// At most this many tuples are compared as they are.
+/// Lists of at most this many tuples are sorted without packing.
 const FEW: usize = 16;
 
 /// Sorts tuples ascending and removes duplicates.
@@ -296,7 +312,7 @@ pub(super) fn sort(tuples: &mut Vec<Tuple>) {
     }
 }
 
-/// The ascending tuples with their columns in another order, ascending in that one.
+/// Ascending tuples with their columns in another order, sorted by that.
 fn reordered(tuples: &[Tuple], order: &[u8]) -> Sorted {
     let (arity, len) = (order.len(), tuples.len());
     if order.iter().enumerate().all(|(at, column)| at == usize::from(*column)) {

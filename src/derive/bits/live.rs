@@ -32,7 +32,9 @@ const CHECK_STEPS: i64 = 8;
 #[derive(Debug, Clone)]
 pub(super) struct Live<W> {
     pub(super) s: State<W>,
+    /// Rows that were written over, by number, with what they were.
     pub(super) journal: Vec<(u32, W)>,
+    /// The number of the current frame.
     pub(super) depth: usize,
     /// Whether the current frame belongs to a mark, so that a write opens another.
     pub(super) marked: bool,
@@ -40,9 +42,11 @@ pub(super) struct Live<W> {
     pub(super) marks: u32,
     /// Whether nothing of the current frame is marked as derived; false if that is not known.
     pub(super) clean: bool,
+    /// Whether any maintained relation may be out of date.
     pending: bool,
     /// By [`KeptId`], whether the candidates of a maintained relation have not been checked yet.
     unchecked: Vec<bool>,
+    /// The old rows of the block that is being derived.
     scratch: Vec<W>,
     pub(super) counting: Counting,
     /// The blocks and tuples of maintained relations that were derived again; recorded only on request.
@@ -52,7 +56,7 @@ pub(super) struct Live<W> {
 impl<W: Word> Live<W> {
     pub(super) fn new(c: &Compiled<W>) -> Self {
         let s = State::new(c);
-        let mut engine = Self {
+        let mut live = Self {
             s,
             journal: Vec::new(),
             depth: 0,
@@ -65,8 +69,8 @@ impl<W: Word> Live<W> {
             counting: Counting::default(),
             log: None,
         };
-        engine.suspect_unprompted(c);
-        engine
+        live.suspect_unprompted(c);
+        live
     }
 
     /// Marks tuples that may hold without any fact, since no change of a fact would cause a check of them.
@@ -84,15 +88,16 @@ impl<W: Word> Live<W> {
         self.pending = true;
     }
 
+    /// Whether a relation is derived in the current frame.
     #[inline]
-    fn flag(&self, rel: RelId) -> bool {
+    fn is_derived(&self, rel: RelId) -> bool {
         self.s.ready[self.s.ready_at + usize::from(rel.0) / 64] >> (rel.0 % 64) & 1 == 1
     }
 
     #[inline]
-    fn set_flag(&mut self, c: &Compiled<W>, rel: RelId) {
+    fn note_derived(&mut self, c: &Compiled<W>, rel: RelId) {
         let (word, bit) = (usize::from(rel.0) / 64, 1 << (rel.0 % 64));
-        // There is one list of a relation: it is no longer that of the frames below.
+        // A relation has one list, which no longer belongs to the frames below.
         let list = c.list_relations[word] & bit;
         for depth in 0..self.depth {
             self.s.ready[depth * c.flags() + word] &= !list;
@@ -191,7 +196,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Adds tuples to rows, which are counted from `frame`.
+    /// Adds tuples to the rows of a relation, which are counted from `frame`.
     fn add_tuples(&mut self, dense: &Dense, frame: usize, tuples: &[Tuple]) {
         for tuple in tuples {
             let (row, last) = row_of(dense, tuple);
@@ -271,18 +276,18 @@ impl<W: Word> Live<W> {
     fn derive_row(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         let (at, support) = (kept.base as usize + block, kept.support as usize);
         let old = std::mem::take(&mut self.s.rows[at]);
-        let had = self.s.rows[support];
-        self.s.rows[support] = had.and_not(W::one(block));
+        let old_support = self.s.rows[support];
+        self.s.rows[support] = old_support.and_not(W::one(block));
         self.exec_block(c, kept, block);
         let new = self.s.rows[at];
         if new == old {
-            return; // and so is the support
+            return; // and the support is the old one, too
         }
         self.journal.push((at as u32, old));
-        if self.s.rows[support] != had {
-            self.journal.push((kept.support, had));
+        if self.s.rows[support] != old_support {
+            self.journal.push((kept.support, old_support));
         }
-        self.block_changed(c, kept, block, had, &[old]);
+        self.block_changed(c, kept, block, old_support, &[old]);
     }
 
     fn derive_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
@@ -292,8 +297,8 @@ impl<W: Word> Live<W> {
         self.scratch.extend_from_slice(&self.s.rows[start..start + stride]);
         self.s.rows[start..start + stride].fill(W::default());
         let support = kept.support as usize;
-        let had = self.s.rows[support];
-        self.s.rows[support] = had.and_not(W::one(block));
+        let old_support = self.s.rows[support];
+        self.s.rows[support] = old_support.and_not(W::one(block));
         self.exec_block(c, kept, block);
         let mut changed = false;
         let rows = &self.s.rows[start..start + stride];
@@ -303,12 +308,12 @@ impl<W: Word> Live<W> {
                 changed = true;
             }
         }
-        if self.s.rows[support] != had {
-            self.journal.push((kept.support, had));
+        if self.s.rows[support] != old_support {
+            self.journal.push((kept.support, old_support));
         }
         if changed {
             let old = std::mem::take(&mut self.scratch);
-            self.block_changed(c, kept, block, had, &old);
+            self.block_changed(c, kept, block, old_support, &old);
             self.scratch = old;
         }
     }
@@ -342,16 +347,16 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Updates the index of a changed block and notifies its readers, given the old row of the support and its old rows.
-    /// Removed tuples are reported while all that is stored of the relation is as it was, the index included: a rule may
-    /// read the relation twice, and both of its tuples may be gone. Added tuples are reported last.
+    /// Updates the index of a changed block and notifies its readers, given the old support and the block's old rows.
+    /// Removed tuples are reported while everything stored of the relation is as it was, the index included: a rule may
+    /// read the relation twice, and both tuples may be gone. Added tuples are reported last.
     #[inline]
     fn block_changed(
         &mut self,
         c: &Compiled<W>,
         kept: &Maintained,
         block: usize,
-        had: W,
+        old_support: W,
         old: &[W],
     ) {
         if c.readers[usize::from(kept.rel.0)].is_by_block() {
@@ -361,10 +366,10 @@ impl<W: Word> Live<W> {
         let rows = start..start + old.len();
         let new: Vec<W> = self.s.rows[rows.clone()].to_vec();
         self.s.rows[rows.clone()].copy_from_slice(old);
-        let has = std::mem::replace(&mut self.s.rows[support], had);
+        let new_support = std::mem::replace(&mut self.s.rows[support], old_support);
         self.tell_of_rows(c, kept, block, [old, &new]);
         self.s.rows[rows].copy_from_slice(&new);
-        self.s.rows[support] = has;
+        self.s.rows[support] = new_support;
         self.tell_of_block(c, kept, block, old);
         self.tell_of_rows(c, kept, block, [&new, old]);
     }
@@ -387,7 +392,7 @@ impl<W: Word> Live<W> {
         tell_blocks(&mut self.s, &c.readers[usize::from(kept.rel.0)], block);
     }
 
-    /// Notifies the readers of the tuples that the first rows of a block have and the second have not.
+    /// Notifies the readers of tuples that are in the first rows of a block but not in the second.
     fn tell_of_rows(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, rows: [&[W]; 2]) {
         let Store::Dense(dense) = &c.stores[usize::from(kept.rel.0)] else { return };
         for (at, (&row, &other)) in rows[0].iter().zip(rows[1]).enumerate() {
@@ -420,18 +425,19 @@ impl<W: Word> Live<W> {
         let first = tuple[0] as usize;
         if let Some(support) = dense.support {
             let any = self.s.rows[dense.block(first)].iter().any(|it| !it.is_empty());
-            self.keep_bit(support as usize, first, any);
+            self.write_bit(support as usize, first, any);
         }
         if let Some(index) = c.indexes[usize::from(rel.0)] {
             let any = self.s.rows[dense.block(first)].iter().any(|it| it.has(last));
-            self.keep_bit(index as usize + last, first, any);
+            self.write_bit(index as usize + last, first, any);
         }
         if holds {
             tell(c, &mut self.s, rel, tuple);
         }
     }
 
-    fn keep_bit(&mut self, at: usize, bit: usize, on: bool) {
+    /// Writes a bit of a row, and the journal.
+    fn write_bit(&mut self, at: usize, bit: usize, on: bool) {
         let old = self.s.rows[at];
         if old.has(bit) != on {
             self.journal.push((at as u32, old));
@@ -447,7 +453,7 @@ impl<W: Word> Live<W> {
             return; // whatever the facts are
         }
         self.catch_up(c);
-        if c.needs[usize::from(rel.0)].is_empty() || self.flag(rel) {
+        if c.needs[usize::from(rel.0)].is_empty() || self.is_derived(rel) {
             return;
         }
         self.s.fuel.refill();
@@ -460,7 +466,7 @@ impl<W: Word> Live<W> {
             return;
         }
         for &need in &c.needs[usize::from(rel.0)] {
-            if !self.flag(need) {
+            if !self.is_derived(need) {
                 self.derive(c, need);
             }
         }
@@ -471,13 +477,13 @@ impl<W: Word> Live<W> {
         match &c.modes[usize::from(rel.0)] {
             Mode::Scratch { .. } => {
                 self.s.exec(c, c.derive[usize::from(rel.0)]);
-                // If it is stored as rows, its first instruction has emptied it and marked it as derived, and no list
-                // has grown.
+                // A relation stored as rows was emptied and marked as derived by its first instruction, and no list has
+                // grown.
                 let Store::Sparse(store) = c.stores[usize::from(rel.0)] else { return };
                 let new = std::mem::take(&mut self.s.fresh[store as usize]);
                 let list = &mut self.s.lists[store as usize];
                 self.s.fresh[store as usize] = refill(c, store, list, new);
-                self.set_flag(c, rel);
+                self.note_derived(c, rel);
             }
             Mode::General { stratum } => {
                 let fixpoint = &c.general[*stratum];
@@ -485,15 +491,15 @@ impl<W: Word> Live<W> {
                 for member in &fixpoint.relations {
                     self.clear(c, member.rel);
                     self.take_list(c, member.rel, member.full);
-                    self.set_flag(c, member.rel);
+                    self.note_derived(c, member.rel);
                 }
             }
             _ => return,
         }
         let tuples = self.s.lists.iter().map(|it| it.tuples.len()).sum::<usize>();
         if tuples > LIST_ROWS && !self.s.fuel.is_out() {
-            let rule = c.program.relation(rel).rules.last();
-            self.s.fuel.run_out(Resource::Rows, rule.map_or(u32::MAX - 1, |it| u32::from(it.0)));
+            let owner = c.program.relation(rel).rules.last().map_or(0, |it| u32::from(it.0));
+            self.s.fuel.run_out(Resource::Rows, owner);
         }
     }
 
@@ -509,6 +515,7 @@ impl<W: Word> Live<W> {
         }
     }
 
+    /// Empties a relation that is derived on demand.
     fn clear(&mut self, c: &Compiled<W>, rel: RelId) {
         if let Store::Dense(dense) = &c.stores[usize::from(rel.0)] {
             let at = self.s.frame + dense.support.unwrap_or(dense.base) as usize;
@@ -544,8 +551,8 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Notifies the readers of an input of a tuple that is added or removed. `moved`: readers that do not
-    /// depend on the value have been notified already.
+    /// Notifies the readers of an input of a tuple that is added or removed. If `moved`, only its value is new: readers
+    /// that do not depend on the value have been notified already.
     fn tell_input(
         &mut self,
         c: &Compiled<W>,
@@ -592,6 +599,7 @@ impl<W: Word> Live<W> {
         }
     }
 
+    /// Forgets which maintained rows may have changed.
     fn forget_what_is_due(&mut self) {
         for word in 0..self.s.due.len() {
             while let Some(bit) = self.s.due[word].pop() {
@@ -638,6 +646,7 @@ impl<W: Word> Live<W> {
         self.clear_flags(c);
     }
 
+    /// Empties maintained rows, and writes the journal.
     fn wipe(&mut self, rows: std::ops::Range<usize>) {
         for at in rows {
             let old = std::mem::take(&mut self.s.rows[at]);
@@ -671,7 +680,7 @@ impl<W: Word> Live<W> {
     /// Derives the relations that the reactions of a batch read.
     pub(super) fn ready_batch(&mut self, c: &Compiled<W>, batch: usize) {
         for need in c.batches[batch].iter().flat_map(|it| &it.needs) {
-            if !self.flag(*need) {
+            if !self.is_derived(*need) {
                 self.derive(c, *need);
             }
         }

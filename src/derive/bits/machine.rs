@@ -12,7 +12,7 @@ use super::code::{Address, ExprId, ExprNode, Reg, RegList, Space, StoreId};
 /// Maximum number of open loops, those of nested plans included.
 pub(super) const SLOTS: usize = 64;
 
-/// The distance of a jump, or the length of a body. That of a forward jump is filled in when its target is known.
+/// The distance of a jump, or the length of a body. A forward jump's is filled in when its target is known.
 pub(super) type Skip = u16;
 
 /// The number of a maintained relation in the order of updates.
@@ -38,8 +38,8 @@ pub(super) struct Near {
 /// A `1` behind it: the place has one key, of stride 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Inst {
-    // --- the accumulator: load a row, narrow to what the row has, narrow to what it does not have (`Drop`). What
-    // has a `1` fails if nothing is left.
+    // --- the accumulator: load a row, narrow to what the row has (`And`), or to what it does not have (`Drop`). Those with
+    // a `1` fail if nothing is left.
     LoadS1(Near),
     LoadK1(Near),
     LoadF1(Near),
@@ -88,7 +88,7 @@ pub(super) enum Inst {
     Sweep { sweep: u32, slot: u8 },
     // Sets in the sweep's row the saved members for which the accumulator AND the terms is not empty.
     Gather { sweep: u32, slot: u8 },
-    // Narrows the accumulator to the members whose row (the term says where it is) has the bit.
+    // Narrows the accumulator to the members whose row in the term has the bit.
     Filter { term: u32, bit: Reg, skip: Skip },
 
     // --- functions and tests
@@ -130,7 +130,7 @@ pub(super) enum Inst {
     FixK { at: Place, reg: Reg, body: Skip },
     FixF { at: Place, reg: Reg, body: Skip },
     Scan { scan: u32, body: Skip },
-    // Without a body, as `Chase` is: such a tuple exists.
+    // Such a tuple exists. Neither this nor `Chase` has a body.
     TestScan { scan: u32, negated: bool, skip: Skip },
     Chase { chase: u32 },
 

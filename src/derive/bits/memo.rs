@@ -16,9 +16,10 @@ use crate::rules::{Atom, Expr, Literal, Program, RelId, Term, VarId};
 use super::layout::size;
 use super::lists::Fixed;
 
-/// Maximum number of stored tuples (a word of a key counts as one, too), and of the bytes of tuples and of their
-/// copies; beyond either, all are dropped. A stratum that is larger by itself is not stored.
+/// Maximum number of stored tuples, where a word of a key counts as one, too. Beyond it all are dropped. A stratum that
+/// is larger by itself is not stored.
 const TUPLES: usize = 1 << 18;
+/// Maximum number of bytes of the stored tuples and their copies. Beyond it all are dropped.
 const BYTES: usize = 1 << 26;
 
 /// The key of a stratum of statics.
@@ -27,11 +28,11 @@ pub(super) type Key = Vec<i64>;
 /// The rows of a stratum.
 #[derive(Debug)]
 pub(super) struct Solved {
-    /// The id of the first relation's rows, by which keys of strata that read them name them; the next relation's
-    /// is one more.
+    /// The id of the first relation's rows; the next relation's is one more. The keys of other strata contain the ids of
+    /// the rows that they read.
     pub(super) first_id: i64,
     pub(super) rows: Vec<Arc<Fixed>>,
-    /// The steps that it took, in order: a rule, by its number within the stratum, and how many it took there.
+    /// The steps taken, in order: the number of a rule within the stratum, and how many it took.
     pub(super) spent: Vec<(usize, i64)>,
 }
 
@@ -48,8 +49,8 @@ struct Known {
 }
 
 impl Memo {
-    /// Drops everything if it has grown too large. It also grows after [`Memo::keep`]: rows keep the tables and
-    /// sorted copies that programs make of them.
+    /// Drops everything if there are too many bytes. They grow after [`Memo::keep`], too: rows keep the tables and sorted
+    /// copies that programs make of them.
     pub(super) fn trim(&self) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = known.strata.values().flat_map(|it| &it.rows);
@@ -64,7 +65,7 @@ impl Memo {
         known.strata.get(key).cloned()
     }
 
-    /// Stores rows, which ascend.
+    /// Stores the rows of a stratum, which ascend.
     pub(super) fn keep(&self, key: Key, rows: Vec<Fixed>, spent: Vec<(usize, i64)>) -> Arc<Solved> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first_id = known.next_id;

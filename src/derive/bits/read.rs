@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use crate::rules::RelId;
 
-use super::super::rows::{Pattern, Tuple, Visit};
+use super::super::rows::{Pattern, Tuple, Visit, fits};
 use super::code::Space;
 use super::compile::Compiled;
 use super::layout::{Dense, NONE, Store, size};
@@ -19,6 +19,7 @@ impl<W: Word> Live<W> {
         self.s.rows[frame + at]
     }
 
+    /// Calls `f` with the tuples of a relation stored as rows that match, ascending.
     pub(super) fn dense_tuples(
         &self,
         dense: &Dense,
@@ -36,8 +37,8 @@ impl<W: Word> Live<W> {
         self.walk(dense, keys, *last, 0, &mut tuple, f)
     }
 
-    /// All tuples that begin with the keys chosen so far, in ascending order. `row` is the first row of these keys,
-    /// counted from the relation's first one.
+    /// Calls `f` with the tuples that match and begin with the keys in `tuple`, ascending. `row` is the first row of these
+    /// keys, counted from the relation's first one.
     fn walk(
         &self,
         dense: &Dense,
@@ -68,6 +69,7 @@ impl<W: Word> Live<W> {
         ControlFlow::Continue(())
     }
 
+    /// The same for an input stored as a function.
     pub(super) fn function_tuples(
         &self,
         c: &Compiled<W>,
@@ -75,20 +77,17 @@ impl<W: Word> Live<W> {
         pattern: Pattern<'_>,
         f: Visit<'_>,
     ) -> ControlFlow<()> {
-        let fits = |tuple: &[i64]| {
-            pattern.iter().zip(tuple).all(|(want, is)| want.is_none_or(|it| it == *is))
-        };
         match c.stores[usize::from(rel.0)] {
             Store::Key { fun, present, inverse, entities } => {
                 let mut members = self.s.rows[present as usize];
-                let values = inverse.map(|it| (it, c.program.relation(rel)));
-                match (pattern[0], pattern[1], values) {
+                match (pattern[0], pattern[1], inverse) {
                     (Some(entity), ..) if (0..i64::from(entities)).contains(&entity) => {
                         members = members.and(W::one(entity as usize));
                     }
                     (Some(_), ..) => return ControlFlow::Continue(()),
-                    (None, Some(value), Some((inverse, relation))) => {
-                        let size = size(&c.program, relation.columns[1].ty).unwrap_or(0);
+                    (None, Some(value), Some(inverse)) => {
+                        let ty = c.program.relation(rel).columns[1].ty;
+                        let size = size(&c.program, ty).unwrap_or(0);
                         if !(0..size as i64).contains(&value) {
                             return ControlFlow::Continue(());
                         }
@@ -98,14 +97,14 @@ impl<W: Word> Live<W> {
                 }
                 while let Some(entity) = members.pop() {
                     let row = [entity as i64, self.s.funs[fun as usize + entity]];
-                    if fits(&row) {
+                    if fits(pattern, &row) {
                         f(&row)?;
                     }
                 }
             }
             Store::Game { fun } => {
                 let value = self.s.funs[fun as usize];
-                if value != NONE && fits(&[value]) {
+                if value != NONE && fits(pattern, &[value]) {
                     f(&[value])?;
                 }
             }
@@ -126,15 +125,15 @@ impl<W: Word> Live<W> {
         let mut firsts = self.row(dense, support as usize);
         let frame = if dense.space == Space::Frame { self.s.frame } else { 0 };
         let rows = &self.s.rows[frame..];
-        let mut n = 0;
+        let mut count = 0;
         while let Some(first) = firsts.pop() {
-            n += rows[dense.block(first)].iter().map(|it| u64::from(it.count())).sum::<u64>();
+            count += rows[dense.block(first)].iter().map(|it| u64::from(it.count())).sum::<u64>();
         }
-        n
+        count
     }
 }
 
-/// The tuples of one row: the keys, with each member or only the wanted one.
+/// Calls `f` with the tuples of one row: the keys in `tuple`, with each member, or only the wanted one.
 fn emit_members<W: Word>(
     mut members: W,
     last: Option<i64>,

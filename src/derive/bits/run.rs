@@ -29,6 +29,7 @@ pub(super) struct State<W> {
     /// frame's bits begin.
     pub(super) ready: Vec<u64>,
     pub(super) ready_at: usize,
+    /// The lists of tuples, and what plans have added to each since it was filled.
     pub(super) lists: Vec<Sparse>,
     pub(super) fresh: Vec<Vec<Tuple>>,
     pub(super) regs: [i64; REGS],
@@ -44,19 +45,20 @@ pub(super) struct State<W> {
     pub(super) suspects: Vec<Vec<[i64; GIVEN.len()]>>,
     pub(super) dirty: Vec<W>,
     pub(super) due: Vec<u64>,
-    /// Values of the named variables of a reaction's solutions, one solution after the other.
+    /// Values of the named variables of a reaction's solutions, one solution after the other; and how many solutions
+    /// there are.
     pub(super) solutions: Vec<i64>,
     pub(super) solved: usize,
-    /// The ids of entities that effects make.
+    /// The ids for entities that effects create.
     pub(super) ids: Ids,
-    /// Whether each solution is told before its effects, for traces.
+    /// Whether an output for each solution precedes its effects, for traces.
     pub(super) traced: bool,
+    /// The solutions of the current fold: for each its key, then its values.
     collected: Vec<Vec<i64>>,
     /// Whether an expression of the current fold had no value.
     lacks_value: bool,
     pub(super) fuel: Fuel,
-    /// Number of instructions run, by owner, where one that goes over members counts once more for each; counted
-    /// only on request.
+    /// Number of instructions run, by owner, if that was requested. One that goes over members counts once more for each.
     pub(super) counts: Option<Vec<u64>>,
 }
 
@@ -157,6 +159,7 @@ impl<W: Word> State<W> {
         if self.counts.is_some() { self.run::<true>(c, pc) } else { self.run::<false>(c, pc) }
     }
 
+    /// Counts instructions, on request.
     #[inline(always)]
     fn note<const COUNT: bool>(&mut self, c: &Compiled<W>, pc: usize, n: u32) {
         if COUNT && let Some(counts) = &mut self.counts {
@@ -433,8 +436,8 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// Runs one of the instructions that take more than a few steps. Machine code calls this for most of them.
-    /// Returns whether a test holds or there is a value, and of a scan, whether a `Found` stopped it.
+    /// Runs one of the instructions that take more than a few steps; machine code calls this for most of them. Returns,
+    /// for a scan, whether a `Found` stopped it; for others, whether the test holds or there is a value.
     pub(super) fn step(&mut self, c: &Compiled<W>, pc: usize) -> bool {
         let (body, exprs) = (pc as u32 + 1, c.machine.exprs.as_slice());
         match c.machine.insts[pc] {
@@ -465,7 +468,7 @@ impl<W: Word> State<W> {
             Inst::Suspect { kept_id, values } => self.suspect(c, pc, kept_id, values),
             Inst::React { named } => self.react(c, pc, named),
             Inst::Args { regs } => self.load_args(c, regs),
-            other => debug_assert!(false, "{other:?} is done elsewhere"),
+            other => debug_assert!(false, "{other:?} is run elsewhere"),
         }
         true
     }
@@ -488,7 +491,7 @@ impl<W: Word> State<W> {
         self.rows[at] = self.rows[at].or(W::one(self.reg(bit) as usize));
     }
 
-    /// Whether a relation has yet to be derived. If so, it is emptied and marked as derived.
+    /// Empties a relation that is to be derived, and marks it as derived. False if it is up to date.
     #[inline(always)]
     fn enter(&mut self, entry: &Demanded) -> bool {
         let word = &mut self.ready[self.ready_at + usize::from(entry.rel) / 64];
@@ -545,11 +548,14 @@ impl<W: Word> State<W> {
                 }
             }
             rows[start] = rows[start].or(all.and(fixed));
-        } else if let Some(of) = sweep.static_terms() {
+        } else if let Some(is_static) = sweep.static_terms() {
             while let Some(member) = members.pop() {
-                let with = |at: usize, is: bool| if is { statics[at] } else { rows[at] };
-                let one = with(first + member * by, of[0]).xor(flip);
-                let row = one.and(with(second + member * by2, of[1]).xor(flip2)).and(fixed);
+                let read = |at: usize, term: usize| match is_static[term] {
+                    true => statics[at],
+                    false => rows[at],
+                };
+                let one = read(first + member * by, 0).xor(flip);
+                let row = one.and(read(second + member * by2, 1).xor(flip2)).and(fixed);
                 if !row.is_empty() {
                     let slot = &mut rows[start + member * stride];
                     *slot = slot.or(row);
@@ -591,12 +597,13 @@ impl<W: Word> State<W> {
     #[inline(never)]
     fn common(&self, statics: &[W], terms: [SweepTerm; 2], mut members: W, fixed: W) -> W {
         let [(first, by, flip), (second, by2, flip2)] = terms.map(|it| self.side(&it));
-        let of = terms.map(|it| it.space == Space::Static);
+        let is_static = terms.map(|it| it.space == Space::Static);
         let mut used = W::default();
         while let Some(member) = members.pop() {
-            let with = |at: usize, is: bool| if is { statics[at] } else { self.rows[at] };
-            let one = with(first + member * by, of[0]).xor(flip);
-            let row = one.and(with(second + member * by2, of[1]).xor(flip2)).and(fixed);
+            let read =
+                |at: usize, term: usize| if is_static[term] { statics[at] } else { self.rows[at] };
+            let one = read(first + member * by, 0).xor(flip);
+            let row = one.and(read(second + member * by2, 1).xor(flip2)).and(fixed);
             if !row.is_empty() {
                 used = used.or(W::one(member));
             }
@@ -675,8 +682,8 @@ impl<W: Word> State<W> {
         self.fuel.spend(1, owner)
     }
 
-    /// Adds to each row what a function leads to from its members: it is applied again and again, as long as the
-    /// member that it has come to is passable.
+    /// Adds to each row what a function leads to from its members, applied again and again as long as the member before
+    /// it is passable.
     #[inline(never)]
     pub(super) fn chase(&mut self, c: &Compiled<W>, chase: &Chase, passable: W) {
         let mut at = self.at(&chase.row) + if chase.frame { self.frame } else { 0 };
@@ -747,7 +754,7 @@ impl<W: Word> State<W> {
         true
     }
 
-    /// One more solution of a reaction's body. The limit is on the values of all of them.
+    /// Adds a solution of a reaction's body. The limit is on the values of all solutions.
     #[inline]
     pub(super) fn react(&mut self, c: &Compiled<W>, pc: usize, named: u32) {
         if !self.has_room(c, pc, self.solutions.len()) {

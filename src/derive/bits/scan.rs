@@ -31,6 +31,7 @@ impl<W: Word> State<W> {
         c.list(if is_static { &c.statics.sparse } else { &self.lists }, scan)
     }
 
+    /// Whether the list has a tuple with the values of the bound columns.
     #[inline(never)]
     pub(super) fn scan_hits(&self, c: &Compiled<W>, scan: u32) -> bool {
         let scan = &c.machine.scans[scan as usize];
@@ -38,6 +39,7 @@ impl<W: Word> State<W> {
         self.list(c, scan).is_some_and(|it| it.range(&prefix).0 > 0)
     }
 
+    /// Runs the body for each such tuple. Returns true if a `Found` stopped it.
     #[inline(never)]
     pub(super) fn scan(&mut self, c: &Compiled<W>, scan: u32, body: u32) -> bool {
         let scan = c.machine.scans[scan as usize];

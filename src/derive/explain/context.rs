@@ -17,7 +17,7 @@ pub(super) struct Choice {
     pub(super) height: usize,
 }
 
-/// One search. See the module's head.
+/// The context of one search.
 pub(super) struct Context<'r> {
     pub(super) rows: &'r Metered<'r>,
     pub(super) program: &'r Program,
@@ -86,11 +86,11 @@ impl<'r> Context<'r> {
     /// The bound variables of a rule. (There may be more values than variables: those of `_`.)
     pub(super) fn bindings(&self, vars: &[Var], bindings: &[Option<i64>]) -> Vec<Binding> {
         let values = vars.iter().zip(bindings);
-        values
-            .filter_map(|(var, &raw)| {
-                Some(Binding { var: var.name.clone(), value: self.datum(var.ty, raw?) })
-            })
-            .collect()
+        values.filter_map(|(var, &raw)| Some(self.binding(var, raw?))).collect()
+    }
+
+    fn binding(&self, var: &Var, raw: i64) -> Binding {
+        Binding { var: var.name.clone(), value: self.datum(var.ty, raw) }
     }
 
     pub(super) fn quote(&self, rule: &Rule) -> Quote {
@@ -116,13 +116,11 @@ impl<'r> Context<'r> {
     pub(super) fn tally(&self, rule: &Rule, aggregate: &Aggregate, bindings: &Bindings) -> Tally {
         let member = |values: &Tuple| -> Vec<Binding> {
             let locals = aggregate.locals.iter().zip(values);
-            locals
-                .filter_map(|(var, &raw)| {
-                    let var = rule.vars.get(usize::from(var.0))?;
-                    let value = self.datum(var.ty, raw);
-                    (!var.name.starts_with('_')).then(|| Binding { var: var.name.clone(), value })
-                })
-                .collect()
+            let named = locals.filter_map(|(var, &raw)| {
+                let var = rule.vars.get(usize::from(var.0))?;
+                (!var.name.starts_with('_')).then(|| self.binding(var, raw))
+            });
+            named.collect()
         };
         let members = solve::members(self.rows, aggregate, bindings);
         Tally {

@@ -1,8 +1,8 @@
 //! Near misses: the least cost of the changes that would give a goal a row.
 //!
-//! Refutations choose by it between partial matches that get equally far. A likely change costs little: it is
-//! more likely that a piece moves out of the way than that it changes its kind, and statics never change. The
-//! cost is only a guide: the search for it may be cut short, and no explanation shows it.
+//! Refutations use it to choose between partial matches that get equally far. A likely change costs little: a piece
+//! is more likely to move out of the way than to change its kind, and statics never change. The cost is only a guide:
+//! the search for it may be cut short, and no explanation shows it.
 
 use std::ops::ControlFlow;
 
@@ -23,6 +23,8 @@ const FACT: u32 = 20;
 const NATURE: u32 = 40;
 /// Nothing is known: the search was cut short, or the engine supplies the rows.
 const UNKNOWN: u32 = 500;
+/// A row would follow by a rule; the changes that the rule needs are added.
+const DERIVED: u32 = 1;
 
 /// Maximum number of solutions of one literal that are followed.
 const WAYS: usize = 64;
@@ -36,7 +38,10 @@ impl Context<'_> {
     /// The literals of a rule on relations that are recursive with its head.
     pub(super) fn recursive_literals(&self, rule: &Rule) -> Vec<usize> {
         let Some(stratum) = self.recursion(rule.head) else { return Vec::new() };
-        let leads_back = |literal: &Literal| matches!(literal, Literal::Atom(it) if !it.negated && stratum.relations.contains(&it.rel));
+        let leads_back = |literal: &Literal| match literal {
+            Literal::Atom(it) => !it.negated && stratum.relations.contains(&it.rel),
+            Literal::Compare(_) | Literal::Aggregate(_) => false,
+        };
         (0..rule.body.len()).filter(|it| leads_back(&rule.body[*it])).collect()
     }
 
@@ -46,13 +51,8 @@ impl Context<'_> {
         }
         match &rule.body[at] {
             Literal::Compare(_) | Literal::Aggregate(_) => OTHERWISE,
-            Literal::Atom(it) if it.negated => {
-                if self.is_property(it) {
-                    NATURE
-                } else {
-                    GONE
-                }
-            }
+            Literal::Atom(it) if it.negated && self.is_property(it) => NATURE,
+            Literal::Atom(it) if it.negated => GONE,
             Literal::Atom(it) => self.distance(it.rel, &solve::pattern(it, bindings)),
         }
     }
@@ -85,20 +85,20 @@ impl Context<'_> {
         // A row that supports only itself never holds.
         self.distances.insert(key.clone(), NEVER);
         let mut least = NEVER;
-        for &it in &self.program.relation(rel).rules {
-            let rule = self.program.rule(it);
+        for &id in &self.program.relation(rel).rules {
+            let rule = self.program.rule(id);
             if let Some(mut bindings) = match_head(rule, pattern, 0) {
                 let rest: Vec<u16> = (0..rule.body.len() as u16).collect();
                 let back = self.recursive_literals(rule);
-                self.lower(rule, &rest, &back, &mut bindings, 1, &mut least);
+                self.lower(rule, &rest, &back, &mut bindings, DERIVED, &mut least);
             }
         }
         self.distances.insert(key, least);
         least
     }
 
-    /// Lowers `least` to the least cost of a rule's body that is found: `cost` is that of its literals before,
-    /// and those in `rest` are tried with each binding that they allow.
+    /// Lowers `least` to the least total found for a rule's body, where `cost` is that of the literals tried so far. Those
+    /// in `rest` are tried with each binding that they allow.
     fn lower(
         &mut self,
         rule: &Rule,
@@ -132,9 +132,9 @@ impl Context<'_> {
         }
     }
 
-    /// The place in `rest` of the literal to evaluate next: first a static or comparison that binds nothing;
-    /// then what the solver would take of those that bind a variable and are not recursive, then of all that
-    /// are not recursive, then of all.
+    /// The place in `rest` of the literal to evaluate next: first a static or comparison that binds nothing; then the
+    /// solver's choice among those that bind a variable and are not recursive, else among all that are not recursive,
+    /// else among all.
     fn next_literal(
         &self,
         rule: &Rule,

@@ -56,8 +56,7 @@ impl Trial {
         [head].into_iter().chain(self.expired.iter().filter_map(change)).collect()
     }
 
-    /// What it does in short: its events with their results, its notes, and the number of changed
-    /// facts.
+    /// What the action does, in short: its events with their results, its notes, and the number of changed facts.
     pub fn summary(&self, view: View<'_>) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
         let mut facts = self.expired.len();
@@ -217,7 +216,7 @@ impl Reacted {
         }
     }
 
-    /// The message of the reaction, with the caller's names for things.
+    /// The message of the reaction that has this plain text, with the caller's names for things.
     fn message(&self, view: View<'_>, plain: &str) -> String {
         let Some(reaction) = view.program.reactions.get(usize::from(self.reaction.rule)) else {
             return plain.to_owned();
@@ -253,7 +252,7 @@ impl Reacted {
     }
 }
 
-/// Whether an effect only counts the entities that there have been: that one is new is told by itself.
+/// Whether an effect only moves on the counter of entities. That an entity is new is another effect.
 fn counts_entities(view: View<'_>, effect: &Effect) -> bool {
     match effect {
         Effect::Changed { attribute, .. } => {
@@ -320,7 +319,7 @@ impl View<'_> {
         }
     }
 
-    /// The sentence of a fact, that it holds no more for a cleared flag; `None` if no input with a sentence reads it.
+    /// The sentence of a fact; of a cleared flag, that it holds no more. `None` if no input with a sentence reads it.
     fn fact(self, attr: AttrId, entity: u32, value: &Datum) -> Option<String> {
         let reads = |it: &&rules::Relation| {
             matches!(it.role, Role::Input(input) if input.attrs().any(|it| it == attr))

@@ -1,4 +1,4 @@
-//! Summaries: a proof in its most informative sentence.
+//! Headlines: a proof in its most informative sentence.
 //!
 //! The sentence of a row that forbids a goal often lacks the cause: that a piece would be exposed says little
 //! without the attacker. So it is followed by the sentences of premises that mention further things on the
@@ -15,31 +15,26 @@ use crate::rules::tree::{Ground, Premise, Proof};
 type Things = BTreeSet<(u16, i64)>;
 
 impl Proof {
-    /// One line: the sentence, the premises that state its cause, and the place of the rule. The sentence
-    /// itself is left out if these mention everything that it mentions.
+    /// One line: the sentence, the premises that state its cause, and the place of the rule. The sentence of a relation
+    /// is left out if one of these premises mentions everything that it mentions.
     pub fn headline(&self, view: View<'_>) -> String {
         let source = source(&self.ground);
         let said = said(view, self);
-        let goes_on = said.as_ref().is_some_and(|it| it.ends_with(':'));
-        if let (Some(text), false) = (&said, goes_on) {
-            return Line { depth: 0, text: text.clone(), source }.to_string();
+        if said.as_ref().is_some_and(|it| !it.ends_with(':')) {
+            return Line { depth: 0, text: self.sentence(view), source }.to_string();
         }
         let because = because(view, self);
         let own = things(view, self);
         let says_less =
             because.iter().any(|it| !own.is_empty() && own.is_subset(&things(view, it)));
-        let row = |it: &&Proof| it.sentence(view);
-        let reasons = because.iter().map(row).collect::<Vec<_>>().join(", and ");
-        let mut text = view.row(&self.relation, &self.tuple);
-        if !because.is_empty() {
-            text = if says_less { reasons.clone() } else { format!("{text}: {reasons}") };
-        }
-        if let Some(said) = said {
-            text = match reasons.is_empty() {
-                true => said.trim_end_matches(':').to_owned(),
-                false => format!("{said} {reasons}"),
-            };
-        }
+        let sentences: Vec<String> = because.iter().map(|it| it.sentence(view)).collect();
+        let reasons = sentences.join(", and ");
+        let text = match said {
+            _ if because.is_empty() => self.sentence(view),
+            Some(said) => format!("{said} {reasons}"),
+            None if says_less => reasons,
+            None => format!("{}: {reasons}", view.row(&self.relation, &self.tuple)),
+        };
         Line { depth: 0, text, source }.to_string()
     }
 }
@@ -62,8 +57,8 @@ fn because<'p>(view: View<'_>, proof: &'p Proof) -> Vec<&'p Proof> {
     (0..chain.len()).filter(says_more).map(|at| chain[at]).collect()
 }
 
-/// The derived premise that mentions the most new things, the last of equal ones. Premises that mention
-/// nothing new may be skipped for their own premises.
+/// The derived premise that mentions the most new things, the last of equal ones. If none mentions any, and
+/// `look_through` is set, their own premises are searched.
 fn newest<'p>(
     view: View<'_>,
     proof: &'p Proof,
@@ -78,9 +73,9 @@ fn newest<'p>(
         _ => None,
     });
     let new = |it: &&Proof| things(view, it).difference(known).count();
-    let brought = derived.clone().filter(|it| new(it) > 0).max_by_key(new);
+    let most = derived.clone().filter(|it| new(it) > 0).max_by_key(new);
     let mut through = derived.filter(|_| look_through);
-    brought.or_else(|| through.find_map(|it| newest(view, it, known, true)))
+    most.or_else(|| through.find_map(|it| newest(view, it, known, true)))
 }
 
 fn things(view: View<'_>, proof: &Proof) -> Things {

@@ -1,19 +1,19 @@
-//! Proofs and refutations as lines: one sentence each, with its depth and its source. A row that was proved
-//! further up is not proved again, nor is a goal refuted again. As text they are indented, with their source in brackets.
+//! Proofs and refutations as lines, each a sentence with its depth and its source. No row is proved, and no goal refuted,
+//! twice on a page. As text, lines are indented and have their source in brackets.
 //!
 //! The caller names entities; see [`Names`].
 
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::facts::{DomainId, Shape, push_word};
+use crate::facts::{Domain, DomainId, Shape, push_word};
 use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
     Tally,
 };
 use crate::rules::{Column, Program, Type};
 
-/// What the name of a relation begins with that `was` asks for.
+/// The prefix of the names of the relations that `was` reads.
 const BEFORE: &str = "was ";
 
 /// Names a value: `e4`, `white`, and an entity as the caller likes.
@@ -262,17 +262,16 @@ impl View<'_> {
         word.unwrap_or_else(|| (self.names)(ty, raw))
     }
 
-    /// There are such rows, but none with one value in the columns for which the rule has one variable.
+    /// The sentence for rows that exist, but none of them with equal values in the columns that share a variable.
     fn apart(self, goal: &Goal) -> String {
         format!("in no row are two columns the same: {}", self.goal(goal))
     }
 
     /// The name of a value whose type is not known: if it is an entity, the caller's name for it.
     fn value(self, datum: &Datum) -> String {
-        let mut entities = (0..).zip(self.program.schema.domains()).filter_map(|(at, it)| {
-            matches!(it.shape, Shape::Entities { .. }).then_some(Type::Domain(DomainId(at)))
-        });
-        match entities.next() {
+        let is_of_entities = |it: &Domain| matches!(it.shape, Shape::Entities { .. });
+        let domain = self.program.schema.domains().iter().position(is_of_entities);
+        match domain.map(|at| Type::Domain(DomainId(at as u16))) {
             Some(ty) if self.program.value_name(ty, datum.raw) == datum.name => {
                 (self.names)(ty, datum.raw)
             }
@@ -280,41 +279,43 @@ impl View<'_> {
         }
     }
 
-    fn comparison(self, it: &Comparison) -> String {
+    fn comparison(self, comparison: &Comparison) -> String {
+        let Comparison { text, lhs, op, rhs } = comparison;
         let side = |it: &Option<Datum>| it.as_ref().map_or("no value".into(), |it| self.value(it));
-        format!("{} ({} {} {})", it.text, side(&it.lhs), it.op, side(&it.rhs))
+        format!("{text} ({} {op} {})", side(lhs), side(rhs))
     }
 
     /// An aggregate with its value and its first members; a short sum of one variable as its terms.
-    fn tally(self, it: &Tally) -> String {
+    fn tally(self, tally: &Tally) -> String {
         const SHOWN: usize = 8;
-        if let Some(terms) = self.terms(it).filter(|_| it.members.len() <= SHOWN) {
-            return format!("{} = {terms}", it.text);
+        let Tally { text, members: all, value } = tally;
+        if let Some(terms) = self.terms(tally).filter(|_| all.len() <= SHOWN) {
+            return format!("{text} = {terms}");
         }
-        let value = match &it.value {
+        let value = match value {
             None => "no value".into(),
             Some(values) => values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
         };
-        let members = it.members.iter().take(SHOWN).map(|member| {
+        let members = all.iter().take(SHOWN).map(|member| {
             let bindings =
                 member.iter().map(|it| format!("{} = {}", it.var, self.value(&it.value)));
             bindings.collect::<Vec<_>>().join(", ")
         });
         let members: Vec<String> = members.filter(|it| !it.is_empty()).collect();
-        let more = if it.members.len() > SHOWN { "; ..." } else { "" };
+        let more = if all.len() > SHOWN { "; ..." } else { "" };
         match members.is_empty() {
-            true => format!("{} (is {value})", it.text),
-            false => format!("{} (is {value}: {}{more})", it.text, members.join("; ")),
+            true => format!("{text} (is {value})"),
+            false => format!("{text} (is {value}: {}{more})", members.join("; ")),
         }
     }
 
     /// The terms of a sum of one variable, each with the other values of its member: `2 (x) - 1 (y, z) = 1`.
-    fn terms(self, it: &Tally) -> Option<String> {
-        let (var, _) =
-            it.text.strip_prefix("sum")?.trim_start().strip_prefix('{')?.split_once(':')?;
-        let [value] = it.value.as_deref()? else { return None };
+    fn terms(self, tally: &Tally) -> Option<String> {
+        let body = tally.text.strip_prefix("sum")?.trim_start().strip_prefix('{')?;
+        let (var, _) = body.split_once(':')?;
+        let [value] = tally.value.as_deref()? else { return None };
         let mut text = String::new();
-        for member in &it.members {
+        for member in &tally.members {
             let (term, rest): (Vec<&Binding>, _) =
                 member.iter().partition(|it| it.var == var.trim());
             let raw = term.first()?.value.raw;
@@ -374,8 +375,8 @@ impl View<'_> {
     }
 }
 
-/// A text with its placeholders filled; one without a value is replaced by its name, without the braces. Articles before
-/// them are adapted.
+/// A text with its placeholders filled, and the articles before them adapted. A placeholder without a value is replaced by
+/// its name.
 pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
     let mut full = String::new();
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! Trials: an action is played out and taken back. Its steps are listed one by one, and it is explained what
-//! holds after them.
+//! Trials: an action is played out and taken back. They list its steps one by one, and explain what holds after
+//! these.
 //!
 //! Each step is the justification of its effects: the reaction, the values of its variables, and the
 //! event that it reacted to. Deliberately absent: which actions are decided by playing them out.
@@ -54,25 +54,16 @@ fn play_out(
 ) -> Result<Option<PlayedOut>, Exhausted> {
     let program = Arc::clone(world.program());
     let action = program.action(case.action);
-    let (tried, because) = {
-        let rows = world.materialised();
-        let because = match case.because {
-            Some(rel) => why_within(&rows, rel, action.row(case.args), limits)?,
-            None => None,
-        };
-        let candidates = action.candidates();
-        match why_within(&rows, candidates, action.row(case.args), limits)? {
-            Some(tried) => (tried, because),
-            None => return Ok(None),
-        }
-    };
+    let rows = world.materialised();
+    let why = |rel: RelId| why_within(&rows, rel, action.row(case.args), limits);
+    let Some(tried) = why(action.candidates())? else { return Ok(None) };
+    let because = case.because.map(why).transpose()?.flatten();
     let mark = world.mark();
     let (mut found, mut decided) = (None, None);
-    let (trace, done) =
-        world.play_out_traced(case.action, case.args, &mut |world, steps, goes_on| {
-            found = Some(outcome(world, case, limits));
-            decided = goes_on.then_some(steps);
-        });
+    let (trace, done) = world.play_out_traced(case.action, case.args, &mut |world, steps| {
+        found = Some(outcome(world, case, limits));
+        decided = steps;
+    });
     let happens = done.is_ok();
     world.rollback(mark);
     let outcome = match (found.transpose()?, done) {
@@ -81,7 +72,7 @@ fn play_out(
         (_, Err(Refusal::Veto { .. })) => Outcome::Refused,
         (Some(it), _) => it,
         (None, Err(other)) => Outcome::Endless { reason: other.to_string() },
-        // What runs to its end was looked at on the way, so this does not occur.
+        // This does not occur: an action that is taken to its end was looked at on the way.
         (None, Ok(())) => Outcome::Endless { reason: String::new() },
     };
     let (relation, args) = (program.relation(action.rel), case.args);
@@ -110,12 +101,12 @@ pub fn try_turn(
     let Some(at) = trace.steps.iter().position(asks) else { return Ok(None) };
     let steps = batch_start(&program, &trace.steps, at);
     let mark = world.mark();
-    for it in &trace.expired {
-        world.set_raw(it.entity, it.attr, it.new);
+    for change in &trace.expired {
+        world.set_raw(change.entity, change.attr, change.new);
     }
     for done in trace.steps[..steps].iter().flat_map(|it| &it.done) {
-        if let Done::Changed(it) = done {
-            world.set_raw(it.entity, it.attr, it.new);
+        if let Done::Changed(change) = done {
+            world.set_raw(change.entity, change.attr, change.new);
         }
     }
     let end = turn_end(world, keeps, limits);
@@ -131,7 +122,7 @@ fn turn_end(world: &mut World, keeps: RelId, limits: Limits) -> Result<Option<Tu
     Ok(why_not_within(&rows, keeps, &[], limits)?.map(TurnEnd::Passed))
 }
 
-/// The first step of the batch that a step belongs to: all of a batch see the same facts.
+/// The first step of the batch that a step belongs to. All steps of a batch see the same facts.
 fn batch_start(program: &Program, steps: &[Step], at: usize) -> usize {
     let batch = |it: &Step| {
         let Reaction { stage, owner, .. } = &program.reactions[it.reaction];

@@ -1,10 +1,10 @@
 //! Proofs: a derivation of a row from the finished rows, of minimal height.
 //!
-//! The height of a row that no rule derives (a fact, a static, a row that was played out) is 0, that of another row
-//! one more than that of the highest row that it rests on. Derivations are chosen from the lowest rows up, those of a
-//! recursive stratum all at once, so that nothing supports itself. The number of alternatives that are compared is
-//! limited, of one rule and in all; when none is left, the first one found is taken. In a recursive stratum all
-//! solutions of a rule are examined, since the first may be circular.
+//! The height of a row that no rule derives (a fact, a static, a row that was played out) is 0. The height of any other
+//! row is one more than that of the highest row that it rests on. Derivations are chosen from the lowest rows up, those
+//! of a recursive stratum all at once, so that nothing supports itself. The number of alternatives that are compared is
+//! limited, for each rule and in all; beyond that the first one found is taken. In a recursive stratum all solutions of
+//! a rule are examined, since the first may be circular.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -21,23 +21,23 @@ use crate::rules::{Atom, Input, Literal, RelId, Role, Rule, RuleId, Term, VarId}
 type Row = (RelId, Tuple);
 
 /// A derivation of a row: a solution of the body of one of its rules.
-struct Way {
+struct Derivation {
     row: usize,
     rule: RuleId,
     bindings: Bindings,
-    /// The greatest height among the rows that it rests on, as far as heights are known.
+    /// The greatest known height of a row that it rests on.
     base: usize,
-    /// Number of supporting rows of the same stratum without a chosen derivation.
-    waits: usize,
+    /// Number of rows of the same stratum that it rests on and that have no chosen derivation yet.
+    waits_for: usize,
 }
 
-/// The rows of one stratum that a row may rest on, with the derivations that are compared. These may be circular;
-/// `settle` chooses ones that are not.
+/// The rows of one stratum that a row may rest on, with the derivations that are compared. Some may be circular;
+/// `settle` chooses others.
 #[derive(Default)]
 struct DerivationGraph {
     rows: Vec<Row>,
     number: HashMap<Row, usize>,
-    ways: Vec<Way>,
+    derivations: Vec<Derivation>,
     /// By row: the derivations that wait for it.
     supports: Vec<Vec<usize>>,
 }
@@ -54,7 +54,8 @@ impl DerivationGraph {
 }
 
 impl Context<'_> {
-    /// The proof of the row in question. Only here a static is expanded.
+    /// The proof of the row that was asked for. A row of a static is proved by rules here alone: below it is
+    /// [`Ground::Static`].
     pub(super) fn root(&mut self, rel: RelId, tuple: &[i64]) -> Proof {
         match self.program.relation(rel).role {
             Role::Static => self.by_rule(rel, tuple, self.limits.proof),
@@ -124,8 +125,11 @@ impl Context<'_> {
     /// The lowest row that matches, the first of equal ones, with its height.
     fn lowest(&mut self, rel: RelId, pattern: &[Option<i64>]) -> Option<(Tuple, usize)> {
         if let Some(row) = pattern.iter().copied().collect::<Option<Tuple>>() {
-            let holds = self.rows.contains(rel, &row);
-            return holds.then(|| (self.height(rel, &row), row)).map(|(height, row)| (row, height));
+            if !self.rows.contains(rel, &row) {
+                return None;
+            }
+            let height = self.height(rel, &row);
+            return Some((row, height));
         }
         let derived = self.program.relation(rel).role == Role::Derived;
         let enough = if derived { self.limits.alternatives } else { 1 };
@@ -181,14 +185,14 @@ impl Context<'_> {
         graph.add(row.clone());
         let mut at = 0;
         while at < graph.rows.len() {
-            self.find_ways(at, &mut graph);
+            self.find_derivations(at, &mut graph);
             at += 1;
         }
-        let ready = graph.ways.iter().enumerate().filter(|it| it.1.waits == 0);
+        let ready = graph.derivations.iter().enumerate().filter(|it| it.1.waits_for == 0);
         let mut ready: BinaryHeap<Reverse<(usize, usize)>> =
             ready.map(|(at, it)| Reverse((it.base + 1, at))).collect();
-        while let Some(Reverse((height, way))) = ready.pop() {
-            let Way { row: at, rule, ref bindings, .. } = graph.ways[way];
+        while let Some(Reverse((height, derivation))) = ready.pop() {
+            let Derivation { row: at, rule, ref bindings, .. } = graph.derivations[derivation];
             let key = &graph.rows[at];
             if self.chosen.contains_key(key) {
                 continue;
@@ -196,22 +200,22 @@ impl Context<'_> {
             let bindings = bindings.clone();
             self.chosen.insert(key.clone(), Choice { rule, bindings, height });
             for &next in &graph.supports[at] {
-                let waiting = &mut graph.ways[next];
-                waiting.waits -= 1;
+                let waiting = &mut graph.derivations[next];
+                waiting.waits_for -= 1;
                 waiting.base = waiting.base.max(height);
-                if waiting.waits == 0 {
+                if waiting.waits_for == 0 {
                     ready.push(Reverse((waiting.base + 1, next)));
                 }
             }
         }
     }
 
-    /// Adds derivations of a row. Of those that wait for no row of the stratum, only the lowest is added, and with it
-    /// those that wait, unless it is so low that none of them can be lower.
-    fn find_ways(&mut self, at: usize, graph: &mut DerivationGraph) {
+    /// Adds derivations of a row: the lowest of those that wait for no row of the stratum, and all that wait, unless none
+    /// of these can be lower.
+    fn find_derivations(&mut self, at: usize, graph: &mut DerivationGraph) {
         let (rel, tuple) = graph.rows[at].clone();
         let goal: Vec<Option<i64>> = tuple.iter().copied().map(Some).collect();
-        let mut found: Vec<(Way, Vec<Row>)> = Vec::new();
+        let mut found: Vec<(Derivation, Vec<Row>)> = Vec::new();
         let mut lowest = usize::MAX;
         for &id in &self.program.relation(rel).rules {
             let rule = self.program.rule(id);
@@ -221,9 +225,12 @@ impl Context<'_> {
                 continue;
             };
             let mut solutions: Vec<Bindings> = Vec::new();
-            let enough = if self.tries == 0 { 1 } else { self.limits.alternatives };
-            // Within a recursive stratum the first derivation may be circular.
-            let enough = if self.recursion(rel).is_some() { usize::MAX } else { enough };
+            let enough = match self.recursion(rel) {
+                // The first derivation may be circular.
+                Some(_) => usize::MAX,
+                None if self.tries == 0 => 1,
+                None => self.limits.alternatives,
+            };
             let _ = solve(self.rows, &body, &mut bindings, &mut |solution| {
                 solutions.push(solution.to_vec());
                 let is_enough = solutions.len() >= enough;
@@ -239,12 +246,13 @@ impl Context<'_> {
                 let base = self.base(rel, &body, &bindings);
                 if support.is_empty() && base + 1 < lowest {
                     lowest = base + 1;
-                    found.retain(|it| it.0.waits > 0 && lowest > 2);
+                    found.retain(|it| it.0.waits_for > 0 && lowest > 2);
                 } else if support.is_empty() {
                     continue;
                 }
-                let way = Way { row: at, rule: id, bindings, base, waits: support.len() };
-                found.push((way, support));
+                let derivation =
+                    Derivation { row: at, rule: id, bindings, base, waits_for: support.len() };
+                found.push((derivation, support));
                 if lowest == 1 {
                     break;
                 }
@@ -253,9 +261,9 @@ impl Context<'_> {
                 break;
             }
         }
-        for (way, support) in found {
-            let number = graph.ways.len();
-            graph.ways.push(way);
+        for (derivation, support) in found {
+            let number = graph.derivations.len();
+            graph.derivations.push(derivation);
             for row in support {
                 let row = graph.add(row);
                 graph.supports[row].push(number);

@@ -64,7 +64,7 @@ impl Context<'_> {
         Refutation { goal: self.goal(rel, pattern), lack }
     }
 
-    /// The refutation of the goal that a negated premise denies: one level, or `None` unless it is derived.
+    /// One level of the refutation of the goal that a negated premise denies; `None` if the relation is not derived.
     pub(super) fn shallow_refutation(
         &mut self,
         rel: RelId,
@@ -99,27 +99,21 @@ impl Context<'_> {
         self.rows.read_for(usize::from(rule.id.0));
         let total = rule.body.len();
         let Some(bindings) = match_head(rule, pattern, 0) else {
-            let quote = self.quote(rule);
-            return Attempt {
-                rule: quote,
-                bindings: Vec::new(),
-                matched: 0,
-                total,
-                blocked: Blocked::Head,
-            };
+            let (rule, bindings) = (self.quote(rule), Vec::new());
+            return Attempt { rule, bindings, matched: 0, total, blocked: Blocked::Head };
         };
         let back = self.recursive_literals(rule);
         let mut search = Search { furthest: Vec::new(), matches_left: self.limits.matches, back };
         let rest: Vec<u16> = (0..total as u16).collect();
         self.reach(&rule.body, &rest, &mut bindings.clone(), &mut search);
-        // What fails on the last level is not refuted any further, so the first failure will do.
+        // On the last level the missing goal is not refuted, so the first failure will do.
         let furthest = match depth {
             0 => search.furthest.into_iter().next(),
             _ => self.nearest(rule, search.furthest),
         };
         let (matched, blocked, bindings) = match furthest {
             Some(it) => {
-                // Of the whole body, also after the first that fails.
+                // Literals that hold behind the first failing one count as well.
                 let holds = |at: &usize| !self.fails(&rule.body, *at, &it.bindings);
                 let matched = (0..total).filter(holds).count();
                 (matched, self.blocked(rule, &it, depth), it.bindings)
@@ -140,7 +134,9 @@ impl Context<'_> {
                 let pattern = solve::pattern(atom, bindings);
                 match self.first(atom.rel, &pattern) {
                     Some(row) if atom.negated => {
-                        Blocked::Present(self.prove(atom.rel, &row, self.proof_depth(depth)))
+                        // On the last level the row that forbids the goal is not proved.
+                        let levels = if depth == 0 { 0 } else { self.limits.proof };
+                        Blocked::Present(self.prove(atom.rel, &row, levels))
                     }
                     Some(_) => Blocked::Apart(self.goal(atom.rel, &pattern)),
                     None => Blocked::Missing(self.refute(atom.rel, &pattern, depth)),
@@ -149,7 +145,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a literal fails under the bindings: it does not if it holds, has rows, or cannot be decided.
+    /// Whether a literal fails under the bindings. It does not if it holds, has rows, or cannot be decided yet.
     pub(super) fn fails(&self, body: &[Literal], at: usize, bindings: &Bindings) -> bool {
         let literal = &body[at];
         let is_positive = matches!(literal, Literal::Atom(atom) if !atom.negated);
@@ -158,11 +154,6 @@ impl Context<'_> {
         }
         let found = &mut |_: &mut Bindings| ControlFlow::Break(());
         solve::literal_solutions(self.rows, literal, &mut bindings.clone(), found).is_continue()
-    }
-
-    /// A refutation of one level does not prove the row that forbids the goal.
-    fn proof_depth(&self, depth: usize) -> usize {
-        if depth == 0 { 0 } else { self.limits.proof }
     }
 
     /// Continues the search of the body from a partial match, and keeps the failures that get furthest.

@@ -1,8 +1,9 @@
 //! The slow, obvious evaluator: every relation of a checked program on the `datafrog` crate, from
 //! scratch each time.
 //!
-//! It is the reference that the fast evaluator is compared with, and shares no code that evaluates with it, nor with the
-//! tuple-at-a-time solver; statics are its own work too. A relation is computed on first use, with those that it depends on.
+//! It is the reference that the fast evaluator is compared with, so it shares no code of evaluation with that one or with
+//! the tuple-at-a-time solver, and computes statics by itself. A relation is computed on first use, with those that it
+//! depends on.
 //! Deliberately absent: anything incremental.
 
 mod plan;
@@ -17,7 +18,7 @@ use self::plan::Plans;
 use self::run::{Index, Runner, StepBudget, Tuples};
 use super::allowance;
 use super::budget::{Exhausted, Resource, STATIC_ROWS};
-use super::rows::{Pattern, Rows, Tuple, Visit};
+use super::rows::{Pattern, Rows, Tuple, Visit, fits};
 use crate::facts::Session;
 use crate::rules::{Input, Program, RelId, Role};
 
@@ -42,7 +43,7 @@ impl std::fmt::Debug for Statics {
 }
 
 impl Statics {
-    /// Does nothing yet. A program that never uses the reference evaluator does not pay for it.
+    /// Computes nothing yet, so that a program that never uses the reference evaluator does not pay for it.
     pub fn later(program: &Arc<Program>) -> Self {
         Self { program: Arc::clone(program), plans: OnceLock::new(), rows: OnceLock::new() }
     }
@@ -60,8 +61,8 @@ impl Statics {
         let tables: Vec<OnceLock<Tuples>> = vec![OnceLock::new(); program.relations.len()];
         let plans = match self.planned() {
             Ok(plans) => plans,
-            // The checks at load refuse such rules. If there is one all the same, nothing is derived, and it is
-            // reported as having run out of steps.
+            // The checks at load refuse such a rule. If there is one all the same, nothing is derived, and the rule is
+            // reported as having taken too many steps.
             Err(Stuck { rule }) => {
                 let exhausted = Some((Resource::Steps, usize::from(rule.0)));
                 return StaticRows { tables, indexes: Vec::new(), exhausted };
@@ -120,9 +121,9 @@ impl Frog {
     /// # Errors
     /// A rule cannot be run in any order of its literals.
     pub fn statics(program: &Arc<Program>) -> Result<Arc<Statics>, Stuck> {
-        let it = Statics::later(program);
-        match it.planned() {
-            Ok(_) => Ok(Arc::new(it)),
+        let statics = Statics::later(program);
+        match statics.planned() {
+            Ok(_) => Ok(Arc::new(statics)),
             Err(stuck) => Err(*stuck),
         }
     }
@@ -141,15 +142,15 @@ impl Frog {
         Self::derive_given(statics, facts, &[])
     }
 
-    /// The same, with supplied rows of relations. They ascend.
+    /// The same, with supplied rows of relations, which ascend.
     pub fn derive_given(
         statics: &Arc<Statics>,
         facts: &Session,
         given: &[(RelId, &Arc<Vec<Tuple>>)],
     ) -> Self {
-        let it = Self::over(statics, facts, given);
-        (0..it.tables.len() as u16).for_each(|rel| it.finish(RelId(rel)));
-        it
+        let frog = Self::over(statics, facts, given);
+        (0..frog.tables.len() as u16).for_each(|rel| frog.finish(RelId(rel)));
+        frog
     }
 
     /// The same, computing each relation on first use.
@@ -260,7 +261,7 @@ impl Rows for Frog {
             if head != &prefix[..] {
                 break;
             }
-            if rest.iter().zip(tail).all(|(want, it)| want.is_none_or(|want| want == *it)) {
+            if fits(rest, tail) {
                 f(row)?;
             }
         }

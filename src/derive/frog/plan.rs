@@ -118,7 +118,7 @@ pub(super) struct Group {
     pub(super) chain: Chain,
     /// Over `(key, locals)`.
     pub(super) exprs: Vec<Calc>,
-    /// Results that must equal a value: the result's place and the value.
+    /// Results that must equal a value: the result's place, and where the value is.
     pub(super) equal: Vec<(usize, Slot)>,
 }
 
@@ -214,6 +214,13 @@ struct Draft<'p> {
     new: Vec<VarId>,
 }
 
+/// The pair that a step passes on, or that a chain yields.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    key: &'a [Term],
+    rest: &'a [VarId],
+}
+
 /// The places of variables in the pair before a step, and among the values that the step finds.
 struct Layout<'a> {
     key: &'a [VarId],
@@ -248,9 +255,9 @@ impl Layout<'_> {
         })
     }
 
-    fn emit(&self, key: &[Term], rest: &[VarId]) -> Option<Emit> {
-        let key = key.iter().map(|&it| self.term(it)).collect::<Option<_>>()?;
-        let rest = rest.iter().map(|&it| self.slot(it)).collect::<Option<_>>()?;
+    fn emit(&self, target: Target<'_>) -> Option<Emit> {
+        let key = target.key.iter().map(|&it| self.term(it)).collect::<Option<_>>()?;
+        let rest = target.rest.iter().map(|&it| self.slot(it)).collect::<Option<_>>()?;
         Some(Emit { key, rest })
     }
 }
@@ -263,7 +270,8 @@ impl<'p> Planner<'p> {
             .iter()
             .find(|it| it.recursive && it.relations.contains(&rule.head))
             .map_or(&[][..], |it| &it.relations[..]);
-        self.chain(&rule.body, &[], (&rule.args, &[]), recursive).ok_or(Stuck { rule: rule.id })
+        let goal = Target { key: &rule.args, rest: &[] };
+        self.chain(&rule.body, &[], goal, recursive).ok_or(Stuck { rule: rule.id })
     }
 
     /// The chain of a body that starts with the variables of `start` bound and yields `goal`.
@@ -271,7 +279,7 @@ impl<'p> Planner<'p> {
         &mut self,
         body: &'p [Literal],
         start: &[VarId],
-        goal: (&[Term], &[VarId]),
+        goal: Target<'_>,
         recursive: &[RelId],
     ) -> Option<Chain> {
         let drafts = order(self.program, body, start, goal)?;
@@ -281,21 +289,17 @@ impl<'p> Planner<'p> {
             rest.retain(|it| known.contains(it) && !draft.key.contains(it));
             known.extend(&draft.new);
         }
-        // The values that the start and each step must pass to the next step.
-        let mut targets: Vec<(Vec<Term>, Vec<VarId>)> = drafts
-            .iter()
-            .zip(&rests)
-            .map(|(draft, rest)| (terms(&draft.key), rest.clone()))
-            .collect();
-        targets.push((goal.0.to_vec(), goal.1.to_vec()));
-
-        let origin = Layout { key: start, rest: &[], new: &[] };
-        let first = origin.emit(&targets[0].0, &targets[0].1)?;
-        let mut chain = Chain { start: first, steps: Vec::new(), needs: Vec::new() };
+        let keys: Vec<Vec<Term>> = drafts.iter().map(|it| terms(&it.key)).collect();
+        // What must be passed to the step of that number; the last step yields the goal.
+        let target = |at: usize| match keys.get(at) {
+            Some(key) => Target { key, rest: &rests[at] },
+            None => goal,
+        };
+        let start = Layout { key: start, rest: &[], new: &[] }.emit(target(0))?;
+        let mut chain = Chain { start, steps: Vec::new(), needs: Vec::new() };
         for (at, draft) in drafts.iter().enumerate() {
             let layout = Layout { key: &draft.key, rest: &rests[at], new: &draft.new };
-            let (key, rest) = &targets[at + 1];
-            let emit = layout.emit(key, rest)?;
+            let emit = layout.emit(target(at + 1))?;
             let step = self.step(draft, &layout, recursive, &mut chain.needs)?;
             chain.steps.push((step, emit));
         }
@@ -346,7 +350,8 @@ impl<'p> Planner<'p> {
         let mut locals = aggregate.locals.clone();
         locals.retain(|it| seen.contains(it));
         let key = terms(&draft.key);
-        let chain = self.chain(&aggregate.body, &draft.key, (&key, &locals), &[])?;
+        let goal = Target { key: &key, rest: &locals };
+        let chain = self.chain(&aggregate.body, &draft.key, goal, &[])?;
         let inner = Layout { key: &draft.key, rest: &locals, new: &[] };
         let exprs = aggregate.exprs.iter().map(|it| inner.calc(it)).collect::<Option<_>>()?;
         let mut equal = Vec::new();
@@ -394,9 +399,9 @@ fn terms(vars: &[VarId]) -> Vec<Term> {
 }
 
 /// For each step, the variables that it, a later one or the goal reads, besides the step's own key.
-fn later_needs(drafts: &[Draft<'_>], goal: (&[Term], &[VarId])) -> Vec<Vec<VarId>> {
-    let mut needed: BTreeSet<VarId> = goal.1.iter().copied().collect();
-    needed.extend(term_vars(goal.0));
+fn later_needs(drafts: &[Draft<'_>], goal: Target<'_>) -> Vec<Vec<VarId>> {
+    let mut needed: BTreeSet<VarId> = goal.rest.iter().copied().collect();
+    needed.extend(term_vars(goal.key));
     let mut rests = Vec::new();
     for draft in drafts.iter().rev() {
         needed.extend(&draft.reads);
@@ -435,9 +440,9 @@ impl Part<'_> {
     }
 }
 
-fn parts<'p>(body: &'p [Literal], start: &[VarId], goal: (&[Term], &[VarId])) -> Vec<Part<'p>> {
-    let mut around = [start, goal.1].concat();
-    around.extend(term_vars(goal.0));
+fn parts<'p>(body: &'p [Literal], start: &[VarId], goal: Target<'_>) -> Vec<Part<'p>> {
+    let mut around = [start, goal.rest].concat();
+    around.extend(term_vars(goal.key));
     let part = |(at, literal): (usize, &'p Literal)| {
         let Literal::Aggregate(it) = literal else { return Part { literal, groups: Vec::new() } };
         let beside = body.iter().enumerate().filter(|(other, _)| *other != at);
@@ -454,7 +459,7 @@ fn order<'p>(
     program: &Program,
     body: &'p [Literal],
     start: &[VarId],
-    goal: (&[Term], &[VarId]),
+    goal: Target<'_>,
 ) -> Option<Vec<Draft<'p>>> {
     let mut bound: BTreeSet<VarId> = start.iter().copied().collect();
     let mut rest = parts(body, start, goal);
@@ -472,9 +477,9 @@ fn order<'p>(
     Some(drafts)
 }
 
-/// Lower comes first; `None` must wait. First comparisons, negated atoms and atoms without new variables; then relations
-/// with a key, all columns of which but one are known; then aggregates, joins by a variable or a constant, and other
-/// joins, each by the number of new variables.
+/// The rank of a literal in join order, lower ones first; `None` if it must wait. First come comparisons, negated atoms
+/// and atoms without new variables; then relations with a key of which all columns but one are known; then aggregates,
+/// joins by a variable or a constant, and other joins, each by the number of new variables.
 fn urgency(program: &Program, part: &Part<'_>, bound: &BTreeSet<VarId>) -> Option<(u8, usize)> {
     let open = part.open(bound);
     match part.literal {
@@ -512,8 +517,8 @@ fn draft<'p>(part: &Part<'p>, bound: &BTreeSet<VarId>) -> Draft<'p> {
         Literal::Aggregate(aggregate) => {
             let mut reads: Vec<VarId> = term_vars(&aggregate.results).collect();
             reads.retain(|it| bound.contains(it) && !groups.contains(it));
-            // One variable for each result, so that its place is that of the value. Where a result is bound already, or a
-            // constant, one that no rule has stands for it.
+            // One variable for each result, so that both have the same place. A result that is bound already or a constant
+            // has a variable that occurs in no rule.
             let new = aggregate.results.iter().enumerate().map(|(at, it)| match it {
                 Term::Var(var) if !bound.contains(var) => *var,
                 _ => VarId(u16::MAX - at as u16),

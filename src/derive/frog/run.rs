@@ -57,11 +57,12 @@ impl StepBudget {
         }
     }
 
+    /// Notes that a resource ran out. The first one is reported.
     pub(super) fn run_out(&self, resource: Resource) {
         self.out.set(self.out.get().or(Some(resource)));
     }
 
-    /// Has what is spent from now on charged to a rule.
+    /// Charges a rule for the steps from now on.
     fn set_owner(&self, rule: RuleId) {
         self.owner.set(usize::from(rule.0));
     }
@@ -77,7 +78,7 @@ impl StepBudget {
                 self.left.set(left);
                 self.pay(share as i64);
             }
-            _ => self.out.set(self.out.get().or(Some(Resource::Steps))),
+            _ => self.run_out(Resource::Steps),
         }
         !self.is_out()
     }
@@ -97,7 +98,7 @@ impl StepBudget {
 
 /// The cost of a rule in each round of a fixpoint, besides its rows.
 const ROUND: u64 = 8;
-/// Of joins that cannot have more results than this, the results are not counted, but estimated.
+/// The results of a join that cannot have more of them than this are estimated, not counted.
 const SMALL: usize = 1 << 18;
 
 /// Computes strata, and holds the relations that are finished so far.
@@ -151,7 +152,7 @@ impl Runner<'_> {
                 stable + head.recent.borrow().len()
             };
             if heads.iter().map(|(_, head)| rows(head)).sum::<usize>() > ROWS {
-                self.budget.out.set(Some(Resource::Rows));
+                self.budget.run_out(Resource::Rows);
             }
             if self.budget.is_out() {
                 return; // the stratum is not finished: its rows are not kept
@@ -322,7 +323,7 @@ fn matches(left: &[Pair], right: &[Pair]) -> u64 {
     partners.sum()
 }
 
-/// Pays for a join of two relations that are being computed: new rows on one side with all of the other. False if
+/// Pays for a join of two relations that are being computed: new rows on either side with all of the other. False if
 /// there is not enough left.
 fn pay_for_join(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<Pair>) -> bool {
     let (left, right) = (from.recent.borrow(), entries.recent.borrow());
@@ -333,7 +334,7 @@ fn pay_for_join(runner: &Runner<'_>, from: &Variable<Pair>, entries: &Variable<P
     runner.budget.spend(new_left + new_right + matches(&left, &right))
 }
 
-/// Takes a step for the pairs that are new in `from`, and adds what comes of them to `to`.
+/// Takes a step for the pairs that are new in `from`, and adds the results to `to`.
 fn advance(
     step: &Step,
     emit: &Emit,

@@ -8,7 +8,7 @@ use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
 use super::super::code::StoreId;
 use super::super::error::PlanError;
-use super::super::fixpoint::{Fixpoint, Member, SPACE, Variant};
+use super::super::fixpoint::{Fixpoint, MAX_POSSIBLE, Member, Variant};
 use super::super::layout::{Sizes, Store, sizes};
 use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
@@ -179,8 +179,8 @@ impl<'p, W: Word> Compiler<'p, W> {
                     rel,
                     full: self.planner.layout.new_sparse(arity, false),
                     delta: self.planner.layout.new_sparse(arity, false),
-                    space: sizes(self.program, columns)
-                        .filter(|it| product(it).is_some_and(|it| it <= SPACE)),
+                    sizes: sizes(self.program, columns)
+                        .filter(|it| product(it).is_some_and(|it| it <= MAX_POSSIBLE)),
                 }
             })
             .collect();
