@@ -234,6 +234,54 @@ fn a_rule_with_too_many_loops_is_named() {
 }
 
 #[test]
+fn a_rule_with_too_many_variables_is_named() {
+    // 128 variables of atoms, four of which are added to each of 32 sums.
+    let vars: Vec<String> = (0..128).map(|it| format!("v{it}")).collect();
+    let atoms = vars.chunks(8).map(|it| format!("eight({})", it.join(", ")));
+    let sums = vars.chunks(4).enumerate().map(|(at, it)| match at {
+        0 => format!("sum0 = {}", it.join(" + ")),
+        _ => format!("sum{at} = sum{} + {}", at - 1, it.join(" + ")),
+    });
+    let body: Vec<String> = atoms.chain(sums).collect();
+    let columns: Vec<String> = (0..8).map(|it| format!("n{it}: Int")).collect();
+    let text = format!(
+        ".decl eight({}) \"eight numbers\"\neight(0, 0, 0, 0, 0, 0, 0, 0).\n\
+        .decl total(n: Int) \"{{n}} in all\"\ntotal(sum31) :- {}.\n",
+        columns.join(", "),
+        body.join(", ")
+    );
+    let line = text.lines().count();
+    let source = Source { path: "wide.dl".into(), text: text.into() };
+    let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+    let error = Plan::compile(Arc::new(program)).err().map(|it| it.to_string());
+    let what = "more than 155 variables and wildcards";
+    assert_eq!(error, Some(format!("wide.dl:{line}: {what}")));
+}
+
+#[test]
+fn a_reaction_may_ask_a_relation_with_many_wildcards() {
+    // Each body is within the limits; with the rule read in place of the relation, the reaction's would not be.
+    let eights = |n: usize| vec!["eight(_, _, _, _, _, _, _, _)"; n].join(", ");
+    let columns: Vec<String> = (0..8).map(|it| format!("n{it}: Int")).collect();
+    let text = format!(
+        ".domain Thing entities 8\n\
+        .input life(thing: Thing, n: Int) key attr life \"{{thing}} has {{n}}\"\n\
+        .input tally(n: Int) game attr tally = 0\n\
+        .decl eight({}) \"eight numbers\"\neight(0, 0, 0, 0, 0, 0, 0, 0).\n\
+        .decl worn(thing: Thing) \"{{thing}} is worn\"\n\
+        worn(t) :- life(t, n), tally(n), {}.\n\
+        .action rest(thing: Thing) \"{{thing}} rests\"\nrest(t) :- life(t, _).\n\
+        on rest(t) when worn(t), {} do set life(t, 1), set tally(1).\n",
+        columns.join(", "),
+        eights(13),
+        eights(9)
+    );
+    let source = Source { path: "worn.dl".into(), text: text.into() };
+    let program = compile(vec![source]).unwrap_or_else(|it| panic!("{it}"));
+    Plan::compile(Arc::new(program)).unwrap_or_else(|it| panic!("{it}"));
+}
+
+#[test]
 fn a_reaction_with_too_many_constants_is_named() {
     let effects = |line: i64| {
         let sets: Vec<String> =

@@ -18,15 +18,3 @@ pub enum PlanError {
     #[error("{place}: {relation} has a key, but {first} and {second} both hold")]
     NotFunctional { place: String, relation: String, first: String, second: String },
 }
-
-impl PlanError {
-    /// The same, at the place of the rule that was being planned, even where the whole program exceeds a
-    /// limit: so `what` has to say which of the two is too large.
-    pub(super) fn at(self, place: String) -> Self {
-        match self {
-            Self::TooLarge { what, .. } => Self::TooLarge { place, what },
-            Self::Stuck { .. } => Self::Stuck { place },
-            other => other,
-        }
-    }
-}

@@ -5,12 +5,12 @@
 mod rows;
 mod sweeps;
 
-use super::super::budget::owner_span;
 use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
 use super::error::PlanError;
 use super::machine::{Chase, Demanded, Inst, KeptId, Machine, SLOTS, Scan, Skip};
-use super::planner::{Code, GIVEN};
+use super::planner::{Code, GIVEN, owner_place};
 use crate::rules::Program;
+use sweeps::Swept;
 
 /// Adds an item to one of the machine's pools. Returns its number there.
 fn add<T>(pool: &mut Vec<T>, item: T) -> u32 {
@@ -37,6 +37,10 @@ pub(super) struct Assembler<'c> {
     alias: [Reg; REGS],
 }
 
+fn no_alias() -> [Reg; REGS] {
+    std::array::from_fn(|it| it as Reg)
+}
+
 /// A loop that is being lowered: where its body begins and which jumps end at its `Next`.
 struct Open {
     reg: Reg,
@@ -48,9 +52,8 @@ struct Open {
 impl<'c> Assembler<'c> {
     pub(super) fn new(program: &'c Program, code: &'c Code, kept_ids: &'c [KeptId]) -> Self {
         let zero = code.constants.iter().find(|it| it.0 == 0).map_or(0, |it| it.1);
-        let alias = std::array::from_fn(|it| it as Reg);
         let machine = Machine::default();
-        Self { program, code, kept_ids, machine, owner: 0, depth: 0, zero, alias }
+        Self { program, code, kept_ids, machine, owner: 0, depth: 0, zero, alias: no_alias() }
     }
 
     /// Lowers the plans that begin at these instructions, one after the other, as a stretch; returns where it
@@ -64,8 +67,8 @@ impl<'c> Assembler<'c> {
         Ok(start)
     }
 
-    /// The same for plans about one tuple. Of each plan it gets the registers that the tuple's values are for, and
-    /// where the plan begins.
+    /// The same for plans about one tuple. Each comes with the registers that the tuple's values are for, and where it
+    /// begins.
     pub(super) fn given<'r>(
         &mut self,
         plans: impl IntoIterator<Item = (&'r [Reg], u32)>,
@@ -82,7 +85,7 @@ impl<'c> Assembler<'c> {
                 self.push(Inst::Args { regs });
             }
             self.plan(pc as usize, self.code.ops.len())?;
-            self.alias = std::array::from_fn(|it| it as Reg);
+            self.alias = no_alias();
         }
         self.push(Inst::Halt);
         Ok(start)
@@ -107,32 +110,9 @@ impl<'c> Assembler<'c> {
             match op {
                 Op::Loop { reg, rows } => {
                     self.and_some(&[rows], fails);
-                    while let Some(Op::TestBit { row, bit, negated }) = self.code.ops[..end].get(pc)
-                        && *bit != reg
-                        && let Some(term) = self.filter(row, *negated, reg)
-                    {
-                        let term = add(&mut self.machine.terms, term);
-                        let bit = self.alias(*bit);
-                        fails.push(self.push(Inst::Filter { term, bit, skip: 0 }));
-                        pc += 1;
-                    }
-                    if let Some((tests, row)) = self.gathered(pc, end, reg)
-                        && self.gather(reg, tests, row, fails)?
-                    {
-                        break;
-                    }
-                    let slot = self.slot()?;
-                    if let Some((tests, row, support, terms)) = self.swept(pc, end, reg) {
-                        fails.push(self.push(Inst::Save { slot, skip: 0 }));
-                        self.push(Inst::LoadFirst { n: u16::MAX });
-                        let (row, stride) = row.apart(reg);
-                        self.sweep(reg, slot, row, stride, support, terms, Some(tests));
-                        break;
-                    }
-                    fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
-                    let body = self.machine.insts.len();
-                    open.push(Open { reg, slot, body, fails: Vec::new() });
-                    continue;
+                    self.filters(reg, &mut pc, end, fails);
+                    let Some(opened) = self.open(reg, pc, end, fails)? else { break };
+                    open.push(opened);
                 }
                 Op::LoopEmit { reg, rows, row, stride, support, fixed, moving } => {
                     self.and_some(&[rows], fails);
@@ -151,9 +131,9 @@ impl<'c> Assembler<'c> {
                         self.push(Inst::LoadFirst { n: u16::MAX });
                     } else {
                         self.and_some(&[fixed], fails);
-                        self.some(fails);
+                        self.test_some(fails);
                     }
-                    self.sweep(reg, slot, row, stride, support, terms, None);
+                    self.sweep(reg, slot, Swept { row, stride, support, terms, tests: None });
                     break;
                 }
                 Op::TestSub { end, negated } => {
@@ -208,6 +188,45 @@ impl<'c> Assembler<'c> {
         Ok(())
     }
 
+    /// Lowers the tests of bits at the beginning of a loop's body that narrow the loop's members, and leaves `pc` behind
+    /// them.
+    fn filters(&mut self, reg: Reg, pc: &mut usize, end: usize, fails: &mut Vec<usize>) {
+        while let Some(Op::TestBit { row, bit, negated }) = self.code.ops[..end].get(*pc)
+            && *bit != reg
+            && let Some(term) = self.filter(row, *negated, reg)
+        {
+            let term = add(&mut self.machine.terms, term);
+            let bit = self.alias(*bit);
+            fails.push(self.push(Inst::Filter { term, bit, skip: 0 }));
+            *pc += 1;
+        }
+    }
+
+    /// Opens a loop over the accumulator, with its body at `pc`; `None` if loop and body became one instruction, which is
+    /// the last of the plan.
+    fn open(
+        &mut self,
+        reg: Reg,
+        pc: usize,
+        end: usize,
+        fails: &mut Vec<usize>,
+    ) -> Result<Option<Open>, PlanError> {
+        if let Some((tests, row)) = self.gathered(pc, end, reg)
+            && self.gather(reg, tests, row, fails)?
+        {
+            return Ok(None);
+        }
+        let slot = self.slot()?;
+        if let Some(swept) = self.swept(pc, end, reg) {
+            fails.push(self.push(Inst::Save { slot, skip: 0 }));
+            self.push(Inst::LoadFirst { n: u16::MAX });
+            self.sweep(reg, slot, swept);
+            return Ok(None);
+        }
+        fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
+        Ok(Some(Open { reg, slot, body: self.machine.insts.len(), fails: Vec::new() }))
+    }
+
     /// Lowers a nested plan; returns its length.
     fn within(&mut self, pc: usize, end: usize) -> Result<Skip, PlanError> {
         let start = self.machine.insts.len();
@@ -224,9 +243,7 @@ impl<'c> Assembler<'c> {
 
     /// The error that what is being lowered is too large.
     fn too_large(&self, what: String) -> PlanError {
-        let span = owner_span(self.program, self.owner as usize);
-        let place = span.map(|it| self.program.place(it));
-        PlanError::TooLarge { place: place.unwrap_or_else(|| "the program".into()), what }
+        PlanError::TooLarge { place: owner_place(self.program, self.owner), what }
     }
 
     /// Sets the targets of jumps to the current place.
@@ -283,6 +300,7 @@ impl<'c> Assembler<'c> {
         start
     }
 
+    /// The number of a list of registers in the machine, made from a list of the plan.
     fn list(&mut self, list: RegList) -> u32 {
         let code = self.code;
         self.pool_list(&code.regs[list.range()])
@@ -369,7 +387,7 @@ impl<'c> Assembler<'c> {
             }
             Op::TestAny { rows, negated: false } => {
                 self.and_some(&[rows], fails);
-                self.some(fails);
+                self.test_some(fails);
             }
             Op::TestAny { rows, negated: true } => {
                 self.and(&[rows]);
@@ -412,6 +430,7 @@ impl<'c> Assembler<'c> {
         true
     }
 
+    /// Lowers the last instruction of a plan.
     fn last(&mut self, op: Op, fails: &mut Vec<usize>) {
         match op {
             Op::EmitRow { row, support, rows } => {
@@ -471,6 +490,7 @@ impl<'c> Assembler<'c> {
         }
     }
 
+    /// Adds the first column's value to the support.
     fn note(&mut self, support: Option<Support>) {
         if let Some(Support { space, base, first }) = support {
             let bit = self.alias(first);

@@ -40,17 +40,17 @@ impl Assembler<'_> {
         place
     }
 
-    /// The AND of all these rows in the accumulator. It fails early where [`Self::exits`] can make it; [`Self::some`]
-    /// tests what is left at the end.
+    /// The AND of all these rows in the accumulator, which fails as soon as nothing is left where [`Self::fail_early`] can
+    /// make it; [`Self::test_some`] tests what is left at the end.
     pub(super) fn and_some(&mut self, lists: &[Rows], fails: &mut Vec<usize>) {
         let start = self.machine.insts.len();
         self.and(lists);
-        self.exits(start, fails);
+        self.fail_early(start, fails);
     }
 
-    /// Makes the narrowing since `start` fail as soon as nothing is left, as far as its rows have a single key of stride 1:
-    /// only for these are there instructions that fail.
-    pub(super) fn exits(&mut self, start: usize, fails: &mut Vec<usize>) {
+    /// Makes the instructions from `start` on that narrow the accumulator fail as soon as nothing is left. Only for rows
+    /// with a single key of stride 1 are there instructions that can.
+    pub(super) fn fail_early(&mut self, start: usize, fails: &mut Vec<usize>) {
         for at in start..self.machine.insts.len() {
             if let Some(failing) = failing(self.machine.insts[at]) {
                 self.machine.insts[at] = failing;
@@ -60,7 +60,7 @@ impl Assembler<'_> {
     }
 
     /// Tests that the accumulator has members, unless the last narrowing has tested that.
-    pub(super) fn some(&mut self, fails: &mut Vec<usize>) {
+    pub(super) fn test_some(&mut self, fails: &mut Vec<usize>) {
         if fails.last().is_none_or(|&it| it + 1 != self.machine.insts.len()) {
             fails.push(self.push(Inst::TestSome { skip: 0 }));
         }
@@ -87,7 +87,8 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn term(&mut self, term: &RowTerm, first: bool) {
+    /// Narrows the accumulator to a row, or loads it if it is the `first` one.
+    fn term(&mut self, term: &RowTerm, first: bool) {
         let negated = term.negated;
         let inst = match term.row {
             RowSource::All(n) if first => Inst::LoadFirst { n },
@@ -110,6 +111,7 @@ impl Assembler<'_> {
         self.push(inst);
     }
 
+    /// Adds the AND of rows to the head's row.
     pub(super) fn emit_row(
         &mut self,
         row: Address,

@@ -11,9 +11,17 @@ use super::super::machine::{Inst, Noted, Sweep, SweepTerm};
 use super::super::planner::depends_on;
 use super::{Assembler, add};
 
-/// A loop as a sweep: tests of the member, the head's row with its support, and the rows that are added to
-/// the head's row.
-type Swept = ([SweepTerm; 2], Address, Option<Support>, [SweepTerm; 2]);
+/// A loop as a sweep.
+pub(super) struct Swept {
+    /// The head's row, without the loop's register, and that register's stride in it.
+    pub(super) row: Address,
+    pub(super) stride: u32,
+    pub(super) support: Option<Support>,
+    /// The rows whose AND is added to the head's row.
+    pub(super) terms: [SweepTerm; 2],
+    /// The rows whose AND is tested for each member.
+    pub(super) tests: Option<[SweepTerm; 2]>,
+}
 
 impl Assembler<'_> {
     /// The rows in which a bit is tested, one for each member of a loop over the register; `None` if it is one row for
@@ -25,17 +33,8 @@ impl Assembler<'_> {
 
     /// Emits one instruction that adds, for each member in the slot, the AND of the accumulator and the member's rows to
     /// the head's row.
-    #[expect(clippy::too_many_arguments, reason = "they are the parts of one instruction")]
-    pub(super) fn sweep(
-        &mut self,
-        reg: Reg,
-        slot: u8,
-        row: Address,
-        stride: u32,
-        support: Option<Support>,
-        terms: [SweepTerm; 2],
-        tests: Option<[SweepTerm; 2]>,
-    ) {
+    pub(super) fn sweep(&mut self, reg: Reg, slot: u8, swept: Swept) {
+        let Swept { row, stride, support, terms, tests } = swept;
         let frame = row.space == Space::Frame;
         let row = self.place(row.compressed());
         let support = support.map(|it| match it.first == reg {
@@ -47,8 +46,7 @@ impl Assembler<'_> {
         self.push(Inst::Sweep { sweep, slot });
     }
 
-    /// Recognises a loop whose body tests rows of the member and then adds rows of the member: the tests, the
-    /// head's row with its support, and the rows.
+    /// Recognises a loop whose body tests rows of the member and then adds rows of the member to the head's row.
     pub(super) fn swept(&self, pc: usize, end: usize, reg: Reg) -> Option<Swept> {
         let ops = self.code.ops.get(pc..end.min(pc + 2))?;
         let [Op::TestAny { rows: tests, negated: false }, Op::EmitRow { row, support, rows }] = ops
@@ -56,7 +54,9 @@ impl Assembler<'_> {
             return None;
         };
         let [tests, rows] = [tests, rows].map(|it| &self.code.rows[it.range()]);
-        Some((self.sweep_terms(tests, reg)?, *row, *support, self.sweep_terms(rows, reg)?))
+        let (row, stride) = row.apart(reg);
+        let (tests, terms) = (self.sweep_terms(tests, reg)?, self.sweep_terms(rows, reg)?);
+        Some(Swept { row, stride, support: *support, terms, tests: Some(tests) })
     }
 
     /// Recognises a loop whose body tests rows of the member and sets the member's bit in a row: those rows,
@@ -89,8 +89,8 @@ impl Assembler<'_> {
         let start = self.machine.insts.len();
         self.and_terms(&fixed);
         if !fixed.is_empty() {
-            self.exits(start, fails);
-            self.some(fails);
+            self.fail_early(start, fails);
+            self.test_some(fails);
         }
         let (frame, row) = (row.space == Space::Frame, self.two_keys(row));
         let sweep = Sweep { frame, row, stride: 0, terms, tests: None, support: None };
@@ -116,7 +116,7 @@ impl Assembler<'_> {
 
     /// A term of the body of a loop over the register, with the stride from one member's row to the next; `None` if it
     /// has no address, or one with more than two keys beside the register.
-    pub(super) fn sweep_term(&self, term: &RowTerm, reg: Reg) -> Option<SweepTerm> {
+    fn sweep_term(&self, term: &RowTerm, reg: Reg) -> Option<SweepTerm> {
         let address = match term.row {
             RowSource::Next { space, base, key } => {
                 Address { base, space, n: 1, regs: [key, 0, 0, 0], strides: [1, 0, 0, 0] }

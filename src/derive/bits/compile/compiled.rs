@@ -42,8 +42,8 @@ pub(in super::super) struct Delta {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) enum DeltaKind {
-    /// The reader's block is the value of this column, if the kept rows `guards` contain it, which the rule
-    /// needs as well. If they get it later, that change is reported itself.
+    /// The reader's block is the value of this column. It is affected only if the kept rows `guards` contain it, since the
+    /// rule needs them as well; a later change of these rows is reported itself.
     Block { col: usize, guards: Vec<u32> },
     /// Runs the plan with the tuple in these registers; `last`: whether the last column matters.
     Run { regs: Vec<Reg>, pc: u32, last: bool },
@@ -80,7 +80,7 @@ pub(in super::super) struct Maintained {
     pub(in super::super) candidates: Option<u32>,
 }
 
-/// Maintained rows that must contain a block for it to be affected.
+/// The maintained rows that must contain a block if a change is to affect it.
 pub(in super::super) type Guards = SmallVec<[u32; 2]>;
 
 /// The relations to be updated when a tuple of a relation is added or removed.
@@ -90,7 +90,7 @@ pub(in super::super) struct Readers {
     pub(in super::super) blocks: Vec<(KeptId, Guards)>,
     /// The same for another column.
     pub(in super::super) others: Vec<(KeptId, usize, Guards)>,
-    /// Plans that do not need the last column, and those that do.
+    /// The stretch of plans that do not need the last column, and the stretch of those that do.
     pub(in super::super) once: Option<u32>,
     pub(in super::super) each: Option<u32>,
 }
@@ -100,20 +100,28 @@ impl Readers {
         self.blocks.is_empty() && self.is_by_block()
     }
 
+    /// The stretches to be run with a changed tuple.
+    #[cfg(feature = "native")]
+    pub(in super::super) fn stretches(&self) -> impl Iterator<Item = u32> {
+        self.once.into_iter().chain(self.each)
+    }
+
     /// Whether no reader needs more of a changed tuple than the first column.
     pub(in super::super) fn is_by_block(&self) -> bool {
         self.others.is_empty() && self.once.is_none() && self.each.is_none()
     }
 }
 
-/// A reaction's plan: of each of its bodies the registers of its parameters and where it begins, where the stretch of
-/// all of them begins once there is one, and the relations that they read on demand.
+/// The plan of a reaction.
 #[derive(Debug, Clone)]
 pub(in super::super) struct ReactionPlan {
+    /// For each of its bodies, the registers of its parameters and where its plan begins.
     pub(in super::super) plans: Vec<(Vec<Reg>, u32)>,
+    /// Where the stretch of all these plans begins, once it is assembled.
     pub(in super::super) pc: u32,
     /// Its effects, by number in the code.
     pub(in super::super) code: u32,
+    /// The relations that must be derived on demand before it is solved.
     pub(in super::super) needs: Vec<RelId>,
 }
 
@@ -128,9 +136,9 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) modes: Vec<Mode>,
     pub(in super::super) readers: Vec<Readers>,
     pub(in super::super) machine: Machine,
-    /// By relation, the stretch that derives it, or a block, or checks a tuple of it.
+    /// By relation, the stretch that derives it, or a block of it, or checks a tuple; `u32::MAX` if there is none.
     pub(in super::super) derive: Vec<u32>,
-    /// By relation, the stretch that derives everything that it needs, itself included.
+    /// By relation, the stretch that derives everything that it needs, itself included, if that is one stretch.
     pub(in super::super) schedules: Vec<Option<OnDemand>>,
     /// Maintained relations by their [`KeptId`], each after those that it reads.
     pub(in super::super) maintained: Vec<Maintained>,
@@ -138,14 +146,16 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) unprompted: Vec<KeptId>,
     /// For each relation, what must be derived on demand before it is read, itself included.
     pub(in super::super) needs: Vec<Vec<RelId>>,
+    /// By attribute, the inputs that read it, each with the place of the attribute among those that the input reads.
     pub(in super::super) inputs: Vec<Vec<(RelId, u16)>>,
     /// By batch of the schedule.
     pub(in super::super) batches: Vec<Vec<ReactionPlan>>,
     pub(in super::super) general: Vec<Fixpoint>,
     /// By relation, the first row of its index, if it has one.
     pub(in super::super) indexes: Vec<Option<u32>>,
-    /// What the planner expected, by relation.
+    /// By relation, the number of tuples that the planner expected.
     pub(in super::super) estimates: Vec<f64>,
+    /// By list of tuples, the orders of columns in which it is sorted.
     pub(in super::super) orders: Vec<Vec<Vec<u8>>>,
     pub(in super::super) list_is_static: Vec<bool>,
     /// Relations stored as lists, one bit each.

@@ -9,9 +9,10 @@ use super::super::error::PlanError;
 use super::super::layout::Store;
 use super::super::planner::{Goal, Lit, lit, vars_of};
 use super::super::word::Word;
-use super::{Compiler, Delta, DeltaKind, LiveRule, reads};
+use super::{Compiler, Delta, DeltaKind, LiveRule, is_atom_of};
 
 impl<'p, W: Word> Compiler<'p, W> {
+    /// Plans what a change of any relation that a maintained one reads may affect there.
     pub(super) fn plan_deltas(&mut self) -> Result<(), PlanError> {
         self.planner.may_index = true;
         for consumer in self.maintained.clone() {
@@ -42,11 +43,12 @@ impl<'p, W: Word> Compiler<'p, W> {
                 if !self.is_free(&live) {
                     continue;
                 }
-                plans.push(self.begin(&live));
-                let says_more = |it: &&&Literal| !matches!(it, Literal::Atom(atom) if atom.negated);
-                let body = live.body.iter().filter(says_more).map(|it| lit(it)).collect();
+                plans.push(self.begin(&live)?);
+                // Negated atoms only narrow what is checked.
+                let is_kept = |it: &&&Literal| !matches!(it, Literal::Atom(atom) if atom.negated);
+                let body = live.body.iter().filter(is_kept).map(|it| lit(it)).collect();
                 let goal = Goal::Suspect { relation, args: &live.rule.args };
-                self.plan(body, &goal, live.rule.id)?;
+                self.plan(body, &goal)?;
             }
             if !plans.is_empty() {
                 candidates.push((relation, plans));
@@ -55,7 +57,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(candidates)
     }
 
-    pub(super) fn plan_delta(
+    /// Plans which rows of `consumer` a change of the atom at place `at` of a rule's body may affect.
+    fn plan_delta(
         &mut self,
         consumer: RelId,
         live: &LiveRule<'p>,
@@ -73,7 +76,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
             return Ok(());
         }
-        let pc = self.begin(live);
+        let pc = self.begin(live)?;
         let regs = self.bind_tuple(&atom.args, &self.program.relation(atom.rel).columns)?;
         let goal = match block {
             Some(block) => Goal::Dirty { relation: consumer, block },
@@ -81,7 +84,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         };
         let body = self.delta_body(consumer, live, at, block);
         let last = self.needs_last(atom, &goal, &body);
-        self.plan(body, &goal, live.rule.id)?;
+        self.plan(body, &goal)?;
         let what = DeltaKind::Run { regs, pc, last };
         self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
         Ok(())
@@ -89,7 +92,7 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// The rest of the body, to find the tuples that a change may affect; a superset is enough, so literals
     /// that only narrow it are left out.
-    pub(super) fn delta_body(
+    fn delta_body(
         &self,
         consumer: RelId,
         live: &LiveRule<'p>,
@@ -107,25 +110,19 @@ impl<'p, W: Word> Compiler<'p, W> {
         // One literal that joins the change to the block is enough, if it is a row.
         if let Some(block) = block {
             for it in (0..live.body.len()).filter(positive) {
-                let Literal::Atom(atom) = live.body[it] else { continue };
-                let store = &self.planner.layout.stores[usize::from(atom.rel.0)];
-                let joined = atom.args.first() == Some(&block)
-                    && atom.args.last().is_some_and(bound)
-                    && (atom.rel == consumer
-                        || self.maintained.contains(&atom.rel)
-                        || matches!(store, Store::Key { inverse: Some(_), .. }));
-                if joined && atom.args.len() >= 2 {
+                if let Literal::Atom(atom) = live.body[it]
+                    && self.joins(atom, block, consumer)
+                {
                     let mut atom = atom.clone();
                     let last = atom.args.len() - 1;
-                    for arg in &mut atom.args[1..last] {
-                        *arg = Term::Wild;
-                    }
+                    atom.args[1..last].fill(Term::Wild);
                     return vec![Lit::Atom { atom, store: None }];
                 }
             }
         }
-        let (own, others): (Vec<usize>, Vec<usize>) =
-            (0..live.body.len()).filter(positive).partition(|it| reads(live.body[*it], consumer));
+        let (own, others): (Vec<usize>, Vec<usize>) = (0..live.body.len())
+            .filter(positive)
+            .partition(|it| is_atom_of(live.body[*it], consumer));
         let mut used = others;
         let mut known = self.bound_by(live, at, &used);
         if heads.iter().any(|it| matches!(it, Term::Var(var) if !known.contains(var))) {
@@ -139,6 +136,17 @@ impl<'p, W: Word> Compiler<'p, W> {
             _ => used.contains(it),
         };
         (0..live.body.len()).filter(settled).map(|it| lit(live.body[it])).collect()
+    }
+
+    /// Whether an atom has a row of blocks for its last column, which is bound.
+    fn joins(&self, atom: &Atom, block: Term, consumer: RelId) -> bool {
+        let store = &self.planner.layout.stores[usize::from(atom.rel.0)];
+        atom.args.len() >= 2
+            && atom.args.first() == Some(&block)
+            && atom.args.last().is_some_and(|it| self.planner.is_ready(*it))
+            && (atom.rel == consumer
+                || self.maintained.contains(&atom.rel)
+                || matches!(store, Store::Key { inverse: Some(_), .. }))
     }
 
     /// The variables that are bound once the changed atom and these literals are, through `=` as well.

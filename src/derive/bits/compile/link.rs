@@ -229,7 +229,7 @@ fn entry(at: usize, store: &Store) -> Option<Demanded> {
 /// Minimum number of relations derived in one stretch, the one that is read included; fewer are derived one by one.
 const MIN_SCHEDULED: usize = 4;
 
-/// By relation, all that it needs on demand as one stretch, if that is many relations, and all are stored as rows.
+/// By relation, one stretch for all that it needs on demand, if these are many relations and all are stored as rows.
 fn schedules<'n>(
     assembler: &mut Assembler<'_>,
     modes: &[Mode],
@@ -246,11 +246,8 @@ fn schedules<'n>(
     let mut schedule = |at: usize, all: &'n [RelId]| {
         let starts: Vec<u32> = all.iter().map(start).collect::<Option<_>>()?;
         let start = *known.entry(all).or_insert_with(|| assembler.chain(&starts));
-        let mut before = vec![0; needs.len().div_ceil(64)];
-        for rel in all.iter().filter(|it| usize::from(it.0) != at) {
-            before[usize::from(rel.0) / 64] |= 1 << (rel.0 % 64);
-        }
-        Some(OnDemand { start, before })
+        let others = all.iter().map(|it| usize::from(it.0)).filter(|it| *it != at);
+        Some(OnDemand { start, before: bits(needs.len(), others) })
     };
     let numbered = needs.iter().enumerate();
     numbered.map(|(at, all)| (all.len() >= MIN_SCHEDULED).then(|| schedule(at, all))?).collect()
@@ -324,27 +321,23 @@ fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
     inputs
 }
 
-/// By attribute, the relations whose rows may depend on it: a bit each.
+/// By attribute, the relations whose rows may depend on it, one bit each.
 fn affected(program: &Program, depends: &Dependencies) -> Vec<Vec<u64>> {
-    let flags = program.relations.len().div_ceil(64);
-    let of = |attr| {
-        let mut affected = vec![0; flags];
-        for at in 0..program.relations.len() {
-            let depends = depends.reads(RelId(at as u16)).contains(attr);
-            affected[at / 64] |= u64::from(depends) << (at % 64);
-        }
-        affected
-    };
-    (0..program.schema.attributes().len() as u16).map(|it| of(AttrId(it))).collect()
+    let n = program.relations.len();
+    let of =
+        |attr| bits(n, (0..n).filter(|&it| depends.reads(RelId(it as u16)).contains(AttrId(attr))));
+    (0..program.schema.attributes().len() as u16).map(of).collect()
 }
 
 /// The relations that are stored as lists, one bit each.
 fn list_relations(stores: &[Store]) -> Vec<u64> {
-    let mut list_relations = vec![0; stores.len().div_ceil(64)];
-    for (at, store) in stores.iter().enumerate() {
-        if matches!(store, Store::Sparse(_)) {
-            list_relations[at / 64] |= 1u64 << (at % 64);
-        }
-    }
-    list_relations
+    let n = stores.len();
+    bits(n, (0..n).filter(|&it| matches!(stores[it], Store::Sparse(_))))
+}
+
+/// A set of numbers below `n`, one bit each.
+fn bits(n: usize, numbers: impl Iterator<Item = usize>) -> Vec<u64> {
+    let mut bits = vec![0; n.div_ceil(64)];
+    numbers.for_each(|it| bits[it / 64] |= 1 << (it % 64));
+    bits
 }

@@ -58,7 +58,7 @@ pub(super) fn compile<W: Word>(
         modes: vec![Mode::Given; relations],
         live: vec![Vec::new(); relations],
         volatile: vec![false; relations],
-        hot: BTreeSet::new(),
+        of_actions: BTreeSet::new(),
         deltas: vec![Vec::new(); relations],
         maintained: Vec::new(),
         general: Vec::new(),
@@ -67,10 +67,10 @@ pub(super) fn compile<W: Word>(
         static_rows: 0,
         fuel: Fuel::new(),
     };
-    compiler.inputs();
+    compiler.place_inputs();
     compiler.prune_and_settle()?;
     compiler.fuel.pay(0);
-    compiler.place();
+    compiler.place_derived();
     compiler.plan_relations()?;
     compiler.planner.code.relations_end = compiler.planner.code.ops.len();
     compiler.plan_deltas()?;
@@ -87,9 +87,11 @@ struct Compiler<'p, W> {
     modes: Vec<Mode>,
     /// For each relation, the rules that can fire, with the literals that can fail.
     live: Vec<Vec<LiveRule<'p>>>,
-    /// Whether it depends on a fact of the game, an aggregate, or a relation that is not maintained.
+    /// By relation, whether maintained relations may not read it: an input of the game that reactions change, rows that
+    /// the engine supplies, and all that is derived on demand.
     volatile: Vec<bool>,
-    hot: BTreeSet<RelId>,
+    /// The relations that the rows of actions depend on.
+    of_actions: BTreeSet<RelId>,
     deltas: Vec<Vec<Delta>>,
     maintained: Vec<RelId>,
     general: Vec<Fixpoint>,
@@ -121,15 +123,16 @@ impl<'p> LiveRule<'p> {
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// Starts the plan of a rule. Returns where it begins.
-    fn begin(&mut self, live: &LiveRule<'_>) -> u32 {
+    /// Starts a plan of the rule. Returns where it begins.
+    fn begin(&mut self, live: &LiveRule<'_>) -> Result<u32, PlanError> {
         let types: Vec<Type> = live.rule.vars.iter().map(|it| it.ty).collect();
-        let pc = self.planner.begin(&types, u32::from(live.rule.id.0));
+        let pc = self.planner.begin(&types, u32::from(live.rule.id.0))?;
         self.planner.order.extend(&live.rule.order);
-        pc
+        Ok(pc)
     }
 
-    fn inputs(&mut self) {
+    /// Gives each input its store and an estimate.
+    fn place_inputs(&mut self) {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Given(_) = relation.role {
                 self.planner.layout.stores[at] = Store::Sparse(StoreId::MAX);
@@ -235,7 +238,7 @@ fn input_of(program: &Program, rel: RelId) -> Input {
     }
 }
 
-fn reads(literal: &Literal, rel: RelId) -> bool {
+fn is_atom_of(literal: &Literal, rel: RelId) -> bool {
     matches!(literal, Literal::Atom(atom) if atom.rel == rel)
 }
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::derive::rows::is_entity;
-use crate::rules::{Atom, Column, Literal, RelId, Role, RuleId, Term, VarId};
+use crate::rules::{Atom, Column, Literal, RelId, Role, Term, VarId};
 
 use super::super::super::allowance::{self, Allowance};
 use super::super::super::budget::{Exhausted, Resource};
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::error::PlanError;
-use super::super::layout::{Store, size};
+use super::super::layout::{Store, sizes};
 use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, depends_on, lit, weights};
 use super::super::word::Word;
-use super::{Compiler, LiveRule, Mode, is_row_local, reads};
+use super::{Compiler, LiveRule, Mode, is_atom_of, is_row_local};
 
 /// The cost of making a plan for a request, in steps: most take some ten microseconds.
 const PLAN: i64 = 1 << 11;
@@ -25,26 +25,19 @@ fn is_recursive(rel: RelId, live: &LiveRule<'_>) -> bool {
 }
 
 impl<'p, W: Word> Compiler<'p, W> {
-    /// Plans the body of a rule, and charges the allowance for it. Returns how many rows are expected of it.
-    pub(super) fn plan(
-        &mut self,
-        body: Vec<Lit<'p>>,
-        goal: &Goal<'_>,
-        rule: RuleId,
-    ) -> Result<f64, PlanError> {
+    /// Plans the body of the rule or reaction that was begun, and charges the allowance for it. Returns the expected
+    /// number of solutions.
+    pub(super) fn plan(&mut self, body: Vec<Lit<'_>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
         if !allowance::take(PLAN) {
             let resource = Allowance::exhausted().unwrap_or(Resource::Steps);
-            return Err(Exhausted::new(self.program, resource, usize::from(rule.0)).into());
+            return Err(Exhausted::new(self.program, resource, self.planner.owner as usize).into());
         }
-        self.planner.plan(body, goal).map_err(|it| {
-            let place = self.program.place(self.program.rule(rule).span);
-            it.at(place)
-        })
+        self.planner.plan(body, goal)
     }
 
-    /// Chooses a mode and a store for every relation that is not known.
-    pub(super) fn place(&mut self) {
-        self.hot = self.reached_from_actions();
+    /// Decides which derived relations are maintained, and gives each that is not known a store.
+    pub(super) fn place_derived(&mut self) {
+        self.of_actions = self.reached_from_actions();
         for (at, relation) in (0..).zip(&self.program.relations) {
             if let Role::Given(_) = relation.role {
                 let layout = &mut self.planner.layout;
@@ -56,7 +49,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 if self.known(rel) {
                     continue;
                 }
-                let maintained = self.can_be_maintained(rel, stratum.relations.len() > 1);
+                let maintained = stratum.relations.len() == 1 && self.can_be_maintained(rel);
                 self.volatile[usize::from(rel.0)] = !maintained;
                 let space = if maintained { Space::Maintained } else { Space::Frame };
                 self.planner.layout.place_derived(self.program, rel, space);
@@ -67,7 +60,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
     }
 
-    pub(super) fn reached_from_actions(&self) -> BTreeSet<RelId> {
+    fn reached_from_actions(&self) -> BTreeSet<RelId> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<RelId> = self.program.actions.iter().map(|it| it.rel).collect();
         while let Some(rel) = open.pop() {
@@ -78,27 +71,23 @@ impl<'p, W: Word> Compiler<'p, W> {
         reached
     }
 
-    pub(super) fn can_be_maintained(&self, rel: RelId, mutual: bool) -> bool {
-        let relation = self.program.relation(rel);
-        let finite = relation.columns.iter().all(|it| size(self.program, it.ty).is_some());
+    /// Whether a relation can be maintained that is alone in its stratum.
+    fn can_be_maintained(&self, rel: RelId) -> bool {
+        let columns = &self.program.relation(rel).columns;
+        let Some(sizes) = sizes(self.program, columns) else { return false };
+        let rows: usize = sizes.iter().rev().skip(1).map(|&it| it as usize).product();
         let rules = &self.live[usize::from(rel.0)];
-        let recursive = rules.iter().any(|it| is_recursive(rel, it));
-        let rows = relation.columns.split_last().map_or(1, |(_, keys)| {
-            keys.iter().filter_map(|it| size(self.program, it.ty)).product()
-        });
-        self.hot.contains(&rel)
-            && !mutual
-            && finite
+        let is_steady = |it: &RelId| *it == rel || !self.volatile[usize::from(it.0)];
+        let is_fit = |it: &LiveRule<'_>| {
+            !it.body.iter().any(|it| matches!(it, Literal::Aggregate(_)))
+                && it.reads().iter().all(is_steady)
+        };
+        self.of_actions.contains(&rel)
             && rows <= ROWS
-            && (1..=GIVEN.len()).contains(&relation.columns.len())
-            && rules.iter().all(|it| {
-                it.body.iter().all(|literal| !matches!(literal, Literal::Aggregate(_)))
-                    && it
-                        .reads()
-                        .iter()
-                        .all(|read| *read == rel || !self.volatile[usize::from(read.0)])
-            })
-            && (!recursive || self.is_block(rel) && rules.iter().all(|it| is_row_local(rel, it)))
+            && (1..=GIVEN.len()).contains(&columns.len())
+            && rules.iter().all(is_fit)
+            && (!rules.iter().any(|it| is_recursive(rel, it))
+                || self.is_block(rel) && rules.iter().all(|it| is_row_local(rel, it)))
     }
 
     /// Whether a maintained relation is updated by block.
@@ -151,6 +140,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         is_rows && is_row_local(rel, fix) && !fix.body.iter().any(is_folded)
     }
 
+    /// Plans the rules of a relation that is derived on demand, the recursive one last.
     pub(super) fn plan_scratch(&mut self, rel: RelId) -> Result<(), PlanError> {
         let mut rules = Vec::new();
         let mut expected = 0.0;
@@ -158,12 +148,12 @@ impl<'p, W: Word> Compiler<'p, W> {
         let (fixes, others): (Vec<_>, Vec<_>) =
             live.into_iter().partition(|it| is_recursive(rel, it));
         for live in others {
-            rules.push(self.begin(&live));
+            rules.push(self.begin(&live)?);
             let goal = self.head(rel, &live.rule.args);
-            expected += self.plan(live.literals(), &goal, live.rule.id)?;
+            expected += self.plan(live.literals(), &goal)?;
         }
         for live in fixes {
-            rules.push(self.begin(&live));
+            rules.push(self.begin(&live)?);
             self.plan_fix(rel, &live)?;
             expected = weights::RECURSIVE;
         }
@@ -172,6 +162,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
+    /// The goal of adding to a relation.
     pub(super) fn head<'a>(&self, rel: RelId, args: &'a [Term]) -> Goal<'a> {
         match &self.planner.layout.stores[usize::from(rel.0)] {
             Store::Dense(dense) => Goal::Rows { dense: dense.clone(), args },
@@ -180,13 +171,14 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
     }
 
+    /// Plans the rules of a relation that is maintained by block, each with the block bound.
     pub(super) fn plan_block(&mut self, rel: RelId) -> Result<(), PlanError> {
         let (mut rules, mut fixes, mut expected) = (Vec::new(), Vec::new(), 0.0);
         let live = self.live[usize::from(rel.0)].clone();
         let in_rounds = live.iter().filter(|it| is_recursive(rel, it)).count() > 1;
         for live in live {
             let Term::Var(block) = live.rule.args[0] else { unreachable!("checked by is_block") };
-            let pc = self.begin(&live);
+            let pc = self.begin(&live)?;
             self.planner.loops = 1; // over the blocks
             self.planner.bind(block);
             if is_recursive(rel, &live) {
@@ -197,7 +189,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 fixes.push((block.0 as Reg, pc));
             } else {
                 let goal = self.head(rel, &live.rule.args);
-                let planned = self.plan(live.literals(), &goal, live.rule.id)?;
+                let planned = self.plan(live.literals(), &goal)?;
                 expected += weights::BLOCKS * planned;
                 rules.push((block.0 as Reg, pc));
             }
@@ -219,20 +211,19 @@ impl<'p, W: Word> Compiler<'p, W> {
             if let Term::Var(var) = *key
                 && !self.planner.is_bound(var)
             {
-                let in_use = dense.support.filter(|_| at == 0 && dense.space == Space::Frame);
-                let source = match in_use {
+                let support = dense.support.filter(|_| at == 0 && dense.space == Space::Frame);
+                let row = match support {
                     Some(base) => RowSource::At(Address::alone(dense.space, base)),
                     None => RowSource::All(dense.sizes[at] as u16),
                 };
-                let row = RowTerm { negated: false, row: source };
-                let rows = self.planner.row_list(vec![row]);
+                let rows = self.planner.row_list(vec![RowTerm { negated: false, row }]);
                 self.planner.emit(Op::Loop { reg: var.0 as Reg, rows });
                 self.planner.bind(var);
                 self.planner.loops += 1;
             }
         }
         self.planner.loops += 1;
-        let at = live.body.iter().position(|it| reads(it, rel)).unwrap_or(0);
+        let at = live.body.iter().position(|it| is_atom_of(it, rel)).unwrap_or(0);
         let Literal::Atom(Atom { args: from, .. }) = live.body[at] else {
             unreachable!("checked by is_row_local")
         };
@@ -246,7 +237,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
         let goal = Goal::Rows { dense, args };
         self.planner.fetch_first = true;
-        let planned = self.plan(body, &goal, live.rule.id);
+        let planned = self.plan(body, &goal);
         self.planner.fetch_first = false;
         planned?;
         let end = self.planner.code.ops.len() as u32;
@@ -255,8 +246,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// Replaces a body of some tests of the member and one step of a function by a chase.
-    pub(super) fn shorten_to_chase(&mut self, fix: usize, from: VarId) {
+    /// Replaces a fixpoint by a chase, if its body is some tests of the member, then one step of a function.
+    fn shorten_to_chase(&mut self, fix: usize, from: VarId) {
         let Op::Fix { row, reg, end } = self.planner.code.ops[fix] else { return };
         let mut tests = vec![RowTerm { negated: false, row: RowSource::All(W::WIDTH as u16) }];
         let mut step = None;
@@ -276,9 +267,9 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
         }
         let Some((_, fun)) = step else { return };
-        // A loop over all values of a key that begins just before belongs to the chase: its register and size, and its
-        // stride in the head's row. Without one the chase is a loop of one.
-        let (mut at, mut first, mut middle, mut size, mut stride) = (fix, row, reg, 1, 0);
+        // A loop over all values of a key that begins just before belongs to the chase: its register and size. Without one
+        // the chase is a loop of one.
+        let (mut at, mut middle, mut size) = (fix, reg, 1);
         if let Some(before) = fix.checked_sub(1)
             && let Op::Loop { reg: key, rows: Rows { start, len: 1 } } =
                 self.planner.code.ops[before]
@@ -287,26 +278,23 @@ impl<'p, W: Word> Compiler<'p, W> {
             && !tests.iter().any(|it| depends_on(it, key))
         {
             (at, middle, size) = (before, key, keys);
-            (first, stride) = row.apart(key);
         }
-        let tests = {
-            let pool = &mut self.planner.code.rows;
-            pool.extend_from_slice(&tests);
-            Rows { start: (pool.len() - tests.len()) as u32, len: tests.len() as u32 }
-        };
+        let (first, stride) = row.apart(middle);
+        let tests = self.planner.row_list(tests);
         self.planner.code.ops[at] = Op::Chase { row: first, middle, size, stride, reg, tests, fun };
         self.planner.code.ops.truncate(at + 1);
         self.planner.code.owner.truncate(at + 1);
     }
 
+    /// Plans the checks of a relation that is maintained by tuple: for each rule, whether it concludes a given tuple.
     pub(super) fn plan_tuple(&mut self, rel: RelId) -> Result<(), PlanError> {
         let mut checks = Vec::new();
         let mut expected = 0.0;
         for live in self.live[usize::from(rel.0)].clone() {
-            let pc = self.begin(&live);
+            let pc = self.begin(&live)?;
             self.planner.loops = FREE_LOOPS; // over the tuples
             let regs = self.bind_tuple(&live.rule.args, &self.program.relation(rel).columns)?;
-            self.plan(live.literals(), &Goal::Found, live.rule.id)?;
+            self.plan(live.literals(), &Goal::Found)?;
             checks.push((regs, pc));
             expected += self.guess(&live);
         }

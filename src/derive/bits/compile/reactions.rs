@@ -13,10 +13,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// The plan of each reaction; `None` for those whose body asks for a row of a relation that is known to be empty.
     pub(super) fn plan_reactions(&mut self) -> Result<Vec<Option<ReactionPlan>>, PlanError> {
         let reactions = self.program.reactions.iter().enumerate();
-        let plans = reactions.map(|(at, it)| {
-            self.plan_reaction(at, it).map_err(|error| error.at(self.program.place(it.span)))
-        });
-        plans.collect()
+        reactions.map(|(at, it)| self.plan_reaction(at, it)).collect()
     }
 
     fn plan_reaction(
@@ -27,9 +24,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         let body: Vec<&Literal> = reaction.body.iter().collect();
         let Some(body) = self.prune_body(&body) else { return Ok(None) };
         let types: Vec<Type> = reaction.vars.iter().map(|it| it.ty).collect();
-        // They are numbered on after the rules.
+        // Reactions are numbered on after the rules.
         let owner = (self.program.rules.len() + at) as u32;
-        self.planner.begin(&types, owner);
+        self.planner.begin(&types, owner)?;
         let named = reaction.named();
         let mut effects = Vec::new();
         for (number, effect) in reaction.effects.iter().enumerate() {
@@ -38,16 +35,16 @@ impl<'p, W: Word> Compiler<'p, W> {
         let code = self.planner.code.effects.len() as u32;
         let regs = named.iter().map(|it| it.0 as Reg).collect();
         self.planner.code.effects.push(ReactionCode { reaction: at, named: regs, effects });
-        let goal = Goal::React { reaction: code, needs: named };
+        let goal = Goal::React { reaction: code, named };
         let columns = self.program.event_columns(reaction.event);
         let (mut plans, mut relations) = (Vec::new(), Vec::new());
         for Body { types, literals } in self.unfolded(reaction, &body) {
-            let pc = self.planner.begin(&types, owner);
+            let pc = self.planner.begin(&types, owner)?;
             plans.push((self.bind_tuple(&reaction.params, columns)?, pc));
-            self.planner.plan(literals.iter().map(lit).collect(), &goal)?;
+            self.plan(literals.iter().map(lit).collect(), &goal)?;
             relations.extend(relations_of(&literals));
         }
-        // `link` sets `pc`, and replaces `needs` by all relations that these need on demand.
+        // `link` sets `pc`, and replaces `needs` by all relations that the ones here need on demand.
         Ok(Some(ReactionPlan { plans, pc: 0, code, needs: relations }))
     }
 

@@ -12,9 +12,9 @@ use super::super::fixpoint::{Fixpoint, MAX_POSSIBLE, Member, Variant};
 use super::super::layout::{Sizes, Store, sizes};
 use super::super::lists::{self, Fixed};
 use super::super::memo::{Key, Solved, Writer};
-use super::super::planner::{Code, FREE_LOOPS, Goal, Lit, lit};
+use super::super::planner::{Code, FREE_LOOPS, Goal, Lit};
 use super::super::word::Word;
-use super::{Compiler, LiveRule};
+use super::{Compiler, LiveRule, is_atom_of};
 
 impl<'p, W: Word> Compiler<'p, W> {
     /// Drops what can never hold, and computes relations that depend only on statics.
@@ -95,7 +95,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.known(rel) && self.planner.layout.known_len(rel) == 0
     }
 
-    pub(super) fn live_rules(&self, rel: RelId, own: &[RelId]) -> Vec<LiveRule<'p>> {
+    /// The rules of a relation that can fire as far as is known, without the literals that are known to hold. `own`: the
+    /// relations of its stratum.
+    fn live_rules(&self, rel: RelId, own: &[RelId]) -> Vec<LiveRule<'p>> {
         let mut live = Vec::new();
         for &id in &self.program.relation(rel).rules {
             let rule: &'p Rule = &self.rules[usize::from(id.0)];
@@ -144,9 +146,12 @@ impl<'p, W: Word> Compiler<'p, W> {
 
     /// The tuples of a stratum whose rules are all ground: without a body, and with constants only.
     pub(super) fn ground(&self, relations: &[RelId]) -> Option<Vec<Vec<Tuple>>> {
+        let constant = |it: &Term| if let Term::Const(raw) = it { Some(*raw) } else { None };
         let fact = |live: &LiveRule<'_>| -> Option<Tuple> {
-            let constant = |it: &Term| if let Term::Const(raw) = it { Some(*raw) } else { None };
-            live.body.is_empty().then(|| live.rule.args.iter().map(constant).collect())?
+            if !live.body.is_empty() {
+                return None;
+            }
+            live.rule.args.iter().map(constant).collect()
         };
         let facts = |rel: &RelId| -> Option<Vec<Tuple>> {
             let mut facts =
@@ -165,55 +170,60 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// Plans the semi-naive fixpoint of a stratum: a rule that reads nothing of the stratum once, for the first
-    /// round; any other once per atom that does, with that atom reading only the tuples of the last round.
+    /// round; any other once for each atom that does, with that atom reading only the tuples of the last round.
     pub(super) fn plan_fixpoint(&mut self, relations: &[RelId]) -> Result<Fixpoint, PlanError> {
-        let members: Vec<Member> = relations
-            .iter()
-            .map(|&rel| {
-                let columns = &self.program.relation(rel).columns;
-                let arity = columns.len();
-                let product = |sizes: &Sizes| {
-                    sizes.iter().try_fold(1, |tuples: usize, &it| tuples.checked_mul(it as usize))
-                };
-                Member {
-                    rel,
-                    full: self.planner.layout.new_sparse(arity, false),
-                    delta: self.planner.layout.new_sparse(arity, false),
-                    sizes: sizes(self.program, columns)
-                        .filter(|it| product(it).is_some_and(|it| it <= MAX_POSSIBLE)),
-                }
-            })
-            .collect();
+        let members: Vec<Member> = relations.iter().map(|it| self.member(*it)).collect();
         let mut variants = Vec::new();
         for member in &members {
             for live in self.live[usize::from(member.rel.0)].clone() {
-                let is_recursive = |it: &usize| matches!(live.body[*it], Literal::Atom(atom) if relations.contains(&atom.rel));
-                let mut reads_delta: Vec<Option<usize>> =
-                    (0..live.body.len()).filter(is_recursive).map(Some).collect();
-                if reads_delta.is_empty() {
-                    reads_delta.push(None);
+                let mut is_recursive = false;
+                for (at, literal) in live.body.iter().enumerate() {
+                    if members.iter().any(|it| is_atom_of(literal, it.rel)) {
+                        is_recursive = true;
+                        variants.push(self.variant(&members, member.full, &live, Some(at))?);
+                    }
                 }
-                for delta in reads_delta {
-                    let pc = self.begin(&live);
-                    self.planner.loops = FREE_LOOPS; // it runs once a round, so every loop is charged
-                    let body = (0..live.body.len())
-                        .map(|at| match live.body[at] {
-                            Literal::Atom(atom) => {
-                                let store = members
-                                    .iter()
-                                    .find(|it| it.rel == atom.rel)
-                                    .map(|it| if delta == Some(at) { it.delta } else { it.full });
-                                Lit::Atom { atom: atom.clone(), store }
-                            }
-                            other => lit(other),
-                        })
-                        .collect();
-                    let goal = Goal::Tuple { store: member.full, args: &live.rule.args };
-                    self.plan(body, &goal, live.rule.id)?;
-                    variants.push(Variant { pc, first: delta.is_none() });
+                if !is_recursive {
+                    variants.push(self.variant(&members, member.full, &live, None)?);
                 }
             }
         }
         Ok(Fixpoint { relations: members, variants })
+    }
+
+    fn member(&mut self, rel: RelId) -> Member {
+        let columns = &self.program.relation(rel).columns;
+        let is_small = |sizes: &Sizes| {
+            let tuples = sizes.iter().try_fold(1_usize, |all, &it| all.checked_mul(it as usize));
+            tuples.is_some_and(|it| it <= MAX_POSSIBLE)
+        };
+        Member {
+            rel,
+            full: self.planner.layout.new_sparse(columns.len(), false),
+            delta: self.planner.layout.new_sparse(columns.len(), false),
+            sizes: sizes(self.program, columns).filter(is_small),
+        }
+    }
+
+    /// Plans a rule that adds to the list `full`. The atom at place `delta` of its body reads the tuples of the last round.
+    fn variant(
+        &mut self,
+        members: &[Member],
+        full: StoreId,
+        live: &LiveRule<'p>,
+        delta: Option<usize>,
+    ) -> Result<Variant, PlanError> {
+        let pc = self.begin(live)?;
+        self.planner.loops = FREE_LOOPS; // it runs once a round, so every loop is charged
+        let mut body = live.literals();
+        for (at, lit) in body.iter_mut().enumerate() {
+            if let Lit::Atom { atom, store } = lit
+                && let Some(member) = members.iter().find(|it| it.rel == atom.rel)
+            {
+                *store = Some(if delta == Some(at) { member.delta } else { member.full });
+            }
+        }
+        self.plan(body, &Goal::Tuple { store: full, args: &live.rule.args })?;
+        Ok(Variant { pc, first: delta.is_none() })
     }
 }

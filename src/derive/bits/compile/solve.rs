@@ -37,7 +37,7 @@ const COLUMNS: usize = 5;
 struct RowPlan {
     /// The instruction where it begins.
     start: u32,
-    /// Whether it runs in every round: it reads relations of the stratum, and one run of it may not be enough.
+    /// Whether it runs in every round: it reads relations of the stratum, and a single run may not be enough.
     again: bool,
     /// Whether a run repeats it on each bit row until it adds nothing more to that row.
     in_row: bool,
@@ -64,11 +64,8 @@ impl<'p, W: Word> Compiler<'p, W> {
                 None => self.solve_by_lists(relations, &mut spent)?,
             },
         };
-        let numbered = spent
-            .into_iter()
-            .filter_map(|(owner, steps)| Some((owners.iter().position(|it| *it == owner)?, steps)));
-        let numbered = numbered.collect();
-        Ok(self.memo.keep(key, rows, numbered))
+        let by_rule = |(owner, steps)| Some((owners.iter().position(|it| *it == owner)?, steps));
+        Ok(self.memo.keep(key, rows, spent.into_iter().filter_map(by_rule).collect()))
     }
 
     /// `None` if the stratum does not fit bit rows, or takes too long with them.
@@ -123,14 +120,14 @@ impl<'p, W: Word> Compiler<'p, W> {
             for live in self.live[usize::from(rel.0)].clone() {
                 let reads = live.reads();
                 let again = reads.iter().any(|it| relations.contains(it));
-                let start = self.begin(&live);
+                let start = self.begin(&live)?;
                 self.planner.loops = FREE_LOOPS; // it runs once a round, so every loop is charged
                 let in_row = reads.contains(rel) && is_row_local(*rel, &live);
                 if in_row {
                     self.plan_fix(*rel, &live)?;
                 } else {
                     let goal = Goal::Rows { dense: dense.clone(), args: &live.rule.args };
-                    self.plan(live.literals(), &goal, live.rule.id)?;
+                    self.plan(live.literals(), &goal)?;
                 }
                 plans.push(RowPlan { start, again, in_row });
             }

@@ -4,8 +4,7 @@
 //! atom whose first argument is known is replaced by the bodies of the relation's rules, one plan for each, with the
 //! atom's terms in place of the head's. Solutions are distinguished by the variables that the reaction names, so it makes
 //! no difference that the bodies bind other variables as well, or find a solution twice. Deliberately absent: negated
-//! atoms, since a join cannot require that no rule holds; relations that are kept up to date, which are rows already;
-//! recursion.
+//! atoms, since a join cannot require that no rule holds; maintained relations, which are rows already; recursion.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +14,18 @@ use crate::rules::{
 
 use super::super::layout::size;
 use super::super::word::Word;
-use super::{Compiler, LiveRule, Mode, reads};
+use super::{Compiler, LiveRule, Mode, is_atom_of};
 
 /// Maximum number of rules of a relation that is unfolded.
 const MAX_RULES: usize = 3;
-/// Maximum number of bodies that a reaction comes to.
+/// Maximum number of bodies of a reaction after unfolding.
 const MAX_BODIES: usize = 6;
 /// Maximum number of literals of a body.
 const MAX_BODY: usize = 24;
 /// Maximum number of variables of a body.
 const MAX_VARS: usize = 96;
+/// The same with its wildcards. A plan can have 155, and may need some more than are written.
+const MAX_WITH_WILDCARDS: usize = 128;
 /// Minimum number of values that an input may have for few entities to share one, as few pieces share a square.
 const MANY_VALUES: usize = 16;
 
@@ -53,8 +54,8 @@ impl<W: Word> Compiler<'_, W> {
         done
     }
 
-    /// The bodies that a body comes to by unfolding one of its atoms; `None` if there is none to unfold, or if one of them
-    /// would be too large.
+    /// The bodies that replace a body when one of its atoms is unfolded; `None` if no atom can be, or if one of these
+    /// bodies would be too large.
     fn unfold_one(&self, body: &Body, params: &BTreeSet<VarId>) -> Option<Vec<Body>> {
         let known = known(self.program, &body.literals, params);
         let is_known = |it: &Term| is_known(it, &known);
@@ -66,19 +67,21 @@ impl<W: Word> Compiler<'_, W> {
         let others = || body.literals[..at].iter().chain(&body.literals[at + 1..]).cloned();
         let mut bodies = Vec::new();
         for live in rules {
-            let whole = Body { types: body.types.clone(), literals: others().collect() };
-            bodies.extend(unfold(whole, live, atom)?);
+            let rest = Body { types: body.types.clone(), literals: others().collect() };
+            bodies.extend(unfold(rest, live, atom)?);
         }
         Some(bodies)
     }
 
-    /// The rules of a relation that can be read in its stead.
+    /// The rules of a relation, if they can be read instead of it: they are few, not recursive, and their heads are distinct
+    /// variables and constants.
     fn rules_to_unfold(&self, rel: RelId) -> Option<&[LiveRule<'_>]> {
         let rules = self.live[usize::from(rel.0)].as_slice();
         let is_plain = |it: &LiveRule<'_>| {
             let heads: BTreeSet<_> = it.rule.args.iter().filter_map(Term::var).collect();
             let variables = it.rule.args.iter().filter(|it| matches!(it, Term::Var(_)));
-            heads.len() == variables.count() && !it.body.iter().any(|literal| reads(literal, rel))
+            heads.len() == variables.count()
+                && !it.body.iter().any(|literal| is_atom_of(literal, rel))
         };
         let is_on_demand = matches!(self.modes[usize::from(rel.0)], Mode::Scratch { .. });
         let is_fit = is_on_demand && !rules.is_empty() && rules.len() <= MAX_RULES;
@@ -95,8 +98,8 @@ fn is_known(term: &Term, known: &BTreeSet<VarId>) -> bool {
     }
 }
 
-/// The variables that have few values once the parameters have theirs: an input has at most one row for a known entity, and
-/// for the game, and few rows for a value that is one of many.
+/// The variables that have few values once the parameters have theirs: an input has at most one row for a known entity
+/// and for the game, and few rows for a known value that is one of many.
 fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTreeSet<VarId> {
     let mut known = params.clone();
     loop {
@@ -124,8 +127,8 @@ fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTree
     }
 }
 
-/// The body with that of a rule in place of an atom. It is left out if the head and the atom have different constants in
-/// one place, so that it has no solutions; `None` if it would be too large.
+/// The rest of a body together with the body of a rule, which replaces an atom. There is none if the head and the atom
+/// have different constants in one place, since it has no solutions; `None` if it would be too large.
 fn unfold(mut body: Body, live: &LiveRule<'_>, atom: &Atom) -> Option<Vec<Body>> {
     let rule = live.rule;
     // By variable of the rule, what stands for it in the body.
@@ -154,6 +157,19 @@ fn unfold(mut body: Body, live: &LiveRule<'_>, atom: &Atom) -> Option<Vec<Body>>
         });
         body.literals.push(literal);
     }
-    let fits = body.literals.len() <= MAX_BODY && body.types.len() <= MAX_VARS;
+    let variables = body.types.len();
+    let fits = body.literals.len() <= MAX_BODY
+        && variables <= MAX_VARS
+        && variables + wildcards(&body.literals) <= MAX_WITH_WILDCARDS;
     fits.then(|| vec![body])
+}
+
+/// Number of wildcards in literals.
+fn wildcards(literals: &[Literal]) -> usize {
+    let of = |literal: &Literal| match literal {
+        Literal::Atom(atom) => atom.args.iter().filter(|it| **it == Term::Wild).count(),
+        Literal::Compare(_) => 0,
+        Literal::Aggregate(aggregate) => wildcards(&aggregate.body),
+    };
+    literals.iter().map(of).sum()
 }

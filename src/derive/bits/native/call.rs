@@ -5,8 +5,8 @@
 //!   reference, and the program that owns the code has rows of the same width), and a row is as many words side
 //!   by side as its width has;
 //! - it reads and writes memory in four places: registers, a row and two numbers of [`State`], whose offsets
-//!   the compiler gives; flags, whose number is asserted before; rows and values of functions, each index
-//!   compared with their number (that of the values is asserted before), none of which grows or moves while
+//!   the compiler gives; flags, whose number is asserted before; rows and values of functions, where each index is
+//!   compared with their number (that of the values is asserted before), and which do not grow or move while
 //!   code runs; statics, which are never written and live as long as the program, which owns the code;
 //! - functions of leaves ([`ActionCode::run`]) find the same in a [`Context`] that lives as long as the call,
 //!   with the frames from before the action and after it, both of which are asserted to be there. Besides they
@@ -20,6 +20,8 @@
 //! - an index is not compared where it is base plus registers times strides, the registers hold members of rows
 //!   or constants, and the highest such index is within; the way of a chase is looked up by member, and
 //!   its table has a row for each;
+//! - the table of a scan is read at a place made from values that are each compared with its sizes, and the offsets found
+//!   there are of its own values; the code of leaves owns the table;
 //! - helpers get back the two references that the caller lent, one at a time;
 //! - a panic in a helper ends the process: it never unwinds through code without unwind information.
 
@@ -43,7 +45,7 @@ use super::super::run::State;
 use super::super::word::Word;
 
 /// Parameters: state, program, rows, number of rows, values of functions, flags of the frame.
-pub(super) type Code =
+type StretchFunction =
     unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void, u64, *mut i64, *mut u64) -> i32;
 
 /// What a stretch returns: it reached its end, a solution, or an index out of range.
@@ -51,7 +53,7 @@ pub(super) const HALTED: i64 = 0;
 pub(super) const FOUND: i64 = 1;
 pub(super) const FAULT: i64 = 2;
 
-/// The signature of [`Code`].
+/// The signature of [`StretchFunction`].
 pub(super) fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
     signature.params.extend([AbiParam::new(I64); 6]);
@@ -64,13 +66,13 @@ pub(super) type Helper = unsafe extern "C" fn(*mut c_void, *const c_void, i64, i
 
 /// The code of a stretch.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct EntryPoint(Code);
+pub(in super::super) struct EntryPoint(StretchFunction);
 
 impl EntryPoint {
     /// The finished function of [`signature`] at this address.
     pub(super) fn new(code: *const u8) -> Self {
-        // SAFETY: the signature that the function was made with is that of `Code`.
-        Self(unsafe { std::mem::transmute::<*const u8, Code>(code) })
+        // SAFETY: the signature that the function was made with is that of `StretchFunction`.
+        Self(unsafe { std::mem::transmute::<*const u8, StretchFunction>(code) })
     }
 
     /// Runs the stretch. Returns true if it found a solution.
@@ -130,25 +132,28 @@ pub(in super::super) type Args = [i64; GIVEN.len()];
 /// An overwritten word: its address and old value.
 type Saved = [u64; 2];
 
+/// Bytes of a saved word with its address.
+pub(super) const SAVED_BYTES: i64 = size_of::<Saved>() as i64;
+
 /// Maximum number of words that the actions of all plies of a count may overwrite.
-const SAVED: usize = 4096;
+const MAX_SAVED: usize = 4096;
 
 /// The memory of a session for counting leaves.
 #[derive(Debug, Clone)]
 pub(in super::super) struct LeafRoom {
     saved: Vec<Saved>,
-    /// Number of saved words, those of the plies above.
+    /// Number of saved words: those of the plies above.
     top: usize,
-    /// The addresses of the rows and values that were overwritten.
+    /// Where rows and values of functions were when words of them were overwritten, see [`place`].
     place: [usize; 2],
-    /// The ids of entities that are created next.
+    /// The ids that the next entities get.
     pub(super) next_ids: Range<u32>,
     suspects: Vec<u64>,
 }
 
 impl LeafRoom {
     pub(in super::super) fn new() -> Self {
-        let saved = vec![[0; 2]; SAVED];
+        let saved = vec![[0; 2]; MAX_SAVED];
         Self { saved, top: 0, place: [0; 2], next_ids: 0..0, suspects: Vec::new() }
     }
 
@@ -241,7 +246,7 @@ impl ActionCode {
     }
 
     /// The count after the action, in the frames that begin at these rows: that from before the action, and the
-    /// current one. `None` if a limit was exceeded; notes on what has changed are then left.
+    /// current one. `None` if the code gave up; blocks may then still be marked as dirty.
     ///
     /// # Panics
     /// It met an index out of range.
@@ -260,7 +265,7 @@ impl ActionCode {
     }
 
     /// Takes the action, in the same frames, above the last ply: it stays in the rows until [`TakeBack`].
-    /// False if a limit was exceeded; the action is then not taken.
+    /// False if the code gave up: the action is not taken then, but blocks may still be marked as dirty.
     ///
     /// # Panics
     /// It met an index out of range.
@@ -310,7 +315,7 @@ impl TakeBack {
         Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
     }
 
-    /// Restores all words that were saved beyond a number of them.
+    /// Restores all words that were saved, except the first `until` ones.
     ///
     /// # Panics
     /// Rows or values have moved since they were overwritten.

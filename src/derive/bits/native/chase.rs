@@ -83,10 +83,10 @@ impl<W: Word> Way<W> {
 /// Number of members for which the function has values, inferred from the layout: the values for one value of
 /// the middle column precede those for the next.
 fn members(chase: &Chase) -> usize {
-    let of_middle = chase.fun.keys.iter().zip(chase.fun.strides);
-    let mut strides = of_middle.filter(|it| *it.0 == chase.middle && it.1 != 0).map(|it| it.1);
-    let apart = strides.next().map(|it| usize::from(it) / chase.step.max(1) as usize);
-    apart.filter(|it| *it > 0).unwrap_or(usize::MAX)
+    let mut keys = chase.fun.keys.into_iter().zip(chase.fun.strides);
+    let middle = keys.find(|&(key, stride)| key == chase.middle && stride != 0);
+    let members = middle.map(|(_, stride)| usize::from(stride) / chase.step.max(1) as usize);
+    members.filter(|it| *it > 0).unwrap_or(usize::MAX)
 }
 
 /// The index of the first member's value, if it depends only on the middle column.
@@ -102,9 +102,6 @@ fn first_value<W: Word>(c: &Compiled<W>, chase: &Chase, middle: i64) -> Option<u
 fn key_value<W: Word>(c: &Compiled<W>, chase: &Chase, middle: i64, key: Reg) -> Option<i64> {
     if key == chase.middle {
         return Some(middle);
-    }
-    if key == chase.member {
-        return Some(0);
     }
     c.code.constants.iter().find(|it| it.1 == key).map(|it| it.0)
 }
@@ -169,7 +166,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// The row if the condition is not 0, else an empty row.
-    fn only_if(&mut self, condition: Value, row: &Row) -> Row {
+    pub(super) fn only_if(&mut self, condition: Value, row: &Row) -> Row {
         let none = self.b.ins().iconst(I64, 0);
         row.iter().map(|it| self.b.ins().select(condition, *it, none)).collect()
     }

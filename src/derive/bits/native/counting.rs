@@ -28,7 +28,7 @@ pub(in super::super) struct Counting {
     room: Option<Box<LeafRoom>>,
     /// The arguments of the actions whose leaves are being counted, those of the plies above first.
     rows: Vec<i64>,
-    /// Attempts to count leaves after an action by code, and those for an action above the last ply.
+    /// Calls of the code of the last ply, and of that of the plies above.
     last: Tries,
     above: Tries,
 }
@@ -39,7 +39,7 @@ impl Counting {
     }
 }
 
-/// Number of calls of code for an action, and how often it gave up.
+/// Number of calls of code, and how often it gave up.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tries {
     all: u32,
@@ -52,21 +52,26 @@ impl Tries {
         self.given_up = self.given_up.saturating_add(u32::from(!done));
     }
 
-    /// Whether it gives up on more than one call in `one_in`, after `first` calls.
+    /// Whether there were `first` calls, and the code gave up on more than one in `one_in`.
     fn gives_up(self, first: u32, one_in: u32) -> bool {
         self.all >= first && self.given_up > self.all / one_in
     }
 }
 
-/// Number of actions after which code that gives up on most of them is no longer used.
-const LEAF_TRIES: u32 = 1 << 10;
+/// The depth of the last ply: the actions after each action are the leaves.
+const LAST: u32 = 2;
 
-/// Number of actions above the last ply after which their code is judged in the same way.
-const STEP_TRIES: u32 = 1 << 6;
+/// Number of actions after which the code of the last ply is judged.
+const LAST_TRIES: u32 = 1 << 10;
 
-/// Code for plies above the last is no longer used if it gives up on more than one action in this many: the work below
-/// such an action is wasted.
-const STEP_ONE_IN: u32 = 8;
+/// It is no longer used if it gave up on more than one action in this many.
+const LAST_ONE_IN: u32 = 2;
+
+/// The same for the code of plies above the last.
+const ABOVE_TRIES: u32 = 1 << 6;
+
+/// There are fewer such actions, and when one of them is given up, the work below it is wasted.
+const ABOVE_ONE_IN: u32 = 8;
 
 /// The code for the parameters of the first request, if it can be made. Requests with others have none.
 #[derive(Debug)]
@@ -100,7 +105,7 @@ impl<W: Word> Compiled<W> {
         let above = || LeafCode::compile(self, native, leaves, Ply::Above);
         let last = plan.code.as_ref()?;
         match depth {
-            ..=2 => Some((last, None)),
+            ..=LAST => Some((last, None)),
             _ => Some((last, Some(plan.above.get_or_init(above).as_ref()?))),
         }
     }
@@ -117,8 +122,9 @@ impl<W: Word> Live<W> {
         NextIds { ids, is_lasting }: NextIds,
         rest: &mut Rest,
     ) -> Option<u64> {
-        let gives_up = self.counting.last.gives_up(LEAF_TRIES, 2)
-            || depth > 2 && self.counting.above.gives_up(STEP_TRIES, STEP_ONE_IN);
+        let Counting { last, above, .. } = &self.counting;
+        let gives_up = last.gives_up(LAST_TRIES, LAST_ONE_IN)
+            || depth > LAST && above.gives_up(ABOVE_TRIES, ABOVE_ONE_IN);
         if gives_up || self.s.counts.is_some() || self.log.is_some() {
             return None;
         }
@@ -162,7 +168,7 @@ impl<W: Word> Count<'_, W> {
             if self.has_rows(rel)
                 && let Store::Dense(dense) = &c.stores[usize::from(rel.0)]
             {
-                count += self.below_action(depth, (action, dense), rest);
+                count += self.below_action(depth, action, dense, rest);
             }
         }
         Some(count)
@@ -172,7 +178,8 @@ impl<W: Word> Count<'_, W> {
     fn below_action(
         &mut self,
         depth: u32,
-        (action, dense): (ActionId, &Dense),
+        action: ActionId,
+        dense: &Dense,
         rest: &mut Rest,
     ) -> u64 {
         let batches = self.leaves.batches[usize::from(action.0)].clone();
@@ -184,7 +191,7 @@ impl<W: Word> Count<'_, W> {
             rest.push((action, Tuple::new()));
             return 0;
         }
-        let code = if depth > 2 { self.above } else { Some(self.last) };
+        let code = if depth > LAST { self.above } else { Some(self.last) };
         let code = code.and_then(|it| it.actions[usize::from(action.0)]);
         let mut rows = std::mem::take(&mut self.live.counting.rows);
         let start = rows.len();
@@ -198,22 +205,20 @@ impl<W: Word> Count<'_, W> {
         let declared = self.c.program.action(action);
         let arguments = declared.columns.len();
         let code = code.filter(|_| arguments <= GIVEN.len());
-        // Unlisted arguments have their defaults.
         let mut args = [0; GIVEN.len()];
         if code.is_some() {
-            let row = args;
-            args[..arguments].copy_from_slice(&declared.whole(&row[..columns]));
+            // Unlisted arguments have their defaults.
+            args[..arguments].copy_from_slice(&declared.whole(&[0; GIVEN.len()][..columns]));
         }
         let mut count = 0;
         for at in (start..end).step_by(columns) {
-            if code.is_some() {
+            let found = code.and_then(|code| {
                 args[..columns].copy_from_slice(&self.live.counting.rows[at..at + columns]);
-            }
-            let found = match code {
-                None => None,
-                Some(code) if depth > 2 => self.below_step(depth, code, &args),
-                Some(code) => self.leaves_after(code, &args),
-            };
+                match depth {
+                    ..=LAST => self.leaves_after(code, &args),
+                    _ => self.below_step(depth, code, &args),
+                }
+            });
             match found {
                 Some(found) => count += found,
                 None => {
@@ -251,8 +256,7 @@ impl<W: Word> Count<'_, W> {
         count
     }
 
-    /// The count below a position after an action; `None` if this action, or one below it, must be taken
-    /// for it.
+    /// The count below an action above the last ply; `None` if this action, or one below it, must be taken for it.
     fn below_step(&mut self, depth: u32, code: ActionCode, args: &Args) -> Option<u64> {
         let take_back = self.above?.take_back?;
         self.live.s.fuel.refill();

@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::super::code::Reg;
-use super::super::compile::{Compiled, Mode};
+use super::super::compile::{Compiled, Mode, Readers};
 use super::super::machine::{Inst, Machine};
 
-/// Every instruction where a stretch begins that is run from outside: those that derive a relation, a block
-/// or a tuple, report a change, solve a reaction, and bodies that are run by calls from within. The
-/// values state whether they are closed.
+/// The instructions where functions begin: of stretches that derive a relation, a block or a tuple, report a change or
+/// solve a reaction, and of bodies that these run by calls. The values say whether a stretch is closed, see [`is_closed`].
 pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     let mut starts = BTreeSet::new();
     let known = |it: &u32| *it != u32::MAX;
     starts.extend(c.derive.iter().copied().filter(known));
     starts.extend(c.maintained.iter().filter_map(|it| it.again));
     starts.extend(c.schedules.iter().flatten().map(|it| it.start));
-    starts.extend(c.readers.iter().flat_map(|it| it.once.into_iter().chain(it.each)));
+    starts.extend(c.readers.iter().flat_map(Readers::stretches));
     starts.extend(c.batches.iter().flatten().map(|it| it.pc));
     debug_assert_eq!(c.modes.len(), c.derive.len());
     debug_assert!(c.modes.iter().zip(&c.derive).all(|(mode, start)| known(start)
@@ -24,7 +23,7 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     let mut closed: BTreeMap<u32, bool> =
         starts.into_iter().map(|it| (it, is_closed(&c.machine, it))).collect();
     while let Some(start) = open.pop() {
-        for body in targets(&c.machine, start).1 {
+        for body in targets(&c.machine, start).bodies {
             if closed.insert(body, false).is_none() {
                 open.push(body);
             }
@@ -33,8 +32,8 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     closed
 }
 
-/// Whether only the stretch uses its registers: the interpreter runs no instruction for it that reads or sets
-/// registers.
+/// Whether only the code of the stretch uses its registers: the interpreter runs none of its instructions that read or
+/// set registers.
 fn is_closed(machine: &Machine, start: u32) -> bool {
     !machine.insts[start as usize..=end(machine, start)].iter().any(|inst| {
         matches!(
@@ -54,38 +53,45 @@ fn is_closed(machine: &Machine, start: u32) -> bool {
     })
 }
 
-/// The targets of the jumps of a stretch, and the bodies that it runs by calls.
-pub(super) fn targets(machine: &Machine, start: u32) -> (BTreeSet<usize>, BTreeSet<u32>) {
-    let mut found = (BTreeSet::new(), BTreeSet::new());
+/// The instructions that a stretch goes to other than from the one before.
+#[derive(Default)]
+pub(super) struct Targets {
+    pub(super) jumps: BTreeSet<usize>,
+    /// The bodies that it runs by calls.
+    bodies: BTreeSet<u32>,
+}
+
+pub(super) fn targets(machine: &Machine, start: u32) -> Targets {
+    let mut found = Targets::default();
     walk(machine, start as usize, &mut found);
     found
 }
 
-fn walk(machine: &Machine, start: usize, found: &mut (BTreeSet<usize>, BTreeSet<u32>)) {
+fn walk(machine: &Machine, start: usize, found: &mut Targets) {
     let mut pc = start;
     loop {
         let mut inst = machine.insts[pc];
         if let Some(skip) = inst.skip_mut() {
-            found.0.insert(pc + usize::from(*skip));
+            found.jumps.insert(pc + usize::from(*skip));
         }
         match inst {
             Inst::Next { back, .. } => {
-                found.0.insert(pc - usize::from(back));
+                found.jumps.insert(pc - usize::from(back));
             }
             Inst::Enter { entry } => {
                 let len = machine.entries[entry as usize].len as usize;
-                found.0.insert(pc + len);
+                found.jumps.insert(pc + len);
             }
             Inst::Sub { body, .. } => {
                 walk(machine, pc + 1, found);
                 pc += usize::from(body);
-                found.0.insert(pc + 1);
+                found.jumps.insert(pc + 1);
             }
             Inst::Fold { body, .. }
             | Inst::FixK { body, .. }
             | Inst::FixF { body, .. }
             | Inst::Scan { body, .. } => {
-                found.1.insert(pc as u32 + 1);
+                found.bodies.insert(pc as u32 + 1);
                 pc += usize::from(body);
             }
             Inst::Halt => return,

@@ -53,7 +53,7 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) constants: HashMap<Reg, i64>,
     /// Registers that hold members of rows and nothing else: they are below the width.
     pub(super) members: HashSet<Reg>,
-    /// Blocks that jumps end at.
+    /// For each instruction that jumps end at, its block.
     pub(super) blocks: HashMap<usize, Block>,
     pub(super) fault: Block,
     pub(super) halted: Block,
@@ -64,8 +64,9 @@ pub(super) struct Lower<'f, 'c, W> {
     pub(super) ways: &'c Ways<W>,
     /// The further state of a function that counts leaves.
     pub(super) leaf: Option<LeafState>,
-    /// The signature of helpers, once it is in use, and what it is made from.
+    /// The signature of helpers, once one is called.
     signature: Option<SigRef>,
+    /// A signature without parameters and results.
     plain: Signature,
 }
 
@@ -164,8 +165,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     /// Lowers the stretch, and ends the function for each of its results.
     fn body(&mut self, start: u32) {
-        let (targets, _) = flow::targets(&self.c.machine, start);
-        self.create_blocks(&targets);
+        self.create_blocks(&flow::targets(&self.c.machine, start).jumps);
         self.members = flow::members(&self.c.machine, start);
         self.stretch(start as usize, [self.halted, self.found]);
         for (block, result) in [(self.halted, HALTED), (self.found, FOUND), (self.fault, FAULT)] {
@@ -286,20 +286,21 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     }
 
     fn instruction(&mut self, inst: Inst, pc: usize) {
+        use IntCC::{Equal, NotEqual};
         use Space::{Frame, Maintained, Static};
         if self.leaf.is_some() && self.of_leaf(inst, pc) {
             return;
         }
         match inst {
-            Inst::LoadS1(at) => self.load_some(Static, at, pc),
-            Inst::LoadK1(at) => self.load_some(Maintained, at, pc),
-            Inst::LoadF1(at) => self.load_some(Frame, at, pc),
-            Inst::AndS1(at) => self.and_some(Static, at, pc),
-            Inst::AndK1(at) => self.and_some(Maintained, at, pc),
-            Inst::AndF1(at) => self.and_some(Frame, at, pc),
-            Inst::DropS1(at) => self.drop_some(Static, at, pc),
-            Inst::DropK1(at) => self.drop_some(Maintained, at, pc),
-            Inst::DropF1(at) => self.drop_some(Frame, at, pc),
+            Inst::LoadS1(at) => self.or_skip(Self::load, Static, at, pc),
+            Inst::LoadK1(at) => self.or_skip(Self::load, Maintained, at, pc),
+            Inst::LoadF1(at) => self.or_skip(Self::load, Frame, at, pc),
+            Inst::AndS1(at) => self.or_skip(Self::and, Static, at, pc),
+            Inst::AndK1(at) => self.or_skip(Self::and, Maintained, at, pc),
+            Inst::AndF1(at) => self.or_skip(Self::and, Frame, at, pc),
+            Inst::DropS1(at) => self.or_skip(Self::drop, Static, at, pc),
+            Inst::DropK1(at) => self.or_skip(Self::drop, Maintained, at, pc),
+            Inst::DropF1(at) => self.or_skip(Self::drop, Frame, at, pc),
             Inst::LoadS(at) => self.load(Static, at),
             Inst::LoadK(at) => self.load(Maintained, at),
             Inst::LoadF(at) => self.load(Frame, at),
@@ -392,46 +393,37 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 self.some(pc, skip);
             }
             Inst::FetchK1 { base, key, reg, skip } => {
-                let value = self.fun(false, near(base, key));
-                self.fetched(value, reg, pc, skip);
+                self.fetch(Maintained, near(base, key), reg, pc, skip);
             }
-            Inst::FetchK { at, reg, skip } => {
-                let value = self.fun(false, at);
-                self.fetched(value, reg, pc, skip);
-            }
-            Inst::FetchS { at, reg, skip } => {
-                let value = self.fun(true, at);
-                self.fetched(value, reg, pc, skip);
-            }
-            Inst::IsK { at, value, skip } => self.is(IntCC::Equal, false, at, value, pc, skip),
-            Inst::IsS { at, value, skip } => self.is(IntCC::Equal, true, at, value, pc, skip),
+            Inst::FetchK { at, reg, skip } => self.fetch(Maintained, at, reg, pc, skip),
+            Inst::FetchS { at, reg, skip } => self.fetch(Static, at, reg, pc, skip),
+            Inst::IsK { at, value, skip } => self.compare(Equal, Maintained, at, value, pc, skip),
+            Inst::IsS { at, value, skip } => self.compare(Equal, Static, at, value, pc, skip),
             Inst::IsNotK { at, value, skip } => {
-                self.is(IntCC::NotEqual, false, at, value, pc, skip);
+                self.compare(NotEqual, Maintained, at, value, pc, skip);
             }
-            Inst::IsNotS { at, value, skip } => {
-                self.is(IntCC::NotEqual, true, at, value, pc, skip);
-            }
-            Inst::HasK { at, skip } => self.has_value(IntCC::NotEqual, false, at, pc, skip),
-            Inst::HasS { at, skip } => self.has_value(IntCC::NotEqual, true, at, pc, skip),
-            Inst::LacksK { at, skip } => self.has_value(IntCC::Equal, false, at, pc, skip),
-            Inst::LacksS { at, skip } => self.has_value(IntCC::Equal, true, at, pc, skip),
-            Inst::InS { at, bit, skip } => self.test_bit(true, Static, at, bit, pc, skip),
-            Inst::InK { at, bit, skip } => self.test_bit(true, Maintained, at, bit, pc, skip),
-            Inst::InF { at, bit, skip } => self.test_bit(true, Frame, at, bit, pc, skip),
-            Inst::OutS { at, bit, skip } => self.test_bit(false, Static, at, bit, pc, skip),
-            Inst::OutK { at, bit, skip } => self.test_bit(false, Maintained, at, bit, pc, skip),
-            Inst::OutF { at, bit, skip } => self.test_bit(false, Frame, at, bit, pc, skip),
+            Inst::IsNotS { at, value, skip } => self.compare(NotEqual, Static, at, value, pc, skip),
+            Inst::HasK { at, skip } => self.compare_none(NotEqual, Maintained, at, pc, skip),
+            Inst::HasS { at, skip } => self.compare_none(NotEqual, Static, at, pc, skip),
+            Inst::LacksK { at, skip } => self.compare_none(Equal, Maintained, at, pc, skip),
+            Inst::LacksS { at, skip } => self.compare_none(Equal, Static, at, pc, skip),
+            Inst::InS { at, bit, skip } => self.is_in(Static, at, bit, pc, skip),
+            Inst::InK { at, bit, skip } => self.is_in(Maintained, at, bit, pc, skip),
+            Inst::InF { at, bit, skip } => self.is_in(Frame, at, bit, pc, skip),
+            Inst::OutS { at, bit, skip } => self.is_out(Static, at, bit, pc, skip),
+            Inst::OutK { at, bit, skip } => self.is_out(Maintained, at, bit, pc, skip),
+            Inst::OutF { at, bit, skip } => self.is_out(Frame, at, bit, pc, skip),
             Inst::InK1 { base, key, bit, skip } => {
-                self.test_bit(true, Maintained, near(base, key), bit, pc, skip);
+                self.is_in(Maintained, near(base, key), bit, pc, skip);
             }
             Inst::InF1 { base, key, bit, skip } => {
-                self.test_bit(true, Frame, near(base, key), bit, pc, skip);
+                self.is_in(Frame, near(base, key), bit, pc, skip);
             }
             Inst::OutK1 { base, key, bit, skip } => {
-                self.test_bit(false, Maintained, near(base, key), bit, pc, skip);
+                self.is_out(Maintained, near(base, key), bit, pc, skip);
             }
             Inst::OutF1 { base, key, bit, skip } => {
-                self.test_bit(false, Frame, near(base, key), bit, pc, skip);
+                self.is_out(Frame, near(base, key), bit, pc, skip);
             }
             Inst::Compare { op, lhs, rhs, skip } => {
                 let (lhs, rhs) = (self.reg(lhs), self.reg(rhs));
@@ -642,18 +634,9 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.check(any, pc, skip);
     }
 
-    fn load_some(&mut self, space: Space, at: Near, pc: usize) {
-        self.load(space, near(at.base, at.key));
-        self.some(pc, at.skip);
-    }
-
-    fn and_some(&mut self, space: Space, at: Near, pc: usize) {
-        self.and(space, near(at.base, at.key));
-        self.some(pc, at.skip);
-    }
-
-    fn drop_some(&mut self, space: Space, at: Near, pc: usize) {
-        self.drop(space, near(at.base, at.key));
+    /// Loads or narrows the accumulator by a place with one key; goes on if it has members then.
+    fn or_skip(&mut self, how: fn(&mut Self, Space, Place), space: Space, at: Near, pc: usize) {
+        how(self, space, near(at.base, at.key));
         self.some(pc, at.skip);
     }
 
@@ -672,44 +655,57 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.store_word(address, 0, word);
     }
 
-    fn test_bit(&mut self, is: bool, space: Space, at: Place, bit: Reg, pc: usize, skip: u16) {
+    /// A value that is not 0 if the row has the member in the register.
+    fn bit(&mut self, space: Space, at: Place, bit: Reg) -> Value {
         let address = self.row_at(space, at);
         let (address, within) = self.word_of(address, bit);
         let word = self.load_word(address, 0);
-        let has = self.b.ins().band(word, within);
-        let other = self.target(pc + usize::from(skip));
-        if is { self.unless(has, other) } else { self.leave_if(has, other) }
+        self.b.ins().band(word, within)
     }
 
-    pub(super) fn fun(&mut self, is_static: bool, at: Place) -> Value {
-        let statics = &self.c.statics.funs;
-        let (start, n) = if is_static {
-            (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len())
-        } else {
-            (self.funs, self.c.kept_funs)
+    fn is_in(&mut self, space: Space, at: Place, bit: Reg, pc: usize, skip: u16) {
+        let has = self.bit(space, at, bit);
+        self.check(has, pc, skip);
+    }
+
+    fn is_out(&mut self, space: Space, at: Place, bit: Reg, pc: usize, skip: u16) {
+        let has = self.bit(space, at, bit);
+        let other = self.target(pc + usize::from(skip));
+        self.leave_if(has, other);
+    }
+
+    /// The value of a function: a static one, or an input.
+    fn fun(&mut self, space: Space, at: Place) -> Value {
+        let (start, n) = match space {
+            Space::Static => {
+                let statics = &self.c.statics.funs;
+                (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len())
+            }
+            Space::Maintained | Space::Frame => (self.funs, self.c.kept_funs),
         };
         let address = self.address_at(start, at, n as u64, 3);
         self.load_number(address, 0)
     }
 
-    fn fetched(&mut self, value: Value, reg: Reg, pc: usize, skip: u16) {
-        let none = self.b.ins().iconst(I64, NONE);
-        let some = self.b.ins().icmp(IntCC::NotEqual, value, none);
+    fn fetch(&mut self, space: Space, at: Place, reg: Reg, pc: usize, skip: u16) {
+        let value = self.fun(space, at);
+        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, value, NONE);
         self.check(some, pc, skip);
         self.set_reg(reg, value);
     }
 
-    fn is(&mut self, how: IntCC, is_static: bool, at: Place, value: Reg, pc: usize, skip: u16) {
-        let found = self.fun(is_static, at);
+    /// Goes on if the function's value compares like this with the register's.
+    fn compare(&mut self, how: IntCC, space: Space, at: Place, value: Reg, pc: usize, skip: u16) {
+        let found = self.fun(space, at);
         let value = self.reg(value);
         let holds = self.b.ins().icmp(how, found, value);
         self.check(holds, pc, skip);
     }
 
-    fn has_value(&mut self, how: IntCC, is_static: bool, at: Place, pc: usize, skip: u16) {
-        let found = self.fun(is_static, at);
-        let none = self.b.ins().iconst(I64, NONE);
-        let holds = self.b.ins().icmp(how, found, none);
+    /// Goes on if the function's value compares like this with [`NONE`].
+    fn compare_none(&mut self, how: IntCC, space: Space, at: Place, pc: usize, skip: u16) {
+        let found = self.fun(space, at);
+        let holds = self.b.ins().icmp_imm_s(how, found, NONE);
         self.check(holds, pc, skip);
     }
 }

@@ -40,7 +40,7 @@ use lower::Lower;
 pub(super) struct Native {
     /// The code of the stretch that begins at each instruction, if one does.
     entries: Vec<Option<EntryPoint>>,
-    /// Tables that code reads, that of leaves included: the [`Ways`] of rows of the program's width.
+    /// The [`Ways`], which this code and that of leaves read. Their type depends on the width of the program's rows.
     ways: Box<dyn Any + Send + Sync>,
     /// Code for counting leaves, once that was requested.
     leaf_plan: OnceLock<LeafPlan>,
@@ -69,7 +69,7 @@ impl Native {
         }
     }
 
-    /// The code that begins at an instruction.
+    /// The code of the stretch that begins at an instruction, if one does.
     #[inline]
     pub(super) fn entry(&self, pc: u32) -> Option<EntryPoint> {
         self.entries.get(pc as usize).copied().flatten()

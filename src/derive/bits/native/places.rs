@@ -71,7 +71,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().iadd(start, offset)
     }
 
-    /// The address of the row at a place of the space, checked where [`Lower::address_at`] does.
+    /// The address of the row at a place of the space, with the index checked as in [`Lower::address_at`].
     pub(super) fn row_at(&mut self, space: Space, at: Place) -> Value {
         let (start, n) = self.rows_in(space);
         self.address_at(start, at, n, Self::ROW_SHIFT)

@@ -1,8 +1,8 @@
 //! Registers in machine code.
 //!
-//! If the interpreter runs instructions of the stretch that read or set registers, or runs the stretch as a part of
-//! another one, they stay in memory, where both find them. Otherwise, and always in functions that count leaves, they are
-//! values of the function, in the processor's registers; those that a call needs are written to memory before it.
+//! Registers stay in memory if the interpreter runs instructions of the stretch that read or set them, or runs the stretch
+//! as a part of another one. Otherwise, and always in functions that count leaves, they are values of the function, in the
+//! processor's registers; those that a call needs are written to memory before it.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// Writes these to memory, where the interpreter expects them.
+    /// Writes registers to memory, where the interpreter expects them.
     pub(super) fn flush(&mut self, regs: &[Reg]) {
         for &reg in regs {
             if !self.constants.contains_key(&reg)
@@ -48,7 +48,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The same for a list of them.
+    /// The same for the registers of a list.
     pub(super) fn flush_list(&mut self, list: u32) {
         self.flush(self.c.machine.list(list));
     }

@@ -27,6 +27,18 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Bytes of a row, as a power of two.
     pub(super) const ROW_SHIFT: i64 = 3 + Self::WORDS.ilog2() as i64;
 
+    /// A new variable that is 0.
+    pub(super) fn zeroed(&mut self) -> Variable {
+        let (new, zero) = (self.b.declare_var(I64), self.b.ins().iconst(I64, 0));
+        self.b.def_var(new, zero);
+        new
+    }
+
+    /// A new row that changes, empty for now.
+    pub(super) fn zeroed_row(&mut self) -> RowVars {
+        (0..Self::WORDS).map(|_| self.zeroed()).collect()
+    }
+
     pub(super) fn declare(&mut self) -> RowVars {
         (0..Self::WORDS).map(|_| self.b.declare_var(I64)).collect()
     }
@@ -104,7 +116,7 @@ impl<W: Word> Lower<'_, '_, W> {
         (self.b.ins().band_imm_s(word, Self::WORDS as i64 - 1), within)
     }
 
-    /// The row whose word of that number is `within`; the others are empty.
+    /// The row that has `within` as the word of that number, and all other words empty.
     pub(super) fn spread(&mut self, word: Value, within: Value) -> Row {
         if Self::WORDS == 1 {
             return Row::from_elem(within, 1);

@@ -2,7 +2,6 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
-use cranelift_frontend::Variable;
 
 use super::super::code::{Reg, Space};
 use super::super::machine::{Demanded, Noted, Place, Sweep, SweepTerm};
@@ -12,13 +11,13 @@ use super::leaf::UNROLLED;
 use super::lower::{Lower, alone};
 use super::rows::{Row, WORD_SHIFT};
 
-/// Rows with a stride, by the address of the first; the row of the last member is in range.
+/// Rows at equal distances, by the address of the first. Those of all members are in range.
 struct StridedRows {
     first: Value,
     stride: u32,
 }
 
-/// A term with its loop-invariant parts.
+/// A term, as far as it does not depend on the member.
 pub(super) struct Side {
     rows: StridedRows,
     negated: bool,
@@ -114,6 +113,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.set_acc(&found);
     }
 
+    /// The members for which the AND of the terms and the fixed row is not empty.
     fn common(&mut self, terms: [SweepTerm; 2], members: &Row, fixed: &Row) -> Row {
         let sides = self.sides(terms, members);
         self.for_each(members, |it, member| {
@@ -122,6 +122,7 @@ impl<W: Word> Lower<'_, '_, W> {
         })
     }
 
+    /// The AND of the fixed row and a member's rows.
     pub(super) fn found(&mut self, sides: &[Side], member: Value, fixed: &Row) -> Row {
         sides.iter().fold(fixed.clone(), |all, side| {
             let row = self.term(side, member);
@@ -150,7 +151,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The rows of members; with the first and the last in range, all are.
+    /// The rows of members. The first and the last one are checked to be in range, so that all are.
     fn along(&mut self, space: Space, first: Place, stride: u32, members: &Row) -> StridedRows {
         let (index, highest) = (self.index(first), self.highest(first));
         let most = highest.map(|it| it + u64::from(stride) * (W::WIDTH as u64 - 1));
@@ -195,9 +196,7 @@ impl<W: Word> Lower<'_, '_, W> {
         members: &Row,
         body: impl FnOnce(&mut Self, Value) -> Row,
     ) -> Row {
-        let all = self.declare();
-        let none = self.b.ins().iconst(I64, 0);
-        self.set(&all, &Row::from_elem(none, members.len()));
+        let all = self.zeroed_row();
         self.members(members, |it, member| {
             let found = body(it, member);
             let before = it.values(&all);
@@ -207,7 +206,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.values(&all)
     }
 
-    /// Runs the body for each member; returns those with a result above 0.
+    /// Runs the body for each member; returns those with a result other than 0.
     fn for_each(&mut self, members: &Row, body: impl FnOnce(&mut Self, Value) -> Value) -> Row {
         self.union_of(members, |it, member| {
             let found = body(it, member);
@@ -240,9 +239,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Repeats something a number of times.
     pub(super) fn repeat(&mut self, times: u32, body: impl FnOnce(&mut Self, Value)) {
-        let at: Variable = self.b.declare_var(I64);
-        let zero = self.b.ins().iconst(I64, 0);
-        self.b.def_var(at, zero);
+        let at = self.zeroed();
         let [head, end] = std::array::from_fn(|_| self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);

@@ -13,7 +13,8 @@ use super::super::word::Word;
 use super::{Lit, Planner, shorten};
 
 impl<'p, W: Word> Planner<'p, W> {
-    /// Whether a relation is stored as a function: the value is its last column, and the keys are the others.
+    /// Whether a relation is stored as a function: the value is its last column, and the keys are the others. The table of
+    /// a static function is made by this.
     pub(in super::super) fn is_function(&mut self, rel: RelId) -> bool {
         match self.layout.stores[usize::from(rel.0)] {
             Store::Key { .. } | Store::Game { .. } => true,
@@ -50,9 +51,8 @@ impl<'p, W: Word> Planner<'p, W> {
                 Term::Var(var) => {
                     let at = usize::from(address.n);
                     if at == address.regs.len() {
-                        let place = format!("rule {}", self.owner);
                         let what = "more than four variables before the last column of a relation";
-                        return Err(PlanError::TooLarge { place, what: what.into() });
+                        return Err(self.too_large(what.into()));
                     }
                     address.regs[at] = var.0 as Reg;
                     address.strides[at] = stride;

@@ -2,12 +2,22 @@
 
 use crate::rules::{Atom, RelId, Term, VarId};
 
-use super::super::code::{Address, Op, Reg, RowSource, RowTerm, StoreId};
+use super::super::code::{Address, Op, Reg, RegList, RowSource, RowTerm, StoreId};
 use super::super::error::PlanError;
 use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
 use super::weights::{self, UNBOUNDED, chance};
-use super::{FETCH, Goal, Lit, Others, Planner, mentions, remove_all, vector_of};
+use super::{Goal, Lit, Others, Planner, Rank, mentions, owner_place, remove_all, vector_of};
+
+/// A loop over one variable that a plan could open next.
+pub(super) struct VarLoop {
+    var: VarId,
+    /// Expected number of iterations.
+    iterations: f64,
+    /// The places of the literals that hold for all members of the rows' AND.
+    covered: Vec<usize>,
+    rows: Vec<RowTerm>,
+}
 
 impl<'p, W: Word> Planner<'p, W> {
     /// Opens a loop and removes the literals that it covers: over the first variable of `.plan` that is not
@@ -19,23 +29,19 @@ impl<'p, W: Word> Planner<'p, W> {
     ) -> Result<f64, PlanError> {
         let unbound = self.unbound_vars(rest);
         let preferred = self.order.iter().copied().find(|it| unbound.contains(it));
-        if let Some(var) = preferred
-            && let Some((iterations, used, rows)) = self.loop_over(var, rest)
-        {
-            self.emit_loop(var, rows);
-            remove_all(rest, &used);
-            return Ok(iterations);
+        if let Some(preferred) = preferred.and_then(|it| self.loop_over(it, rest)) {
+            return Ok(self.open(preferred, rest));
         }
-        let mut best: Option<(f64, VarId, Vec<usize>, Vec<RowTerm>)> = None;
+        let mut best: Option<VarLoop> = None;
         for var in unbound {
-            if let Some((iterations, used, rows)) = self.loop_over(var, rest)
-                && best.as_ref().is_none_or(|(known, ..)| iterations < *known)
+            if let Some(found) = self.loop_over(var, rest)
+                && best.as_ref().is_none_or(|it| found.iterations < it.iterations)
             {
-                best = Some((iterations, var, used, rows));
+                best = Some(found);
             }
         }
         if let Some((iterations, at)) = self.cheapest_atom(rest, vector_of(goal))
-            && best.as_ref().is_none_or(|(known, ..)| iterations < *known)
+            && best.as_ref().is_none_or(|it| iterations < it.iterations)
         {
             let Lit::Atom { atom, store } = &rest[at] else { unreachable!("only atoms") };
             match self.layout.stores[usize::from(atom.rel.0)].clone() {
@@ -51,12 +57,17 @@ impl<'p, W: Word> Planner<'p, W> {
             rest.remove(at);
             return Ok(iterations);
         }
-        let Some((iterations, var, used, rows)) = best else {
-            return Err(PlanError::Stuck { place: format!("rule {}", self.owner) });
-        };
-        self.emit_loop(var, rows);
-        remove_all(rest, &used);
-        Ok(iterations)
+        match best {
+            Some(best) => Ok(self.open(best, rest)),
+            None => Err(PlanError::Stuck { place: owner_place(self.program, self.owner) }),
+        }
+    }
+
+    /// Opens the loop and removes the literals that it covers. Returns the expected number of its iterations.
+    fn open(&mut self, opened: VarLoop, rest: &mut Vec<Lit<'_>>) -> f64 {
+        self.emit_loop(opened.var, opened.rows);
+        remove_all(rest, &opened.covered);
+        opened.iterations
     }
 
     /// Loops over the rows of a dense relation that agree with the bound variables.
@@ -88,8 +99,8 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(())
     }
 
-    /// The variable of the head's row, if the rest of the plan consists of tests and of one AND of rows into it, that of
-    /// the atom among them.
+    /// The variable `vector` of the head's row, if the rest of the plan consists of tests and of one AND of rows towards
+    /// it, the atom's row among them.
     fn ends_in_rows(
         &mut self,
         rest: &[Lit<'_>],
@@ -102,20 +113,16 @@ impl<'p, W: Word> Planner<'p, W> {
             (0..rest.len()).partition(|&it| mentions(&rest[it], var));
         let ends = self.rows_towards(var, rest, &rows).is_some()
             && tests.into_iter().all(|it| {
-                self.readiness(&rest[it], Others::but(rest, it)).is_some_and(|it| it < FETCH)
+                self.readiness(&rest[it], Others::but(rest, it)).is_some_and(|it| it < Rank::Fetch)
             });
         ends.then_some(var)
     }
 
-    /// The loop over one variable: expected iterations, covered literals, rows.
-    pub(super) fn loop_over(
-        &mut self,
-        var: VarId,
-        rest: &[Lit<'_>],
-    ) -> Option<(f64, Vec<usize>, Vec<RowTerm>)> {
+    /// The loop over one variable; `None` if its domain is not finite.
+    fn loop_over(&mut self, var: VarId, rest: &[Lit<'_>]) -> Option<VarLoop> {
         let members = size(self.program, self.vars.types[usize::from(var.0)])?;
         let all = members as f64 * weights::WHOLE_DOMAIN;
-        let (mut used, mut rows, mut iterations) = (Vec::new(), Vec::new(), all);
+        let (mut covered, mut rows, mut iterations) = (Vec::new(), Vec::new(), all);
         let mut superset: Option<(f64, RowTerm)> = None;
         let mut narrowing = Vec::new();
         for (at, lit) in rest.iter().enumerate().filter(|(_, it)| mentions(it, var)) {
@@ -126,12 +133,12 @@ impl<'p, W: Word> Planner<'p, W> {
                 } else {
                     iterations.min(self.expected_of(var, lit))
                 };
-                used.push(at);
+                covered.push(at);
                 rows.push(row);
             } else if let Lit::Atom { atom, store } = lit
                 && !atom.negated
                 && let Some(col) = atom.args.iter().position(|it| *it == Term::Var(var))
-                && let Some(row) = self.row_of(atom, *store, col, others, false)
+                && let Some(row) = self.row_of(atom, *store, col, None)
             {
                 // A superset covers no literal. Those of dense relations (the support, or a row of the
                 // index) are the better ones.
@@ -155,11 +162,12 @@ impl<'p, W: Word> Planner<'p, W> {
             rows.insert(0, row);
             iterations = iterations.min(expected);
         } else if !narrowing.is_empty() {
-            // Covers nothing more, but saves iterations.
+            // These rows cover nothing more, but save iterations.
             iterations *= weights::NARROWED;
             rows.extend(narrowing);
         }
-        Some((iterations.max(weights::LEAST_LOOP), used, rows))
+        let iterations = iterations.max(weights::LEAST_LOOP);
+        Some(VarLoop { var, iterations, covered, rows })
     }
 
     /// The positive atom that is cheapest to scan tuple by tuple, if any can be: its expected iterations and its
@@ -203,16 +211,16 @@ impl<'p, W: Word> Planner<'p, W> {
         let Some(list) = self.list_of(atom.rel, store) else {
             unreachable!("checked by the caller")
         };
-        let ready: Vec<usize> =
-            (0..atom.args.len()).filter(|&it| self.is_ready(atom.args[it])).collect();
-        let order = self.list_order(list, &ready, atom.args.len());
-        let bound = self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
+        let (order, bound) = self.prefix_of(atom, list)?;
         let mut free = Vec::new();
-        for at in (0..atom.args.len()).filter(|it| !ready.contains(it)) {
-            let Term::Var(var) = atom.args[at] else { unreachable!("normalised") };
-            self.bind(var);
-            free.push(var.0 as Reg);
+        for &term in &atom.args {
+            if !self.is_ready(term) {
+                let Term::Var(var) = term else { unreachable!("normalised") };
+                free.push(var);
+            }
         }
+        free.iter().for_each(|it| self.bind(*it));
+        let free: Vec<Reg> = free.iter().map(|it| it.0 as Reg).collect();
         let free = self.reg_list(&free);
         self.loops += 1;
         self.emit(Op::Scan { store: list, order, bound, free });
@@ -230,10 +238,17 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    pub(super) fn list_order(&mut self, list: StoreId, ready: &[usize], arity: usize) -> u32 {
-        let mut order: Vec<u8> = ready.iter().map(|&it| it as u8).collect();
-        order.extend((0..arity).filter(|it| !ready.contains(it)).map(|it| it as u8));
-        self.layout.order(list, order)
+    /// The order of a list in which the atom's columns with a value come first, and the registers of these values.
+    pub(super) fn prefix_of(
+        &mut self,
+        atom: &Atom,
+        list: StoreId,
+    ) -> Result<(u32, RegList), PlanError> {
+        let (ready, open): (Vec<u8>, Vec<u8>) =
+            (0..atom.args.len() as u8).partition(|&it| self.is_ready(atom.args[usize::from(it)]));
+        let bound: Vec<Term> = ready.iter().map(|&it| atom.args[usize::from(it)]).collect();
+        let order = self.layout.order(list, [ready, open].concat());
+        Ok((order, self.reg_list_of(&bound)?))
     }
 
     pub(super) fn expected_row(&self, var: VarId, lits: &[Lit<'_>]) -> f64 {

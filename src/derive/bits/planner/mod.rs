@@ -19,6 +19,7 @@ use crate::rules::{
     Aggregate, Atom, Compare, Expr, Literal, Program, RelId, Term, Type, VarId, term_vars,
 };
 
+use super::super::budget::owner_span;
 use super::code::{
     Address, ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Space, StoreId,
 };
@@ -50,8 +51,8 @@ impl Code {
         Self { constants: vec![(0, (REGS - 1) as Reg)], ..Self::default() }
     }
 
-    /// Rows that the instructions read in tables of statics: of a table, the first one or, where a key is a
-    /// constant, one further on.
+    /// For each place where the instructions read a table of statics, a row of that table: its first one, or a later one
+    /// where a key is a constant.
     pub(super) fn static_rows(&self) -> impl Iterator<Item = u32> {
         let tests = self.ops.iter().filter_map(|it| match it {
             Op::TestBit { row, .. } => Some((row.space, row.base)),
@@ -79,7 +80,7 @@ pub(super) enum Goal<'a> {
     Suspect { relation: RelId, args: &'a [Term] },
     // Marks the block to be derived again.
     Dirty { relation: RelId, block: Term },
-    React { reaction: u32, needs: Vec<VarId> },
+    React { reaction: u32, named: Vec<VarId> },
     Collect { key: Vec<VarId>, values: &'a [Expr] },
 }
 
@@ -96,7 +97,7 @@ pub(super) enum Lit<'a> {
     Aggregate(&'a Aggregate),
 }
 
-/// The literals of a body that are not planned yet, all or but one.
+/// The literals of a body that are not planned yet: all of them, or all but one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Others<'r, 'p> {
     rest: &'r [Lit<'p>],
@@ -128,6 +129,7 @@ pub(super) struct Planner<'p, W> {
     /// Whether plans may use an index of a maintained relation: rows from its last column to its first. Only those that
     /// run when facts change may; inverse rows of inputs with a key are there for all.
     pub(super) may_index: bool,
+    /// The rule or reaction that is being planned, by its number as in [`owner_span`].
     pub(super) owner: u32,
     /// Whether the head's last column, too, is fetched where it is the value of a function, instead of being taken as a
     /// row with one member.
@@ -148,13 +150,22 @@ struct VarTable {
     bound: Vec<bool>,
 }
 
-/// The cost rank of a function's value among the literals that open no loop.
-const FETCH: u32 = 3;
+/// The kinds of literals that open no loop, the cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Comparison,
+    Test,
+    /// A test whether some row agrees with the columns that are bound.
+    Existence,
+    /// The value of a function.
+    Fetch,
+    Aggregate,
+}
 
 /// Maximum depth of nested loops without a charge.
 pub(super) const FREE_LOOPS: u32 = 2;
 
-/// Maximum number of variables of one rule, wildcards included.
+/// Maximum number of variables of one rule, wildcards included: their registers come before [`GIVEN`].
 const MAX_VARS: usize = 155;
 
 /// The registers in which a stretch of plans gets its tuple.
@@ -180,17 +191,29 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// Starts a rule: its variables are registers from 0 up. Returns where its plan begins.
-    pub(super) fn begin(&mut self, types: &[Type], owner: u32) -> u32 {
-        self.vars = VarTable { types: types.to_vec(), bound: vec![false; types.len()] };
+    /// Starts a rule or a reaction: its variables are registers from 0 up. Returns where its plan begins.
+    pub(super) fn begin(&mut self, types: &[Type], owner: u32) -> Result<u32, PlanError> {
         self.owner = owner;
+        if types.len() > MAX_VARS {
+            return Err(self.too_many_variables());
+        }
+        self.vars = VarTable { types: types.to_vec(), bound: vec![false; types.len()] };
         self.order.clear();
         self.loops = 0;
-        self.code.ops.len() as u32
+        Ok(self.code.ops.len() as u32)
     }
 
-    /// Opens a loop over the AND of the rows. Two loops within each other have 65,536 iterations at most (on boards of 64 squares 4,096); from
-    /// the third level on each entry is charged, by the width of the loop.
+    /// The error that what is being planned is too large, or that the program is: `what` has to say which.
+    fn too_large(&self, what: String) -> PlanError {
+        PlanError::TooLarge { place: owner_place(self.program, self.owner), what }
+    }
+
+    fn too_many_variables(&self) -> PlanError {
+        self.too_large(format!("more than {MAX_VARS} variables and wildcards"))
+    }
+
+    /// Opens a loop over the AND of the rows. Two loops within each other have 65,536 iterations at most (on boards of 64
+    /// squares 4,096); from the third level on each entry is charged, by the width of the loop.
     pub(super) fn emit_loop(&mut self, var: VarId, rows: Vec<RowTerm>) {
         let rows = self.row_list(rows);
         if self.loops >= FREE_LOOPS {
@@ -210,9 +233,7 @@ impl<'p, W: Word> Planner<'p, W> {
     /// A new variable, for a wildcard or a value that a plan needs.
     pub(super) fn fresh(&mut self, ty: Type) -> Result<VarId, PlanError> {
         if self.vars.types.len() >= MAX_VARS {
-            let place = format!("rule {}", self.owner);
-            let what = format!("more than {MAX_VARS} variables and wildcards");
-            return Err(PlanError::TooLarge { place, what });
+            return Err(self.too_many_variables());
         }
         self.vars.types.push(ty);
         self.vars.bound.push(false);
@@ -233,7 +254,7 @@ impl<'p, W: Word> Planner<'p, W> {
         if reg <= usize::from(SPARE) {
             let most = REGS - 1 - usize::from(SPARE);
             let what = format!("more than {most} different constants in the rules of the program");
-            return Err(PlanError::TooLarge { place: "the program".into(), what });
+            return Err(self.too_large(what));
         }
         self.code.constants.push((value, reg as Reg));
         Ok(reg as Reg)
@@ -377,6 +398,12 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 }
 
+/// The place of the rule or reaction of this number, see [`owner_span`].
+pub(super) fn owner_place(program: &Program, owner: u32) -> String {
+    let span = owner_span(program, owner as usize);
+    span.map_or_else(|| "the program".into(), |it| program.place(it))
+}
+
 /// Converts a literal of the program for the planner.
 pub(super) fn lit(literal: &Literal) -> Lit<'_> {
     match literal {
@@ -434,7 +461,7 @@ fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
         Goal::Dirty { block, .. } => {
             vars.extend(block.var());
         }
-        Goal::React { needs, .. } => vars.extend(needs.iter().copied()),
+        Goal::React { named, .. } => vars.extend(named.iter().copied()),
         Goal::Collect { key, values } => {
             vars.extend(key.iter().copied());
             for value in *values {

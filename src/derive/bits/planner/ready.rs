@@ -11,9 +11,10 @@ use super::super::error::PlanError;
 use super::super::layout::Store;
 use super::super::word::Word;
 use super::weights::chance;
-use super::{FETCH, Goal, Lit, Others, Planner, lit, mentions};
+use super::{Goal, Lit, Others, Planner, Rank, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
+    /// The place of the literal to emit next; `None` if none is ready. `vector`: see [`super::vector_of`].
     pub(super) fn next_ready(&mut self, rest: &[Lit<'_>], vector: Option<VarId>) -> Option<usize> {
         // The variable of the head's last column is not fetched if all literals about it can be read as rows.
         let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
@@ -22,48 +23,51 @@ impl<'p, W: Word> Planner<'p, W> {
         });
         let mut best = None;
         for (at, lit) in rest.iter().enumerate() {
-            if let Some(cost) = self.readiness(lit, Others::but(rest, at))
-                && !(cost == FETCH && vector.is_some_and(|it| mentions(lit, it)))
-                && best.is_none_or(|(known, _)| cost < known)
+            if let Some(rank) = self.readiness(lit, Others::but(rest, at))
+                && !(rank == Rank::Fetch && vector.is_some_and(|it| mentions(lit, it)))
+                && best.is_none_or(|(known, _)| rank < known)
             {
-                best = Some((cost, at));
+                best = Some((rank, at));
             }
         }
         best.map(|(_, at)| at)
     }
 
-    /// The cost rank of a literal that can be evaluated now; `None` if it cannot.
-    pub(super) fn readiness(&mut self, lit: &Lit<'_>, others: Others<'_, '_>) -> Option<u32> {
+    /// The rank of a literal that can be evaluated now; `None` if it cannot.
+    pub(super) fn readiness(&mut self, lit: &Lit<'_>, others: Others<'_, '_>) -> Option<Rank> {
         match lit {
-            Lit::Same(a, b) => (self.is_bound(*a) || self.is_bound(*b)).then_some(0),
+            Lit::Same(a, b) => (self.is_bound(*a) || self.is_bound(*b)).then_some(Rank::Comparison),
             Lit::Compare(compare) => match self.unbound_of(compare).as_slice() {
-                [] => Some(0),
-                [var] if compare.side_for(*var).is_some() => Some(0),
+                [] => Some(Rank::Comparison),
+                [var] if compare.side_for(*var).is_some() => Some(Rank::Comparison),
                 _ => None,
             },
             Lit::Aggregate(aggregate) => {
-                aggregate.shared_vars().iter().all(|it| self.is_bound(*it)).then_some(6)
+                let is_ready = aggregate.shared_vars().iter().all(|it| self.is_bound(*it));
+                is_ready.then_some(Rank::Aggregate)
             }
             Lit::Atom { atom, store } => {
-                let open: SmallVec<[usize; 8]> =
-                    (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
+                let open = self.open_columns(atom);
+                let Some(&first) = open.first() else { return Some(Rank::Test) };
                 let private = open.iter().all(|&it| self.is_private(atom.args[it], others));
-                if open.is_empty() {
-                    Some(1)
-                } else if atom.negated {
-                    private.then_some(2)
-                } else if private && self.row_of(atom, *store, open[0], others, true).is_some() {
-                    Some(2)
-                } else if self.is_fetch(atom, *store, &open) {
-                    Some(FETCH)
+                if atom.negated {
+                    private.then_some(Rank::Existence)
+                } else if private && self.row_of(atom, *store, first, Some(others)).is_some() {
+                    Some(Rank::Existence)
                 } else {
-                    None
+                    self.is_fetch(atom, *store, &open).then_some(Rank::Fetch)
                 }
             }
         }
     }
 
-    pub(super) fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
+    /// The columns of an atom without a value yet.
+    fn open_columns(&self, atom: &Atom) -> SmallVec<[usize; 8]> {
+        (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect()
+    }
+
+    /// Whether an atom gives the value of a function, with only the value's column open.
+    fn is_fetch(&mut self, atom: &Atom, store: Option<StoreId>, open: &[usize]) -> bool {
         store.is_none()
             && open.len() == 1
             && open[0] + 1 == atom.args.len()
@@ -82,7 +86,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 if self.is_bound(*a) && self.is_bound(*b) {
                     let (lhs, rhs) = (a.0 as Reg, b.0 as Reg);
                     self.emit(Op::Compare { op: Comparison::Eq, lhs, rhs });
-                    return Ok(chance::EQUAL);
+                    return Ok(chance::REPEATED);
                 }
                 let (from, to) = if self.is_bound(*a) { (a, b) } else { (b, a) };
                 let expr = self.expr(&Expr::Var(*from))?;
@@ -113,7 +117,7 @@ impl<'p, W: Word> Planner<'p, W> {
             }
             _ => self.emit(Op::CompareExpr { op: compare.op, lhs, rhs }),
         };
-        Ok(if compare.op == Comparison::Ne { chance::NOT_EQUAL } else { chance::ORDERED })
+        Ok(if compare.op == Comparison::Ne { chance::NOT_EQUAL } else { chance::COMPARED })
     }
 
     pub(super) fn emit_test(
@@ -123,8 +127,7 @@ impl<'p, W: Word> Planner<'p, W> {
         others: Others<'_, '_>,
     ) -> Result<f64, PlanError> {
         let negated = atom.negated;
-        let open: Vec<usize> =
-            (0..atom.args.len()).filter(|&it| !self.is_ready(atom.args[it])).collect();
+        let open = self.open_columns(atom);
         let is_fetch = self.is_fetch(atom, store, &open);
         if !negated && is_fetch && !self.is_private(atom.args[open[0]], others) {
             let fun = self.function_address(atom)?;
@@ -136,68 +139,67 @@ impl<'p, W: Word> Planner<'p, W> {
             return Ok(1.0);
         }
         let chance = if negated { chance::NEGATED } else { chance::ATOM };
-        if open.is_empty() && store.is_none() {
-            if self.is_function(atom.rel) {
-                let fun = self.function_address(atom)?;
-                let value = self.reg(atom.args[atom.args.len() - 1])?;
-                self.emit(Op::TestFun { fun, value, negated });
-                return Ok(chance);
-            }
-            if atom.args.is_empty() {
-                return self.emit_proposition(atom).map(|()| chance);
-            }
-            let last = atom.args.len() - 1;
-            let bit = self.reg(atom.args[last])?;
-            let dense = match &self.layout.stores[usize::from(atom.rel.0)] {
-                Store::Dense(dense) => Some(dense.clone()),
-                Store::Static => {
-                    let mask = (1 << last) - 1;
-                    self.layout.static_rows(self.program, atom.rel, last, mask)
-                }
-                _ => None,
-            };
-            if let Some(dense) = dense {
-                let row = self.address(&dense, &atom.args[..last])?;
-                self.emit(Op::TestBit { row, bit, negated });
-                return Ok(chance);
-            }
-        }
-        if let Some(&first) = open.first() {
-            if is_fetch {
-                let fun = self.function_address(atom)?;
-                self.emit(Op::TestHas { fun, negated });
-                return Ok(chance);
-            }
-            if let Some(row) = self.row_of(atom, store, first, others, true) {
-                let rows = self.row_list(vec![RowTerm { negated: false, row }]);
-                self.emit(Op::TestAny { rows, negated });
-                return Ok(chance);
-            }
-        }
-        if let Some(list) = self.list_of(atom.rel, store) {
-            let ready: Vec<usize> = (0..atom.args.len()).filter(|it| !open.contains(it)).collect();
-            let order = self.list_order(list, &ready, atom.args.len());
-            let bound =
-                self.reg_list_of(&ready.iter().map(|&it| atom.args[it]).collect::<Vec<_>>())?;
-            self.emit(Op::TestScan { store: list, order, bound, negated });
+        if open.is_empty() && store.is_none() && self.emit_tuple_test(atom)? {
             return Ok(chance);
         }
-        // A projection without a table: search for one solution.
-        let at = self.emit(Op::TestSub { end: 0, negated });
-        let positive = Lit::Atom { atom: Atom { negated: false, ..atom.clone() }, store };
-        let end = self.plan_within(vec![positive], &Goal::Found)?;
-        self.code.ops[at] = Op::TestSub { end, negated };
+        if is_fetch {
+            let fun = self.function_address(atom)?;
+            self.emit(Op::TestHas { fun, negated });
+        } else if let Some(&first) = open.first()
+            && let Some(row) = self.row_of(atom, store, first, Some(others))
+        {
+            let rows = self.row_list(vec![RowTerm { negated: false, row }]);
+            self.emit(Op::TestAny { rows, negated });
+        } else if let Some(list) = self.list_of(atom.rel, store) {
+            let (order, bound) = self.prefix_of(atom, list)?;
+            self.emit(Op::TestScan { store: list, order, bound, negated });
+        } else {
+            // A projection without a table: search for one solution.
+            let at = self.emit(Op::TestSub { end: 0, negated });
+            let positive = Lit::Atom { atom: Atom { negated: false, ..atom.clone() }, store };
+            let end = self.plan_within(vec![positive], &Goal::Found)?;
+            self.code.ops[at] = Op::TestSub { end, negated };
+        }
         Ok(chance)
     }
 
-    pub(super) fn emit_proposition(&mut self, atom: &Atom) -> Result<(), PlanError> {
+    /// Emits the test of an atom whose columns all have values. Returns false, and emits nothing, if its relation is
+    /// stored as a list.
+    fn emit_tuple_test(&mut self, atom: &Atom) -> Result<bool, PlanError> {
+        let negated = atom.negated;
+        let Some((&value, keys)) = atom.args.split_last() else {
+            self.emit_proposition(atom)?;
+            return Ok(true);
+        };
+        if self.is_function(atom.rel) {
+            let fun = self.function_address(atom)?;
+            let value = self.reg(value)?;
+            self.emit(Op::TestFun { fun, value, negated });
+            return Ok(true);
+        }
+        let bit = self.reg(value)?;
+        let dense = match &self.layout.stores[usize::from(atom.rel.0)] {
+            Store::Dense(dense) => Some(dense.clone()),
+            Store::Static => {
+                let mask = (1 << keys.len()) - 1;
+                self.layout.static_rows(self.program, atom.rel, keys.len(), mask)
+            }
+            _ => None,
+        };
+        let Some(dense) = dense else { return Ok(false) };
+        let row = self.address(&dense, keys)?;
+        self.emit(Op::TestBit { row, bit, negated });
+        Ok(true)
+    }
+
+    fn emit_proposition(&mut self, atom: &Atom) -> Result<(), PlanError> {
         let negated = atom.negated;
         if let Store::Dense(dense) = self.layout.stores[usize::from(atom.rel.0)].clone() {
             let row = self.address(&dense, &[])?;
             let bit = self.constant(0)?;
             self.emit(Op::TestBit { row, bit, negated });
         } else {
-            // Known at load: a literal that holds needs no instruction, one that fails a test that always fails.
+            // Known at load: a literal that holds needs no instruction, another one needs a test that always fails.
             let holds = self.layout.known_len(atom.rel) > 0;
             if holds == negated {
                 let (lhs, rhs) = (self.constant(0)?, self.constant(1)?);
@@ -222,8 +224,9 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(if tests.is_empty() { 1.0 } else { chance::AGGREGATE })
     }
 
-    /// The registers for values that come, one for each term, all of which are bound then: a variable that was not bound
-    /// gets its value there. Returns also which of them must have the same value as another register.
+    /// Assigns a register to each incoming value, one for each term: that of the term's variable, which is bound by this,
+    /// or a new one if the term is no unbound variable. Returns the registers, and the pairs of them that must have the
+    /// same value.
     pub(in super::super) fn receive(
         &mut self,
         terms: impl IntoIterator<Item = (Term, Type)>,
@@ -250,8 +253,8 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// Counts by one AND where the body is rows towards its only local variable.
-    pub(super) fn emit_count(
+    /// Emits a count as one AND, if the body is rows towards its only local variable. Returns whether it is.
+    fn emit_count(
         &mut self,
         aggregate: &Aggregate,
         body: &[Lit<'_>],

@@ -40,7 +40,7 @@ impl<'p, W: Word> Planner<'p, W> {
         match lit {
             Lit::Atom { atom, store } => {
                 let col = atom.args.iter().position(|it| *it == Term::Var(var))?;
-                let row = self.row_of(atom, *store, col, others, true)?;
+                let row = self.row_of(atom, *store, col, Some(others))?;
                 Some(RowTerm { negated: atom.negated, row })
             }
             Lit::Compare(compare) if compare.op == Comparison::Ne => {
@@ -59,15 +59,14 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    /// The row of an atom towards one of its columns. With `exact`, other columns must be bound or private to
-    /// the atom; without, they may be anything, and the row is a superset.
+    /// The row of an atom towards one of its columns. With the `others` of the body, the atom's other columns must be
+    /// bound or private to it; without, they may be anything, and the row is a superset.
     pub(super) fn row_of(
         &mut self,
         atom: &Atom,
         store: Option<StoreId>,
         col: usize,
-        others: Others<'_, '_>,
-        exact: bool,
+        others: Option<Others<'_, '_>>,
     ) -> Option<RowSource> {
         if store.is_some() || self.is_ready(atom.args[col]) {
             return None;
@@ -76,7 +75,7 @@ impl<'p, W: Word> Planner<'p, W> {
         for at in (0..atom.args.len()).filter(|&it| it != col) {
             if self.is_ready(atom.args[at]) {
                 ready.push(at);
-            } else if exact && !self.is_private(atom.args[at], others) {
+            } else if others.is_some_and(|it| !self.is_private(atom.args[at], it)) {
                 return None;
             }
         }
@@ -97,7 +96,7 @@ impl<'p, W: Word> Planner<'p, W> {
                     return Some(RowSource::At(Address::alone(dense.space, base)));
                 }
                 let usable = dense.space == Space::Maintained && self.may_index && col == 0;
-                if usable && ready.contains(&last) && (!exact || ready.len() == 1) {
+                if usable && ready.contains(&last) && (others.is_none() || ready.len() == 1) {
                     let base = self.layout.index(self.program, atom.rel)?;
                     return Some(RowSource::At(one_key(Space::Maintained, base, atom.args[last])));
                 }

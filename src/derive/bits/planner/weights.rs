@@ -6,10 +6,12 @@
 
 /// Chances that a test holds, by its kind.
 pub(super) mod chance {
-    pub(in super::super) const EQUAL: f64 = 0.3;
+    /// A variable has the same value at two places of an atom.
+    pub(in super::super) const REPEATED: f64 = 0.3;
+    /// `!=`.
     pub(in super::super) const NOT_EQUAL: f64 = 0.9;
-    /// `<`, `<=`, `>`, `>=`, and an `=` that a rule writes: `EQUAL` is for a variable that is repeated in an atom.
-    pub(in super::super) const ORDERED: f64 = 0.4;
+    /// `=`, `<`, `<=`, `>` or `>=`.
+    pub(in super::super) const COMPARED: f64 = 0.4;
     /// A positive atom with values for all its columns.
     pub(in super::super) const ATOM: f64 = 0.3;
     /// The same, negated; or a negated row that is taken out of a loop's row.
@@ -20,9 +22,9 @@ pub(super) mod chance {
     pub(in super::super) const EXISTS: f64 = 0.5;
 }
 
-/// Expected number of rows of a relation that the engine hands over: not none, whatever it will be.
+/// Expected number of rows of a relation that the engine supplies, which may be any number.
 pub(in super::super) const HANDED_OVER: f64 = 8.0;
-/// Maximum number of members of a domain that an attribute is expected to be stated of.
+/// Maximum expected number of members of a domain that have a value of an attribute.
 pub(in super::super) const MOST_MEMBERS_STATED: f64 = 8.0;
 /// Expected number of pieces that have a value of an attribute.
 pub(in super::super) const VALUES: f64 = 30.0;

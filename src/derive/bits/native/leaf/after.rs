@@ -28,7 +28,7 @@ const SOLUTIONS: usize = 2;
 pub(in super::super) struct Solving {
     /// Its number in the code.
     code: u32,
-    /// Whether a solution does what this code does not.
+    /// Whether a solution does more than the code here can, see [`super::Wanted::does_more`].
     gives_up: bool,
     writes: Vec<Write>,
     spawning: Option<Spawning>,
@@ -71,11 +71,6 @@ fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
         EffectCode::Remove { entity } => Some((What::Everything, *entity, None)),
         _ => None,
     }
-}
-
-/// Whether an effect writes facts.
-pub(super) fn is_write(effect: &EffectCode) -> bool {
-    write_of(effect).is_some()
 }
 
 /// The registers of the entities that a solution of a reaction creates, in their order.
@@ -148,30 +143,20 @@ impl<W: Word> Lower<'_, '_, W> {
         let mut spawning = None;
         let gives_up = self.leaf().shared.does_more[plan.code as usize];
         if !gives_up {
-            let none = self.b.ins().iconst(I64, 0);
             for (what, entity, value) in code.effects.iter().filter_map(write_of) {
                 if let What::Attribute(attr) = what
                     && !self.leaf().changes.contains_key(&attr)
                 {
                     continue; // nothing that is counted depends on it
                 }
-                let mut variable = || self.b.declare_var(I64);
-                let found = variable();
-                let entities = std::array::from_fn(|_| variable());
-                let values = std::array::from_fn(|_| variable());
-                for it in [found].into_iter().chain(entities).chain(values) {
-                    self.b.def_var(it, none);
-                }
+                let found = self.zeroed();
+                let [entities, values] =
+                    std::array::from_fn(|_| std::array::from_fn(|_| self.zeroed()));
                 writes.push(Write { what, entity, value, found, entities, values });
             }
             if spawned(code).next().is_some() {
-                let mut variable = || self.b.declare_var(I64);
-                let is_found = variable();
-                let named: Vec<Variable> = code.named.iter().map(|_| variable()).collect();
-                for &it in [is_found].iter().chain(&named) {
-                    self.b.def_var(it, none);
-                }
-                spawning = Some(Spawning { is_found, named });
+                let named = code.named.iter().map(|_| self.zeroed()).collect();
+                spawning = Some(Spawning { is_found: self.zeroed(), named });
             }
             if writes.is_empty() && spawning.is_none() {
                 return writes;
@@ -248,20 +233,19 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Adds what a solution writes.
     fn add_writes(&mut self, writes: &[Write], named: &[(Reg, Value)]) {
-        // If effects of different solutions might write the same facts, their order would matter: one solution is all
-        // that is taken then.
-        let is_any_order = writes.len() == 1 || {
-            let attrs: Vec<What> = writes.iter().map(|it| it.what).collect();
-            let is_new = |(at, it): (usize, &What)| !attrs[..at].contains(it);
-            !attrs.contains(&What::Everything) && attrs.iter().enumerate().all(is_new)
-        };
+        // If effects of different solutions might write the same facts, their order would matter, so only one solution is
+        // taken.
+        let attrs: Vec<What> = writes.iter().map(|it| it.what).collect();
+        let is_new = |(at, it): (usize, &What)| !attrs[..at].contains(it);
+        let may_reorder = writes.len() == 1
+            || !attrs.contains(&What::Everything) && attrs.iter().enumerate().all(is_new);
         for write in writes {
             let entity = self.value_of(write.entity, named);
             let value = match write.value {
                 Some(it) => self.value_of(it, named),
                 None => self.b.ins().iconst(I64, NONE),
             };
-            self.add_write(write, [entity, value], if is_any_order { SOLUTIONS } else { 1 });
+            self.add_write(write, [entity, value], if may_reorder { SOLUTIONS } else { 1 });
         }
     }
 
@@ -379,6 +363,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
+    /// The functions of the attributes that a write concerns.
     fn changes_of(&mut self, what: What) -> Vec<FuncRef> {
         let schema = &self.c.program.schema;
         let of_entities = |attr: &AttrId| schema.owners(*attr).is_none();
@@ -406,9 +391,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function that counts the rows; 0 if the game is over.
     pub(super) fn count_leaves(&mut self, leaves: &Leaves) {
         let mut derived = Vec::new();
-        let all: Variable = self.b.declare_var(I64);
-        let none = self.b.ins().iconst(I64, 0);
-        self.b.def_var(all, none);
+        let all = self.zeroed();
         let end = self.b.create_block();
         if let Some(over) = self.some_row(leaves.over, &mut derived) {
             self.leave_if(over, end);
@@ -441,6 +424,7 @@ impl<W: Word> Lower<'_, '_, W> {
         Some(self.any(&row))
     }
 
+    /// Adds the number of a relation's rows to `all`.
     fn count_rows(&mut self, dense: &Dense, all: Variable) {
         let Some(support) = dense.support else {
             let row = self.row_at(dense.space, alone(dense.base));
@@ -450,7 +434,7 @@ impl<W: Word> Lower<'_, '_, W> {
         };
         let support = self.row_at(dense.space, alone(support));
         let members = self.load_row(support);
-        let stride = dense.strides[0];
+        let stride = dense.stride();
         self.members(&members, |it, member| {
             let first = it.block_row(dense.space, dense.base, stride, member);
             if stride <= UNROLLED {
@@ -466,7 +450,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     fn add_row(&mut self, first: Value, at: u32, all: Variable) {
-        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+        let address = self.row_behind(first, at);
         let row = self.load_row(address);
         self.add_members(&row, all);
     }

@@ -8,6 +8,7 @@ use cranelift_frontend::Variable;
 use super::super::super::code::Space;
 use super::super::super::compile::Maintained;
 use super::super::super::layout::{Dense, Store};
+use super::super::super::live::keys_of;
 use super::super::super::machine::{Demanded, KeptId};
 use super::super::super::word::Word;
 use super::super::call::Context;
@@ -37,7 +38,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Emits code that derives a block anew. If its rows have changed, it stores and reports them.
+    /// Emits code that derives a block anew and, if its rows have changed, stores and reports them.
     fn derive_block(&mut self, kept: &Maintained, block: Value) {
         let index_rows = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
         self.ensure_room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
@@ -64,18 +65,16 @@ impl<W: Word> Lower<'_, '_, W> {
         };
         let (differ, changed) = self.changes(&old, &new);
         self.when(changed, |it| {
-            for (at, (old, differ)) in (0i64..).zip(old.iter().zip(&differ)) {
-                let address = it.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
+            for (at, (old, differ)) in (0..).zip(old.iter().zip(&differ)) {
+                let address = it.row_behind(first, at);
                 it.save_row(address, old, differ);
             }
             if is_held {
-                (0..).zip(&new).for_each(|(at, row)| it.put_row(first, at, row));
+                it.put_rows(first, &new);
                 let all = it.union(&new);
                 let some = it.any(&all);
-                let with = it.either(&without, &one);
-                let new_support: Row = (without.iter().zip(&with))
-                    .map(|(without, with)| it.b.ins().select(some, *with, *without))
-                    .collect();
+                let own = it.only_if(some, &one);
+                let new_support = it.either(&without, &own);
                 it.store_row(support, &new_support);
             }
             let new_support = it.load_row(support);
@@ -85,10 +84,10 @@ impl<W: Word> Lower<'_, '_, W> {
             if !is_by_block {
                 // As in the interpreter: removed tuples are reported while all that is stored of the relation is as it
                 // was, the index included.
-                (0..).zip(&old).for_each(|(at, row)| it.put_row(first, at, row));
+                it.put_rows(first, &old);
                 it.store_row(support, &old_support);
                 it.notify_of_rows(kept, block, [&old, &new]);
-                (0..).zip(&new).for_each(|(at, row)| it.put_row(first, at, row));
+                it.put_rows(first, &new);
                 it.store_row(support, &new_support);
             }
             if let Some(index) = kept.index {
@@ -117,18 +116,16 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Emits code that reports the tuples of a block that are in `rows[0]` and not in `rows[1]`.
+    /// Emits code that notifies readers of the tuples of a block that are in `rows[0]` and not in `rows[1]`.
     fn notify_of_rows(&mut self, kept: &Maintained, block: Value, rows: [&[Row]; 2]) {
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
         for (at, (row, other)) in rows[0].iter().zip(rows[1]).enumerate() {
             let only = self.without(row, other);
-            let keys = keys_within(dense, at);
+            let keys = keys_of(dense, at);
             self.members(&only, |it, member| {
-                let keys = keys.iter().map(|key| it.b.ins().iconst(I64, *key));
-                let tuple: Vec<Value> = std::iter::once(block)
-                    .chain(keys.collect::<Vec<_>>())
-                    .chain([member])
-                    .collect();
+                let mut tuple = vec![block];
+                tuple.extend(keys.iter().skip(1).map(|key| it.b.ins().iconst(I64, *key)));
+                tuple.push(member);
                 it.notify(kept.rel, &tuple, Notified::ExceptOfBlocks);
             });
         }
@@ -142,8 +139,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.when(n, |it| {
             let zero = it.b.ins().iconst(I64, 0);
             it.store_number(all, start * WORD, zero);
-            let at: Variable = it.b.declare_var(I64);
-            it.b.def_var(at, zero);
+            let at = it.zeroed();
             let [body, end] = std::array::from_fn(|_| it.b.create_block());
             it.b.ins().jump(body, &[]);
             it.b.switch_to_block(body);
@@ -162,7 +158,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Emits code that derives whether a tuple holds. If that has changed, it stores and reports it.
+    /// Emits code that derives whether a tuple holds and, if that has changed, stores and reports it.
     fn check_tuple(&mut self, kept: &Maintained, dense: &Dense, tuple: &[Value]) {
         // One word each for the tuple's row, the support and the index.
         self.ensure_room(3);
@@ -200,45 +196,33 @@ impl<W: Word> Lower<'_, '_, W> {
             it.when(held_before, |it| it.notify(kept.rel, tuple, Notified::All));
             it.save(address, old);
             it.store_word(address, 0, new);
-            if let (Some(support), Some(&first)) = (dense.support, tuple.first()) {
-                it.update_support(dense, support, first);
-            }
-            if let Some(index) = it.c.indexes[usize::from(kept.rel.0)] {
-                let first = tuple.first().copied().unwrap_or(zero);
-                let row = it.b.ins().iadd_imm_s(last, i64::from(index));
-                it.update_index(dense, row, first, last);
+            if let (Some(support), [block, ..]) = (dense.support, tuple) {
+                it.update_block(kept, support, *block, last);
             }
             it.when(holds, |it| it.notify(kept.rel, tuple, Notified::All));
         });
     }
 
-    /// Emits code that sets the bit of a block, a value of the first column, in the support: whether it has members.
-    fn update_support(&mut self, dense: &Dense, support: u32, first: Value) {
-        let any = self.any_in_block(dense, first, None);
+    /// Emits code that sets a block's bits in the support, whether it has any members, and in the index's row of a member,
+    /// whether it has this one.
+    fn update_block(&mut self, kept: &Maintained, support: u32, block: Value, member: Value) {
+        let start = self.block_row(Space::Maintained, kept.base, kept.stride, block);
+        let rows = self.rows_in_block(start, kept.stride);
+        let all = self.union(&rows);
+        let any = self.any(&all);
         let address = self.row_at(Space::Maintained, alone(support));
-        self.put_bit(address, first, any);
-    }
-
-    /// Emits code that sets the bit of a block in the index's row of a last column's value: whether it has that value.
-    fn update_index(&mut self, dense: &Dense, row: Value, first: Value, last: Value) {
-        let any = self.any_in_block(dense, first, Some(last));
-        let address = self.row_of(Space::Maintained, row);
-        self.put_bit(address, first, any);
-    }
-
-    /// A value that is not 0 if the rows of a block have a member, or have the given one.
-    fn any_in_block(&mut self, dense: &Dense, first: Value, member: Option<Value>) -> Value {
-        let stride = dense.stride();
-        let start = self.block_row(Space::Maintained, dense.base, stride, first);
-        let rows = self.rows_in_block(start, stride);
-        let mut all = self.union(&rows);
-        if let Some(member) = member {
+        self.put_bit(address, block, any);
+        if let Some(index) = kept.index {
             let one = self.one_of(member);
-            all = self.both(&all, &one);
+            let has = self.both(&all, &one);
+            let has = self.any(&has);
+            let row = self.b.ins().iadd_imm_s(member, i64::from(index));
+            let address = self.row_of(Space::Maintained, row);
+            self.put_bit(address, block, has);
         }
-        self.any(&all)
     }
 
+    /// Emits code that adds a member to the row at an address if `on` is not 0, and removes it otherwise.
     fn put_bit(&mut self, address: Value, bit: Value, on: Value) {
         let (address, within) = self.word_with(address, bit);
         let old = self.load_word(address, 0);
@@ -268,12 +252,17 @@ impl<W: Word> Lower<'_, '_, W> {
         self.row_of(space, first)
     }
 
+    /// The address of the row that many rows behind the one at an address.
+    pub(super) fn row_behind(&mut self, first: Value, by: u32) -> Value {
+        self.b.ins().iadd_imm_s(first, i64::from(by) << Self::ROW_SHIFT)
+    }
+
     fn rows_in_block(&mut self, first: Value, stride: u32) -> Vec<Row> {
-        let row = |at: i64| {
-            let address = self.b.ins().iadd_imm_s(first, at << Self::ROW_SHIFT);
+        let row = |at| {
+            let address = self.row_behind(first, at);
             self.load_row(address)
         };
-        (0..i64::from(stride)).map(row).collect()
+        (0..stride).map(row).collect()
     }
 
     /// The bits in which the rows of a block differ, and a value that is not 0 if there are any.
@@ -286,15 +275,17 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Loads a row of a block and leaves it empty.
     fn take_row(&mut self, first: Value, at: u32) -> Row {
-        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+        let address = self.row_behind(first, at);
         let row = self.load_row(address);
         self.empty_row(address);
         row
     }
 
-    fn put_row(&mut self, first: Value, at: u32, row: &Row) {
-        let address = self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
-        self.store_row(address, row);
+    fn put_rows(&mut self, first: Value, rows: &[Row]) {
+        for (at, row) in (0..).zip(rows) {
+            let address = self.row_behind(first, at);
+            self.store_row(address, row);
+        }
     }
 
     fn union(&mut self, rows: &[Row]) -> Row {
@@ -310,20 +301,9 @@ impl<W: Word> Lower<'_, '_, W> {
         self.members(used, |it, member| {
             let first = it.block_row(Space::Frame, entry.base, entry.stride, member);
             for at in 0..entry.stride {
-                let address = it.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT);
+                let address = it.row_behind(first, at);
                 it.empty_row(address);
             }
         });
     }
-}
-
-/// The values of the columns between the first and the last, for the row with that number within its block.
-fn keys_within(dense: &Dense, mut at: usize) -> Vec<i64> {
-    let strides = dense.strides.iter().skip(1);
-    let key = |&stride: &u32| {
-        let key = at / stride as usize;
-        at %= stride as usize;
-        key as i64
-    };
-    strides.map(key).collect()
 }

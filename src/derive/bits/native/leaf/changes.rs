@@ -13,8 +13,8 @@ use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
 use crate::rules::{Input, RelId, Role};
 
-/// An upper bound of the number of words that writing an attribute saves for each input that reads it: the value, one
-/// of each of two rows of the inverse, and one of the row of entities that have a value. Never all of them are saved.
+/// Maximum number of words that writing an attribute saves for each input that reads it: the value, one word in each of two
+/// rows of the inverse, and one in the row of entities that have a value.
 const SAVES: u32 = 4;
 
 /// The readers to be notified.
@@ -23,12 +23,12 @@ pub(super) enum Notified {
     All,
     /// Those that depend on the value: the others were notified when the old value was removed.
     OfValue,
-    /// All except those of whole blocks, which are notified of the block.
+    /// All but those whose block is the first column: they are notified of the whole block.
     ExceptOfBlocks,
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Fills the function that writes an attribute. Parameters: entity and new value, which may be none.
+    /// Fills the function that writes an attribute. Parameters: entity and new value, which may be [`NONE`].
     pub(super) fn change(&mut self, attr: AttrId) {
         let [_, entity, new] = self.params();
         let inputs = &self.c.inputs[usize::from(attr.0)];
@@ -66,8 +66,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.end(Self::share_top);
     }
 
-    /// Writes the value of an entity, or of the game if there are no `rows`: these are the row of entities that have a
-    /// value, and the first row of the inverse, if there is one.
+    /// Writes the value of an entity, or of the game if there are no `rows`: the row of entities that have a value, and the
+    /// first row of the inverse, if there is one.
     fn write_value(
         &mut self,
         rel: RelId,
@@ -124,6 +124,7 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
+    /// Writes whether a row of flags has the member; `tuple` is what its readers are notified of.
     fn write_flag(&mut self, rel: RelId, base: u32, member: Value, new: Value, tuple: &[Value]) {
         let address = self.row_at(Space::Maintained, alone(base));
         let (address, within) = self.word_with(address, member);

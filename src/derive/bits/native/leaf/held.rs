@@ -2,13 +2,13 @@
 //!
 //! The block has few rows, so a sweep over them is no loop: the code computes each row, and a mask leaves out those
 //! whose keys are not among the members. Memory has the old rows until the new ones are known to differ. Deliberately
-//! absent: blocks whose rules read what they derive by other means than a chase, which are derived in memory.
+//! absent: blocks whose rules read what they derive other than by a chase, which are derived in memory.
 
 use cranelift_codegen::ir::{InstBuilder, types::I64};
 
 use super::super::super::code::Space;
 use super::super::super::compile::{Compiled, Maintained};
-use super::super::super::machine::{Inst, Near, Noted, Place, Sweep};
+use super::super::super::machine::{Inst, Near, Noted, Place, Sweep, SweepTerm};
 use super::super::super::planner::GIVEN;
 use super::super::super::word::Word;
 use super::super::chase::Ways;
@@ -26,7 +26,7 @@ pub(in super::super) struct Held {
 }
 
 /// Whether a place with this base may be in the relation: the base of a place is a row of its own relation.
-fn has<W: Word>(kept: &Maintained, base: u32) -> bool {
+fn may_be_of<W: Word>(kept: &Maintained, base: u32) -> bool {
     let rows = kept.base..kept.base + kept.stride * W::WIDTH as u32;
     base == kept.support || rows.contains(&base)
 }
@@ -39,15 +39,12 @@ fn is_first_row(at: Place, kept: &Maintained) -> bool {
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Begins to hold the rows of a block, if all code that derives it supports that. Returns whether it does.
+    /// Begins to hold the rows of a block, if all code that derives it supports that. Returns whether they are held.
     pub(super) fn hold(&mut self, kept: &Maintained) -> bool {
         if !can_be_held(self.c, self.ways, kept) {
             return false;
         }
-        let none = self.b.ins().iconst(I64, 0);
-        let empty = Row::from_elem(none, Self::WORDS);
-        let rows: Vec<RowVars> = (0..kept.stride).map(|_| self.declare()).collect();
-        rows.iter().for_each(|it| self.set(it, &empty));
+        let rows = (0..kept.stride).map(|_| self.zeroed_row()).collect();
         self.leaf().held = Some(Held { kept: *kept, rows });
         true
     }
@@ -62,18 +59,15 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn of_held(&mut self, inst: Inst, pc: usize) -> bool {
         let Some(Held { kept, .. }) = self.leaf().held else { return false };
         match inst {
-            Inst::GrowK1 { base: row, skip, .. } if row == kept.base => {
+            Inst::GrowK1 { base, .. } if base != kept.base => return false,
+            Inst::GrowK { at, .. } if !is_first_row(at, &kept) => return false,
+            Inst::GrowK1 { skip, .. } | Inst::GrowK { skip, .. } => {
                 self.some(pc, skip);
                 let acc = self.acc();
                 self.grow_held(0, &acc);
             }
             // The support is set when the rows are stored (`derive_block`).
-            Inst::NoteK { base: row, .. } if row == kept.support => {}
-            Inst::GrowK { at, skip } if is_first_row(at, &kept) => {
-                self.some(pc, skip);
-                let acc = self.acc();
-                self.grow_held(0, &acc);
-            }
+            Inst::NoteK { base, .. } if base == kept.support => {}
             Inst::Sweep { sweep, slot } => {
                 let sweep = &self.c.machine.sweeps[sweep as usize];
                 if sweep.frame || !is_first_row(sweep.row, &kept) {
@@ -95,7 +89,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.set(&row, &new);
     }
 
-    /// Sweeps into the first row, in a loop over the members; or, without a loop, into the rows whose keys they are.
+    /// Sweeps into the first row, in a loop over the members; or without a loop, into the rows whose keys are members.
     fn sweep_held(&mut self, sweep: &Sweep, members: &Row) {
         let fixed = self.acc();
         if sweep.stride == 0 {
@@ -174,8 +168,8 @@ fn fits<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained, inst: Inst)
         Inst::LoadK1(Near { base, .. })
         | Inst::AndK1(Near { base, .. })
         | Inst::DropK1(Near { base, .. })
-        | Inst::InK1 { base, .. } => !has::<W>(kept, base),
-        Inst::LoadK(at) | Inst::AndK(at) | Inst::DropK(at) => !has::<W>(kept, at.base),
+        | Inst::InK1 { base, .. } => !may_be_of::<W>(kept, base),
+        Inst::LoadK(at) | Inst::AndK(at) | Inst::DropK(at) => !may_be_of::<W>(kept, at.base),
         Inst::GrowK1 { base, key, support, bit, .. } => {
             kept.stride == 1
                 && base == kept.base
@@ -187,19 +181,20 @@ fn fits<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained, inst: Inst)
         Inst::NoteK { base, bit } => base == kept.support && is_given(bit),
         Inst::Sweep { sweep, .. } => {
             let sweep = &c.machine.sweeps[sweep as usize];
-            let terms = sweep.terms.iter().chain(sweep.tests.iter().flatten());
-            let reads_it = terms
-                .into_iter()
-                .any(|it| it.space == Space::Maintained && has::<W>(kept, it.place.base));
+            let is_of_block = |it: &SweepTerm| {
+                it.space == Space::Maintained && may_be_of::<W>(kept, it.place.base)
+            };
             let notes = match sweep.support {
                 None => true,
                 Some((row, Noted::Register(bit))) => row == kept.support && is_given(bit),
                 Some((_, Noted::Members)) => false,
             };
-            let is_along = sweep.stride == 1 && kept.stride > 1 || sweep.stride == 0;
+            // With two keys the sweep could be over the second alone: rows of its terms end before those of the block.
+            let has_one_key = c.program.relation(kept.rel).columns.len() == 3;
+            let is_along = sweep.stride == 1 && has_one_key || sweep.stride == 0;
             sweep.tests.is_none()
                 && !sweep.frame
-                && !reads_it
+                && !sweep.terms.iter().any(is_of_block)
                 && notes
                 && is_along
                 && is_first_row(sweep.row, kept)

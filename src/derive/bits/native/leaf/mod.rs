@@ -7,10 +7,11 @@
 //! at all. In a ply above the last ([`Ply::Above`]) more relations are updated, nothing is counted, and the
 //! writes stay until they are taken back.
 //!
-//! Deliberately absent: programs that need fixpoints or rows supplied by the engine for the count, or aggregates after
-//! each action, whose actions the caller takes; and single actions whose reactions do more than write facts and create
-//! the entities of one solution, that come to an aggregate or would add a tuple to a list, or that exceed a limit,
-//! which bail out.
+//! Deliberately absent, so that the caller takes the actions:
+//! * programs whose count needs fixpoints or rows that the engine supplies, or aggregates after each action
+//!   (`wanted` finds these);
+//! * single actions, whose functions bail out: their reactions do more than write facts and create the entities of one
+//!   solution, or the code meets an aggregate, adds a tuple to a list, or exceeds a limit.
 
 mod after;
 mod catch_up;
@@ -49,12 +50,12 @@ use wanted::Wanted;
 /// action has then taken all writes back; the functions that it calls leave that to it.
 pub(super) const BAILED: i64 = 3;
 
-/// Maximum number of suspects of one relation after a batch of reactions: tuples that may have changed, so that it must
-/// be derived anew whether they hold.
+/// Maximum number of suspects of one relation after a batch of reactions: tuples that may have changed, so that they must
+/// be checked again.
 const SUSPECTS: u64 = 48;
 
-/// Maximum number of rows of a block for which code is unrolled. A program that maintains a relation with larger blocks
-/// gets no code here.
+/// Maximum number of rows of a block for which code is unrolled. A program whose count reads a maintained relation with
+/// larger blocks gets no code.
 pub(super) const UNROLLED: u32 = 16;
 
 /// The ply that functions are made for.
@@ -129,7 +130,7 @@ pub(super) struct LeafState {
     context: Value,
     /// Where the next word is saved. It is in the context while another function runs.
     top: Variable,
-    /// The block that gives up.
+    /// The block to go to in order to give up.
     bail: Block,
     /// By attribute, the function that writes it.
     changes: HashMap<AttrId, FuncRef>,
@@ -177,17 +178,19 @@ impl<'c, W: Word> Maker<'c, W> {
                 suspect_words += 1 + SUSPECTS as usize * arity;
             }
         }
-        let catch_up = declare(&mut module, "catch_up");
-        let of = |&attr: &AttrId| Ok((attr, declare(&mut module, &format!("write{}", attr.0))?));
-        let changes: Result<_, String> = attrs.iter().map(of).collect();
+        let catch_up = declare(&mut module, "catch_up")?;
+        let mut changes = Vec::new();
+        for attr in attrs {
+            changes.push((attr, declare(&mut module, &format!("write{}", attr.0))?));
+        }
         Ok(Self {
             c,
             ways,
             shared: Arc::new(Shared { kept, does_more, suspects, suspect_words, tables }),
             kept_ids,
             functions: FunctionBuilderContext::new(),
-            changes: changes?,
-            catch_up: catch_up?,
+            changes,
+            catch_up,
             count: None,
             module,
         })
@@ -259,7 +262,8 @@ impl<'c, W: Word> Maker<'c, W> {
             solving: None,
             held: None,
         });
-        // Running out of the budget means giving up.
+        // Running out of the budget means giving up. The block that is being derived then stays empty, as in the
+        // interpreter: from here on `World::check` fails, until all rows are derived anew.
         lower.halted = bail;
         lower.take_context();
         body(&mut lower);
@@ -312,8 +316,8 @@ impl<W: Word> Lower<'_, '_, W> {
         self.store_number(context, field, value);
     }
 
-    /// Ends a function: it reaches its end here, gives up, or meets an index out of range. `last` is done
-    /// before it returns.
+    /// Ends a function: it has reached its end here, or comes from where it gives up or meets an index out of range. In
+    /// each case `last` is done before it returns.
     fn end(&mut self, last: fn(&mut Self)) {
         self.end_by(last, last);
     }
@@ -340,14 +344,13 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Inlines a stretch here, which continues at these blocks.
+    /// Inlines a stretch here. It goes on at `halted` at its end, and at `found` at a solution.
     fn inline(&mut self, start: u32, [halted, found]: [Block; 2]) {
-        let (targets, _) = super::flow::targets(&self.c.machine, start);
         let outer = std::mem::take(&mut self.blocks);
         let mut members = super::flow::members(&self.c.machine, start);
         members.extend(self.members.iter().copied());
         let members = std::mem::replace(&mut self.members, members);
-        self.create_blocks(&targets);
+        self.create_blocks(&super::flow::targets(&self.c.machine, start).jumps);
         self.stretch(start as usize, [halted, found]);
         (self.blocks, self.members) = (outer, members);
         self.left = false;
@@ -405,7 +408,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 let fails = self.target(pc + usize::from(skip));
                 self.test_list(scan, negated, fails);
             }
-            // What only the interpreter carries out; a list of the session would have a tuple.
+            // Only the interpreter carries these out, and lists of the session have to stay empty.
             Inst::EmitTuple { .. }
             | Inst::Value { .. }
             | Inst::Collect { .. }

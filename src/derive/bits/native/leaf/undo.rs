@@ -4,12 +4,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::super::word::Word;
-use super::super::call::Context;
+use super::super::call::{Context, SAVED_BYTES};
 use super::super::lower::{Lower, WORD};
 use super::super::rows::Row;
-
-/// Bytes of a saved word with its address.
-const SAVED: i64 = 16;
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Loads the place of the next saved word from the context.
@@ -30,7 +27,7 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn ensure_room(&mut self, words: u32) {
         let top = self.leaf().top;
         let (top, end) = (self.b.use_var(top), self.shared(Context::UNDO_END));
-        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED);
+        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED_BYTES);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, end);
         let bail = self.leaf().bail;
         self.unless(enough, bail);
@@ -39,7 +36,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Saves the old value of a word.
     pub(super) fn save(&mut self, address: Value, old: Value) {
         let top = self.put_saved(address, old);
-        let above = self.b.ins().iadd_imm_s(top, SAVED);
+        let above = self.b.ins().iadd_imm_s(top, SAVED_BYTES);
         let top = self.leaf().top;
         self.b.def_var(top, above);
     }
@@ -50,7 +47,7 @@ impl<W: Word> Lower<'_, '_, W> {
         for (at, (&word, &differs)) in (0i64..).zip(old.iter().zip(differ)) {
             let address = self.b.ins().iadd_imm_s(address, at * i64::from(WORD));
             let top = self.put_saved(address, word);
-            let above = self.b.ins().iadd_imm_s(top, SAVED);
+            let above = self.b.ins().iadd_imm_s(top, SAVED_BYTES);
             let above = self.b.ins().select(differs, above, top);
             let top = self.leaf().top;
             self.b.def_var(top, above);
@@ -77,7 +74,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.ins().brif(more, turn, &[], end, &[]);
         self.b.switch_to_block(turn);
         let at = self.b.use_var(top);
-        let at = self.b.ins().iadd_imm_s(at, -SAVED);
+        let at = self.b.ins().iadd_imm_s(at, -SAVED_BYTES);
         self.b.def_var(top, at);
         let (address, old) = (self.load_number(at, 0), self.load_number(at, WORD));
         self.store_number(address, 0, old);

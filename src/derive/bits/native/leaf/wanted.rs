@@ -4,12 +4,12 @@ use super::super::super::code::{EffectCode, ReactionCode};
 use super::super::super::compile::{Compiled, Mode};
 use super::super::super::layout::Store;
 use super::super::super::machine::{Inst, KeptId};
+use super::super::super::planner::owner_place;
 use super::super::super::word::Word;
 use super::super::flow;
-use super::after::{is_write, written};
+use super::after::written;
 use super::scans::Tables;
 use super::{Ply, UNROLLED};
-use crate::derive::budget::owner_span;
 use crate::derive::leaves::Leaves;
 use crate::facts::{AttrId, NEXT_ENTITY};
 use crate::rules::{Input, RelId, Role, relations_of};
@@ -20,8 +20,8 @@ pub(super) struct Wanted {
     pub(super) attrs: Vec<AttrId>,
     /// The relations that are kept up to date, in their order.
     pub(super) kept_ids: Vec<KeptId>,
-    /// By reaction, by its number in the code: whether a solution of it does more than write facts and create
-    /// entities. Actions with such a solution are taken.
+    /// By reaction, as numbered in the code, whether a solution of it does more than write facts and create entities.
+    /// Actions with such a solution are taken.
     pub(super) does_more: Vec<bool>,
 }
 
@@ -35,34 +35,21 @@ impl Wanted {
     ) -> Result<Self, String> {
         let straight = |start: u32| check_straight(c, tables, start);
         let reads = reads(c, leaves, ply);
-        let is_read = |rel: RelId| reads[usize::from(rel.0)];
-        let name = |rel: RelId| &c.program.relation(rel).name;
         let mut kept_ids = Vec::new();
         for (kept_id, kept) in (0..).zip(&c.maintained) {
-            if !is_read(kept.rel) {
+            if !reads[usize::from(kept.rel.0)] {
                 continue;
             }
             if kept.stride > UNROLLED {
-                return Err(format!("{} has blocks of too many rows", name(kept.rel)));
+                return Err(format!("{} has blocks of too many rows", name(c, kept.rel)));
             }
             kept.again.map_or(Ok(()), straight)?;
             straight(kept.derive)?;
             kept_ids.push(kept_id);
         }
-        for (at, mode) in c.modes.iter().enumerate() {
-            let rel = RelId(at as u16);
-            if !is_read(rel) {
-                continue;
-            }
-            match (mode, &c.stores[at]) {
-                (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
-                // Lists of the session are empty here: code that would add a tuple to one gives up instead, as it does
-                // where it comes to an instruction that only the interpreter carries out.
-                (Mode::Scratch { .. }, Store::Dense(_) | Store::Sparse(_)) => {}
-                _ => return Err(format!("{} is derived by a fixpoint", name(rel))),
-            }
-            if let Role::Given(_) = c.program.relation(rel).role {
-                return Err(format!("{} is supplied by the engine", name(rel)));
+        for (rel, is_read) in (0..).map(RelId).zip(&reads) {
+            if *is_read {
+                check_mode(c, rel)?;
             }
         }
         // No entity that code creates is noted in the counter of ids.
@@ -70,18 +57,20 @@ impl Wanted {
         let is_more = |it: &EffectCode| match it {
             EffectCode::Spawn { .. } => reads_ids,
             EffectCode::Raise { event, .. } => !leaves.idle[usize::from(event.0)],
-            effect => !is_write(effect),
+            EffectCode::Write { .. } | EffectCode::Remove { .. } => false,
+            _ => true,
         };
         let of = |it: &ReactionCode| it.effects.iter().any(is_more);
         let does_more: Vec<bool> = c.code.effects.iter().map(of).collect();
         let attrs = attrs(c, leaves, &reads, &does_more)?;
         for &attr in &attrs {
             for &(rel, _) in &c.inputs[usize::from(attr.0)] {
-                readers(c, rel).try_for_each(straight)?;
+                c.readers[usize::from(rel.0)].stretches().try_for_each(straight)?;
             }
         }
         for &kept_id in &kept_ids {
-            readers(c, c.maintained[usize::from(kept_id)].rel).try_for_each(straight)?;
+            let rel = c.maintained[usize::from(kept_id)].rel;
+            c.readers[usize::from(rel.0)].stretches().try_for_each(straight)?;
         }
         for rel in asked_for(leaves) {
             match c.stores[usize::from(rel.0)] {
@@ -89,10 +78,30 @@ impl Wanted {
                 // One that is known to be empty.
                 Store::Static
                     if c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0) => {}
-                _ => return Err(format!("{} is not kept as rows", name(rel))),
+                _ => return Err(format!("{} is not kept as rows", name(c, rel))),
             }
         }
         Ok(Self { attrs, kept_ids, does_more })
+    }
+}
+
+fn name<W>(c: &Compiled<W>, rel: RelId) -> &str {
+    &c.program.relation(rel).name
+}
+
+/// Checks that code can derive a relation, or need not.
+fn check_mode<W>(c: &Compiled<W>, rel: RelId) -> Result<(), String> {
+    let at = usize::from(rel.0);
+    match (&c.modes[at], &c.stores[at]) {
+        (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
+        // Lists of the session are empty here: code that would add a tuple to one gives up instead, as it does where it
+        // comes to an instruction that only the interpreter carries out.
+        (Mode::Scratch { .. }, Store::Dense(_) | Store::Sparse(_)) => {}
+        _ => return Err(format!("{} is derived by a fixpoint", name(c, rel))),
+    }
+    match c.program.relation(rel).role {
+        Role::Given(_) => Err(format!("{} is supplied by the engine", name(c, rel))),
+        _ => Ok(()),
     }
 }
 
@@ -102,8 +111,8 @@ fn asked_for(leaves: &Leaves) -> impl Iterator<Item = RelId> {
     counted.chain(leaves.odd.iter().copied()).chain([leaves.over])
 }
 
-/// The relations that the count, and reactions after the first batch, depend on; above the last ply, those of the first
-/// batch as well, since actions follow.
+/// By relation, whether the count or a reaction after the first batch depends on it; above the last ply, also whether one of
+/// the first batch does, since actions follow.
 fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
     let mut open: Vec<RelId> = asked_for(leaves).collect();
     let skipped = match ply {
@@ -149,17 +158,11 @@ fn attrs<W: Word>(
     for attr in &found {
         for &(rel, _) in &c.inputs[usize::from(attr.0)] {
             if let Role::Input(Input::List(..)) = c.program.relation(rel).role {
-                return Err(format!("{} is a list of values", c.program.relation(rel).name));
+                return Err(format!("{} is a list of values", name(c, rel)));
             }
         }
     }
     Ok(found)
-}
-
-/// The stretches that notify the readers of a relation.
-fn readers<W: Word>(c: &Compiled<W>, rel: RelId) -> impl Iterator<Item = u32> {
-    let readers = &c.readers[usize::from(rel.0)];
-    readers.once.into_iter().chain(readers.each)
 }
 
 /// Checks that code can be made for a stretch that runs for most actions: it has no instruction that only the
@@ -181,7 +184,6 @@ fn check_straight<W: Word>(c: &Compiled<W>, tables: &Tables, start: u32) -> Resu
         return Ok(());
     };
     let inst = c.machine.insts[at];
-    let span = owner_span(&c.program, c.machine.owner[at] as usize);
-    let place = span.map_or_else(|| "the program".into(), |it| c.program.place(it));
+    let place = owner_place(&c.program, c.machine.owner[at]);
     Err(format!("{place}: only the interpreter carries out {inst:?}"))
 }
