@@ -126,7 +126,7 @@ pub mod testing;
 pub mod types;
 
 /// The layers of the engine, for the tests, benchmarks and the binary of this package: they change without notice.
-/// Built with `--cfg front_door` the crate does without, so that lints see what the others see.
+/// `--cfg front_door` leaves them out, so that lints see only what is public.
 #[doc(hidden)]
 #[cfg(not(front_door))]
 pub mod internals {

@@ -16,7 +16,7 @@ use crate::presets::{AddError, CatalogueError, LoadError, SetError, StartError};
 
 /// Whatever can go wrong between loading rules and reading a save, for programs that only pass it on.
 ///
-/// Each kind has its sentence, which names the cause and the fix; match on it to tell them apart.
+/// The message names the cause and the fix; match on the kind to tell them apart.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -41,10 +41,10 @@ pub enum Error {
     /// Presets that cannot be changed so in the middle of a game.
     #[error("{0}")]
     Presets(Box<SetError>),
-    /// A question that names what there is not.
+    /// A question that names something unknown.
     #[error("{0}")]
     Question(Box<QuestionError>),
-    /// Rules that take more than an evaluator gives.
+    /// Rules that exceed the budget of an evaluator.
     #[error("{0}")]
     Exhausted(Box<Exhausted>),
     /// A game that cannot be saved.

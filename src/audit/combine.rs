@@ -8,6 +8,8 @@
 //! saved and taken back like moves. The moves played depend only on the number of the combination. Deliberately
 //! absent: whether the moves are correct (vectors and golden games test that).
 
+use std::collections::BTreeMap;
+
 use crate::game::Game;
 use crate::moves::{Decision, LegalityMode, Move, goes_on, is_played_out, legal_moves_by};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
@@ -20,13 +22,14 @@ const GAME: &str = "chess";
 /// Odd-numbered combinations on that game start from this busy position; others from the start.
 const BUSY: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
-/// The seed for drawing pairs, and their approximate number per family: of presets with files of their own,
-/// and with presets that share files.
-const DRAWN_BY: u64 = 16;
+/// The seed for drawing pairs.
+const PAIRS_SEED: u64 = 16;
+/// Approximate number of drawn pairs per family whose presets have files of their own.
 const DRAWN_ALONE: usize = 40;
+/// Approximate number of drawn pairs per family with a preset that shares files.
 const DRAWN_SHARING: usize = 4;
 /// The seed for drawing triples.
-const TRIPLES_BY: u64 = 3;
+const TRIPLES_SEED: u64 = 3;
 
 /// Some presets with their scopes, and how to test them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,49 +100,42 @@ pub fn shared_pairs(catalogue: &Catalogue, full: bool) -> Sample {
 }
 
 fn pairs_among(catalogue: &Catalogue, full: bool, among: fn(&PresetEntry) -> bool) -> Sample {
-    let (mut found, mut of, mut seed) = (Vec::new(), 0, 0);
+    let mut sample = Sample { seed: (!full).then_some(PAIRS_SEED), ..Sample::default() };
+    let mut seed = 0;
     for game in games(catalogue) {
         let (alone, sharing) = names(catalogue, game, among);
         let scopes = scopes(catalogue, game);
-        let count = scopes.len();
-        let two_of = |names: &[&str]| -> Vec<(String, String)> {
-            let pair = |(at, one): (usize, &&str)| {
-                let (one, rest) = ((*one).to_owned(), names[at + 1..].to_vec());
-                rest.into_iter().map(move |it| (one.clone(), it.to_owned()))
-            };
-            names.iter().enumerate().flat_map(pair).collect()
-        };
-        let with: Vec<(String, String)> = sharing
-            .iter()
-            .flat_map(|one| alone.iter().map(|other| ((*one).to_owned(), (*other).to_owned())))
-            .collect();
-        let declared: Vec<(&str, Vec<String>)> =
+        let own_files = two_of(&alone);
+        let mut shared_files = Vec::new();
+        for one in &sharing {
+            shared_files.extend(alone.iter().map(|other| (*one, *other)));
+        }
+        let shared_total = shared_files.len() + sharing.len() * sharing.len() / 2;
+        shared_files.extend(two_of(&sharing));
+        let compatible: BTreeMap<&str, Vec<String>> =
             sharing.iter().map(|it| (*it, catalogue.compatible(it))).collect();
-        let is_declared = |one: &str, other: &str| {
-            declared.iter().any(|it| it.0 == one && it.1.iter().any(|it| it == other))
-        };
-        let first = two_of(&alone);
-        let (sure, rest) = (first.len(), with.len() + sharing.len() * sharing.len() / 2);
-        let all = first.into_iter().chain(with).chain(two_of(&sharing));
-        for (number, (one, other)) in all.enumerate() {
+        let own_files = own_files.iter().map(|it| (it, own_files.len(), DRAWN_ALONE));
+        let shared_files = shared_files.iter().map(|it| (it, shared_total, DRAWN_SHARING));
+        for (&(one, other), total, wanted) in own_files.chain(shared_files) {
             seed += 1;
-            of += 1;
-            let (bound, odds) =
-                if number < sure { (sure, DRAWN_ALONE) } else { (rest, DRAWN_SHARING) };
-            let is_declared = is_declared(&one, &other);
-            let is_drawn = || Chance(DRAWN_BY + seed).below(bound) < odds;
+            sample.of += 1;
+            let declared = compatible.get(one);
+            let is_declared = declared.is_some_and(|it| it.iter().any(|it| it == other));
+            let is_drawn = || Chance(PAIRS_SEED + seed).below(total) < wanted;
             if !full && !is_declared && !is_drawn() {
                 continue;
             }
-            let drawn = Chance(seed).below(count * count);
-            for number in (0..count * count).filter(|it| full || *it == drawn) {
-                found.push(Combination {
+            let sets = scopes.len() * scopes.len();
+            let drawn = Chance(seed).below(sets);
+            for number in (0..sets).filter(|it| full || *it == drawn) {
+                let (first, second) = (number / scopes.len(), number % scopes.len());
+                sample.combinations.push(Combination {
                     game: game.name.clone(),
                     presets: vec![
-                        format!("{one}:{}", scopes[number / count]),
-                        format!("{other}:{}", scopes[number % count]),
+                        format!("{one}:{}", scopes[first]),
+                        format!("{other}:{}", scopes[second]),
                     ],
-                    seed: if full { seed * (count * count) as u64 + number as u64 } else { seed },
+                    seed: if full { seed * sets as u64 + number as u64 } else { seed },
                     plies: match (full, is_declared) {
                         (true, _) => 40,
                         (false, true) => 3,
@@ -149,10 +145,20 @@ fn pairs_among(catalogue: &Catalogue, full: bool, among: fn(&PresetEntry) -> boo
             }
         }
     }
-    Sample { combinations: found, of, seed: (!full).then_some(DRAWN_BY) }
+    sample
 }
 
-/// Each side of a game, and all of them. A game that does not load has none, and says so when it is played.
+/// All pairs of two different names.
+fn two_of<'n>(names: &[&'n str]) -> Vec<(&'n str, &'n str)> {
+    let mut pairs = Vec::new();
+    for (at, one) in names.iter().enumerate() {
+        pairs.extend(names[at + 1..].iter().map(|other| (*one, *other)));
+    }
+    pairs
+}
+
+/// The scopes of presets in a game: each side, and `both`. A game that does not load has no sides here; playing it
+/// tells why.
 fn scopes(catalogue: &Catalogue, game: &GameEntry) -> Vec<String> {
     let sides = catalogue.load::<&str>(&game.name, &[]).map(|it| it.sides()).unwrap_or_default();
     sides.into_iter().chain(["both".to_owned()]).collect()
@@ -190,7 +196,7 @@ pub fn triples(catalogue: &Catalogue, count: usize) -> Sample {
     let Some(game) = games(catalogue).into_iter().next() else { return Sample::default() };
     let (alone, sharing) = names(catalogue, game, |_| true);
     let (names, scopes) = ([alone, sharing].concat(), scopes(catalogue, game));
-    let mut chance = Chance(TRIPLES_BY);
+    let mut chance = Chance(TRIPLES_SEED);
     let draw = |seed: u64| {
         let mut left = names.clone();
         let mut one = || {
@@ -203,7 +209,7 @@ pub fn triples(catalogue: &Catalogue, count: usize) -> Sample {
         return Sample::default();
     }
     let of = names.len() * (names.len() - 1) * (names.len() - 2) / 6;
-    Sample { combinations: (1..=count as u64).map(draw).collect(), of, seed: Some(TRIPLES_BY) }
+    Sample { combinations: (1..=count as u64).map(draw).collect(), of, seed: Some(TRIPLES_SEED) }
 }
 
 impl std::fmt::Display for Combination {

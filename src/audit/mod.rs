@@ -11,6 +11,7 @@ mod reference;
 
 use std::iter;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::derive::Tuple;
@@ -104,7 +105,8 @@ fn visit(
 ) -> Result<(), Difference> {
     let at = place(step.ply, &step.next);
     let reference = reference.get_or_insert_with(|| ReferenceEvaluator::new(step.game));
-    position(step.game, reference, tally).map_err(|it| Difference { at: at.clone(), ..it })?;
+    compare_position(step.game, reference, tally)
+        .map_err(|it| Difference { at: at.clone(), ..it })?;
     tally.plies = step.ply;
     let (saved, mv) = match &step.next {
         Next::Move(saved, mv) => (saved, mv),
@@ -115,9 +117,12 @@ fn visit(
         Next::End => return Ok(()),
     };
     let contract = step.game.contract().clone();
-    let tried = is_played_out(step.game.world_mut(), &contract, mv);
-    let program = step.game.program().clone();
-    let report = check_saved(reference.checker(step.game.facts()), &program, (saved, mv), tried);
+    let is_tried = is_played_out(step.game.world_mut(), &contract, mv);
+    let checker = reference.checker(step.game.facts());
+    let report = match is_tried {
+        true => check_saved_trial(checker, saved),
+        false => check_saved_proofs(checker, step.game.program(), saved, mv),
+    };
     tally.report +=
         report.map_err(|it| Difference::new(at, format!("its proof is wrong: {it}")))?;
     tally.proofs += 1;
@@ -134,7 +139,7 @@ fn place(ply: usize, next: &Next<'_>) -> String {
 }
 
 /// Compares the rows of a position, and the facts that its last action left.
-fn position(
+fn compare_position(
     game: &mut Game,
     reference: &mut ReferenceEvaluator,
     tally: &mut Tally,
@@ -145,29 +150,29 @@ fn position(
     Ok(())
 }
 
-/// Checks what a save states for a move to be legal. If the move is decided by playing it out, that is its trial; else
-/// a proof of its row, followed by one for each unlisted argument that is not the default.
-fn check_saved(
+/// Checks the trial that a save has of a move that is decided by playing it out.
+fn check_saved_trial(checker: &mut Checker, saved: &SavedMove) -> Result<Report, String> {
+    let Finding::Tried(trial) = read(&saved.proof)? else {
+        return Err("the move is decided by playing it out, and this is no trial".into());
+    };
+    if !matches!(trial.outcome, Outcome::Tenable { .. }) {
+        return Err("the move is not legal by it".into());
+    }
+    check_goal(&trial.action, &saved.action)?;
+    checker.trial(&trial).map_err(|it| it.to_string())
+}
+
+/// Checks the proofs that a save has of any other move: of its row, then of each unlisted argument that is not the
+/// default.
+fn check_saved_proofs(
     checker: &mut Checker,
     program: &Program,
-    (saved, mv): (&SavedMove, &Move),
-    tried: bool,
+    saved: &SavedMove,
+    mv: &Move,
 ) -> Result<Report, String> {
-    let read = |it: serde_json::Error| it.to_string();
-    if tried {
-        let finding: Finding = serde_json::from_value(saved.proof.clone()).map_err(read)?;
-        let Finding::Tried(trial) = finding else {
-            return Err("the move is decided by playing it out, and this is no trial".into());
-        };
-        if !matches!(trial.outcome, Outcome::Tenable { .. }) {
-            return Err("the move is not legal by it".into());
-        }
-        is_of(&trial.action, &saved.action)?;
-        return checker.trial(&trial).map_err(|it| it.to_string());
-    }
     let proofs: Vec<Proof> = match &saved.proof {
-        Value::Array(_) => serde_json::from_value(saved.proof.clone()).map_err(read)?,
-        one => vec![serde_json::from_value(one.clone()).map_err(read)?],
+        Value::Array(_) => read(&saved.proof)?,
+        one => vec![read(one)?],
     };
     let action = program.action(mv.action);
     let listed = (action.rel, Tuple::from_slice(action.row(&mv.args)));
@@ -178,14 +183,18 @@ fn check_saved(
     }
     let mut report = Report::default();
     for (proof, (rel, row)) in proofs.iter().zip(&wanted) {
-        is_of(&Goal::of(&proof.relation, &proof.tuple), &program.tuple_name(*rel, row))?;
+        check_goal(&Goal::of(&proof.relation, &proof.tuple), &program.tuple_name(*rel, row))?;
         report += checker.proof(proof).map_err(|it| it.to_string())?;
     }
     Ok(report)
 }
 
+fn read<T: DeserializeOwned>(proof: &Value) -> Result<T, String> {
+    T::deserialize(proof).map_err(|it| it.to_string())
+}
+
 /// Checks that a proof is of the wanted goal.
-fn is_of(goal: &Goal, wanted: &str) -> Result<(), String> {
+fn check_goal(goal: &Goal, wanted: &str) -> Result<(), String> {
     let goal = goal.to_string();
     if goal == wanted { Ok(()) } else { Err(format!("it is of {goal}, not {wanted}")) }
 }
@@ -201,7 +210,7 @@ pub fn moves(
 ) -> Result<Tally, Difference> {
     let mut tally = Tally::default();
     let mut reference = ReferenceEvaluator::new(game);
-    position(game, &mut reference, &mut tally)
+    compare_position(game, &mut reference, &mut tally)
         .map_err(|it| Difference { at: "the start".into(), ..it })?;
     let started = std::time::Instant::now();
     progress(&tally);
@@ -215,7 +224,8 @@ pub fn moves(
             reference.take(&mv);
             let played = game.play(&mv).map(|_| ());
             played.map_err(|it| refused(&at, it, game))?;
-            position(game, &mut reference, &mut tally).map_err(|it| Difference { at, ..it })?;
+            compare_position(game, &mut reference, &mut tally)
+                .map_err(|it| Difference { at, ..it })?;
             tally.plies += 1;
             tally.time = started.elapsed();
             progress(&tally);
@@ -224,7 +234,8 @@ pub fn moves(
     Ok(tally)
 }
 
-/// Checks the trial of a move whose legality is decided by playing it out, so that no row tells it.
+/// Checks the trial of a move, if it is decided by playing it out: no row that the evaluators have tells that it is
+/// legal.
 fn check_trial(
     game: &mut Game,
     reference: &mut ReferenceEvaluator,

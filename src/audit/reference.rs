@@ -19,11 +19,10 @@ pub struct ReferenceEvaluator {
     checker: Option<Checker>,
     /// Relations that depend on the facts.
     live: Vec<RelId>,
-    /// A change that was made here and not yet compared with the game.
     ahead: Option<Ahead>,
 }
 
-/// A change that was made here already.
+/// A change that was made here and is not yet compared with the game.
 #[derive(Debug)]
 enum Ahead {
     /// An action was taken, which may rewind the game.
@@ -90,8 +89,8 @@ impl ReferenceEvaluator {
         Ok(())
     }
 
-    /// Compares the facts that the last action left with those of the game, and goes on from the game's: what no action
-    /// states (how often a position has occurred, and how the players ended the game) is taken from the game.
+    /// Compares the facts after the last action with those of the game, and goes on from the game's, which include what
+    /// no action states: how often a position has occurred, and how the players ended the game.
     ///
     /// # Errors
     /// The first fact that differs.
@@ -102,7 +101,7 @@ impl ReferenceEvaluator {
                 let rewound_to = last.and_then(|it| it.rewound_to());
                 if rewinds != rewound_to.is_some() {
                     let what = "the evaluators do not agree whether the game goes back";
-                    return Err(Difference::new("", what.to_string()));
+                    return Err(Difference::new("", what));
                 }
                 if let Some(plies) = rewound_to {
                     go_back(&mut self.world, &game.position_before(plies));

@@ -2,11 +2,11 @@
 //!
 //! The features of a position are the number of pieces of each kind and the squares that they are on, and the
 //! rows of relations that rules declare as features (`.meta feature`), each of which belongs to a side like a
-//! piece. A logistic regression over games finds which of them go with winning: first over random games, then
-//! over games whose sides mostly take what looks best one action ahead, in rounds, each with the knowledge of the
-//! earlier ones. The prior of a kind is its mobility (the average number of actions of a piece), so that a
-//! few games are enough; in games that are won by having fewer pieces, the regression reverses that.
-//! Deliberately absent: any kind, square or game by name.
+//! piece. A logistic regression over games finds which of them go with winning. The first games are random. Then come
+//! rounds of games whose sides mostly take what looks best one action ahead, by the knowledge from the rounds before.
+//! The prior of a kind is its mobility (the average number of actions of a piece), so that a few games are enough; in
+//! games that are won by having fewer pieces, the regression reverses its sign. Deliberately absent: any kind, square
+//! or game by name.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ pub struct Knowledge {
     kinds: usize,
     squares: usize,
     sides: usize,
-    /// By kind, and behind the kinds by feature.
+    /// By kind, then by feature.
     worth: Vec<f32>,
     /// By side, kind and square, added to the kind's value.
     place: Vec<f32>,
@@ -64,7 +64,7 @@ pub struct Knowledge {
 }
 
 /// A piece of a position: its side, its kind, and its square if it has one. A row of a feature is treated as a piece
-/// without a square; as its kind, it has a number that follows those of the kinds.
+/// without a square; its kind is a number after those of the kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) side: usize,
@@ -91,12 +91,13 @@ const UNIT: f32 = 0.6;
 const PRIOR: f32 = 0.25;
 /// A piece with twice as many actions is worth a little less than twice as much.
 const POWER: f32 = 0.85;
-/// In games where pieces stay on the board, at most this share of actions captures.
+/// If a smaller share of actions captures, pieces are said to stay on the board.
 const SELDOM: f32 = 0.01;
-/// How often a piece is tried alone, each time on a random square.
+/// Number of random squares on which a piece is tried alone.
 const TRIED: usize = 12;
-/// Maximum number of actions, and maximum time, of games at random.
+/// Maximum number of actions of the random games.
 const RANDOM: usize = 100_000;
+/// Maximum time for the random games.
 const RANDOM_TIME: Duration = Duration::from_secs(1);
 /// A number of occurrences at which every rule of repetition applies.
 const OFTEN: i64 = 1_000;
@@ -113,10 +114,9 @@ impl Knowledge {
 
     /// Learns a game from its position by self-play. Reproducible from the seed, if time is not limited.
     pub fn learn(game: &Game, lessons: Lessons, seed: u64) -> Self {
-        let contract = game.contract().clone();
-        let program = game.program().clone();
-        let [kinds, squares, sides] = sizes(&program, &contract);
-        let mut it = Self {
+        let (program, contract) = (game.program(), game.contract());
+        let [kinds, squares, sides] = sizes(program, contract);
+        let mut knowledge = Self {
             kinds,
             squares,
             sides,
@@ -126,29 +126,29 @@ impl Knowledge {
             branching: 0.0,
             captures: 1.0,
         };
+        let features = features(program, contract);
         let mut sample_games = SampleGames {
-            contract: &contract,
-            program: &program,
+            contract,
+            program,
             chance: Chance(seed),
             samples: VecDeque::new(),
-            features: features(&program, &contract),
-            actions_of: Vec::new(),
+            actions_of: vec![(0, 0); kinds + features.len()],
+            features,
             longest: lessons.longest,
             turns: (0.0, 0),
             captures: (0, 0),
         };
-        sample_games.actions_of = vec![(0, 0); it.kinds + sample_games.features.len()];
-        let alone = sample_games.alone(&mut game.world().clone(), it.squares);
+        let alone = sample_games.alone(&mut game.world().clone(), squares);
         // At most a third of the actions and of the time goes to random games. What is learned from them guides the
         // first round.
         let began = Instant::now();
         let mut spent = RANDOM.min(lessons.actions / 3);
         let time = lessons.time.map(|it| (it / 3).min(RANDOM_TIME));
-        it.games += sample_games.play_games(game, None, spent, time);
-        it.branching = sample_games.branching();
+        knowledge.games += sample_games.play_games(game, None, spent, time);
+        knowledge.branching = sample_games.branching();
         let (captures, all) = sample_games.captures;
-        it.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
-        it.fit(&sample_games, &alone);
+        knowledge.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
+        knowledge.fit(&sample_games, &alone);
         // Each round is twice as long as all before it.
         while spent < lessons.actions && Allowance::exhausted().is_none() {
             let round = (spent * 2).min(lessons.actions - spent).max(1);
@@ -157,11 +157,11 @@ impl Knowledge {
             if time.is_some_and(|it| it.is_zero()) {
                 break;
             }
-            it.games += sample_games.play_games(game, Some(&it), round, time);
-            it.fit(&sample_games, &alone);
+            knowledge.games += sample_games.play_games(game, Some(&knowledge), round, time);
+            knowledge.fit(&sample_games, &alone);
             spent += round;
         }
-        it
+        knowledge
     }
 
     /// Number of ways in which a side can take its turn, on average over random games.
@@ -180,8 +180,8 @@ impl Knowledge {
         self.games
     }
 
-    /// What a row of a feature is worth, on the scale of scores. Features are numbered in the order in which the rules
-    /// name them.
+    /// What a row of a feature is worth, on the same scale as [`Knowledge::worth_of`]. Features are numbered as the
+    /// rules name them.
     pub fn worth_of_feature(&self, feature: usize) -> i32 {
         self.worth_of(self.kinds + feature)
     }
@@ -280,14 +280,14 @@ impl Knowledge {
     fn step(&mut self, sample: &Sample, prior: &[f32], rate: f32) {
         let others = self.others();
         let missing = 1.0 - logistic(self.lead(&sample.standing, sample.winner));
-        for it in &sample.standing {
-            let share = if it.side == sample.winner { 1.0 } else { -1.0 / others };
+        for piece in &sample.standing {
+            let share = if piece.side == sample.winner { 1.0 } else { -1.0 / others };
             let push = rate * missing * share;
             // Kinds are drawn towards their priors. Many squares share the evidence of a few games, so they are
             // drawn towards zero, and ten times as strongly.
-            self.worth[it.kind] +=
-                0.05 * push + rate * 0.002 * (prior[it.kind] - self.worth[it.kind]);
-            if let Some(at) = it.square.and_then(|square| self.at(it, square)) {
+            let (worth, prior) = (&mut self.worth[piece.kind], prior[piece.kind]);
+            *worth += 0.05 * push + rate * 0.002 * (prior - *worth);
+            if let Some(at) = piece.square.and_then(|square| self.at(piece, square)) {
                 self.place[at] += 0.1 * push - rate * 0.02 * self.place[at];
             }
         }
@@ -317,8 +317,8 @@ struct SampleGames<'g> {
     chance: Chance,
     samples: VecDeque<Sample>,
     features: Vec<Feature>,
-    /// By kind, summed over positions: the actions of its pieces, and its pieces of the side to move. Behind the
-    /// kinds there is room for the features, which have no actions.
+    /// By kind, then by feature (which has no actions), summed over positions: the actions of the side to move by its
+    /// pieces, and the number of these pieces.
     actions_of: Vec<(u64, u64)>,
     longest: usize,
     /// The sum of the logarithms of the numbers of actions to choose from, and the number of turns.
@@ -385,7 +385,7 @@ impl SampleGames<'_> {
                 return (taken, false);
             }
             if moves.is_empty() {
-                // Where actions are played out, no rule says that there is none.
+                // Where actions are played out, no rule ends the game if there is none.
                 let is_over = may_stop(world, self.contract);
                 let winner = if is_over { winner_if_stuck(world, self.contract) } else { None };
                 return (taken, self.keep(positions, winner));
@@ -419,7 +419,7 @@ impl SampleGames<'_> {
         true
     }
 
-    /// The action after which the position looks best for the side that takes it.
+    /// The index of the action after which the position looks best for the side that takes it.
     fn best(&mut self, world: &mut World, guide: &Knowledge, moves: &[Move]) -> Option<usize> {
         let mover = mover(world, self.contract)?;
         let mut best = None;
@@ -504,7 +504,7 @@ pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<us
         return None;
     }
     let decides = deciding(world, contract);
-    let outcome = world.tuples(decides).first().and_then(|it| it.first().copied())?;
+    let outcome = outcome(world, decides)?;
     Some(winner_of(world, contract, outcome))
 }
 
@@ -514,7 +514,8 @@ pub(super) fn is_threatened(world: &mut World, contract: &Contract) -> bool {
     contract.exposed.is_some_and(|it| world.contains(it, &[mover]))
 }
 
-/// Whether a position that comes again and again ends the game without a winner: tried, since rules decide by themselves.
+/// Whether a position that has occurred often ends the game without a winner: found by trying, since any rule may
+/// decide it.
 pub(super) fn is_repetition_drawn(world: &mut World, contract: &Contract) -> bool {
     let Some(occurrences) = contract.occurrences else { return false };
     if world.program().repetition.is_empty() {
@@ -527,8 +528,8 @@ pub(super) fn is_repetition_drawn(world: &mut World, contract: &Contract) -> boo
     ended == Some(None)
 }
 
-/// The end of a game, as [`winner`]. Where actions are played out, no rule says that a side has none, so whether a side
-/// that is threatened has one is tried.
+/// The end of a game, as [`winner`]. Where actions are played out, no rule says that a side has none; so for a side
+/// that is threatened it is tried whether there is one.
 pub(super) fn winner_at_once(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
     winner(world, contract).or_else(|| {
         let is_mate = !LegalityMode::Declared.is_by_rules(contract)
@@ -541,9 +542,13 @@ pub(super) fn winner_at_once(world: &mut World, contract: &Contract) -> Option<O
 
 /// The winner where the side to move has no action; `None` for a draw.
 pub(super) fn winner_if_stuck(world: &mut World, contract: &Contract) -> Option<usize> {
-    let rows = contract.stuck.map(|it| world.tuples(it)).unwrap_or_default();
-    let outcome = rows.first().and_then(|it| it.first().copied())?;
+    let outcome = outcome(world, contract.stuck?)?;
     winner_of(world, contract, outcome)
+}
+
+/// The outcome that the first row of a relation begins with.
+fn outcome(world: &mut World, rel: RelId) -> Option<i64> {
+    world.tuples(rel).first()?.first().copied()
 }
 
 /// The winner by an outcome.

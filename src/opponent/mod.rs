@@ -30,8 +30,8 @@ pub struct Budget {
     pub nodes: u64,
     /// Maximum search depth in actions, without the extension by captures.
     pub depth: u32,
-    /// After this time the search ends. Only without it do seed and position determine the result. The first long search
-    /// by some rules makes machine code for them (feature `native`), which may take longer than what is left.
+    /// After this time the search ends. Without it, seed and position determine the result. The first long search by
+    /// some rules makes machine code for them (feature `native`), which may take longer than the time that is left.
     pub time: Option<Duration>,
 }
 
@@ -103,6 +103,13 @@ pub struct Choice {
     pub nodes: u64,
     /// The principal variation, beginning with the action.
     pub line: Vec<Move>,
+}
+
+impl Choice {
+    fn unjudged(action: Move) -> Self {
+        let line = vec![action.clone()];
+        Self { action, score: Score::Hundredths(0), depth: 0, nodes: 0, line }
+    }
 }
 
 /// The score of a position for the side to move.
@@ -177,8 +184,8 @@ impl Opponent {
         self.choose_and_tell(game, budget, stop, &mut |_| ())
     }
 
-    /// [`Opponent::choose`], which tells what it would take so far: after each depth, and where it samples, each time that
-    /// it has examined twice as many positions.
+    /// [`Opponent::choose`], which tells its choice so far: after each depth, or when it samples, each time that the
+    /// number of examined positions has doubled.
     pub fn choose_and_tell(
         &mut self,
         game: &Game,
@@ -191,11 +198,12 @@ impl Opponent {
             return None;
         }
         // A search that is stopped at once, or whose rules take too long, may not have judged a single action.
-        self.found(game, budget, stop, tell).or_else(|| first_choice(game))
+        let first = || game.clone().legal_moves().into_iter().next().map(Choice::unjudged);
+        self.searched(game, budget, stop, tell).or_else(first)
     }
 
-    /// What a search finds, if it finds an action in its budget.
-    fn found(
+    /// The choice of a search; `None` if the budget does not suffice for one.
+    fn searched(
         &self,
         game: &Game,
         budget: Budget,
@@ -215,10 +223,10 @@ impl Opponent {
                     return Some(win.clone());
                 }
                 let used = found.as_ref().map_or(0, |it| it.nodes);
-                let all = |it: &Choice| Choice { nodes: it.nodes + used, ..it.clone() };
+                let with_used = |it: &Choice| Choice { nodes: it.nodes + used, ..it.clone() };
                 let mut tree = Tree::new(self.search(game, left, stop), self.seed);
-                let sampled = tree.choose(&mut |it| tell(&all(it)));
-                sampled.as_ref().map(all).or(found)
+                let sampled = tree.choose(&mut |it| tell(&with_used(it)));
+                sampled.as_ref().map(with_used).or(found)
             }
         }
     }
@@ -227,8 +235,8 @@ impl Opponent {
         Search::new(game, &self.knowledge, budget, stop.clone())
     }
 
-    /// The result of alpha-beta with a part of the budget, and the rest of the budget: sampling may miss a
-    /// win that is a few actions away.
+    /// The result of alpha-beta with a part of the budget, and the rest of the budget. Sampling may miss a win that is
+    /// a few actions away.
     fn forced(&self, game: &Game, budget: Budget, stop: &Stop) -> (Option<Choice>, Budget) {
         let nodes = budget.nodes / FORCED;
         let time = budget.time.map(|it| (it / FORCED as u32).min(FORCED_TIME));
@@ -281,13 +289,6 @@ impl Opponent {
     }
 }
 
-/// The first legal action, unjudged.
-fn first_choice(game: &Game) -> Option<Choice> {
-    let action = game.clone().legal_moves().into_iter().next()?;
-    let line = vec![action.clone()];
-    Some(Choice { action, score: Score::Hundredths(0), depth: 0, nodes: 0, line })
-}
-
 /// Number of actions after which a choice wins, if it does.
 fn wins(choice: &Choice) -> Option<u32> {
     match choice.score {
@@ -304,7 +305,7 @@ const FORCED_TIME: Duration = Duration::from_secs(5);
 /// Average number of possible turns from which on there are too many for alpha-beta.
 const MANY: f32 = 1_000.0;
 
-/// The budget of steps of a search, as a number of requests.
+/// Maximum budget of a search for evaluating rules, as a number of requests.
 const REQUESTS: u64 = 4_096;
 
 /// Pseudo-random numbers: SplitMix64.

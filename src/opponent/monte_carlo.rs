@@ -3,8 +3,8 @@
 //! In games without captures a new position is valued by a random rollout to the end, since the placement of
 //! pieces says little there; in others by a search of captures ([`Search::score`] without depth). The results
 //! of an action wherever it was taken, in rollouts too (AMAF), count the less the more often it was tried here.
-//! Certain wins and losses are proven up the tree and not sampled again. All values are probabilities of winning
-//! for the root's side, which scores in `search` are of, too. Deliberately absent: threads; transpositions.
+//! Certain wins and losses are proven up the tree and not sampled again. All values are probabilities that the root's
+//! side wins, as scores in `search` are scores of that side. Deliberately absent: threads; transpositions.
 
 use std::cmp::Ordering;
 
@@ -15,8 +15,8 @@ use super::search::{DECIDED, INFINITE, Search, score_for_callers};
 use super::{Chance, Choice, Score};
 use crate::moves::{Move, legal_moves};
 
-/// When the tree has so many actions, no more positions are added to it. Also the maximum number of actions in each table
-/// of AMAF.
+/// Number of actions of the tree from which on no positions are added to it. Also the maximum number of actions in each
+/// table of AMAF.
 const REMEMBERED: usize = 1 << 20;
 /// Maximum number of actions of a rollout; the position after them is evaluated statically.
 const LONGEST: usize = 300;
@@ -134,10 +134,10 @@ impl<'g> Tree<'g> {
     /// The best action. Tells the best one so far each time that the number of positions has doubled.
     pub(super) fn choose(&mut self, tell: &mut dyn FnMut(&Choice)) -> Option<Choice> {
         let mut next = TOLD;
-        self.grow(|it| {
-            if it.search.nodes >= next {
-                next = it.search.nodes * 2;
-                it.choice().iter().for_each(&mut *tell);
+        self.grow(|tree| {
+            if tree.search.nodes >= next {
+                next = tree.search.nodes * 2;
+                tree.choice().iter().for_each(&mut *tell);
             }
         });
         self.choice()
@@ -156,7 +156,7 @@ impl<'g> Tree<'g> {
         self.nodes.push(Node { is_own, key, here, edges: None });
         loop {
             let found = self.visit(0, 1);
-            if found.proven.is_some() || self.edges(0).len() <= 1 || self.search.is_spent() {
+            if found.proven.is_some() || self.edges(0).len() <= 1 || self.search.spend() {
                 break;
             }
             after_visit(self);
@@ -240,7 +240,7 @@ impl<'g> Tree<'g> {
     /// Values the position after an action, which is not in the tree, and adds it unless it is a repetition or at the
     /// maximum depth, or there is no room.
     fn enter(&mut self, at: usize, chosen: usize, ply: i32) -> Found {
-        if self.search.is_spent() {
+        if self.search.spend() {
             return Found::sampled(EVEN);
         }
         let ended = winner(&mut self.search.world, self.search.contract);
@@ -251,14 +251,14 @@ impl<'g> Tree<'g> {
             return Found::proven(self.search.ended(winner, ply));
         }
         let key = self.search.key();
-        let comes_again = self.search.repeats && self.search.path.contains(&key);
-        let value = match comes_again {
+        let is_repetition = self.search.repeats && self.search.path.contains(&key);
+        let value = match is_repetition {
             true => EVEN,
             false if self.params.at_random => self.rollout(),
             false => chance_of(self.search.score(0, ply, -INFINITE, INFINITE)),
         };
         let is_last = ply >= self.search.budget.depth.min(DEEPEST) as i32;
-        let after = if comes_again || (is_last && !self.params.at_random) {
+        let after = if is_repetition || (is_last && !self.params.at_random) {
             After::Fixed(value)
         } else if is_last || self.size >= REMEMBERED || self.search.is_out {
             After::Absent
@@ -288,7 +288,7 @@ impl<'g> Tree<'g> {
             }
             let is_own = self.search.is_own_turn();
             let mv = moves[self.chance.below(moves.len())].clone();
-            if self.search.world.fire(mv.action, &mv.args).is_err() || self.search.is_spent() {
+            if self.search.world.fire(mv.action, &mv.args).is_err() || self.search.spend() {
                 break;
             }
             taken.push((is_own, mv));
@@ -322,7 +322,7 @@ impl<'g> Tree<'g> {
             if is_root && evaluation.is_none() {
                 continue;
             }
-            // A little noise, so that actions whose ranks are close are not always tried in the same order.
+            // With a little noise, actions of close ranks are not always tried in the same order.
             let prior = (1.0 + self.chance.below(100) as f32 / 1_000.0) / (rank as f32 + FALL);
             let best = evaluation.unwrap_or(self.nodes[at].here);
             let after = score.map_or(After::Absent, After::Proven);
@@ -344,14 +344,14 @@ impl<'g> Tree<'g> {
     /// The static evaluation of the position after an action, and its score if the game is over there; `None`
     /// for both if the action cannot be taken.
     fn look(&mut self, mv: &Move, ply: i32) -> (Option<f32>, Option<i32>) {
-        let looked = self.search.after(mv, |it| {
-            let evaluation = chance_of(it.here());
-            if it.is_out || it.is_spent() {
+        let looked = self.search.after(mv, |search| {
+            let evaluation = chance_of(search.evaluation());
+            if search.is_out || search.spend() {
                 return (evaluation, None);
             }
-            let ended = winner(&mut it.world, it.contract);
-            let is_known = !it.has_run_out();
-            (evaluation, ended.filter(|_| is_known).map(|winner| it.ended(winner, ply)))
+            let ended = winner(&mut search.world, search.contract);
+            let is_known = !search.has_run_out();
+            (evaluation, ended.filter(|_| is_known).map(|winner| search.ended(winner, ply)))
         });
         looked.map_or((None, None), |(evaluation, score)| (Some(evaluation), score))
     }
@@ -451,11 +451,11 @@ impl<'g> Tree<'g> {
 
     /// The static evaluation: the probability that the root's side wins, by its pieces, their squares, and features.
     fn evaluation(&mut self) -> f32 {
-        chance_of(self.search.here())
+        chance_of(self.search.evaluation())
     }
 }
 
-/// The first choice is told after so many positions.
+/// Number of positions after which a choice is first told.
 const TOLD: u64 = 512;
 /// Neither side is better off.
 const EVEN: f32 = 0.5;

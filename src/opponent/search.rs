@@ -1,10 +1,11 @@
 //! Alpha-beta search over the actions of a game, with iterative deepening until the budget is spent.
 //!
 //! All scores are those of the root's side, so that turns of several actions and games of several sides need
-//! no special code: that side takes the best action for itself, every other side the worst for it. Whether an
-//! action captures is guessed from its arguments (they name an enemy piece, or the square of one); such
-//! actions are searched first, and beyond the depth (quiescence).
+//! no special code: that side takes the best action for itself, every other side the worst for the root's side. Whether
+//! an action captures is guessed from its arguments (they name an enemy piece, or the square of one); such actions are
+//! searched first, and beyond the depth (quiescence).
 
+use std::cmp::Reverse;
 use std::time::Instant;
 
 use foldhash::{HashMap, HashMapExt};
@@ -16,7 +17,7 @@ use super::knowledge::{
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
 use crate::game::{Game, position_key};
-use crate::moves::{Contract, Move, legal_moves, may_stop};
+use crate::moves::{Contract, Move, is_legal, legal_moves, may_stop};
 use crate::rules::{Program, Type};
 
 /// The score of an immediate win; it decreases by one for each action that it takes.
@@ -27,10 +28,14 @@ pub(super) const DECIDED: i32 = WIN - 1_000;
 pub(super) const INFINITE: i32 = 2 * WIN;
 /// The score of an action that is legal but cannot be taken.
 const UNTAKEN: i32 = -WIN - 1;
-/// Maximum number of actions looked ahead beyond the depth.
-const BEYOND: i32 = 6;
-/// Maximum number of positions that are remembered.
+/// Maximum depth of the quiescence search.
+const QUIESCENCE: i32 = 6;
+/// Maximum number of entries of the transposition table.
 const REMEMBERED: usize = 1 << 20;
+/// In the order of actions no piece counts for more than this.
+const WORTHIEST: i32 = 10_000;
+/// The rate of a capture in the order of actions, before the values of its pieces: above that of any other action.
+const CAPTURE: i32 = 10 * WORTHIEST;
 /// Number of positions between two checks of the clock.
 const LOOK: u64 = 8;
 
@@ -46,11 +51,12 @@ pub(super) struct Search<'g> {
     /// The root's side.
     pub(super) side: usize,
     pub(super) nodes: u64,
+    /// Whether the search has to end: its budget or that of the rules is spent, or it was stopped.
     pub(super) is_out: bool,
     /// The keys of the positions since the game began, including the current line of the search.
     pub(super) path: Vec<u64>,
     known: HashMap<u64, Known>,
-    /// The history heuristic: how often an action was the best.
+    /// The history heuristic: how often an action was the best, deep searches counting more.
     history: HashMap<Move, i32>,
     /// Whether positions have keys, which the rules may not declare.
     has_keys: bool,
@@ -65,6 +71,18 @@ struct Known {
     score: i32,
     bound: Bound,
     best: Option<Move>,
+}
+
+impl Known {
+    /// The score, if it holds for a search to this depth within these bounds.
+    fn score(&self, depth: i32, alpha: i32, beta: i32) -> Option<i32> {
+        let holds = match self.bound {
+            Bound::Exact => true,
+            Bound::AtLeast => self.score >= beta,
+            Bound::AtMost => self.score <= alpha,
+        };
+        (holds && self.depth >= depth && self.score.abs() < DECIDED).then_some(self.score)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,8 +122,8 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// The best action among these (of all, if there are none), after adding the random error of the level. Tells the best
-    /// one of each depth.
+    /// The best action among these, or of all if there are none, when the random error of the level is added to the
+    /// scores. Tells the best one of each depth.
     pub(super) fn choose(
         &mut self,
         among: &[Move],
@@ -114,41 +132,27 @@ impl<'g> Search<'g> {
         tell: &mut dyn FnMut(&Choice),
     ) -> Option<Choice> {
         let mut chance = Chance(seed);
-        let mut moves = legal_moves(&mut self.world, self.contract);
-        if !among.is_empty() {
-            moves.retain(|it| among.contains(it));
-        }
-        // Equally likely actions come in random order.
-        for at in (1..moves.len()).rev() {
-            moves.swap(at, chance.below(at + 1));
-        }
         let standing = self.standing();
-        let mut moves = self.ordered(moves, &standing, None, false);
+        let mut moves = self.shuffled(among, &standing, &mut chance);
         // A win in one action is seen before the budget is spent on answers to other actions.
         let glances = self.glance(&moves);
         if let Some(win) = glances.iter().position(|it| *it == Some(WIN - 1)) {
-            let (action, score) = (moves.swap_remove(win), score_for_callers(WIN - 1));
-            let line = vec![action.clone()];
-            let choice = Choice { action, score, depth: 1, nodes: self.nodes, line };
+            let (score, nodes) = (score_for_callers(WIN - 1), self.nodes);
+            let choice = Choice::unjudged(moves.swap_remove(win));
+            let choice = Choice { score, depth: 1, nodes, ..choice };
             tell(&choice);
             return Some(choice);
         }
-        let mut best = Choice {
-            action: moves.first()?.clone(),
-            score: Score::Hundredths(0),
-            depth: 0,
-            nodes: 0,
-            line: moves.iter().take(1).cloned().collect(),
-        };
+        let mut best = Choice::unjudged(moves.first()?.clone());
         for depth in 1..=self.budget.depth.max(1) {
-            // What is worse than the best one by twice the error at most may be taken for better.
+            // Errors may raise an action above a better one, if that is better by twice the error at most.
             let mut scores = self.root(&moves, depth as i32, Some(2 * error));
             if depth == 1 {
                 self.add_unsearched(&moves, &standing, &glances, &mut scores);
             }
             let misjudged = |(at, score): (usize, &i32)| {
                 let off = if error == 0 { 0 } else { noise(&mut chance, error) };
-                (score.saturating_add(off), std::cmp::Reverse(at))
+                (score.saturating_add(off), Reverse(at))
             };
             let judged: Vec<_> = scores.iter().enumerate().map(misjudged).collect();
             let Some(first) = (0..judged.len()).max_by_key(|it| judged[*it]) else { break };
@@ -171,14 +175,29 @@ impl<'g> Search<'g> {
             if self.is_out || scores[first].abs() > DECIDED || moves.len() == 1 {
                 break;
             }
-            let mut order: Vec<usize> = (0..moves.len()).collect();
             // Actions that were not searched stay behind the others.
-            order
-                .sort_by_key(|it| std::cmp::Reverse(scores.get(*it).copied().unwrap_or(-INFINITE)));
-            moves = order.into_iter().map(|it| moves[it].clone()).collect();
+            scores.resize(moves.len(), -INFINITE);
+            moves = best_first(scores.into_iter().zip(moves).collect());
         }
         best.nodes = self.nodes;
         Some(best)
+    }
+
+    /// The legal actions among these, or all if there are none: likely ones first, equally likely ones in random order.
+    fn shuffled(
+        &mut self,
+        among: &[Move],
+        standing: &[Standing],
+        chance: &mut Chance,
+    ) -> Vec<Move> {
+        let mut moves = legal_moves(&mut self.world, self.contract);
+        if !among.is_empty() {
+            moves.retain(|it| among.contains(it));
+        }
+        for at in (1..moves.len()).rev() {
+            moves.swap(at, chance.below(at + 1));
+        }
+        self.ordered(moves, standing, None, false)
     }
 
     /// All actions with their scores, best first, as deep as the budget allows.
@@ -198,12 +217,12 @@ impl<'g> Search<'g> {
             }
         }
         judged.retain(|it| it.1 != UNTAKEN);
-        judged.sort_by_key(|it| std::cmp::Reverse(it.1));
+        judged.sort_by_key(|it| Reverse(it.1));
         judged.into_iter().map(|(mv, score)| (mv, score_for_callers(score))).collect()
     }
 
-    /// Adds scores of actions that the budget did not allow to search, if there are any that seem to capture nothing: these
-    /// count as they look. The worth of a capture shows only in the answers.
+    /// Adds scores of the actions that the budget did not allow to search, unless all of them seem to capture: an
+    /// action that does not counts as it looks, a capture as the worst, since its worth shows only in the answers.
     fn add_unsearched(
         &self,
         moves: &[Move],
@@ -221,15 +240,16 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// The score right after each action, without a look at what follows; `None` for those that the budget does not allow.
+    /// The static evaluation after each action, or its score if that ends the game; `None` for those that the budget
+    /// does not allow.
     fn glance(&mut self, moves: &[Move]) -> Vec<Option<i32>> {
         let look = |it: &mut Self| {
-            if it.is_spent() {
+            if it.spend() {
                 return None;
             }
             let score = match winner_at_once(&mut it.world, it.contract) {
                 Some(winner) => it.ended(winner, 1),
-                None => it.here(),
+                None => it.evaluation(),
             };
             (!it.has_run_out()).then_some(score)
         };
@@ -238,14 +258,14 @@ impl<'g> Search<'g> {
         moves.iter().map(glance).collect()
     }
 
-    /// The scores of the first actions, as many as the budget allows. Those that are worse than the best one before them
-    /// by more than a margin are only bounds; without a margin all are exact.
+    /// The scores of the first actions, as far as the budget allows. With a margin, the score of an action that is
+    /// worse than the best one before it by more than that is only a bound.
     fn root(&mut self, moves: &[Move], depth: i32, margin: Option<i32>) -> Vec<i32> {
         let mut scores = Vec::new();
         let mut best = -INFINITE;
         for mv in moves {
-            let least = margin.map_or(-INFINITE, |it| (best - it).max(-INFINITE));
-            let Some(score) = self.after(mv, |it| it.score(depth - 1, 1, least, INFINITE)) else {
+            let alpha = margin.map_or(-INFINITE, |it| (best - it).max(-INFINITE));
+            let Some(score) = self.after(mv, |it| it.score(depth - 1, 1, alpha, INFINITE)) else {
                 scores.push(UNTAKEN);
                 continue;
             };
@@ -268,9 +288,9 @@ impl<'g> Search<'g> {
         found
     }
 
-    /// The score of a position, searched to a depth.
-    pub(super) fn score(&mut self, depth: i32, ply: i32, mut least: i32, mut most: i32) -> i32 {
-        if self.is_spent() {
+    /// The score of the position on the board, searched to a depth by alpha-beta.
+    pub(super) fn score(&mut self, depth: i32, ply: i32, mut alpha: i32, mut beta: i32) -> i32 {
+        if self.spend() {
             return 0;
         }
         let ended = winner(&mut self.world, self.contract);
@@ -285,37 +305,29 @@ impl<'g> Search<'g> {
             return 0;
         }
         let known = if self.has_keys { self.known.get(&key) } else { None };
-        let mut first = None;
-        if let Some(it) = known {
-            first.clone_from(&it.best);
-            let holds = match it.bound {
-                Bound::Exact => true,
-                Bound::AtLeast => it.score >= most,
-                Bound::AtMost => it.score <= least,
-            };
-            if it.depth >= depth && holds && it.score.abs() < DECIDED {
-                return it.score;
-            }
+        if let Some(score) = known.and_then(|it| it.score(depth, alpha, beta)) {
+            return score;
         }
+        let first = known.and_then(|it| it.best.clone());
         let is_own = self.is_own_turn();
         let standing = self.standing();
         let here = self.knowledge.score(&standing, self.side);
         let is_quiet = depth <= 0 && !is_threatened(&mut self.world, self.contract);
-        if depth <= -BEYOND {
+        if depth <= -QUIESCENCE {
             return here;
         }
         if is_quiet {
             // Stand pat: the side to move need not capture.
             if is_own {
-                if here >= most {
+                if here >= beta {
                     return here;
                 }
-                least = least.max(here);
+                alpha = alpha.max(here);
             } else {
-                if here <= least {
+                if here <= alpha {
                     return here;
                 }
-                most = most.min(here);
+                beta = beta.min(here);
             }
         }
         let moves = legal_moves(&mut self.world, self.contract);
@@ -326,12 +338,12 @@ impl<'g> Search<'g> {
         if moves.is_empty() {
             return self.stuck(ply);
         }
-        let (bottom, top) = (least, most);
+        let (bottom, top) = (alpha, beta);
         let moves = self.ordered(moves, &standing, first.as_ref(), is_quiet);
         let mut best: Option<(i32, Option<Move>)> = is_quiet.then_some((here, None));
         self.path.push(key);
         for mv in moves {
-            let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, least, most));
+            let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, alpha, beta));
             if self.is_out {
                 break;
             }
@@ -342,18 +354,19 @@ impl<'g> Search<'g> {
                 best = Some((score, Some(mv)));
             }
             match is_own {
-                true => least = least.max(score),
-                false => most = most.min(score),
+                true => alpha = alpha.max(score),
+                false => beta = beta.min(score),
             }
-            if least >= most {
+            if alpha >= beta {
                 break;
             }
         }
         self.path.pop();
         let Some((score, mv)) = best else { return here };
         if !self.is_out && !is_quiet && self.has_keys && self.known.len() < REMEMBERED {
-            if let Some(mv) = mv.clone().filter(|_| least >= most) {
-                *self.history.entry(mv).or_default() += depth * depth;
+            if let Some(mv) = mv.clone().filter(|_| alpha >= beta) {
+                let often = self.history.entry(mv).or_default();
+                *often = (*often + depth * depth).min(CAPTURE - WORTHIEST);
             }
             let bound = match score {
                 it if it <= bottom => Bound::AtMost,
@@ -370,7 +383,8 @@ impl<'g> Search<'g> {
         if self.has_keys { position_key(&mut self.world) } else { 0 }
     }
 
-    pub(super) fn is_spent(&mut self) -> bool {
+    /// Counts a position. Returns whether the search has to end.
+    pub(super) fn spend(&mut self) -> bool {
         self.nodes += 1;
         if self.nodes > self.budget.nodes || self.world.has_run_out() {
             self.is_out = true;
@@ -381,7 +395,8 @@ impl<'g> Search<'g> {
         self.is_out
     }
 
-    /// Whether the rules have exceeded their budget, so that what is read from here on is meaningless.
+    /// Whether the search has to end, for one because the rules have exceeded their budget: then what was just read is
+    /// meaningless.
     pub(super) fn has_run_out(&mut self) -> bool {
         self.is_out |= self.world.has_run_out();
         self.is_out
@@ -402,7 +417,7 @@ impl<'g> Search<'g> {
     /// The score where the side to move has no action.
     pub(super) fn stuck(&mut self, ply: i32) -> i32 {
         if !may_stop(&mut self.world, self.contract) {
-            // It would have to take its turn back, so such a turn scores as a loss.
+            // The side cannot finish its turn and would have to take it back, so the turn scores as a loss.
             return if self.is_own_turn() { ply - WIN } else { WIN - ply };
         }
         let winner = winner_if_stuck(&mut self.world, self.contract);
@@ -414,8 +429,8 @@ impl<'g> Search<'g> {
         standing(&mut self.world, self.contract, &self.features)
     }
 
-    /// The score of the position on the board by what stands there, without a look at what follows.
-    pub(super) fn here(&mut self) -> i32 {
+    /// The static evaluation of the position on the board.
+    pub(super) fn evaluation(&mut self) -> i32 {
         let standing = self.standing();
         self.knowledge.score(&standing, self.side)
     }
@@ -427,30 +442,34 @@ impl<'g> Search<'g> {
         self.ordered(moves, &standing, None, false)
     }
 
-    /// Orders actions, likely ones first; keeps only captures if only these are wanted.
+    /// Orders actions, `first` and then likely ones first; drops those that seem to capture nothing if `only_captures`.
     fn ordered(
         &self,
         moves: Vec<Move>,
         standing: &[Standing],
         first: Option<&Move>,
-        loud_only: bool,
+        only_captures: bool,
     ) -> Vec<Move> {
         let victims = Victims::of(self, standing);
-        let mut rated: Vec<(i32, Move)> = moves
-            .into_iter()
-            .filter_map(|mv| {
-                let loud = victims.taken_by(self, &mv);
-                if loud_only && loud.is_none() {
-                    return None;
-                }
-                let is_first = first == Some(&mv);
-                let often = self.history.get(&mv).copied().unwrap_or_default().min(90_000);
-                let rate = if is_first { i32::MAX } else { loud.map_or(often, |it| 100_000 + it) };
-                Some((rate, mv))
-            })
-            .collect();
-        rated.sort_by_key(|it| std::cmp::Reverse(it.0));
-        rated.into_iter().map(|it| it.1).collect()
+        let mut rated = Vec::new();
+        for mv in moves {
+            let capture = victims.taken_by(self, &mv);
+            if only_captures && capture.is_none() {
+                continue;
+            }
+            let often = || self.history.get(&mv).copied().unwrap_or_default();
+            let rate = match first == Some(&mv) {
+                true => i32::MAX,
+                false => capture.map_or_else(often, |it| CAPTURE + it),
+            };
+            rated.push((rate, mv));
+        }
+        best_first(rated)
+    }
+
+    /// The value of a kind of piece, for the order of actions.
+    fn worth_of(&self, kind: usize) -> i32 {
+        self.knowledge.worth_of(kind).abs().min(WORTHIEST)
     }
 
     /// The principal variation after an action, from the transposition table.
@@ -464,9 +483,7 @@ impl<'g> Search<'g> {
             }
             let key = position_key(&mut self.world);
             let next = self.known.get(&key).and_then(|it| it.best.clone());
-            let Some(next) =
-                next.filter(|it| crate::moves::is_legal(&mut self.world, self.contract, it))
-            else {
+            let Some(next) = next.filter(|it| is_legal(&mut self.world, self.contract, it)) else {
                 break;
             };
             line.push(next.clone());
@@ -487,10 +504,7 @@ impl Victims {
     fn of(search: &Search<'_>, standing: &[Standing]) -> Self {
         let mover = mover(&search.world, search.contract);
         let foes = standing.iter().filter(|it| Some(it.side) != mover);
-        let at = |it: &Standing| {
-            let worth = search.knowledge.worth_of(it.kind).abs();
-            it.square.map(|square| (square as i64, worth.min(10_000)))
-        };
+        let at = |it: &Standing| Some((it.square? as i64, search.worth_of(it.kind)));
         Self { by_square: foes.filter_map(at).collect(), mover }
     }
 
@@ -505,7 +519,7 @@ impl Victims {
                 taken = taken.max(self.by_square.get(&value).copied());
             } else if is_entity(search.program, column.ty) {
                 let Some(kind) = number(value, search.contract.kind.attr) else { continue };
-                let worth = search.knowledge.worth_of(kind).abs().min(10_000);
+                let worth = search.worth_of(kind);
                 match number(value, search.contract.color.attr) {
                     side if side.is_some() && side != self.mover => taken = taken.max(Some(worth)),
                     _ => with = worth,
@@ -516,7 +530,13 @@ impl Victims {
     }
 }
 
-/// A random number around 0, more often a small one.
+/// Actions by falling rates, those of equal rates in their order.
+fn best_first(mut rated: Vec<(i32, Move)>) -> Vec<Move> {
+    rated.sort_by_key(|it| Reverse(it.0));
+    rated.into_iter().map(|it| it.1).collect()
+}
+
+/// A random number from `-size` to `size`, small ones more often.
 fn noise(chance: &mut Chance, size: i32) -> i32 {
     let width = size.unsigned_abs() as usize + 1;
     chance.below(width) as i32 - chance.below(width) as i32

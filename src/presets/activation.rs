@@ -29,7 +29,8 @@ pub struct Request {
     pub options: Vec<(String, String)>,
 }
 
-/// An activation under a program, with its scope and options. Two are equal if these are, whatever program each is of.
+/// An activation under a program, with its scope and options. Two are equal if these are, even under different
+/// programs.
 #[derive(Debug, Clone)]
 pub struct Activation {
     /// The preset's name.
@@ -46,7 +47,7 @@ pub struct Activation {
 
 impl PartialEq for Activation {
     fn eq(&self, other: &Self) -> bool {
-        // Programs number the attributes of the facts each in its own way.
+        // Facts are not compared: each program numbers attributes in its own way.
         (&self.preset, &self.scope, self.turns, &self.options)
             == (&other.preset, &other.scope, other.turns, &other.options)
     }
@@ -78,7 +79,7 @@ pub(super) fn joined<T: ToString>(faults: &[T]) -> String {
     texts.join("; ")
 }
 
-/// The option that may have been meant, or else all that there are.
+/// The option that may have been meant, or else all options.
 fn instead(near: &Option<String>, known: &[String]) -> String {
     match (near, known) {
         (Some(_), _) => meant(near),
@@ -257,14 +258,14 @@ impl Activation {
         for entity in facts.entities_with(preset) {
             let text = |attr| facts.get(entity, attr).map(|it| it.words(schema, attr));
             let (Some(name), Some(scope)) = (text(preset), text(scope)) else { continue };
-            let option = |(option, option_facts): (String, OptionFacts)| {
-                Some((option, option_facts.text(schema, |it| facts.get(entity, it))?))
-            };
-            let number = |name: &str| facts.get_raw(entity, named(name)?);
-            let options = known_options(program, &name).into_iter().filter_map(option).collect();
-            let value = |attr: AttrId| Some((attr, facts.get(entity, attr)?));
+            let mut options = Vec::new();
+            for (option, option_facts) in known_options(program, &name) {
+                let text = option_facts.text(schema, |it| facts.get(entity, it));
+                options.extend(text.map(|it| (option, it)));
+            }
             let attrs = (0..schema.attributes().len() as u16).map(AttrId);
-            let stated = attrs.filter_map(value).collect();
+            let stated = attrs.filter_map(|it| Some((it, facts.get(entity, it)?))).collect();
+            let number = |name: &str| facts.get_raw(entity, named(name)?);
             let turns = number("turns_remaining");
             let activation = Self { preset: name, scope, turns, options, facts: stated };
             found.push((number("order").unwrap_or(i64::MAX), entity, activation));
@@ -292,15 +293,18 @@ fn preset_file(program: &Program, preset: &str) -> Option<u16> {
     program.meta.iter().find(names).map(|it| it.span.source)
 }
 
-/// The numbers that a preset's file allows for an option: `.meta range "OPTION: LEAST..MOST"`.
+/// The numbers that a preset's file allows for an option.
 fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
-    let ranges = notes(program, preset, "range");
-    let read = |text: &str| {
-        let (name, range) = text.split_once(':')?;
-        let (least, most) = range.trim().split_once("..")?;
-        (name.trim() == option).then_some((least.trim().parse().ok()?, most.trim().parse().ok()?))
-    };
-    ranges.filter_map(read).next()
+    let mut ranges = notes(program, preset, "range").filter_map(read_range);
+    ranges.find(|it| it.0 == option).map(|it| it.1)
+}
+
+/// The option and the numbers of a line `.meta range "OPTION: LEAST..MOST"`.
+pub(super) fn read_range(text: &str) -> Option<(&str, (i64, i64))> {
+    let (name, range) = text.split_once(':')?;
+    let (least, most) = range.split_once("..")?;
+    let (least, most) = (least.trim().parse().ok()?, most.trim().parse().ok()?);
+    (least <= most).then_some((name.trim(), (least, most)))
 }
 
 fn within(facts: Facts, range: Option<(i64, i64)>) -> Result<Facts, String> {
@@ -426,21 +430,22 @@ fn known_options(program: &Program, preset: &str) -> Vec<(String, OptionFacts)> 
     let mut known: Vec<(String, OptionFacts)> = Vec::new();
     for relation in &program.relations {
         let Role::Input(input) = relation.role else { continue };
-        let of_activations = relation.columns.first().is_some_and(|it| it.name == "activation");
+        if relation.columns.first().is_none_or(|it| it.name != "activation") {
+            continue;
+        }
+        let Some(name) = option_name(&program.schema, input, preset) else { continue };
+        if known.iter().any(|it| it.0 == name) {
+            continue;
+        }
         let option_facts = match (input, relation.columns.last().map(|it| it.ty)) {
-            (Input::Key(attr) | Input::Flag(attr), _) => OptionFacts::One(attr),
+            (Input::Key(attr) | Input::Flag(attr), _) => match bits_of(program, preset, name) {
+                Some(domain) => OptionFacts::Bits(attr, domain),
+                None => OptionFacts::One(attr),
+            },
             (Input::List(first, _), Some(Type::Domain(domain))) => OptionFacts::List(first, domain),
             _ => continue,
         };
-        let name = option_name(&program.schema, input, preset).filter(|_| of_activations);
-        let Some(name) = name else { continue };
-        if known.iter().all(|it| it.0 != name) {
-            let option_facts = match (option_facts, bits_of(program, preset, name)) {
-                (OptionFacts::One(attr), Some(domain)) => OptionFacts::Bits(attr, domain),
-                _ => option_facts,
-            };
-            known.push((name.to_string(), option_facts));
-        }
+        known.push((name.to_string(), option_facts));
     }
     known
 }

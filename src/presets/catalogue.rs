@@ -1,11 +1,15 @@
 //! The catalogue: games, layouts and presets, read from the `.meta` lines of rule files.
 //!
-//! A file with `.meta game` is a game, one with `.meta preset` a preset, one with `.meta layout` and neither of these a
-//! layout, one with `.meta module` part of the programs that include it. One with `.meta part` is a part
-//! of the preset of that name, for games of the family that it names. A file with `.meta
-//! family` and none of these is part of that family; every other file is the core, part of every
-//! program. Games, layouts and presets that need a family name it by `.meta family`, too. Only the
-//! files that a game needs are compiled, and only when it is loaded.
+//! The first of these `.meta` lines that a file has says what it is:
+//! * `part "PRESET"`: a part of that preset, for games of one family;
+//! * `game`, or `preset`, which may be a module, too;
+//! * `layout`;
+//! * `module`: part of the programs that include it;
+//! * `family`: part of that family;
+//! * none of them: the core, part of every program.
+//!
+//! Games, layouts, presets and parts name the family that they are made for by `.meta family`, too. Only the files that
+//! a game needs are compiled, and only when it is loaded.
 
 #![warn(missing_docs)]
 
@@ -37,7 +41,7 @@ pub struct Catalogue {
     pub(super) composers: Composers,
     /// The result of checking the presets, once they were checked.
     definitions: OnceLock<Result<(), DefinitionError>>,
-    /// Whether presets that another one is incompatible with must be here. Those that it requires always must.
+    /// Whether presets that others are incompatible with must be here, as those that others require must.
     is_whole: bool,
     /// Presets of other crates.
     pub(super) externals: Arc<Externals>,
@@ -84,7 +88,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// A catalogue of some files of a larger one: presets that theirs are incompatible with may be missing.
+    /// A catalogue of some files of a larger one: presets that others are incompatible with may be missing.
     ///
     /// # Errors
     /// As [`Catalogue::new`].
@@ -109,7 +113,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds a file, but leaves games without what their layouts give them.
+    /// Adds a file, without `lay_out`.
     fn put(&mut self, source: Source) -> Result<(), CatalogueError> {
         let known = self.sources.iter().position(|it| it.path == source.path);
         let at = known.unwrap_or(self.sources.len());
@@ -121,30 +125,20 @@ impl Catalogue {
             _ => None,
         };
         let module = module.map(|it| it.value.clone());
-        let taken = |it: String| Some((self.path_of_other(&entry, &it, at)?, it));
-        let taken = entry.names().into_iter().find_map(taken);
-        let taken = taken.or_else(|| {
-            let name = module.clone()?;
-            Some((self.path_of_module(&name, at)?, name))
-        });
-        if let Some((other, name)) = taken {
-            let keys = entry.keys_of_names();
-            let gives = |it: &&Meta| {
-                keys.contains(&it.key.as_str()) && (it.value == name || it.key == "part")
+        let names = entry.keys_of_names();
+        for meta in metas.iter().filter(|it| names.contains(&it.key.as_str())) {
+            let name = match &entry {
+                FileIs::Part(part) => part.name(),
+                _ => meta.value.clone(),
             };
-            let line = metas.iter().find(gives).map_or(1, |it| it.span.line);
-            let fault = format!("{other} has the name {name} already: choose another one");
-            return Err(CatalogueError { path: source.path, line, fault });
+            if let Some(other) = self.path_of_other(&meta.key, &name, at) {
+                let fault = format!("{other} has the name {name} already: choose another one");
+                return Err(CatalogueError { path: source.path, line: meta.span.line, fault });
+            }
         }
         self.definitions = OnceLock::new();
         if known.is_some() {
-            self.core.retain(|&it| it != at);
-            self.families.retain(|it| it.1 != at);
-            self.modules.retain(|it| it.1 != at);
-            self.games.retain(|it| it.source != at);
-            self.layouts.retain(|it| it.source != at);
-            self.presets.retain(|it| it.source != at);
-            self.parts.retain(|it| it.source != at);
+            self.forget(at);
         }
         match entry {
             FileIs::Layout(layout) => self.layouts.push(layout),
@@ -160,15 +154,7 @@ impl Catalogue {
         }
         match known {
             Some(at) => {
-                // Effects happen in the order of the files, and lists are in the same order: a file that replaces
-                // another one takes its place.
-                self.core.sort_unstable();
-                self.families.sort_unstable_by_key(|it| it.1);
-                self.modules.sort_unstable_by_key(|it| it.1);
-                self.games.sort_unstable_by_key(|it| it.source);
-                self.layouts.sort_unstable_by_key(|it| it.source);
-                self.presets.sort_unstable_by_key(|it| it.source);
-                self.parts.sort_unstable_by_key(|it| it.source);
+                self.sort();
                 (self.sources[at], self.metas[at]) = (source, metas);
             }
             None => {
@@ -177,6 +163,28 @@ impl Catalogue {
             }
         }
         Ok(())
+    }
+
+    /// Drops the entry of a file.
+    fn forget(&mut self, at: usize) {
+        self.core.retain(|&it| it != at);
+        self.families.retain(|it| it.1 != at);
+        self.modules.retain(|it| it.1 != at);
+        self.games.retain(|it| it.source != at);
+        self.layouts.retain(|it| it.source != at);
+        self.presets.retain(|it| it.source != at);
+        self.parts.retain(|it| it.source != at);
+    }
+
+    /// Sorts the entries by file: effects happen in this order, so a file that replaces another one takes its place.
+    fn sort(&mut self) {
+        self.core.sort_unstable();
+        self.families.sort_unstable_by_key(|it| it.1);
+        self.modules.sort_unstable_by_key(|it| it.1);
+        self.games.sort_unstable_by_key(|it| it.source);
+        self.layouts.sort_unstable_by_key(|it| it.source);
+        self.presets.sort_unstable_by_key(|it| it.source);
+        self.parts.sort_unstable_by_key(|it| it.source);
     }
 
     /// Gives every game that names a layout the layout's start and family, unless it has its own.
@@ -193,31 +201,20 @@ impl Catalogue {
         }
     }
 
-    /// The path of another file than the one at `at` with the same kind and name.
-    fn path_of_other(&self, entry: &FileIs, name: &str, at: usize) -> Option<&str> {
-        let other = match entry {
-            FileIs::Core | FileIs::Family(_) => None,
-            FileIs::Module(_) => return self.path_of_module(name, at),
-            FileIs::Game(_) => {
-                other(at, self.games.iter().map(|it| (it.source, it.is_called(name))))
+    /// The path of a file other than the one at `at` to which a `.meta` line of this key gives that name.
+    fn path_of_other(&self, key: &str, name: &str, at: usize) -> Option<&str> {
+        let source_if =
+            |is_called: bool, source: usize| (is_called && source != at).then_some(source);
+        let other = match key {
+            "game" | "alias" => {
+                self.games.iter().find_map(|it| source_if(it.is_called(name), it.source))
             }
-            FileIs::Layout(_) => {
-                other(at, self.layouts.iter().map(|it| (it.source, it.name == name)))
-            }
-            FileIs::Preset(_) => {
-                other(at, self.presets.iter().map(|it| (it.source, it.preset == name)))
-            }
-            FileIs::Part(_) => {
-                other(at, self.parts.iter().map(|it| (it.source, it.name() == name)))
-            }
+            "layout" => self.layouts.iter().find_map(|it| source_if(it.name == name, it.source)),
+            "preset" => self.presets.iter().find_map(|it| source_if(it.preset == name, it.source)),
+            "module" => self.modules.iter().find_map(|it| source_if(it.0 == name, it.1)),
+            _ => self.parts.iter().find_map(|it| source_if(it.name() == name, it.source)),
         };
         Some(&self.sources[other?].path)
-    }
-
-    /// The path of another file than the one at `at` that is a module of that name.
-    fn path_of_module(&self, name: &str, at: usize) -> Option<&str> {
-        let other = other(at, self.modules.iter().map(|it| (it.1, it.0 == name)))?;
-        Some(&self.sources[other].path)
     }
 
     /// All files, in their order.
@@ -380,17 +377,12 @@ impl Catalogue {
         texts.iter().map(|it| self.request(it.as_ref())).collect()
     }
 
-    /// The request of a preset that there is.
+    /// Reads a request of a preset that exists.
     pub(super) fn request(&self, text: &str) -> Result<Request, ActivationError> {
         let request = Request::parse(text)?;
         self.find_preset(&request.preset)?;
         Ok(request)
     }
-}
-
-/// The first source that has the name, except the given one.
-fn other(except: usize, mut named: impl Iterator<Item = (usize, bool)>) -> Option<usize> {
-    named.find(|it| it.0 != except && it.1).map(|it| it.0)
 }
 
 /// If the path of a file ends with the path of an embedded one, gives the file that path, so that it replaces the

@@ -54,10 +54,9 @@ pub(super) fn check(
         }
         let Ok(entry) = catalogue.find_preset(&first.preset) else { continue };
         for required in &entry.requires {
-            let serves = |it: &&Activation| {
-                it.preset == *required && scopes.overlap(&it.scope, &first.scope)
-            };
-            if !activations.iter().any(|it| serves(&it)) {
+            let serves =
+                |it: &Activation| it.preset == *required && scopes.overlap(&it.scope, &first.scope);
+            if !activations.iter().any(serves) {
                 let (activation, preset) = (first.to_string(), required.clone());
                 faults.push(SetFault::Requires { activation, preset });
             }
@@ -68,9 +67,10 @@ pub(super) fn check(
 
 /// The reason why two activations for one side exclude each other, if they do.
 fn clash(catalogue: &Catalogue, first: &Activation, second: &Activation) -> Option<SetFault> {
-    let names = (first.to_string(), second.to_string());
+    let texts = || (first.to_string(), second.to_string());
     if first.preset == second.preset {
-        return Some(SetFault::Twice { first: names.0, second: names.1 });
+        let (first, second) = texts();
+        return Some(SetFault::Twice { first, second });
     }
     let reason = |one: &Activation, other: &Activation| {
         let entry = catalogue.find_preset(&one.preset).ok()?;
@@ -78,5 +78,6 @@ fn clash(catalogue: &Catalogue, first: &Activation, second: &Activation) -> Opti
         found.map(|it| it.1.clone())
     };
     let reason = reason(first, second).or_else(|| reason(second, first))?;
-    Some(SetFault::Incompatible { first: names.0, second: names.1, reason })
+    let (first, second) = texts();
+    Some(SetFault::Incompatible { first, second, reason })
 }

@@ -1,8 +1,7 @@
 //! Composes programs: the rule files that a game with its activations needs, compiled once per set.
 //!
-//! Files come in the order of the activations, since that is the order in which presets react. For facts that
-//! presets state about pieces, rules are generated here: the facts are retracted with the last activation,
-//! and copied to pieces that come from others.
+//! Files come in the order of the activations, since that is the order in which presets react. Some text is generated:
+//! the sides that a game declares, that its squares are hexagons, and rules that the core of an older save lacks.
 //!
 //! Deliberately absent: which activations go together, and which programs are cached (`programs`).
 
@@ -53,7 +52,7 @@ impl Catalogue {
         self.externals.check(&program)?;
         let terms = Arc::new(Terms::resolve(&program)?);
         let plan = Plan::compile_sharing(Arc::clone(&program), &self.composers.memo)
-            .map_err(|it| told_to_players(game, requests, it))?;
+            .map_err(|it| for_players(game, requests, it))?;
         let plan = Arc::new(plan.with_calls(self.externals.clone()));
         let mut world = World::new(Arc::clone(&plan), Backend::Bits);
         check_letters(&mut world, &terms.moves)?;
@@ -80,7 +79,7 @@ impl Catalogue {
         Ok(Arc::clone(composed.plan.program()))
     }
 
-    /// All rule text of a game with these activations.
+    /// All rule text of a game with these activations, generated text included.
     pub(super) fn texts(
         &self,
         game: &GameEntry,
@@ -106,20 +105,13 @@ impl Catalogue {
             files.extend(self.modules.iter().filter(|it| it.0 == "durations").map(|it| it.1));
         }
         for request in requests {
-            let preset = self.find_preset(&request.preset)?;
-            if !files.contains(&preset.source) {
-                files.push(preset.source);
-                files.extend(self.parts_for(&preset.preset, game.family.as_deref()));
-            }
+            self.add_preset(&request.preset, game, &mut files)?;
         }
-        // Missing required presets are reported later; their rules are included all the same.
-        let mut next = requests.iter().map(|it| it.preset.as_str()).collect::<Vec<_>>();
+        // Required presets that are not requested are reported later; their rules are included all the same.
+        let mut next: Vec<&str> = requests.iter().map(|it| it.preset.as_str()).collect();
         while let Some(name) = next.pop() {
             for required in &self.find_preset(name)?.requires {
-                let source = self.find_preset(required)?.source;
-                if !files.contains(&source) {
-                    files.push(source);
-                    files.extend(self.parts_for(required, game.family.as_deref()));
+                if self.add_preset(required, game, &mut files)? {
                     next.push(required);
                 }
             }
@@ -147,6 +139,22 @@ impl Catalogue {
         let files = self.with_included(&files)?;
         self.check_excluded(game, &files)?;
         Ok(files)
+    }
+
+    /// Adds the files of a preset for a game, unless they are there. Returns whether they were missing.
+    fn add_preset(
+        &self,
+        name: &str,
+        game: &GameEntry,
+        files: &mut Vec<usize>,
+    ) -> Result<bool, LoadError> {
+        let source = self.find_preset(name)?.source;
+        if files.contains(&source) {
+            return Ok(false);
+        }
+        files.push(source);
+        files.extend(self.parts_for(name, game.family.as_deref()));
+        Ok(true)
     }
 
     /// The last line of a key in these files, and its file.
@@ -201,13 +209,12 @@ impl Catalogue {
         game: &'s GameEntry,
         files: &[usize],
     ) -> Option<&'s str> {
-        let brings = |file: usize| self.with_included(&[file]).is_ok_and(|it| it.contains(&module));
-        if brings(game.source) {
+        if self.brings(game.source, module) {
             return Some(&game.name);
         }
         let mut presets =
             files.iter().filter_map(|it| self.presets().iter().find(|of| of.source == *it));
-        presets.find(|it| brings(it.source)).map(|it| it.preset.as_str())
+        presets.find(|it| self.brings(it.source, module)).map(|it| it.preset.as_str())
     }
 
     /// The names of all families.
@@ -262,17 +269,13 @@ impl Catalogue {
         let for_all = self.core.iter().map(|it| (self.sources[*it].path.clone(), *it));
         for (what, source) in presets.chain(layout).chain([own]).chain(for_all) {
             for relation in found.unknown_relations(&self.sources[source].path) {
-                let foreign = |it: &&(String, usize)| {
-                    let text = &self.sources[it.1].text;
-                    Some(&it.0) != game.family.as_ref() && declares(text, relation)
-                };
-                let of_squares = |it: &&usize| {
-                    has_squares(&self.sources[**it]) && declares(&self.sources[**it].text, relation)
-                };
-                if self.core.iter().any(|it| of_squares(&it)) {
+                let declares = |file: usize| declares(&self.sources[file].text, relation);
+                if self.core.iter().any(|&it| has_squares(&self.sources[it]) && declares(it)) {
                     let (relation, game) = (relation.to_owned(), game.name.clone());
                     return LoadError::NeedsSquares { what, relation, game };
                 }
+                let is_foreign = |family: &String| Some(family) != game.family.as_ref();
+                let foreign = |it: &&(String, usize)| is_foreign(&it.0) && declares(it.1);
                 if let Some((family, _)) = self.families.iter().find(foreign) {
                     let (relation, family) = (relation.to_owned(), family.clone());
                     let (game, of) = (game.name.clone(), game.family.clone());
@@ -284,8 +287,8 @@ impl Catalogue {
     }
 }
 
-/// The text that is added to a program: that its squares are hexagons, and, for the core of an older save,
-/// the rules that retract what presets state.
+/// The text that is added to a program: that its squares are hexagons, and, for the core of an older save, the rules
+/// that retract what presets state with their last activation, and copy it to pieces that come from others.
 fn generated(sources: &[Source], hexagonal: bool) -> Option<Source> {
     let has = |text: &str| sources.iter().any(|it| it.text.contains(text));
     let is_older = has(".event deactivated(") && has(".decl outlives(") && !has(" do forget ");
@@ -320,8 +323,9 @@ fn has_squares(source: &Source) -> bool {
     source.text.contains(".domain Square grid ")
 }
 
-/// Who combines a game with presets did not write the rules that take too much then.
-fn told_to_players(game: &GameEntry, requests: &[&Request], fault: PlanError) -> LoadError {
+/// The error of a plan, for players: if rules exceed a budget only together with presets, the combination is at fault
+/// and not their text.
+fn for_players(game: &GameEntry, requests: &[&Request], fault: PlanError) -> LoadError {
     match fault {
         PlanError::Exhausted(why) if !requests.is_empty() => {
             let presets: Vec<&str> = requests.iter().map(|it| it.preset.as_str()).collect();

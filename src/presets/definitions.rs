@@ -61,8 +61,8 @@ pub(super) fn check(
 ) -> Vec<DefinitionFault> {
     let mut faults = Vec::new();
     for preset in presets {
-        unknown(preset, presets, is_whole, &mut faults);
-        one_sided(preset, presets, &mut faults);
+        find_unknown(preset, presets, is_whole, &mut faults);
+        find_one_sided(preset, presets, &mut faults);
     }
     for part in parts {
         if presets.iter().all(|it| it.preset != part.preset) {
@@ -72,12 +72,12 @@ pub(super) fn check(
             faults.push(DefinitionFault::Part { path, preset, near });
         }
     }
-    cycles(presets, &mut faults);
-    attributes(presets, parts, sources, &mut faults);
+    find_cycles(presets, &mut faults);
+    find_clashes(presets, parts, sources, &mut faults);
     faults
 }
 
-fn unknown(
+fn find_unknown(
     preset: &PresetEntry,
     presets: &[PresetEntry],
     is_whole: bool,
@@ -99,7 +99,11 @@ fn unknown(
     }
 }
 
-fn one_sided(preset: &PresetEntry, presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
+fn find_one_sided(
+    preset: &PresetEntry,
+    presets: &[PresetEntry],
+    faults: &mut Vec<DefinitionFault>,
+) {
     for (name, _) in &preset.incompatible {
         let other = presets.iter().find(|it| it.preset == *name);
         if other.is_some_and(|it| it.incompatible.iter().all(|it| it.0 != preset.preset)) {
@@ -109,8 +113,9 @@ fn one_sided(preset: &PresetEntry, presets: &[PresetEntry], faults: &mut Vec<Def
     }
 }
 
-/// Cycles of requirements, each from its first preset on: at least one for each preset that is the first of a cycle.
-fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
+/// Finds cycles of requirements, each from its first preset on: at least one for each preset that is the first of a
+/// cycle.
+fn find_cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     let at: HashMap<&str, usize> =
         presets.iter().enumerate().map(|(at, it)| (it.preset.as_str(), at)).collect();
     for start in 0..presets.len() {
@@ -134,9 +139,9 @@ fn cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     }
 }
 
-/// Options called `turns`, which in every activation says how long it lasts; and attributes that two presets export
-/// with different types, even if these exclude each other.
-fn attributes(
+/// Finds options called `turns`, which every activation has, and attributes that two presets export with different
+/// types, even if these presets exclude each other.
+fn find_clashes(
     presets: &[PresetEntry],
     parts: &[PartEntry],
     sources: &[Source],

@@ -43,7 +43,7 @@ impl Ruleset {
         let _allowance = Allowance::open();
         let Ok(mut game) = self.start(None) else { return Vec::new() };
         let view = game.view();
-        // A FEN tells two sides by capitals, which `with` writes, and more by signs.
+        // A FEN tells two sides apart by capitals, as `set_up` writes them, and more sides by signs.
         if !view.points.is_empty() || view.files == 0 || self.sides().len() > 2 {
             return Vec::new();
         }
@@ -82,7 +82,7 @@ fn rest_of(fen: &str) -> String {
     format!("{hands} {rest}")
 }
 
-/// What a FEN writes of squares on which no piece stands: that they are no part of the board.
+/// The signs that a FEN writes for squares without a piece, as where a square is no part of the board.
 fn signs_of(game: &mut Game, pieces: &[PieceView]) -> BTreeMap<Place, String> {
     let taken: BTreeSet<Place> = pieces.iter().filter_map(|it| place_of(&it.square)).collect();
     let rows = game.cells().into_iter().rev().enumerate();
@@ -98,7 +98,7 @@ struct DiagramParts<'a> {
     files: usize,
     ranks: usize,
     rest: String,
-    /// What is written of squares without a piece at the start.
+    /// The signs of squares without a piece, which all positions have in common.
     signs: BTreeMap<Place, String>,
     /// The start squares of the kinds of the side to move.
     start: Vec<(String, Place)>,
@@ -121,16 +121,16 @@ impl DiagramParts<'_> {
         let mut places = self.places().take(1).chain(at_start).chain(self.places().take(PLACES));
         let (place, square, goes) = places.find_map(|place| {
             let square = square_at(place);
-            let goes = reached(&mut self.with(place, &kind.letter, None)?, &square);
+            let goes = reached(&mut self.set_up(place, &kind.letter, None)?, &square);
             (!goes.is_empty()).then_some((place, square, goes))
         })?;
         let near = |it: &Place| it.0.abs_diff(place.0).max(it.1.abs_diff(place.1)) <= NEAR;
         let others = self.places().filter(|it| near(it) && *it != place);
         let captures = others.filter(|&it| {
             let name = square_at(it);
-            let foe = || self.with(place, &kind.letter, Some(it));
+            let game = || self.set_up(place, &kind.letter, Some(it));
             !goes.contains(&name)
-                && foe().is_some_and(|mut it| reached(&mut it, &square).contains(&name))
+                && game().is_some_and(|mut it| reached(&mut it, &square).contains(&name))
         });
         let mut captures: Vec<String> = captures.map(square_at).collect();
         captures.sort_unstable();
@@ -159,7 +159,7 @@ impl DiagramParts<'_> {
             let second_last = self.ranks.saturating_sub(2);
             let rank = if self.is_second { 1.min(second_last) } else { second_last };
             let place = (self.files / 2, rank);
-            let choices = self.with(place, &letter, None).map(|mut it| it.reachable());
+            let choices = self.set_up(place, &letter, None).map(|mut it| it.reachable());
             seen.extend(choices.into_iter().flatten().flat_map(|it| it.choice));
         }
         seen
@@ -177,13 +177,13 @@ impl DiagramParts<'_> {
         all.into_iter()
     }
 
-    /// A piece's letter in the case of its side: that of the side to move, or the other.
+    /// A piece's letter in the case of its side: the side to move if `is_own`, or the other.
     fn written(&self, letter: &str, is_own: bool) -> String {
         if is_own == self.is_second { letter.to_lowercase() } else { letter.to_uppercase() }
     }
 
     /// A position with one piece, its companion, and an enemy on `foe` if given; `None` if a piece cannot stand there.
-    fn with(&self, place: Place, letter: &str, foe: Option<Place>) -> Option<Game> {
+    fn set_up(&self, place: Place, letter: &str, foe: Option<Place>) -> Option<Game> {
         if [Some(place), foe].into_iter().flatten().any(|it| self.signs.contains_key(&it)) {
             return None;
         }
@@ -207,23 +207,13 @@ impl DiagramParts<'_> {
 
 /// A row of a FEN with its empty squares counted: `11p1` is `2p1`.
 pub(crate) fn merged(row: &str) -> String {
-    let mut text = String::new();
-    let mut empty = 0;
-    for letter in row.chars() {
-        if letter == '1' {
-            empty += 1;
-            continue;
-        }
-        if empty > 0 {
-            text.push_str(&empty.to_string());
-            empty = 0;
-        }
-        text.push(letter);
-    }
-    if empty > 0 {
-        text.push_str(&empty.to_string());
-    }
-    text
+    let letters: Vec<char> = row.chars().collect();
+    let runs = letters.chunk_by(|a, b| a == b);
+    let text = |run: &[char]| match run {
+        ['1', ..] => run.len().to_string(),
+        _ => run.iter().collect(),
+    };
+    runs.map(text).collect()
 }
 
 fn square_at((file, rank): (usize, usize)) -> String {

@@ -15,10 +15,9 @@ pub struct GameEntry {
     pub description: String,
     /// Other names that mean it.
     pub aliases: Vec<String>,
-    /// Programs whose deviations from the usual rules it has, for their test vectors: each by its name and that of its
-    /// variant, `Fairy-Stockfish minishogi`.
+    /// Its names in vectors that other programs made, each after the program's: `Fairy-Stockfish minishogi`.
     pub oracles: Vec<String>,
-    /// The start position, as FEN; of numbered ones the default. Empty if only its layout has one, and that is missing.
+    /// The start position as FEN; of numbered ones the default. Empty if the layout that it names does not exist.
     pub start: String,
     /// The name of the layout whose rules it has, and whose start position, unless it has its own.
     pub layout: Option<String>,
@@ -66,11 +65,11 @@ pub struct PresetEntry {
     pub description: String,
     /// The family of games that it is made for; `None` if it needs only the core.
     pub family: Option<String>,
-    /// Presets that must also be active, for a side at least that it is active for.
+    /// Presets that must also be active, for at least one of its sides.
     pub requires: Vec<String>,
     /// The files that it includes, by the names in its `.meta include` lines.
     pub includes: Vec<String>,
-    /// Presets that must not be active for any side that it is active for, with the reason.
+    /// Presets that must not be active for any of its sides, with the reason.
     pub incompatible: Vec<(String, String)>,
     pub(super) source: usize,
 }

@@ -1,9 +1,4 @@
-//! Presets of other crates: rule text with code behind it.
-//!
-//! An external preset states what follows from facts (moves, royal pieces, ways to win) in rules like any
-//! other preset, so that it is derived, proved and audited alike. What happens at an action it may implement
-//! in Rust: for each [`Point`] that it names, a reaction is generated that calls its code, in the scope that
-//! the point has. Its code reads and writes facts through a [`Moment`], inside the transaction.
+//! Presets of other crates ([`Preset`]): rule text with code behind it, and the reactions that call the code.
 //!
 //! Deliberately absent: what a call may do (`derive::Moment`).
 
@@ -67,13 +62,13 @@ pub enum Opinion {
 
 /// A preset of another crate: rule text with code behind it.
 ///
-/// What follows from facts (moves, royal pieces, ways to win) it states in rules like any other preset, so that it is
-/// derived, proved and audited alike. What happens at an action it may implement in Rust: for each [`Point`] that it
-/// names, a reaction is generated that calls its code, in the scope that the point has. Its code reads and writes facts
+/// It states what follows from facts (moves, royal pieces, ways to win) in rules like any other preset, so that this is
+/// derived, proved and audited alike. It may implement what happens at an action in Rust: for each [`Point`] that it
+/// names, a reaction is generated that calls its code, in the scope that the point has. The code reads and writes facts
 /// through a [`Moment`], inside the transaction.
 ///
-/// The options of its activations it reads as rows of their inputs ([`Moment::rows`]); what it counts is a fact that its
-/// rules declare by `.input`.
+/// It reads the options of its activations as rows of their inputs ([`Moment::rows`]). Whatever it counts must be a
+/// fact that its rules declare by `.input`.
 ///
 /// Its code must be deterministic, with the same effects for the same facts: moves are tried out and taken
 /// back, and saves are loaded by playing them again. Anything that it must remember has to be a fact.
@@ -136,8 +131,7 @@ pub trait Preset: fmt::Debug + Send + Sync {
     /// Its file: metadata, attributes, options, relations and reactions, like those in `rules/presets`.
     fn rules(&self) -> String;
 
-    /// A version of its code's behaviour. Saves of another version are refused like saves under
-    /// other rules.
+    /// The version of its code's behaviour. Saves of another version are refused like saves under other rules.
     fn version(&self) -> &str {
         "1"
     }
@@ -263,8 +257,8 @@ impl Externals {
 
 impl Calls for Externals {
     fn call(&self, preset: &str, name: &str, now: &mut Moment<'_>) -> bool {
-        let Some(it) = self.0.iter().find(|it| it.id == preset) else { return false };
-        let preset = &it.preset;
+        let Some(external) = self.0.iter().find(|it| it.id == preset) else { return false };
+        let (id, preset) = (&external.id, &external.preset);
         match name {
             "on_activate" => preset.on_activate(now),
             "on_deactivate" => preset.on_deactivate(now),
@@ -276,17 +270,17 @@ impl Calls for Externals {
             "on_after_move" => preset.on_after_move(now),
             "on_turn_start" => preset.on_turn_start(now),
             "should_advance_turn" => {
-                let holds = !preset.should_advance_turn(now);
-                flag(now, &format!("{}.holds", it.id), holds);
+                let is_kept = !preset.should_advance_turn(now);
+                set_flag(now, &format!("{id}.holds"), is_kept);
             }
             "check_game_result" => {
                 let opinion = preset.check_game_result(now);
-                let attribute = format!("{}.ends", it.id);
+                let attribute = format!("{id}.ends");
                 match opinion {
                     Some(Opinion::Over(outcome)) => now.set_word(GAME, &attribute, outcome),
                     _ => now.retract(GAME, &attribute),
                 }
-                flag(now, &format!("{}.goes_on", it.id), opinion == Some(Opinion::Ongoing));
+                set_flag(now, &format!("{id}.goes_on"), opinion == Some(Opinion::Ongoing));
             }
             "describe_move_effect" => {
                 if let Some(text) = preset.describe_move_effect(now) {
@@ -300,6 +294,6 @@ impl Calls for Externals {
 }
 
 /// States a flag of the game if it holds, and retracts it if not.
-fn flag(now: &mut Moment<'_>, attribute: &str, holds: bool) {
+fn set_flag(now: &mut Moment<'_>, attribute: &str, holds: bool) {
     if holds { now.set(GAME, attribute, Value::Bool(true)) } else { now.retract(GAME, attribute) }
 }

@@ -42,10 +42,18 @@ impl Catalogue {
         let Some(at) = self.sources.iter().position(|it| it.path == path) else {
             return Vec::new();
         };
-        let is_module = |file: &usize| self.modules.iter().any(|it| it.1 == *file);
-        let brings = |file: &usize| self.with_included(&[*file]).is_ok_and(|it| it.contains(&at));
-        let files = (0..self.sources.len()).filter(|it| !is_module(it) && brings(it));
-        files.map(|it| &self.sources[it]).collect()
+        let files = 0..self.sources.len();
+        let includers = files.filter(|&it| !self.is_module(it) && self.brings(it, at));
+        includers.map(|it| &self.sources[it]).collect()
+    }
+
+    /// Whether a file is a module or includes it, directly or through another one.
+    pub(super) fn brings(&self, file: usize, module: usize) -> bool {
+        self.with_included(&[file]).is_ok_and(|it| it.contains(&module))
+    }
+
+    fn is_module(&self, file: usize) -> bool {
+        self.modules.iter().any(|it| it.1 == file)
     }
 
     /// The presets that a preset, or a file that it includes, declares to go with: `.meta compatible
@@ -101,14 +109,14 @@ impl Catalogue {
         };
         let at = |path: &String| self.sources.iter().position(|it| it.path == *path);
         // A game, say, may have the name of a module of this package.
-        let is_module = |file: &usize| self.modules.iter().any(|it| it.1 == *file);
-        if let Some(module) = paths.iter().filter_map(at).find(is_module) {
+        if let Some(module) = paths.iter().filter_map(at).find(|it| self.is_module(*it)) {
             return Ok(module);
         }
         let Some(first) = paths.iter().find_map(at).map(|it| &self.sources[it]) else {
+            // No file is in `rules` itself. Where the including file is of this package, paths may be equal.
+            let told = if name.contains('/') { &paths[..] } else { &paths[..2] };
             let mut places: Vec<&str> = Vec::new();
-            // A file below `rules` may have one of the others next to it.
-            for place in paths.iter().take(if name.contains('/') { 3 } else { 2 }) {
+            for place in told {
                 if !places.contains(&place.as_str()) {
                     places.push(place);
                 }
@@ -118,15 +126,12 @@ impl Catalogue {
                 places.join(", and no ")
             ));
         };
-        match first.path == from.path {
-            true => {
-                Err("this file has that name itself, and there is no module of that name".into())
-            }
-            false => {
-                let path = &first.path;
-                Err(format!("{path} is no module: it needs a line `.meta module \"NAME\"`"))
-            }
+        if first.path == from.path {
+            return Err(
+                "this file has that name itself, and there is no module of that name".into()
+            );
         }
+        Err(format!("{} is no module: it needs a line `.meta module \"NAME\"`", first.path))
     }
 }
 
@@ -141,8 +146,7 @@ pub fn load_with_included(path: &Path) -> io::Result<(Vec<Source>, Vec<Source>)>
     let mut more = Vec::new();
     while let Some(source) = next.pop() {
         for meta in metas(&source).into_iter().filter(|it| it.key == "include") {
-            // A file that is not next to this one or below is part of the package, or missing. What is missing is
-            // reported when a game is loaded.
+            // Any other file is part of the package, or is missing, which is reported when a game is loaded.
             let Some([path, ..]) = included(&source.path, &meta.value) else { continue };
             if known.contains(&path) || !Path::new(&path).is_file() {
                 continue;

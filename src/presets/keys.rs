@@ -1,9 +1,11 @@
 //! The known keys of `.meta` lines. The language leaves all others to other programs, so a
-//! typing error would go unnoticed: `check` reports them, and lines about notation that declare nothing.
+//! typing error would go unnoticed: `check` reports them, and values that declare nothing.
 
 use crate::facts::nearest;
 use crate::moves::unknown_notation;
 use crate::rules::{Meta, Source, metas};
+
+use super::activation::read_range;
 
 /// The known keys, by subject.
 const KEYS: &[&str] = &[
@@ -91,6 +93,10 @@ fn fault(meta: &Meta, has_start: bool) -> Option<String> {
         let why = "declares nothing: it is \"rules\" or absent";
         return Some(format!("`.meta legality {value:?}` {why}"));
     }
+    if key == "range" && read_range(value).is_none() {
+        let why = "declares nothing: expected \"OPTION: LEAST..MOST\"";
+        return Some(format!("`.meta range {value:?}` {why}"));
+    }
     let why = unknown_notation(key, value)?;
     Some(format!("`.meta {key} \"{value}\"` declares nothing: {why}"))
 }
@@ -142,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_about_notation_that_declare_nothing_are_told() {
+    fn lines_that_declare_nothing_are_told() {
         let told = |line: &str| {
             let text = format!(".meta game \"x\"\n.meta {line}\n").into();
             unknown_keys(&Source { path: "x.dl".into(), text }).join("\n")
@@ -165,13 +171,22 @@ mod tests {
                 "legality \"rule\"",
                 "`.meta legality \"rule\"` declares nothing: it is \"rules\" or absent",
             ),
+            (
+                "range \"hp: 1-9\"",
+                "`.meta range \"hp: 1-9\"` declares nothing: expected \"OPTION: LEAST..MOST\"",
+            ),
+            ("range \"hp: 9..1\"", "declares nothing"),
             ("fault \"peice no_piece\"", "did you mean piece?"),
             ("fault \"over\"", "something is expected after over"),
         ] {
             assert!(told(line).contains(expected), "{line}: {}", told(line));
         }
-        for fine in ["fen \"?hm=half_moves\"", "fen \"counters +given\"", "san \"hold held_open\""]
-        {
+        for fine in [
+            "fen \"?hm=half_moves\"",
+            "fen \"counters +given\"",
+            "san \"hold held_open\"",
+            "range \"hp: 1..9\"",
+        ] {
             assert_eq!(told(fine), "", "{fine}");
         }
     }

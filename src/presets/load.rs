@@ -46,8 +46,8 @@ impl Catalogue {
         Ok(Ruleset::new(game, start, activations, facts, &composed))
     }
 
-    /// The rules of a game with exactly these activations, in full: the game's own are among them only if they are
-    /// named. So a set that a game was played by is loaded again, as [`Game::rule_names`] has it.
+    /// The rules of a game with exactly these activations: the game's own are among them only if they are named. This
+    /// loads again what a game was played by ([`Game::rule_names`]).
     ///
     /// # Errors
     /// A wrong activation, or rules that do not compile together. Whether the activations go together is not checked.

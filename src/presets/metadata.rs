@@ -29,48 +29,28 @@ impl FileIs {
         // The file of a preset may be a module, too.
         let module = file.one("module")?;
         match (file.one("game")?, file.one("preset")?) {
-            (None, None) => match file.one("layout")? {
-                Some(layout) => file.layout(layout, at).map(Self::Layout),
-                None => Ok(match (module, file.family()?) {
-                    (Some(module), _) => Self::Module(module.value.clone()),
-                    (None, Some(family)) => Self::Family(family),
-                    (None, None) => Self::Core,
-                }),
-            },
             (Some(_), Some(preset)) => {
                 let name = &preset.value;
                 let what = format!(
                     "a file is a game or a preset: write `.meta use \"{name}\"` for a game that begins with one"
                 );
-                Err(file.fault(preset, what))
+                return Err(file.fault(preset, what));
             }
-            (None, Some(preset)) => Ok(Self::Preset(PresetEntry {
-                preset: preset.value.clone(),
-                name: file.one("name")?.unwrap_or(preset).value.clone(),
-                description: file.text("description")?,
-                family: file.family()?,
-                requires: file.texts("requires"),
-                includes: file.texts("include"),
-                incompatible: file.incompatible()?,
-                source: at,
-            })),
-            (Some(game), None) => file.game(game, at).map(|it| Self::Game(Box::new(it))),
+            (Some(game), None) => return file.game(game, at).map(|it| Self::Game(Box::new(it))),
+            (None, Some(preset)) => return file.preset(preset, at).map(Self::Preset),
+            (None, None) => {}
         }
+        if let Some(layout) = file.one("layout")? {
+            return file.layout(layout, at).map(Self::Layout);
+        }
+        Ok(match (module, file.family()?) {
+            (Some(module), _) => Self::Module(module.value.clone()),
+            (None, Some(family)) => Self::Family(family),
+            (None, None) => Self::Core,
+        })
     }
 
-    /// The names by which the file can be asked for.
-    pub(super) fn names(&self) -> Vec<String> {
-        match self {
-            Self::Core | Self::Family(_) => Vec::new(),
-            Self::Module(name) => vec![name.clone()],
-            Self::Game(game) => game.names().map(String::from).collect(),
-            Self::Layout(layout) => vec![layout.name.clone()],
-            Self::Preset(preset) => vec![preset.preset.clone()],
-            Self::Part(part) => vec![part.name()],
-        }
-    }
-
-    /// The keys of the lines that give a file its names.
+    /// The keys of the lines that give the file the names by which it can be asked for.
     pub(super) fn keys_of_names(&self) -> &'static [&'static str] {
         match self {
             Self::Core | Self::Family(_) => &[],
@@ -120,10 +100,22 @@ impl<'a> Metadata<'a> {
         self.all(key).map(|it| it.value.clone()).collect()
     }
 
-    /// Checks that a layout or game says each of these once at most. Where several files of a program do, the last
-    /// counts.
+    /// Checks that a file says each of these once at most. If several files of a program say one, the last counts.
     fn check_sizes(&self) -> Result<(), CatalogueError> {
         ["board", "entities", "sides"].into_iter().try_for_each(|it| self.one(it).map(|_| ()))
+    }
+
+    fn preset(&self, preset: &Meta, at: usize) -> Result<PresetEntry, CatalogueError> {
+        Ok(PresetEntry {
+            preset: preset.value.clone(),
+            name: self.one("name")?.unwrap_or(preset).value.clone(),
+            description: self.text("description")?,
+            family: self.family()?,
+            requires: self.texts("requires"),
+            includes: self.texts("include"),
+            incompatible: self.incompatible()?,
+            source: at,
+        })
     }
 
     fn layout(&self, layout: &Meta, at: usize) -> Result<LayoutEntry, CatalogueError> {
@@ -216,19 +208,23 @@ impl<'a> Metadata<'a> {
 
     fn numbered(&self) -> Result<Option<Numbered>, CatalogueError> {
         let Some(number) = self.one("number")? else { return Ok(None) };
+        let Some(pattern) = self.one("pattern")? else {
+            let fault = "numbered start positions need a line `.meta pattern \"FEN\"`";
+            return Err(self.fault(number, fault));
+        };
         let places: Vec<&str> = self.all("place").map(|it| it.value.as_str()).collect();
-        let numbered = Numbered::parse(&number.value, &self.text("pattern")?, &places);
+        let numbered = Numbered::parse(&number.value, &pattern.value, &places);
         numbered.map(Some).map_err(|it| self.fault(number, it))
     }
 }
 
-/// The comment that a file begins with, up to the first line of another kind or without text: what it says of `name`.
-/// Empty if there is none.
+/// What the comment at the beginning of a file says of `name`, up to the first line without text. Empty if there is
+/// none.
 fn head(text: &str, name: &str) -> String {
     let lines = text.lines().map_while(|it| it.strip_prefix('%')).map(str::trim);
     let lines: Vec<&str> = lines.take_while(|it| !it.is_empty()).collect();
     let head = lines.join(" ");
-    let said = head.strip_prefix(name).map_or(head.as_str(), |it| it.trim_start_matches(':'));
+    let said = head.strip_prefix(name).and_then(|it| it.strip_prefix(':')).unwrap_or(&head);
     let mut letters = said.trim().chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

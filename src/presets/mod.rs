@@ -2,30 +2,30 @@
 //!
 //! [`Catalogue`] lists them, from the `.meta` lines of rule files alone; [`Ruleset`] is one
 //! game with its presets, compiled and ready to start. Every name of a game or a preset is data
-//! from `rules/`: this layer must not know any of them, as the layers below it must not.
+//! from `rules/`: neither this layer nor those below it know any.
 
 mod activation;
 mod catalogue;
 mod combine;
 mod compose;
 mod definitions;
-mod entry;
-mod load;
-mod metadata;
-mod programs;
-mod register;
-mod scopes;
 mod describe;
 mod diagram;
+mod entry;
 mod error;
 mod external;
 mod include;
 mod keys;
+mod load;
+mod metadata;
 mod modifier;
 mod numbered;
 mod option_facts;
+mod programs;
+mod register;
 mod ruleset;
 pub mod save;
+mod scopes;
 mod sides;
 mod state;
 mod switch;

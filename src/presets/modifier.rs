@@ -7,13 +7,13 @@
 
 use std::fmt::Write;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::templates::Template;
 use crate::rules::Source;
 
 /// A modifier as users write it, in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modifier {
     /// The preset that it becomes. Left out where the file that it is written to has the name.
@@ -27,7 +27,7 @@ pub struct Modifier {
 }
 
 /// The effects at one trigger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hook {
     pub on: Trigger,
@@ -39,7 +39,7 @@ pub struct Hook {
     pub effects: Vec<Primitive>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
     /// The piece is captured, or hit by a capture.
@@ -55,7 +55,7 @@ pub enum Trigger {
 }
 
 /// The pieces that the effects are for.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase", untagged)]
 pub enum Target {
     Word(TargetWord),
@@ -72,7 +72,7 @@ pub enum Target {
     Unsaid,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetWord {
     #[serde(rename = "self")]
@@ -81,7 +81,7 @@ pub enum TargetWord {
     Defender,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Relation {
     Ally,
@@ -89,7 +89,7 @@ pub enum Relation {
 }
 
 /// A condition on the pieces of a relation.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
     #[serde(default, alias = "pieceType")]
@@ -97,7 +97,7 @@ pub struct Filter {
 }
 
 /// One effect on each target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do", deny_unknown_fields)]
 pub enum Primitive {
     /// Damage, of the kind that has the modifier's name.
@@ -185,48 +185,44 @@ impl Modifier {
             let asks = joined(kind.as_slice());
             template.filled("claim", &[("relation", relation), ("id", id), ("asks", &asks)]) + "\n"
         };
-        let (event, by_capture) = match hook.on {
+        let event = match hook.on {
             Trigger::OnCaptured => {
                 out.push_str(&claim("odd_target"));
                 body.push(is("d", "x"));
-                ("on-capture", true)
+                "on-capture"
             }
             Trigger::OnCapture => {
                 out.push_str(&claim("odd_attacker"));
                 body.push(is("a", "x"));
-                ("on-capture", true)
+                "on-capture"
             }
-            Trigger::OnDied => ("on-died", false),
-            Trigger::OnPromotion => ("on-promotion", false),
-            Trigger::OnMove => ("on-move", false),
+            Trigger::OnDied => "on-died",
+            Trigger::OnPromotion => "on-promotion",
+            Trigger::OnMove => "on-move",
             Trigger::OnTurnStart => {
                 body.push(template.part("turn-started").to_owned());
-                ("on-turn-start", false)
+                "on-turn-start"
             }
         };
-        body.extend(self.target(hook, by_capture)?);
+        body.extend(self.target(hook)?);
         for effect in &hook.effects {
             let (more, effect) = self.effect(effect)?;
             let all: Vec<String> = body.iter().cloned().chain(more).collect();
             let event = unused(template.part(event), &all);
-            let places = [("event", event.as_str()), ("id", id), ("asks", &joined(&all))];
-            let places = places.into_iter().chain([("effect", effect.as_str())]);
-            let rule = template.filled("reaction", &places.collect::<Vec<_>>());
-            let _ = writeln!(out, "{rule}");
+            let asks = joined(&all);
+            let places = [("event", &*event), ("id", id), ("asks", &asks), ("effect", &effect)];
+            let _ = writeln!(out, "{}", template.filled("reaction", &places));
         }
         Ok(())
     }
 
     /// The literals that bind the target `y`.
-    fn target(&self, hook: &Hook, by_capture: bool) -> Result<Vec<String>, ModifierError> {
+    fn target(&self, hook: &Hook) -> Result<Vec<String>, ModifierError> {
         let template = template();
         let word = match &hook.target {
             Target::Unsaid => TargetWord::Itself,
             Target::Word(word) => *word,
             Target::Squares { squares } => {
-                for square in squares {
-                    self.name(square)?;
-                }
                 let name = self.squares_name(squares);
                 return Ok(vec![template.filled("target-squares", &[("squares", &name)])]);
             }
@@ -242,7 +238,8 @@ impl Modifier {
                 return Ok(tests);
             }
         };
-        match (word, by_capture) {
+        let is_capture = matches!(hook.on, Trigger::OnCaptured | Trigger::OnCapture);
+        match (word, is_capture) {
             (TargetWord::Itself, _) => Ok(vec![is("y", "x")]),
             (TargetWord::Attacker, true) => Ok(vec![is("y", "a")]),
             (TargetWord::Defender, true) => Ok(vec![is("y", "d")]),

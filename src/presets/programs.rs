@@ -1,7 +1,7 @@
 //! A cache of compiled programs, which a catalogue shares with all its copies.
 //!
-//! A program is a megabyte or more, so the cache is limited in bytes. Programs beyond it are known as long as
-//! a game uses them: the same files are one program, however many games there are.
+//! A program is a megabyte or more, so the cache is limited in bytes. A program that was evicted is still found while a
+//! game uses it: the same files are one program, however many games there are.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -62,10 +62,9 @@ impl Programs {
         };
         let (entry, plan) = self.entries.iter_mut().find_map(|entry| {
             let plan = entry.plan.upgrade().filter(|_| Arc::ptr_eq(&entry.externals, externals))?;
-            let mut theirs = rule_files(plan.program());
-            let is_it = files.iter().all(|it| theirs.next().is_some_and(|other| same(it, other)))
-                && theirs.next().is_none();
-            drop(theirs);
+            let theirs: Vec<&Source> = rule_files(plan.program()).collect();
+            let is_it = theirs.len() == files.len()
+                && files.iter().zip(theirs).all(|(mine, theirs)| same(mine, theirs));
             is_it.then_some((entry, plan))
         })?;
         self.requests += 1;
@@ -136,7 +135,7 @@ impl Composers {
     }
 }
 
-/// The path of the text that is generated for each program.
+/// The path of generated text, that about sides aside.
 pub(super) const GENERATED_PATH: &str = "added to the core";
 
 /// The rule files of a program, in their order.

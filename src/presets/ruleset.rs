@@ -78,7 +78,7 @@ impl Ruleset {
         &self.start
     }
 
-    /// The start position, if it is not the one that the name of the game stands for: a numbered one that was chosen.
+    /// The start position, if it is a numbered one that was chosen and is not the game's default.
     #[cfg(feature = "server")]
     pub(crate) fn chosen_start(&self) -> Option<&str> {
         let is_chosen = self.game.numbered.is_some() && self.start != self.game.start;
@@ -95,7 +95,7 @@ impl Ruleset {
         self.program().schema.domain(self.terms.moves.sides).member_names().collect()
     }
 
-    /// The activations in full, as the names of these rules.
+    /// The names of these rules: their activations, in full.
     fn names(&self) -> Arc<[String]> {
         Activation::texts(&self.activations).into()
     }
@@ -172,8 +172,10 @@ impl Ruleset {
         let mut game = checked(game.with_turn_start(before).with_rule_names(self.names()))?;
         let added = self.activations.iter().skip(self.game.uses.len());
         let added: Vec<&str> = added.map(|it| &*it.preset).collect();
-        let over = game.result().filter(|_| is_usual && !added.is_empty());
-        if let Some(result) = over.cloned() {
+        if is_usual
+            && !added.is_empty()
+            && let Some(result) = game.result().cloned()
+        {
             let (name, added) = (&self.game.name, added.join(" and "));
             game.warn(Warning::Over(format!("{name} with {added} is over as it begins: {result}")));
         }
@@ -215,9 +217,9 @@ impl Ruleset {
             |attr: AttrId| known.is_none_or(|known| known.contains(&schema.attribute(attr).name));
         let mut world = World::new(Arc::clone(&self.plan), backend);
         // A new world has the game's defaults. Attributes that were known then have only the values that the facts state.
-        for it in world.facts().all_facts() {
-            if it.attr != NEXT_ENTITY && is_known(it.attr) {
-                world.retract(it.entity, it.attr);
+        for fact in world.facts().all_facts() {
+            if fact.attr != NEXT_ENTITY && is_known(fact.attr) {
+                world.retract(fact.entity, fact.attr);
             }
         }
         for fact in facts {

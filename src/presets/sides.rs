@@ -35,9 +35,9 @@ fn declares_domain(source: &Source) -> bool {
 
 /// What is wrong with the names of sides, if anything.
 fn fault(names: &[&str]) -> Option<String> {
-    let letters = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
     let is_name =
-        |it: &&str| it.starts_with(|it: char| it.is_ascii_lowercase()) && it.chars().all(letters);
+        |it: &&str| it.starts_with(|it: char| it.is_ascii_lowercase()) && it.chars().all(fits);
     if !(2..=SIDES).contains(&names.len()) {
         return Some(format!("a game has 2 to {SIDES} sides, not {}", names.len()));
     }

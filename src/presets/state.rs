@@ -42,7 +42,7 @@ impl<'w> StateBag<'w> {
         self.get(name).is_some()
     }
 
-    /// States a value and returns the one before.
+    /// Sets a value and returns the old one.
     ///
     /// # Errors
     /// The preset's file declares no such name, or one that does not take the value.

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::derive::{Allowance, Tuple, World};
-use crate::facts::{AttrId, AttrType, EntityId, Fact, GAME, NEXT_ENTITY, Session, Value, owner};
+use crate::facts::{AttrId, AttrType, EntityId, GAME, NEXT_ENTITY, Session, Value, owner};
 use crate::game::Game;
 
 use super::activation::{Activation, Request};
@@ -20,10 +20,8 @@ use super::load::game_facts;
 use super::ruleset::{Ruleset, announce};
 
 impl Catalogue {
-    /// Replaces all activations of a game, its own included. Returns the game's rules from then on: those of this
-    /// catalogue, whichever catalogue `rules` are from.
-    ///
-    /// `rules` say which game it is; of a game with earlier changes, those of any of its moments will do.
+    /// Replaces all activations of a game, its own included, and returns its rules from then on, which are of this
+    /// catalogue. `rules` only say which game it is: they may be from another catalogue, or from before other changes.
     ///
     /// # Errors
     /// This catalogue has no game of that name, or every reason why these activations are not possible. Nothing has
@@ -37,9 +35,9 @@ impl Catalogue {
         let _allowance = Allowance::open();
         let requests = self.read_all(requests)?;
         let refs: Vec<&Request> = requests.iter().collect();
-        let unfit = |it: LoadError| SetError::from(SetFault::Rules(Box::new(it)));
+        let of_rules = |it: LoadError| SetError::from(SetFault::Rules(Box::new(it)));
         // Rules of another catalogue (a save's own, or one with other files) number files in another way.
-        let entry = self.find_game(&rules.game().name).map_err(unfit)?;
+        let entry = self.find_game(&rules.game().name).map_err(of_rules)?;
         let composed = self.compose(entry, &refs).map_err(|it| self.unfit(entry, &refs, it))?;
         let program = composed.plan.program();
         let (mut wanted, mut faults) = (Vec::new(), Vec::new());
@@ -50,7 +48,7 @@ impl Catalogue {
             }
         }
         faults.extend(combine::check(self, &composed.scopes, &wanted));
-        let facts = game_facts(program, entry).map_err(unfit)?;
+        let facts = game_facts(program, entry).map_err(of_rules)?;
         if !faults.is_empty() {
             return Err(SetError { faults });
         }
@@ -157,7 +155,6 @@ fn give_back_ids(world: &mut World) {
 /// Attributes that the other program does not have are dropped.
 fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
     let (old, new) = (Arc::clone(from.facts().schema()), Arc::clone(to.facts().schema()));
-    let known = |it: &Fact| new.attribute_named(&old.attribute(it.attr).name);
     // A fact that the game has retracted must not come back as a default.
     for fact in to.facts().all_facts() {
         let name = &new.attribute(fact.attr).name;
@@ -168,7 +165,7 @@ fn migrated(from: &World, mut to: World) -> Result<World, SetFault> {
         }
     }
     for fact in from.facts().all_facts() {
-        let Some(attr) = known(&fact) else { continue };
+        let Some(attr) = new.attribute_named(&old.attribute(fact.attr).name) else { continue };
         let owner = owner(&old, fact.attr, fact.entity);
         let unknown = || SetFault::UnknownOwner {
             attribute: new.attribute(attr).name.clone(),

@@ -49,11 +49,9 @@ impl Ruleset {
     pub fn misread(&self, game: &mut Game, again: &Game) -> Vec<String> {
         let unsaid = self.unsaid(game);
         let contract = self.contract();
-        let ignored =
-            contract.recurrence().chain(contract.notation.conditional_facts()).map(|it| it.attr);
-        let ends = self.ends();
-        let ignored: Vec<AttrId> =
-            ignored.chain(ends).chain(self.of_history()).chain([NEXT_ENTITY]).collect();
+        let ignored = contract.recurrence().chain(contract.notation.conditional_facts());
+        let ignored = ignored.map(|it| it.attr).chain(self.ends()).chain(self.of_history());
+        let ignored: Vec<AttrId> = ignored.chain([NEXT_ENTITY]).collect();
         let schema = &self.program().schema;
         // A fact with the default value, or with 0 where there is no default, counts as none, except for squares.
         let stated = |game: &Game, attr: AttrId| {
@@ -63,10 +61,9 @@ impl Ruleset {
             rows.retain(|it| contract.at.attr == attr || !is_usual(it));
             rows
         };
-        let all = (0..schema.attributes().len() as u16).map(AttrId);
-        let differs =
-            all.filter(|it| !ignored.contains(it) && stated(game, *it) != stated(again, *it));
-        let names = differs.map(|it| schema.attribute(it).name.clone());
+        let differs = |it: &AttrId| stated(game, *it) != stated(again, *it);
+        let differing = self.attributes().filter(|it| !ignored.contains(it) && differs(it));
+        let names = differing.map(|it| schema.attribute(it).name.clone());
         names.filter(|it| !unsaid.contains(it)).collect()
     }
 
@@ -96,25 +93,31 @@ impl Ruleset {
     /// purpose: history, how the game was ended, and the number of the next entity.
     fn unstated_attributes(&self, game: &Game) -> Vec<AttrId> {
         let contract = self.contract();
-        let mut facts = vec![contract.kind, contract.color, contract.turn];
+        let mut stated = vec![contract.kind, contract.color, contract.turn];
         if contract.stack.is_some() || !is_crowded(game, contract.at.attr) {
-            facts.push(contract.at);
+            stated.push(contract.at);
         }
-        let counters = contract.fullmove.into_iter().chain(contract.recurrence());
-        let rare = counters.chain(contract.notation.stated_facts());
-        let marks = contract.marks.iter().map(|it| it.fact);
-        // Fields of pieces name squares, which pieces in hand do not have.
-        let fields =
-            contract.fields.iter().filter(|it| !(it.about == About::Pieces && contract.has_pocket));
-        let sides = contract.counters.map(|it| it.fact).into_iter();
-        let squares = contract.walls.map(|it| it.fact);
-        let fields = fields.map(|it| it.fact).chain(marks).chain(sides).chain(squares);
-        let all = facts.into_iter().chain(rare).chain(fields).map(|it| it.attr);
-        let ends = self.ends();
-        let history = self.of_history();
-        let carried: Vec<AttrId> = all.chain(ends).chain(history).chain([NEXT_ENTITY]).collect();
-        let all = (0..self.program().schema.attributes().len() as u16).map(AttrId);
-        all.filter(|it| !carried.contains(it)).collect()
+        stated.extend(contract.fullmove);
+        stated.extend(contract.recurrence());
+        stated.extend(contract.notation.stated_facts());
+        stated.extend(contract.marks.iter().map(|it| it.fact));
+        stated.extend(contract.counters.map(|it| it.fact));
+        stated.extend(contract.walls.map(|it| it.fact));
+        for field in &contract.fields {
+            // Fields of pieces name squares, which pieces in hand do not have.
+            if field.about != About::Pieces || !contract.has_pocket {
+                stated.push(field.fact);
+            }
+        }
+        let mut known: Vec<AttrId> = stated.iter().map(|it| it.attr).collect();
+        known.extend(self.ends());
+        known.extend(self.of_history());
+        known.push(NEXT_ENTITY);
+        self.attributes().filter(|it| !known.contains(it)).collect()
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = AttrId> + use<> {
+        (0..self.program().schema.attributes().len() as u16).map(AttrId)
     }
 
     /// The attributes that state how players ended the game.
@@ -144,19 +147,17 @@ impl Ruleset {
         let of_active = self.activations().iter().flat_map(|it| &it.facts);
         let settings: Vec<(AttrId, i64)> =
             of_active.chain(&self.facts).filter_map(|it| Some((it.0, raw(&it.1)?))).collect();
-        let order = self.program().schema.attribute_named("order");
+        let schema = &self.program().schema;
+        let order = schema.attribute_named("order");
         attrs.iter().any(|&attr| {
-            let default = self.program().schema.attribute(attr).default;
-            if let Some(domain) = self.program().schema.owners(attr) {
-                let members = (0..domain.size() as u32).map(EntityId);
-                return members.into_iter().any(|it| facts.get_raw(it, attr) != default);
+            let default = schema.attribute(attr).default;
+            if let Some(domain) = schema.owners(attr) {
+                let mut members = (0..domain.size() as u32).map(EntityId);
+                return members.any(|it| facts.get_raw(it, attr) != default);
             }
             let is_set = |raw: i64| settings.contains(&(attr, raw));
             let stated = facts.get_raw(GAME, attr);
-            let of_game = match stated {
-                Some(raw) => Some(raw) != default && !is_set(raw),
-                None => false,
-            };
+            let of_game = stated.is_some_and(|it| stated != default && !is_set(it));
             let of_things = facts.entities_with(attr).filter(|it| *it != GAME).any(|it| {
                 let stands = facts.contains(it, at);
                 stands || Some(attr) != order && !facts.get_raw(it, attr).is_some_and(is_set)

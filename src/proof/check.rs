@@ -225,8 +225,9 @@ impl Checker {
         bindings: &Bindings,
     ) -> Result<bool, String> {
         let ty = rule.compared(compare);
-        for (expr, datum) in [(&compare.lhs, &stated.lhs), (&compare.rhs, &stated.rhs)] {
-            if value(expr, bindings) != datum.as_ref().map(|it| it.raw) {
+        let (lhs, rhs) = (value(&compare.lhs, bindings), value(&compare.rhs, bindings));
+        for (found, datum) in [(lhs, &stated.lhs), (rhs, &stated.rhs)] {
+            if found != datum.as_ref().map(|it| it.raw) {
                 return Err(format!("a side of {} has another value", stated.text));
             }
             if let Some(datum) = datum {
@@ -236,8 +237,7 @@ impl Checker {
         if stated.text != self.program.quote(compare.span) || stated.op != compare.op.symbol() {
             return Err(format!("{} is not in the rule", stated.text));
         }
-        let sides = (value(&compare.lhs, bindings), value(&compare.rhs, bindings));
-        Ok(matches!(sides, (Some(lhs), Some(rhs)) if compare.op.holds(lhs, rhs)))
+        Ok(lhs.zip(rhs).is_some_and(|(lhs, rhs)| compare.op.holds(lhs, rhs)))
     }
 
     /// Whether an aggregate gives its results, if the proof states it correctly.
@@ -252,14 +252,16 @@ impl Checker {
             return Err(format!("{} is not in the rule", stated.text));
         }
         let (members, value) = self.model.tally(aggregate, bindings);
+        // Proofs leave out variables whose names begin with `_`.
         let named = |row: &Row| -> Vec<(String, i64, String)> {
-            let locals = aggregate.locals.iter().zip(row);
-            let vars =
-                locals.filter_map(|(var, &raw)| Some((rule.vars.get(usize::from(var.0))?, raw)));
-            let named = vars.filter(|(var, _)| !var.name.starts_with('_'));
+            let mut named = Vec::new();
+            for (id, &raw) in aggregate.locals.iter().zip(row) {
+                let var = &rule.vars[usize::from(id.0)];
+                if !var.name.starts_with('_') {
+                    named.push((var.name.clone(), raw, self.program.value_name(var.ty, raw)));
+                }
+            }
             named
-                .map(|(var, raw)| (var.name.clone(), raw, self.program.value_name(var.ty, raw)))
-                .collect()
         };
         let mut found: Vec<_> = members.iter().map(named).collect();
         let member = |it: &Binding| (it.var.clone(), it.value.raw, it.value.name.clone());

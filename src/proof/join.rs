@@ -1,5 +1,5 @@
-//! All solutions of a body over tables as they are when the join is made: nested loops over indexes, in an order
-//! that is chosen then.
+//! All solutions of a body: nested loops over indexes. A join chooses its order, and takes the tables as they are, when
+//! it is made.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::rules::{
 /// Values of variables so far, by variable.
 pub(super) type Bindings = Vec<Option<i64>>;
 
-/// The source of tables. It has those of every relation in the body.
+/// The tables of all relations in a body.
 pub(super) type Tables<'t> = &'t dyn Fn(RelId) -> Rc<Table>;
 
 /// The literals in evaluation order.
@@ -21,7 +21,7 @@ pub(super) struct Join<'b> {
 }
 
 enum Step<'b> {
-    /// A positive atom, with the index by those columns that are bound by then; `None` if none is.
+    /// A positive atom, with the index by its columns that are bound when its turn comes; `None` if none is.
     Rows {
         atom: &'b Atom,
         table: Rc<Table>,
@@ -63,31 +63,33 @@ impl<'b> Join<'b> {
         Self { steps }
     }
 
-    /// Calls `f` with every solution that extends the bindings, until it returns false. `bindings` is
-    /// restored when the call returns. Returns whether `f` never returned false.
+    /// Calls `visit` with every solution that extends the bindings, until it returns false. The bindings end with the
+    /// call. Returns whether `visit` never returned false.
     pub(super) fn run(
         &self,
         bindings: &mut Bindings,
-        f: &mut dyn FnMut(&mut Bindings) -> bool,
+        visit: &mut dyn FnMut(&mut Bindings) -> bool,
     ) -> bool {
-        self.from(0, bindings, f)
+        self.run_from(0, bindings, visit)
     }
 
-    fn from(
+    fn run_from(
         &self,
         at: usize,
         bindings: &mut Bindings,
-        f: &mut dyn FnMut(&mut Bindings) -> bool,
+        visit: &mut dyn FnMut(&mut Bindings) -> bool,
     ) -> bool {
-        let Some(step) = self.steps.get(at) else { return f(bindings) };
+        let Some(step) = self.steps.get(at) else { return visit(bindings) };
         match step {
             Step::Test { atom, table } => {
                 let holds = table.matches(&pattern(atom, bindings));
-                if holds == atom.negated { true } else { self.from(at + 1, bindings, f) }
+                if holds == atom.negated { true } else { self.run_from(at + 1, bindings, visit) }
             }
             Step::Rows { atom, table, index } => {
                 let mut each = |row: &Row, bindings: &mut Bindings| {
-                    with_values(&atom.args, row, bindings, &mut |it| self.from(at + 1, it, f))
+                    with_values(&atom.args, row, bindings, &mut |it| {
+                        self.run_from(at + 1, it, visit)
+                    })
                 };
                 match index {
                     None => table.rows().iter().all(|row| each(row, bindings)),
@@ -100,17 +102,17 @@ impl<'b> Join<'b> {
             }
             Step::Compare(compare) => match solve(compare, bindings) {
                 Solved::No => true,
-                Solved::Yes => self.from(at + 1, bindings, f),
+                Solved::Yes => self.run_from(at + 1, bindings, visit),
                 Solved::Binds(var, raw) => {
                     with_values(&[Term::Var(var)], &[raw], bindings, &mut |it| {
-                        self.from(at + 1, it, f)
+                        self.run_from(at + 1, it, visit)
                     })
                 }
             },
             Step::Aggregate { aggregate, inner } => match fold(aggregate, inner, bindings).1 {
                 None => true,
                 Some(values) => with_values(&aggregate.results, &values, bindings, &mut |it| {
-                    self.from(at + 1, it, f)
+                    self.run_from(at + 1, it, visit)
                 }),
             },
         }
@@ -187,7 +189,7 @@ pub(super) fn value(expr: &Expr, bindings: &[Option<i64>]) -> Option<i64> {
 }
 
 /// The pattern of an atom's rows under bindings.
-pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> SmallPattern {
+pub(super) fn pattern(atom: &Atom, bindings: &[Option<i64>]) -> Pattern {
     atom.args.iter().map(|it| known(*it, bindings)).collect()
 }
 
@@ -200,15 +202,15 @@ pub(super) fn known(term: Term, bindings: &[Option<i64>]) -> Option<i64> {
     }
 }
 
-pub(super) type SmallPattern = smallvec::SmallVec<[Option<i64>; 6]>;
+pub(super) type Pattern = smallvec::SmallVec<[Option<i64>; 6]>;
 
-/// Calls `f` with the variables among `terms` bound to `values`, unless a constant or a variable that is bound already
-/// has another value. The bindings end with the call. Returns what `f` returned; true if it was not called.
+/// Calls `visit` with the variables among `terms` bound to `values`, unless a constant or a variable that is bound
+/// already has another value. The bindings end with the call. Returns what `visit` returned; true if it was not called.
 pub(super) fn with_values(
     terms: &[Term],
     values: &[i64],
     bindings: &mut Bindings,
-    f: &mut dyn FnMut(&mut Bindings) -> bool,
+    visit: &mut dyn FnMut(&mut Bindings) -> bool,
 ) -> bool {
     let mut fresh: smallvec::SmallVec<[VarId; 6]> = smallvec::SmallVec::new();
     let mut agree = true;
@@ -225,7 +227,7 @@ pub(super) fn with_values(
             },
         }
     }
-    let goes_on = !agree || f(bindings);
+    let goes_on = !agree || visit(bindings);
     fresh.iter().for_each(|it| bindings[usize::from(it.0)] = None);
     goes_on
 }

@@ -43,11 +43,10 @@ pub struct Report {
     pub aggregates: usize,
     /// Number of effects of reactions, and of facts that expired as an action began, that were computed again.
     pub effects: usize,
-    /// Number of rows whose proof, and of goals whose refutation, the tree omits because of its depth: decided by
-    /// the model alone.
+    /// Number of rows and goals that the tree neither proves nor refutes because of its depth: the model alone decides
+    /// them.
     pub open: usize,
-    /// Number of trials that call code: what that does is not in the rules, so they are trusted from there
-    /// on.
+    /// Number of trials that call code. What code does is not in the rules, so it is trusted from there on.
     pub code: usize,
 }
 
@@ -66,8 +65,7 @@ impl std::ops::AddAssign for Report {
 /// The first step that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The steps above it, outermost first: a row with the number of the premise that leads on, or a goal with
-    /// that of the rule.
+    /// The steps above it, outermost first: a row with the number of a premise, or a goal with the number of a rule.
     pub path: Vec<String>,
     /// The row or the goal itself; empty if it is the premise or the rule that the path ends with.
     pub at: String,

@@ -17,6 +17,8 @@ use crate::rules::{
 
 /// Maximum number of rows of one relation.
 const MAX_ROWS: usize = 1 << 20;
+/// Maximum number of rows that a round of rules concludes, repeated ones included.
+const MAX_CONCLUDED: usize = 4 * MAX_ROWS;
 
 /// See the module's head.
 #[derive(Debug)]
@@ -69,10 +71,7 @@ impl Model {
     pub(super) fn change(&mut self, facts: &Session) {
         self.facts = facts.clone();
         for (table, relation) in self.tables.iter_mut().zip(&self.program.relations) {
-            if matches!(
-                relation.role,
-                Role::Input(_) | Role::Derived | Role::Given(Given::Trial(_))
-            ) {
+            if let Role::Input(_) | Role::Derived | Role::Given(Given::Trial(_)) = relation.role {
                 *table = None;
             }
         }
@@ -100,18 +99,18 @@ impl Model {
         fold(aggregate, &inner, bindings)
     }
 
-    /// Calls `f` with every solution of a body that extends the bindings.
+    /// Calls `visit` with every solution of a body that extends the bindings.
     pub(super) fn solutions(
         &mut self,
         body: &[Literal],
         given: &Bindings,
-        f: &mut dyn FnMut(&Bindings),
+        visit: &mut dyn FnMut(&Bindings),
     ) {
         body.iter().for_each(|it| self.ensure_all(it));
         let (tables, bound) = (|rel| self.table_so_far(rel), bound_in(given));
         let join = Join::new(&self.program, &tables, body.iter(), &bound);
         join.run(&mut given.clone(), &mut |solution| {
-            f(solution);
+            visit(solution);
             true
         });
     }
@@ -155,9 +154,9 @@ impl Model {
 
     fn set(&mut self, rel: RelId, rows: Vec<Row>) {
         let mut table = Table::default();
-        rows.into_iter().for_each(|it| {
-            table.insert(it);
-        });
+        for row in rows {
+            table.insert(row);
+        }
         self.tables[usize::from(rel.0)] = Some(Rc::new(table));
     }
 
@@ -239,7 +238,7 @@ impl Model {
     }
 }
 
-/// Whether it is a positive atom of one of these relations.
+/// Whether a literal is a positive atom of one of these relations.
 fn grows(literal: &Literal, relations: &[RelId]) -> bool {
     matches!(literal, Literal::Atom(atom) if !atom.negated && relations.contains(&atom.rel))
 }
@@ -248,7 +247,7 @@ fn grows(literal: &Literal, relations: &[RelId]) -> bool {
 fn conclude(rule: &Rule, solution: &[Option<i64>], heads: &mut Vec<(RelId, Row)>) -> bool {
     let row: Option<Row> = rule.args.iter().map(|it| known(*it, solution)).collect();
     heads.extend(row.map(|it| (rule.head, it)));
-    heads.len() <= 4 * MAX_ROWS
+    heads.len() <= MAX_CONCLUDED
 }
 
 /// The rows of an input, read from the facts.

@@ -57,8 +57,8 @@ impl Checker {
         self.check_size()
     }
 
-    /// Checks what is stated to be there instead: the last column's value for the goal's key, if the relation is
-    /// functional, the goal states its whole key and there is a value; else nothing.
+    /// Checks what is stated to be there instead: the value in the last column for the goal's key, if the relation is
+    /// functional, the goal states the whole key and there is a value; else nothing.
     fn instead(
         &mut self,
         rel: RelId,
@@ -112,7 +112,7 @@ impl Checker {
         if !head_agrees(rule, goal, &bindings) || !head_is_bound(rule, goal, &bindings) {
             return Err(fault("the bindings are not those of the goal".into()));
         }
-        let not_failing = self.not_failing(rule, &bindings);
+        let not_failing = rule.body.iter().filter(|it| self.may_hold(it, &bindings)).count();
         if attempt.matched != not_failing {
             let stated = attempt.matched;
             return Err(fault(format!(
@@ -149,7 +149,7 @@ impl Checker {
         }
     }
 
-    /// A literal has rows, but none that gives each variable one value.
+    /// Checks that a literal has rows that match, but none that gives each variable one value.
     fn apart(&mut self, rule: &Rule, goal: &Goal, bindings: &Bindings) -> Checked {
         let (rel, wanted) = self.goal(goal)?;
         let mut asks = |it: &Literal| match it {
@@ -185,8 +185,8 @@ impl Checker {
         // With an unbound variable, a row does not contradict the literal.
         let denies = |it: &Literal| match it {
             Literal::Atom(it) => {
-                let judged = it.negated && !it.args.iter().any(|it| is_open(it, bindings));
-                judged && it.rel == rel && fits(it, &row, bindings)
+                let is_closed = !it.args.iter().any(|it| is_open(it, bindings));
+                it.negated && is_closed && it.rel == rel && fits(it, &row, bindings)
             }
             Literal::Compare(_) | Literal::Aggregate(_) => false,
         };
@@ -199,22 +199,22 @@ impl Checker {
     fn failing_comparison(
         &self,
         rule: &Rule,
-        it: &Comparison,
+        stated: &Comparison,
         bindings: &Bindings,
     ) -> Result<(), String> {
-        let mut reason = format!("{} is not in the rule", it.text);
+        let mut reason = format!("{} is not in the rule", stated.text);
         for literal in &rule.body {
             let Literal::Compare(compare) = literal else { continue };
-            if self.program.quote(compare.span) != it.text {
+            if self.program.quote(compare.span) != stated.text {
                 continue;
             }
             if !is_decided(compare, bindings) {
-                reason = format!("{} cannot be decided with these bindings", it.text);
+                reason = format!("{} cannot be decided with these bindings", stated.text);
                 continue;
             }
-            match self.comparison(rule, compare, it, bindings) {
+            match self.comparison(rule, compare, stated, bindings) {
                 Ok(false) => return Ok(()),
-                Ok(true) => reason = format!("{} holds", it.text),
+                Ok(true) => reason = format!("{} holds", stated.text),
                 Err(why) => reason = why,
             }
         }
@@ -224,39 +224,34 @@ impl Checker {
     fn failing_aggregate(
         &mut self,
         rule: &Rule,
-        it: &Tally,
+        stated: &Tally,
         bindings: &Bindings,
     ) -> Result<(), String> {
-        let mut reason = format!("{} is not in the rule", it.text);
+        let mut reason = format!("{} is not in the rule", stated.text);
         for literal in &rule.body {
             let Literal::Aggregate(aggregate) = literal else { continue };
-            if self.program.quote(aggregate.span) != it.text {
+            if self.program.quote(aggregate.span) != stated.text {
                 continue;
             }
             if !is_closed_by(aggregate, bindings) {
-                reason = format!("{} cannot be decided with these bindings", it.text);
+                reason = format!("{} cannot be decided with these bindings", stated.text);
                 continue;
             }
-            match self.tally(rule, aggregate, it, bindings) {
+            match self.tally(rule, aggregate, stated, bindings) {
                 Ok(false) => return Ok(()),
-                Ok(true) => reason = format!("{} holds", it.text),
+                Ok(true) => reason = format!("{} holds", stated.text),
                 Err(why) => reason = why,
             }
         }
         Err(reason)
     }
 
-    /// Number of literals that do not fail under the bindings: those that hold, have rows, or cannot be
-    /// decided.
-    fn not_failing(&mut self, rule: &Rule, bindings: &Bindings) -> usize {
-        rule.body.iter().filter(|it| self.may_hold(it, bindings)).count()
-    }
-
+    /// Whether a literal does not fail under the bindings: it holds, has rows, or cannot be decided.
     fn may_hold(&mut self, literal: &Literal, bindings: &Bindings) -> bool {
         match literal {
             Literal::Atom(atom) => {
-                let judged = !atom.negated || !atom.args.iter().any(|it| is_open(it, bindings));
-                !judged || self.has_row(atom, bindings) != atom.negated
+                let is_undecided = atom.negated && atom.args.iter().any(|it| is_open(it, bindings));
+                is_undecided || self.has_row(atom, bindings) != atom.negated
             }
             Literal::Compare(it) => match (value(&it.lhs, bindings), value(&it.rhs, bindings)) {
                 (Some(lhs), Some(rhs)) => it.op.holds(lhs, rhs),

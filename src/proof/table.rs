@@ -75,22 +75,19 @@ impl Table {
 
     /// Whether a row matches the pattern (`None` = anything).
     pub(super) fn matches(&self, pattern: &[Option<i64>]) -> bool {
-        let columns = columns(pattern);
-        match columns {
+        let key: Row = pattern.iter().flatten().copied().collect();
+        match columns(pattern) {
             0 => !self.rows.is_empty(),
-            _ if pattern.iter().all(Option::is_some) => {
-                self.contains(&pattern.iter().flatten().copied().collect::<Row>())
-            }
-            _ => self
-                .index(columns)
-                .contains_key(&pattern.iter().flatten().copied().collect::<Row>()),
+            _ if key.len() == pattern.len() => self.contains(&key),
+            columns => self.index(columns).contains_key(&key),
         }
     }
 
     /// The first row that matches the pattern.
     pub(super) fn first(&self, pattern: &[Option<i64>]) -> Option<&Row> {
-        let fits =
-            |row: &&Row| row.iter().zip(pattern).all(|(it, want)| want.is_none_or(|w| w == *it));
+        let fits = |row: &&Row| {
+            row.iter().zip(pattern).all(|(it, wanted)| wanted.is_none_or(|wanted| wanted == *it))
+        };
         self.rows.iter().find(fits)
     }
 }

@@ -45,9 +45,9 @@ pub(super) struct Transaction<'m> {
     rewinds: bool,
     /// Ids that a fact has mentioned since the action began, and those that were assigned.
     known: BTreeSet<i64>,
-    /// The number of steps after which the facts are requested; and the facts when a batch began after exactly so
-    /// many, with the reactions of that batch that fired.
+    /// The number of steps after which a batch is watched.
     watch: Option<usize>,
+    /// The facts when that batch began, and its reactions that fired.
     watched: Option<(Session, Vec<usize>)>,
     /// The facts and the number of steps at the end of the stages that are played out, if the action goes on
     /// after them.
@@ -73,13 +73,13 @@ struct Solution {
 }
 
 impl<'m> Transaction<'m> {
-    /// Starts from the facts of a model, which has the facts after the action when this is over.
+    /// An action from the facts of a model, which has the facts after it in the end.
     pub(super) fn new(program: &Arc<Program>, model: &'m mut Model) -> Self {
         let facts = model.facts().clone();
         Self {
             program: Arc::clone(program),
             model,
-            known: known(&facts),
+            known: mentioned_ids(&facts),
             facts,
             stale: false,
             expired: Vec::new(),
@@ -94,20 +94,17 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Requests the facts as they are when a batch in which something fires begins after exactly that many steps.
+    /// Watches for a batch that begins after exactly that many steps, and in which something fires.
     pub(super) fn watch(&mut self, steps: usize) {
         self.watch = Some(steps);
     }
 
-    /// Those facts, and the reactions of that batch that fired; `None` if no batch began there.
+    /// The facts when the watched batch began, and its reactions that fired; `None` if there was no such batch.
     pub(super) fn watched(self) -> Option<(Session, Vec<usize>)> {
         self.watched
     }
 
-    /// Carries out an action or event.
-    ///
-    /// # Errors
-    /// It fails; the facts are then meaningless.
+    /// Carries out an action or event. If that fails, the facts are meaningless.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Failure> {
         let mut args = match event {
             Event::Action(id) => Row::from_slice(&self.program.action(id).whole(args)),
@@ -224,7 +221,7 @@ impl<'m> Transaction<'m> {
         let mut all = Vec::new();
         for &at in batch {
             let reaction = &program.reactions[at];
-            let Some(given) = bound(reaction, args) else { continue };
+            let Some(given) = bindings_of(reaction, args) else { continue };
             let named = reaction.named();
             let mut found = BTreeSet::new();
             self.model.solutions(&reaction.body, &given, &mut |solution| {
@@ -243,8 +240,8 @@ impl<'m> Transaction<'m> {
         all
     }
 
-    /// Entities that a batch creates are numbered when the batch begins, by ids that no fact has mentioned
-    /// during the action: from the counter on, then the lowest.
+    /// Numbers the entities that a batch creates, when it begins: by ids that no fact has mentioned during the action,
+    /// from the counter on, then the lowest.
     fn number_new_entities(&mut self, all: &mut [Solution]) {
         let program = Arc::clone(&self.program);
         for it in all {
@@ -302,7 +299,7 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Carries out one effect. It is skipped if its arithmetic has no value.
+    /// Carries out one effect, unless its arithmetic has no value.
     fn effect(
         &mut self,
         event: Event,
@@ -313,7 +310,25 @@ impl<'m> Transaction<'m> {
     ) -> Result<(), Failure> {
         use rules::Effect as E;
         match effect {
-            E::Set { .. } | E::Retract { .. } | E::Remove { .. } => self.state(effect, bindings),
+            E::Set { rel, args } => {
+                if let (Some(input), Some(args)) = (self.input(*rel), values(args, bindings)) {
+                    let raw = match input {
+                        Input::Key(_) | Input::Game(_) => args.last().copied(),
+                        Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => Some(1),
+                    };
+                    self.write(input, &args, raw);
+                }
+            }
+            E::Retract { rel, key } => {
+                if let (Some(input), Some(key)) = (self.input(*rel), values(key, bindings)) {
+                    self.write(input, &key, None);
+                }
+            }
+            E::Remove { entity } => {
+                if let Some(entity) = value(entity, bindings) {
+                    self.change(|facts| facts.remove(EntityId(entity as u32)));
+                }
+            }
             E::Forget { preset, of } => {
                 let vars = &reaction.vars;
                 let of = of.map(|it| (vars[usize::from(it.0)].ty, bindings[usize::from(it.0)]));
@@ -328,8 +343,25 @@ impl<'m> Transaction<'m> {
                 }
             }
             E::Spawn { var } => self.spawn(bindings[usize::from(var.0)].unwrap_or_default())?,
-            E::Raise { .. } | E::Pass { .. } | E::Emit { .. } => {
-                self.carry_out_event(event, effect, bindings, flow);
+            E::Raise { event, args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let (name, args) = self.named(*event, &raw);
+                    self.note(Effect::Raised { event: name, args });
+                    flow.raised.push_back((*event, raw));
+                }
+            }
+            E::Pass { args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let args = Datum::row(&self.program, self.program.event_columns(event), &raw);
+                    self.note(Effect::Passed { args });
+                    flow.pass = Some(raw);
+                }
+            }
+            E::Emit { event, args } => {
+                if let Some(raw) = values(args, bindings) {
+                    let (event, args) = self.named(*event, &raw);
+                    self.note(Effect::Emitted { event, args });
+                }
             }
             E::Stop => {
                 self.note(Effect::Stopped);
@@ -392,32 +424,6 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Carries out an effect on facts.
-    fn state(&mut self, effect: &rules::Effect, bindings: &Bindings) {
-        match effect {
-            rules::Effect::Set { rel, args } => {
-                if let (Some(input), Some(args)) = (self.input(*rel), values(args, bindings)) {
-                    let raw = match input {
-                        Input::Key(_) | Input::Game(_) => args.last().copied(),
-                        Input::Flag(_) | Input::GameFlag(_) | Input::List(..) => Some(1),
-                    };
-                    self.write(input, &args, raw);
-                }
-            }
-            rules::Effect::Retract { rel, key } => {
-                if let (Some(input), Some(key)) = (self.input(*rel), values(key, bindings)) {
-                    self.write(input, &key, None);
-                }
-            }
-            rules::Effect::Remove { entity } => {
-                if let Some(entity) = value(entity, bindings) {
-                    self.change(|facts| facts.remove(EntityId(entity as u32)));
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn input(&self, rel: RelId) -> Option<Input> {
         match self.program.relation(rel).role {
             Role::Input(input) => Some(input),
@@ -437,43 +443,10 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Carries out an effect that raises an event, passes the current one on with other arguments, or shows one
-    /// to displays.
-    fn carry_out_event(
-        &mut self,
-        event: Event,
-        effect: &rules::Effect,
-        bindings: &Bindings,
-        flow: &mut Flow,
-    ) {
-        let program = Arc::clone(&self.program);
-        let declared = |event: EventId, args: &[i64]| {
-            let it = program.event(event);
-            (it.name.clone(), Datum::row(&program, &it.columns, args))
-        };
-        match effect {
-            rules::Effect::Raise { event: raised, args } => {
-                if let Some(raw) = values(args, bindings) {
-                    let (event, args) = declared(*raised, &raw);
-                    self.note(Effect::Raised { event, args });
-                    flow.raised.push_back((*raised, raw));
-                }
-            }
-            rules::Effect::Pass { args } => {
-                if let Some(raw) = values(args, bindings) {
-                    let args = Datum::row(&program, program.event_columns(event), &raw);
-                    self.note(Effect::Passed { args });
-                    flow.pass = Some(raw);
-                }
-            }
-            rules::Effect::Emit { event, args } => {
-                if let Some(raw) = values(args, bindings) {
-                    let (event, args) = declared(*event, &raw);
-                    self.note(Effect::Emitted { event, args });
-                }
-            }
-            _ => {}
-        }
+    /// An event and its arguments, by name.
+    fn named(&self, event: EventId, args: &[i64]) -> (String, Vec<Datum>) {
+        let declared = self.program.event(event);
+        (declared.name.clone(), Datum::row(&self.program, &declared.columns, args))
     }
 
     fn write(&mut self, input: Input, key: &[i64], raw: Option<i64>) {
@@ -482,8 +455,8 @@ impl<'m> Transaction<'m> {
             (Input::Game(_) | Input::GameFlag(_), _) => GAME,
             (Input::Key(_) | Input::Flag(_), None) | (Input::List(..), _) => return,
         };
-        let turn = self.program.expiry.turn == Some(input.attr());
-        let passes = turn && self.facts.get_raw(entity, input.attr()) != raw;
+        let is_turn = self.program.expiry.turn == Some(input.attr());
+        let passes = is_turn && self.facts.get_raw(entity, input.attr()) != raw;
         self.change(|facts| {
             facts.set_raw(entity, input.attr(), raw);
         });
@@ -550,7 +523,7 @@ impl Model {
 }
 
 /// Every id that facts mention, as entity or as value.
-fn known(facts: &Session) -> BTreeSet<i64> {
+fn mentioned_ids(facts: &Session) -> BTreeSet<i64> {
     let refers = |attr| is_reference(facts, attr);
     let of_fact = |(entity, attr, raw): (EntityId, AttrId, i64)| {
         let owner = Some(i64::from(entity.0)).filter(|_| facts.schema().owners(attr).is_none());
@@ -580,7 +553,7 @@ fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
 }
 
 /// The values that an event's arguments give to variables; `None` if the reaction does not match the event.
-fn bound(reaction: &Reaction, args: &[i64]) -> Option<Bindings> {
+fn bindings_of(reaction: &Reaction, args: &[i64]) -> Option<Bindings> {
     let mut bindings: Bindings = vec![None; reaction.vars.len()];
     if reaction.event == Event::Any {
         return Some(bindings);

@@ -7,8 +7,7 @@ use crate::facts::{GAME, Session};
 use crate::rules::tree::{Finding, Goal, Outcome, Trial, TurnEnd, Turning};
 use crate::rules::{Action, Event, Input, Program, RelId, Role};
 
-/// The relation of sides that may not leave the position as it is. In rules of earlier saves, which have no
-/// `untenable`, it is `exposed`.
+/// The relation of sides that may not leave the position as it is, then its name in rules of earlier saves.
 const UNTENABLE: [&str; 2] = ["untenable", "exposed"];
 /// The input for the side that takes an action.
 const MOVER: &str = "turn";
@@ -148,6 +147,18 @@ impl Checker {
         if let Some(facts) = facts {
             self.change(&facts);
         }
+        self.check_outcome(trial, done, before)
+    }
+
+    /// Checks the stated outcome of an action, about the facts that decide it. `done` tells how the action went.
+    fn check_outcome(
+        &mut self,
+        trial: &Trial,
+        done: Result<(), Failure>,
+        before: &Session,
+    ) -> Checked {
+        let program = self.program.clone();
+        let fault = |reason: &str| Fault::new(&trial.action.relation, reason.to_owned());
         // Once decided, an untenable position stays so whatever later stages do, and a tenable one unless they
         // refuse the action.
         let done = match (done, &trial.outcome) {
@@ -189,8 +200,8 @@ impl Checker {
         }
     }
 
-    /// The action of a goal, with its arguments. A goal may have the unlisted ones only if one of them is not
-    /// the default; each that is not must be an allowed value.
+    /// The action of a goal, with its arguments. A goal states unlisted arguments only if one of them is not the
+    /// default; each that is not must be an allowed value.
     fn action<'p>(&mut self, program: &'p Program, goal: &Goal) -> Checked<(&'p Action, Vec<i64>)> {
         let fault = |reason: &str| Fault::new(&goal.relation, reason.to_owned());
         let rel = program.relation_named(&goal.relation);

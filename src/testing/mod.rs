@@ -18,10 +18,10 @@ pub use strategy::{Reachable, reachable};
 
 use crate::derive::explain::{Finding, why, why_not};
 use crate::derive::{Abbreviation, Query};
-use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
+use crate::facts::{AttrId, DomainId, EntityId, GAME, NEXT_ENTITY};
 use crate::game::Game;
 use crate::presets::{Catalogue, Ruleset};
-use crate::rules::{RelId, Type};
+use crate::rules::{RelId, Rule, Type};
 
 /// Fails unless the question has an answer: `assert_derives!(session, "attacks(?p, e4)")`.
 #[macro_export]
@@ -181,7 +181,7 @@ impl Session {
         self.refresh()
     }
 
-    /// Puts a piece on a square, `place("white knight", "e4")`, in place of a piece there. The history is
+    /// Puts a piece on a square, `place("white knight", "e4")`, and removes a piece that stands there. The history is
     /// dropped.
     ///
     /// # Panics
@@ -232,7 +232,7 @@ impl Session {
         self
     }
 
-    fn member(&self, domain: crate::facts::DomainId, name: &str) -> i64 {
+    fn member(&self, domain: DomainId, name: &str) -> i64 {
         let domain = self.game.program().schema.domain(domain);
         domain.member(name).unwrap_or_else(|| panic!("{} has no member {name}", domain.name))
     }
@@ -323,12 +323,8 @@ impl Session {
 
     fn by_rule(&self, operations: &[u64]) -> Vec<(String, String, u64)> {
         let program = self.game.program();
-        let rules = program.rules.iter().zip(operations).filter(|(_, count)| **count > 0);
-        rules
-            .map(|(rule, &count)| {
-                let head = program.relation(rule.head).name.clone();
-                (head, program.place(rule.span), count)
-            })
-            .collect()
+        let counted = program.rules.iter().zip(operations).filter(|(_, count)| **count > 0);
+        let head = |rule: &Rule| program.relation(rule.head).name.clone();
+        counted.map(|(rule, &count)| (head(rule), program.place(rule.span), count)).collect()
     }
 }

@@ -277,7 +277,7 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             "t.dl:2: rules/abilities/captures.dl has the name captures already: choose another one",
         ),
         (
-            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 11\"",
+            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 11\"",
             "t.dl:2: number 0 puts two pieces on one file, or one beside the rank, which has a file for each letter",
         ),
         (
@@ -293,7 +293,11 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             "t.dl:3: there are start positions 0 to 0, not 1",
         ),
         (
-            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta place \"ab at 1x\"",
+            ".meta game \"x\"\n.meta layout \"orthodox\"\n.meta number \"n=0\"\n.meta place \"ab at 12\"",
+            "t.dl:3: numbered start positions need a line `.meta pattern \"FEN\"`",
+        ),
+        (
+            ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"\"\n.meta place \"ab at 1x\"",
             "t.dl:3: \"ab at 1x\" is not LETTERS at CHOICE ..., with a file (a-p) or the number of a free file (1-9) for each letter",
         ),
     ];
@@ -352,10 +356,24 @@ fn presets_that_take_too_much_on_a_large_board_are_refused() {
 #[test]
 fn too_many_numbered_starts_are_refused() {
     let place = ".meta place \"a at 1 2 3 4 5 6 7 8\"\n".repeat(11);
-    let text = format!(".meta game \"x\"\n.meta start \"a\"\n.meta number \"n=0\"\n{place}");
+    let text = format!(
+        ".meta game \"x\"\n.meta start \"a\"\n.meta number \"n=0\"\n.meta pattern \"\"\n{place}"
+    );
     let source = Source { path: "t.dl".into(), text: text.into() };
     let message = "t.dl:3: the choices make more than 4294967295 start positions";
     assert_eq!(catalogue().add(source).expect_err("too many").to_string(), message);
+}
+
+/// The name of the game in front of it, with a colon, is left out.
+#[test]
+fn the_comment_at_the_head_of_a_file_describes_its_game() {
+    for (head, expected) in [("hop: pieces hop", "Pieces hop"), ("hopping chess", "Hopping chess")]
+    {
+        let text = format!("% {head}\n.meta game \"hop\"\n.meta layout \"orthodox\"\n").into();
+        let mut catalogue = catalogue();
+        catalogue.add(Source { path: "hop.dl".into(), text }).expect("well formed");
+        assert_eq!(catalogue.find_game("hop").expect("added").description, expected);
+    }
 }
 
 #[test]

@@ -136,54 +136,72 @@ pub(super) fn write(save: &Save, version: u32) -> Vec<u8> {
     bytes
 }
 
+/// The tables of a save that is being packed.
+#[derive(Default)]
+struct Packer {
+    texts: Numbered<String>,
+    forest: Forest,
+}
+
+impl Packer {
+    fn text(&mut self, text: &str) -> u32 {
+        self.texts.number(text.to_owned())
+    }
+
+    fn names(&mut self, all: &[String]) -> Vec<u32> {
+        all.iter().map(|it| self.text(it)).collect()
+    }
+
+    fn fact(&mut self, fact: &SavedFact) -> Fact {
+        Fact {
+            entity: match &fact.entity {
+                SavedOwner::Entity(id) => *id,
+                SavedOwner::Member(name) => NAMED | self.text(name),
+            },
+            attribute: self.text(&fact.attribute),
+            value: match &fact.value {
+                SavedValue::Int(it) => Packed::Int(*it),
+                SavedValue::Bool(it) => Packed::Bool(*it),
+                SavedValue::Name(it) => Packed::Name(self.text(it)),
+                SavedValue::Entity { entity } => Packed::Entity(*entity),
+            },
+        }
+    }
+
+    fn action(&mut self, action: &SavedMove) -> Move {
+        Move {
+            uci: self.text(&action.uci),
+            san: self.text(&action.san),
+            side: self.text(&action.side),
+            action: self.text(&action.action),
+            goes_on: action.goes_on,
+            facts: unhex(&action.facts).unwrap_or_default(),
+            position: unhex(&action.position).unwrap_or_default(),
+            proof: self.forest.add(&mut self.texts, &action.proof),
+        }
+    }
+}
+
+/// The order of the steps is part of the format: texts are numbered as they first occur.
 fn pack(save: &Save) -> (Content, Vec<Switch>) {
-    let mut texts = Numbered::default();
-    let mut forest = Forest::default();
-    let mut text = |it: &String| texts.number(it.clone());
-    let game = text(&save.game);
-    let presets = save.presets.iter().map(&mut text).collect();
-    let attributes = save.attributes.iter().map(&mut text).collect();
+    let mut packer = Packer::default();
+    let game = packer.text(&save.game);
+    let presets = packer.names(&save.presets);
+    let attributes = packer.names(&save.attributes);
     let rule = |it: &RuleFile| Rule {
-        path: text(&it.path),
+        path: packer.text(&it.path),
         blake3: unhex(&it.blake3).unwrap_or_default(),
         text: it.text.clone(),
     };
     let rules = save.rules.iter().map(rule).collect();
-    let fen = save.fen.as_ref().map(&mut text);
-    let result = save.result.as_ref().map(&mut text);
-    let fact = |it: &SavedFact, texts: &mut Numbered<String>| Fact {
-        entity: match &it.entity {
-            SavedOwner::Entity(it) => *it,
-            SavedOwner::Member(name) => NAMED | texts.number(name.clone()),
-        },
-        attribute: texts.number(it.attribute.clone()),
-        value: match &it.value {
-            SavedValue::Int(it) => Packed::Int(*it),
-            SavedValue::Bool(it) => Packed::Bool(*it),
-            SavedValue::Name(it) => Packed::Name(texts.number(it.clone())),
-            SavedValue::Entity { entity } => Packed::Entity(*entity),
-        },
-    };
-    let start = save.start.iter().map(|it| fact(it, &mut texts)).collect();
-    let facts = save.facts.iter().map(|it| fact(it, &mut texts)).collect();
-    let mut moves = Vec::with_capacity(save.moves.len());
-    for it in &save.moves {
-        let mut text = |it: &String| texts.number(it.clone());
-        let (uci, san, side) = (text(&it.uci), text(&it.san), text(&it.side));
-        moves.push(Move {
-            uci,
-            san,
-            side,
-            action: text(&it.action),
-            goes_on: it.goes_on,
-            facts: unhex(&it.facts).unwrap_or_default(),
-            position: unhex(&it.position).unwrap_or_default(),
-            proof: forest.add(&mut texts, &it.proof),
-        });
-    }
+    let fen = save.fen.as_ref().map(|it| packer.text(it));
+    let result = save.result.as_ref().map(|it| packer.text(it));
+    let start = save.start.iter().map(|it| packer.fact(it)).collect();
+    let facts = save.facts.iter().map(|it| packer.fact(it)).collect();
+    let moves = save.moves.iter().map(|it| packer.action(it)).collect();
     let switch = |it: &SavedSwitch| Switch {
         after: it.after,
-        presets: it.presets.iter().map(|it| texts.number(it.clone())).collect(),
+        presets: packer.names(&it.presets),
         facts: unhex(&it.facts).unwrap_or_default(),
     };
     let switches = save.switches.iter().map(switch).collect();
@@ -198,9 +216,9 @@ fn pack(save: &Save) -> (Content, Vec<Switch>) {
         ended: save.ended.clone(),
         facts,
         result,
-        texts: texts.all,
-        shapes: forest.shapes.all,
-        nodes: forest.nodes.all,
+        texts: packer.texts.all,
+        shapes: packer.forest.shapes.all,
+        nodes: packer.forest.nodes.all,
     };
     (content, switches)
 }
@@ -210,9 +228,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     if bytes.len() < HEAD {
         return Err(truncated(HEAD));
     }
-    let word = |at: usize| {
-        bytes[at..at + 4].iter().rev().fold(0u32, |word, &it| word << 8 | u32::from(it))
-    };
+    let word = |at: usize| bytes[at..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
     let version = word(MAGIC.len());
     if !(WITHOUT_SWITCHES..=VERSION).contains(&version) {
         return Err(RestoreError::Version { found: version });
@@ -234,8 +250,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
         let at = bytes.len() - rest.len();
         return Err(RestoreError::Binary { at, reason: "something follows the content".into() });
     }
-    let mut allowed = MemoryBudget::of(bytes.len());
-    let save = unpack(version, content, &switches, &mut allowed).map_err(|it| match it {
+    let allowed = MemoryBudget::of(bytes.len());
+    let save = unpack(version, &content, &switches, allowed).map_err(|it| match it {
         UnpackError::Absent => here("the content refers to what is not in it"),
         UnpackError::Deep => here("a proof is nested too deep"),
         UnpackError::Large => here("the content takes more memory than a file of this size may"),
@@ -248,75 +264,93 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     Ok((save, doubt))
 }
 
-fn unpack(
-    version: u32,
-    content: Content,
-    switches: &[Switch],
-    allowed: &mut MemoryBudget,
-) -> Result<Save, UnpackError> {
-    let texts = &content.texts;
-    let fact = |it: &Fact, allowed: &mut MemoryBudget| {
-        let value = match &it.value {
+/// What a save is unpacked from, within a budget.
+struct Unpacker<'c> {
+    trees: TreeReader<'c>,
+    allowed: MemoryBudget,
+}
+
+impl Unpacker<'_> {
+    fn text(&mut self, number: u32) -> Result<String, UnpackError> {
+        self.allowed.text(self.trees.texts, number)
+    }
+
+    fn optional(&mut self, number: Option<u32>) -> Result<Option<String>, UnpackError> {
+        number.map(|it| self.text(it)).transpose()
+    }
+
+    fn names(&mut self, numbers: &[u32]) -> Result<Vec<String>, UnpackError> {
+        numbers.iter().map(|it| self.text(*it)).collect()
+    }
+
+    fn facts(&mut self, all: &[Fact]) -> Result<Vec<SavedFact>, UnpackError> {
+        all.iter().map(|it| self.fact(it)).collect()
+    }
+
+    fn fact(&mut self, fact: &Fact) -> Result<SavedFact, UnpackError> {
+        let value = match &fact.value {
             Packed::Int(it) => SavedValue::Int(*it),
             Packed::Bool(it) => SavedValue::Bool(*it),
-            Packed::Name(it) => SavedValue::Name(allowed.text(texts, *it)?),
+            Packed::Name(it) => SavedValue::Name(self.text(*it)?),
             Packed::Entity(it) => SavedValue::Entity { entity: *it },
         };
-        let entity = match it.entity & NAMED {
-            0 => SavedOwner::Entity(it.entity),
-            _ => SavedOwner::Member(allowed.text(texts, it.entity & !NAMED)?),
+        let entity = match fact.entity & NAMED {
+            0 => SavedOwner::Entity(fact.entity),
+            _ => SavedOwner::Member(self.text(fact.entity & !NAMED)?),
         };
-        Ok(SavedFact { entity, attribute: allowed.text(texts, it.attribute)?, value })
-    };
-    let facts = |all: &[Fact], allowed: &mut MemoryBudget| {
-        all.iter().map(|it| fact(it, allowed)).collect::<Result<Vec<SavedFact>, _>>()
-    };
-    let rule = |it: &Rule, allowed: &mut MemoryBudget| {
-        allowed.take(it.text.as_ref().map_or(0, String::len))?;
-        let path = allowed.text(texts, it.path)?;
-        Ok(RuleFile { path, blake3: HEXLOWER.encode(&it.blake3), text: it.text.clone() })
-    };
-    let optional = |it: Option<u32>, allowed: &mut MemoryBudget| {
-        it.map(|it| allowed.text(texts, it)).transpose()
-    };
-    let names = |them: &[u32], allowed: &mut MemoryBudget| {
-        them.iter().map(|it| allowed.text(texts, *it)).collect::<Result<Vec<_>, _>>()
-    };
-    let trees = TreeReader::new(texts, &content.nodes, &content.shapes);
-    let mut moves = Vec::new();
-    for it in &content.moves {
-        moves.push(SavedMove {
-            uci: allowed.text(texts, it.uci)?,
-            san: allowed.text(texts, it.san)?,
-            side: allowed.text(texts, it.side)?,
-            action: allowed.text(texts, it.action)?,
-            goes_on: it.goes_on,
-            facts: HEXLOWER.encode(&it.facts),
-            position: HEXLOWER.encode(&it.position),
-            proof: trees.tree(it.proof, allowed)?,
-        });
+        Ok(SavedFact { entity, attribute: self.text(fact.attribute)?, value })
     }
-    let switch = |it: &Switch, allowed: &mut MemoryBudget| {
-        let (after, presets) = (it.after, names(&it.presets, allowed)?);
-        Ok(SavedSwitch { after, presets, facts: HEXLOWER.encode(&it.facts) })
-    };
+
+    fn rule(&mut self, rule: &Rule) -> Result<RuleFile, UnpackError> {
+        self.allowed.take(rule.text.as_ref().map_or(0, String::len))?;
+        let (path, text) = (self.text(rule.path)?, rule.text.clone());
+        Ok(RuleFile { path, blake3: HEXLOWER.encode(&rule.blake3), text })
+    }
+
+    fn action(&mut self, action: &Move) -> Result<SavedMove, UnpackError> {
+        Ok(SavedMove {
+            uci: self.text(action.uci)?,
+            san: self.text(action.san)?,
+            side: self.text(action.side)?,
+            action: self.text(action.action)?,
+            goes_on: action.goes_on,
+            facts: HEXLOWER.encode(&action.facts),
+            position: HEXLOWER.encode(&action.position),
+            proof: self.trees.tree(action.proof, &mut self.allowed)?,
+        })
+    }
+
+    fn switch(&mut self, switch: &Switch) -> Result<SavedSwitch, UnpackError> {
+        let (after, presets) = (switch.after, self.names(&switch.presets)?);
+        Ok(SavedSwitch { after, presets, facts: HEXLOWER.encode(&switch.facts) })
+    }
+}
+
+fn unpack(
+    version: u32,
+    content: &Content,
+    switches: &[Switch],
+    allowed: MemoryBudget,
+) -> Result<Save, UnpackError> {
+    let Content { texts, nodes, shapes, .. } = content;
+    let mut from = Unpacker { trees: TreeReader { texts, nodes, shapes }, allowed };
     Ok(Save {
         version,
-        game: allowed.text(texts, content.game)?,
-        presets: names(&content.presets, allowed)?,
-        rules: content.rules.iter().map(|it| rule(it, allowed)).collect::<Result<_, _>>()?,
-        attributes: names(&content.attributes, allowed)?,
-        fen: optional(content.fen, allowed)?,
-        start: facts(&content.start, allowed)?,
-        moves,
-        switches: switches.iter().map(|it| switch(it, allowed)).collect::<Result<_, _>>()?,
+        game: from.text(content.game)?,
+        presets: from.names(&content.presets)?,
+        rules: content.rules.iter().map(|it| from.rule(it)).collect::<Result<_, _>>()?,
+        attributes: from.names(&content.attributes)?,
+        fen: from.optional(content.fen)?,
+        start: from.facts(&content.start)?,
+        moves: content.moves.iter().map(|it| from.action(it)).collect::<Result<_, _>>()?,
+        switches: switches.iter().map(|it| from.switch(it)).collect::<Result<_, _>>()?,
         ended: content.ended.clone(),
-        facts: facts(&content.facts, allowed)?,
-        result: optional(content.result, allowed)?,
+        facts: from.facts(&content.facts)?,
+        result: from.optional(content.result)?,
     })
 }
 
-/// `None` if the text is not hexadecimal of that length.
+/// The bytes that a text has in hexadecimal; `None` if it is not hexadecimal of that length.
 pub(super) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }

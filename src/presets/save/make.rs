@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Ended, RuleFile, Save, SavedMove, SavedSwitch, VERSION};
 use crate::derive::Exhausted;
 use crate::derive::explain::{Finding, Limits};
-use crate::facts::{AttrId, GAME, SavedFact, Schema, saved};
+use crate::facts::{AttrId, GAME, SavedFact, saved};
 use crate::game::{Game, PlayError, Record, SwitchError, decide};
 use crate::moves::Move;
 use crate::presets::Ruleset;
@@ -35,25 +35,25 @@ pub enum MakeError {
 }
 
 impl Save {
-    /// The save of a game: its history is played again, changes of presets included. `rules` say which game it is; those of
-    /// any of its moments will do.
+    /// The save of a game: its history is played again, changes of presets included. `rules` only say which game it is:
+    /// they may be from before a change.
     ///
     /// # Errors
     /// A move cannot be played again, or proved.
     pub fn of(game: &Game, rules: &Ruleset, content: Content) -> Result<Self, MakeError> {
         let mut replay = game.restarted();
         let start = facts(&replay);
-        // Also those that have ended by themselves where the game began: their rules are in force.
+        // Those that ended by themselves before the first move are among them: their rules are in force.
         let presets = replay.rule_names().to_vec();
         let fen = start_as_fen(&mut replay, rules, &start);
         let (mut moves, mut switches) = (Vec::new(), Vec::new());
         for (ply, record) in game.history().iter().enumerate() {
-            switches.extend(switched(game, &mut replay, ply)?);
+            switches.extend(switch(game, &mut replay, ply)?);
             let proof = proof(&mut replay, &record.mv)?;
             let record = replay.play(&record.mv)?.clone();
             moves.push(saved_move(&replay, &record, proof));
         }
-        switches.extend(switched(game, &mut replay, moves.len())?);
+        switches.extend(switch(game, &mut replay, moves.len())?);
         let rule = |it: &Source| RuleFile::of(it, content.rules);
         Ok(Self {
             version: VERSION,
@@ -79,14 +79,14 @@ fn start_as_fen(game: &mut Game, rules: &Ruleset, start: &[SavedFact]) -> Option
     (Arc::ptr_eq(again.plan(), game.plan()) && facts(&again) == start).then_some(fen)
 }
 
-/// Applies the switches before an action to a replay.
-fn switched(game: &Game, replay: &mut Game, ply: usize) -> Result<Vec<SavedSwitch>, MakeError> {
+/// Makes the switches before an action in a replay, and returns them as they are saved.
+fn switch(game: &Game, replay: &mut Game, ply: usize) -> Result<Vec<SavedSwitch>, MakeError> {
     let mut saved = Vec::new();
-    for it in game.switches_before(ply) {
-        let (world, terms) = game.after_switch(it);
-        replay.switch(world, terms, Arc::clone(&it.names))?;
-        let (after, presets) = (ply as u32, it.names.to_vec());
-        saved.push(SavedSwitch { after, presets, facts: hash(it.facts.hash()) });
+    for switch in game.switches_before(ply) {
+        let (world, terms) = game.after_switch(switch);
+        replay.switch(world, terms, Arc::clone(&switch.names))?;
+        let (after, presets) = (ply as u32, switch.names.to_vec());
+        saved.push(SavedSwitch { after, presets, facts: hash(switch.facts.hash()) });
     }
     Ok(saved)
 }
@@ -148,8 +148,8 @@ pub(super) fn action_name(program: &Program, mv: &Move) -> String {
     program.action_name(mv.action, &mv.args)
 }
 
-/// Why a move is legal now: its proof, or the trial that decided it. The refutations of denied literals are
-/// left out: a checker decides these by itself.
+/// Why a move is legal now: its proof, or the trial that decided it. Refutations of denied literals are left out, since
+/// the checker decides these literals by itself.
 fn proof(game: &mut Game, mv: &Move) -> Result<Value, Exhausted> {
     let contract = game.contract().clone();
     Ok(match decide(game.world_mut(), &contract, mv, Limits::default())?.1 {
@@ -182,18 +182,13 @@ fn in_order(value: &Value) -> Value {
 fn ended(game: &Game) -> Option<Ended> {
     let last = game.position_before(game.history().len());
     let stated = |attr: Option<AttrId>| {
-        let raw = game.facts().get_raw(GAME, attr?)?;
-        (last.get_raw(GAME, attr?) != Some(raw)).then(|| word(game.facts().schema(), attr?, raw))?
+        let attr = attr?;
+        let value = game.facts().get(GAME, attr)?;
+        let is_new = last.get_raw(GAME, attr) != game.facts().get_raw(GAME, attr);
+        is_new.then(|| value.words(game.facts().schema(), attr))
     };
     let resigned = stated(game.terms().resigned).map(Ended::Resigned);
     let claimed = || stated(game.terms().claimed).map(Ended::Claimed);
     let flagged = || stated(game.terms().flagged).map(Ended::Flagged);
     resigned.or_else(claimed).or_else(flagged)
-}
-
-fn word(schema: &Schema, attr: AttrId, raw: i64) -> Option<String> {
-    match schema.attribute(attr).ty {
-        crate::facts::AttrType::Member(id) => Some(schema.domain(id).member_name(raw)),
-        _ => None,
-    }
 }

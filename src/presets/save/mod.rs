@@ -1,10 +1,8 @@
-//! A game as a file: its start, its moves, its current facts, and the rules that it was played under.
+//! A game as a file ([`Save`]), in two equivalent forms: JSON, and a compact binary.
 //!
-//! A save lists facts in canonical order, the schema's attributes, the activations at the start and each
-//! change of them, the hash of each rule file, and each move with its proof and the hash of the facts after it. There
-//! are two equivalent forms: JSON, and a compact binary. Each is canonical: there is one way to write a save in it, so a
-//! file that differs from that anywhere was altered, and a round trip changes nothing. Only lists of facts, saves of
-//! version 1, are read in any form. Deliberately absent: reading and writing files; checking proofs (that is for audits).
+//! Each form is canonical: there is one way to write a save, so a file in any other was altered. Only lists of facts,
+//! saves of version 1, may be written in any way. Deliberately absent: reading and writing files; checking proofs (that
+//! is for audits).
 
 #![warn(missing_docs)]
 
@@ -21,7 +19,7 @@ use serde_json::Value;
 use super::error::LoadError;
 use super::ruleset::StartError;
 use crate::facts::json::JsonError;
-use crate::facts::{Document, SaveError, SavedFact};
+use crate::facts::{Document, SaveError, SavedFact, SavedValue};
 use crate::rules::Source;
 
 pub use make::{Content, MakeError};
@@ -119,17 +117,16 @@ pub enum Ended {
 ///
 /// It lists facts in canonical order, the activations at the start and each change of them, the hash of each rule file,
 /// and each move with its proof and the hash of the facts after it. There are two equivalent forms, JSON and a compact
-/// binary ([`Form`]), and in each of them one way to write a save: what differs from it was altered ([`Doubt`]), and a
-/// round trip changes nothing. [`Save::restore`] plays the game again and compares; it does not check the proofs, which
-/// `rulemate audit` does.
+/// binary ([`Form`]). In each there is one way to write a save: a file that differs from it was altered ([`Doubt`]).
+/// [`Save::restore`] plays the game again and compares; it does not check the proofs, which `rulemate audit` does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Save {
     /// The version of the file that was read.
     pub version: u32,
     /// The game's name; for a save of version 1, the one that the reader was given.
     pub game: String,
-    /// The activations that the rules of the start were loaded for, in full, the game's own first, also those that had
-    /// ended by then; of version 1, only the names of presets.
+    /// The activations of the rules at the start, in full, the game's own first. Those that ended before the first move
+    /// are among them. Version 1 has only the names of presets.
     pub presets: Vec<String>,
     /// The rule files at the start, then those that switches added.
     pub rules: Vec<RuleFile>,
@@ -244,8 +241,8 @@ impl Save {
 
     /// A save of version 1, which has only facts.
     fn of_facts(document: Document, game: &str) -> Self {
-        let name = |it: &crate::facts::SavedValue| match it {
-            crate::facts::SavedValue::Name(it) => Some(it.clone()),
+        let name = |it: &SavedValue| match it {
+            SavedValue::Name(name) => Some(name.clone()),
             _ => None,
         };
         let presets = document.values_of("preset").filter_map(name).collect();

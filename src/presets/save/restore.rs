@@ -20,7 +20,7 @@ use crate::rules::{Input, Program, Role, Source};
 /// The rules that a save is restored under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulesFrom {
-    /// The current rules, which must be those of the save (one of version 1 does not say which those are).
+    /// The current rules, which must be those of the save, unless it is of version 1 and does not name its rules.
     Here,
     /// The current rules, whether they have changed or not. Attributes that the save does not know have their
     /// defaults; the moves must still be legal.
@@ -91,7 +91,7 @@ pub struct Restored {
     /// The rules that it goes on under.
     pub rules: Ruleset,
     /// Whether the save was made under other rules, or does not say under which (version 1), so that its facts and
-    /// moves were adapted to those that there are.
+    /// moves were adapted to the current ones.
     pub migrated: bool,
 }
 
@@ -124,7 +124,7 @@ impl Save {
         let own;
         let catalogue = match from {
             RulesFrom::Here | RulesFrom::Changed => {
-                // A reader takes the texts for those that the game was played by, even where they are not asked for.
+                // Even texts that are not used must fit their hashes: readers of the file believe them.
                 for file in self.rules.iter().filter(|it| it.text.is_some()) {
                     file.source()?;
                 }
@@ -156,9 +156,9 @@ impl Save {
         rules: &Ruleset,
     ) -> Result<Vec<Arc<Program>>, RestoreError> {
         let mut programs = vec![Arc::clone(rules.program())];
-        for it in &self.switches {
-            let program = catalogue.program_of(rules.game(), &it.presets);
-            programs.push(program.map_err(|why| Difference::new(it.place(), why.to_string()))?);
+        for switch in &self.switches {
+            let program = catalogue.program_of(rules.game(), &switch.presets);
+            programs.push(program.map_err(|it| Difference::new(switch.place(), it.to_string()))?);
         }
         Ok(programs)
     }
@@ -183,7 +183,7 @@ impl Save {
         }
     }
 
-    /// The files whose text is not that of the save, or that are only there or only here.
+    /// The files that differ between these programs and the save, or that only one of the two has.
     fn changed_rules(&self, programs: &[Arc<Program>]) -> Vec<String> {
         let now: Vec<(&str, String)> =
             files(programs.iter()).into_iter().map(|it| (it.path.as_str(), it.hash())).collect();
@@ -276,12 +276,10 @@ impl Replay<'_> {
         let mv = self.find(game, saved).map_err(fault)?;
         visit(Step { game, ply, next: Next::Move(saved, mv.clone()) })?;
         let record = game.play(&mv).cloned().map_err(|it| fault(it.to_string()))?;
-        match self.strict {
-            true => {
-                compare_moves(saved, &saved_move(game, &record, saved.proof.clone())).map_err(fault)
-            }
-            false => Ok(()),
+        if !self.strict {
+            return Ok(());
         }
+        compare_moves(saved, &saved_move(game, &record, saved.proof.clone())).map_err(fault)
     }
 
     /// Switches to other presets.
@@ -325,8 +323,8 @@ impl Replay<'_> {
         Ok(game)
     }
 
-    /// Replaces list options as they used to be saved, one number with a bit for each member (the 64th in the
-    /// sign), by one fact per member.
+    /// Replaces list options of older saves, one number with a bit for each member (the 64th in the sign), by one fact
+    /// per member.
     fn list_members(&self, facts: &mut Vec<SavedFact>, attributes: &mut Vec<String>) {
         let program = self.rules.program();
         let name = |attr| program.schema.attribute(attr).name.clone();
@@ -338,10 +336,7 @@ impl Replay<'_> {
             let Some(at) = attributes.iter().position(|it| *it == base) else { continue };
             attributes.remove(at);
             attributes.extend(list.attrs().map(name));
-            let (old, rest) =
-                std::mem::take(facts).into_iter().partition(|it| it.attribute == base);
-            *facts = rest;
-            let old: Vec<SavedFact> = old;
+            let old: Vec<SavedFact> = facts.extract_if(.., |it| it.attribute == base).collect();
             for fact in old {
                 let SavedValue::Int(number) = fact.value else { continue };
                 let chosen = members_of(number).filter_map(|it| list.attrs().nth(usize::from(it)));
@@ -367,8 +362,8 @@ impl Replay<'_> {
         }
     }
 
-    /// The legal move that a save means. Other rules may give pieces other ids, so under them the text counts, and the
-    /// action only where the text means no legal move.
+    /// The legal move that a save means. Other rules may give pieces other ids; so under them the move's text decides,
+    /// and its action only if the text means no legal move.
     fn find(&self, game: &mut Game, saved: &SavedMove) -> Result<Move, String> {
         if !self.strict {
             let found = game.find_move(&saved.uci);
@@ -386,8 +381,7 @@ impl Replay<'_> {
     }
 
     fn end(&self, game: &mut Game) -> Result<(), RestoreError> {
-        let at = "the end";
-        let fault = |it: String| Difference::new(at, it);
+        let fault = |it: String| Difference::new("the end", it);
         let sides = game.contract().sides;
         let side = |game: &Game, name: &String| {
             let raw = game.program().schema.domain(sides).member(name);

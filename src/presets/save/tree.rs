@@ -35,8 +35,9 @@ pub(super) struct MemoryBudget {
 impl MemoryBudget {
     /// Maximum number of bytes in memory for each byte of a file. The proofs of real games need some hundred.
     const RATE: usize = 1 << 10;
-    /// The memory that even the smallest file may take, and that which even the largest may not exceed, in bytes.
+    /// Bytes that even the smallest file may take.
     const LEAST: usize = 1 << 26;
+    /// Bytes that even the largest file may take at most.
     const MOST: usize = 1 << 29;
 
     pub(super) fn of(file: usize) -> Self {
@@ -127,11 +128,7 @@ pub(super) struct TreeReader<'t> {
     pub(super) shapes: &'t [Vec<u32>],
 }
 
-impl<'t> TreeReader<'t> {
-    pub(super) fn new(texts: &'t [String], nodes: &'t [Node], shapes: &'t [Vec<u32>]) -> Self {
-        Self { texts, nodes, shapes }
-    }
-
+impl TreeReader<'_> {
     /// The tree of a number.
     ///
     /// # Errors
