@@ -170,20 +170,16 @@ fn is_malformed(fault: &MoveFault) -> bool {
     matches!(fault, MoveFault::Malformed { .. })
 }
 
-/// The legal move that a text means in UCI or SAN.
+/// The legal move that a text means in UCI, or in SAN if it does not have the form of UCI.
 ///
 /// # Errors
-/// No legal move is meant. The fault is that of UCI if the text has its form, else that of SAN.
+/// No legal move is meant.
 pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
-    let uci = match parse_uci(world, contract, text) {
-        Ok(mv) => return Ok(mv),
-        Err(error) => error,
-    };
-    let san = match parse_san(world, contract, text) {
-        Ok(mv) => return Ok(mv),
-        Err(error) => error,
-    };
-    Err(if is_malformed(&uci.reason) { san } else { uci })
+    match parse_uci(world, contract, text) {
+        Err(error) if is_malformed(&error.reason) => parse_san(world, contract, text),
+        // A text like `e5d6+` may be SAN, too, but it would be another move: `+` is a promotion in the one, a check in the other.
+        read => read,
+    }
 }
 
 /// The word for the turn of these actions, which begins in this position: of the words that the rules' templates give,

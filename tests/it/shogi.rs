@@ -125,6 +125,7 @@ fn a_promotion_that_is_refused_is_that_of_the_piece() {
     ] {
         let answer = game.why_move(text).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(answer.summary, format!("{text} is not legal: the white {why}"));
+        assert!(game.play_text(text).is_err(), "{text} is not played without the promotion");
     }
 }
 

@@ -127,11 +127,11 @@ fn room(clock: Option<Control>) -> Room<Sums> {
     Room::create(1_000, Sums::to(20), setup(clock), &seats()).unwrap().0
 }
 
-fn ask(room: &mut Room<Sums>, now: u64, who: &str, act: Act) -> Output {
+pub(super) fn ask(room: &mut Room<Sums>, now: u64, who: &str, act: Act) -> Output {
     room.step(now, Input::Act { token: Some(TokenHash::of(who)), id: None, act })
 }
 
-fn play(uci: &str) -> Act {
+pub(super) fn play(uci: &str) -> Act {
     Act::Move { uci: uci.into(), expected_ply: None }
 }
 
@@ -568,90 +568,6 @@ fn rules_that_know_nothing_of_time_have_its_owner_lose() {
     room.step(12_000, Input::Tick);
     let won = Outcome { reason: "timeout".into(), ..won_by(0, "") };
     assert_eq!(room.outcome(), Some(&won));
-}
-
-#[test]
-fn time_without_the_server_is_charged_to_no_side() {
-    let control = Control { initial: 10_000, increment: 0, delay: 0 };
-    let (mut room, mut log) =
-        Room::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();
-    log.extend(ask(&mut room, 1_000, "ann", play("1")).events);
-    log.extend(ask(&mut room, 4_000, "ben", play("1")).events);
-    let mut again = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
-    again.resume(3_600_000);
-    assert_eq!(again.clocks(3_600_000).unwrap(), [10_000, 7_000]);
-    assert_eq!(again.deadline(), Some(3_610_000));
-}
-
-/// Whatever the clocks of machines say when a game is loaded: what was not measured is charged to no
-/// side, and time in the log goes forward.
-#[test]
-fn clocks_set_anew_across_a_restart_charge_no_side() {
-    const HOUR: u64 = 3_600_000;
-    let control = Control { initial: 10_000, increment: 0, delay: 0 };
-    for at_restart in [0, 9 * HOUR + 3_000, 10 * HOUR, 10 * HOUR + 4_000, 11 * HOUR] {
-        let started = 10 * HOUR;
-        let (mut room, mut log) =
-            Room::create(started, Sums::to(20), setup(Some(control)), &seats()).unwrap();
-        log.extend(ask(&mut room, started, "ann", play("1")).events);
-        log.extend(ask(&mut room, started + 4_000, "ben", play("1")).events);
-        let mut again = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
-        again.resume(at_restart);
-        let left = |room: &Room<Sums>, after: u64| room.clocks(at_restart + after).unwrap();
-        assert_eq!(left(&again, 0), [10_000, 6_000], "{at_restart}");
-        assert_eq!(left(&again, 2_500), [7_500, 6_000], "time goes on as it is measured");
-        assert_eq!(again.deadline(), Some(at_restart + 10_000));
-        assert!(again.step(at_restart + 9_999, Input::Tick).events.is_empty());
-        log.extend(ask(&mut again, at_restart + 9_999, "ann", play("1")).events);
-        assert_eq!(left(&again, 9_999), [1, 6_000]);
-        assert!(log.windows(2).all(|it| it[0].at <= it[1].at), "time goes forward");
-        // And once more, the other way.
-        let mut third = Room::replay(Sums::to(20), setup(Some(control)), &log).unwrap();
-        third.resume(started);
-        assert_eq!(third.clocks(started + 1_000).unwrap(), [1, 5_000]);
-    }
-}
-
-/// Two nodes whose machines' clocks are hours apart hand a game to and fro: both tell the same time
-/// left, and neither charges more than was measured.
-#[test]
-fn nodes_with_different_clocks_charge_what_was_measured() {
-    const HOUR: u64 = 3_600_000;
-    let control = Control { initial: 60_000, increment: 0, delay: 0 };
-    for (one, other) in [(5 * HOUR, 9 * HOUR), (9 * HOUR, 5 * HOUR)] {
-        let clock = |node: usize, at: u64| at + [one, other][node];
-        let (room, mut log) =
-            Room::create(clock(0, 0), Sums::to(40), setup(Some(control)), &seats()).unwrap();
-        let follower = Room::replay(Sums::to(40), setup(Some(control)), &log).unwrap();
-        let mut nodes = [room, follower];
-        nodes[1].resume(clock(1, 0));
-        let (mut owner, mut at) = (0, 0);
-        for ply in 0..12 {
-            at += 1_000;
-            let act = play("1");
-            let events =
-                ask(&mut nodes[owner], clock(owner, at), ["ann", "ben"][ply % 2], act).events;
-            assert_eq!(events.len(), 1, "no clock has fallen");
-            nodes[1 - owner].follow(clock(1 - owner, at), &events).unwrap();
-            log.extend(events);
-            let left = |node: usize| nodes[node].clocks(clock(node, at + 500)).unwrap();
-            assert_eq!(left(0), left(1), "ply {ply}");
-            let spent: u64 = left(0).iter().map(|it| 60_000 - it).sum();
-            assert_eq!(spent, 1_000 * ply as u64 + 500, "ply {ply}");
-            let deadlines = [0, 1].map(|it| nodes[it].deadline().unwrap() - clock(it, 0));
-            assert_eq!(deadlines[0], deadlines[1]);
-            if ply % 3 == 2 {
-                // The owner is gone for a while; the other one takes over.
-                owner = 1 - owner;
-                at += HOUR;
-                nodes[owner].resume(clock(owner, at));
-                let left = nodes[owner].clocks(clock(owner, at)).unwrap();
-                assert_eq!(left.iter().map(|it| 60_000 - it).sum::<u64>(), 1_000 * ply as u64);
-                // The one that was away hears of the game again with the next move.
-            }
-        }
-        assert!(log.windows(2).all(|it| it[0].at <= it[1].at), "time goes forward");
-    }
 }
 
 #[test]
