@@ -145,9 +145,9 @@ pub(crate) struct RulesArgs {
 /// The options that say which position of which game is meant.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PositionArgs {
-    /// Game, by name or alias (see `rulemate games`)
-    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_GAME)]
-    pub(crate) game: String,
+    /// Game, by name or alias (see `rulemate games`) [default: chess]
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) game: Option<String>,
     #[command(flatten)]
     pub(crate) from: StartArgs,
 }
@@ -499,7 +499,7 @@ pub(crate) struct QueryArgs {
     /// Literals, all of which must hold
     #[arg(value_name = "QUERY")]
     pub(crate) query: String,
-    /// Query the games of a PGN file
+    /// Query the games of a PGN file, without --game each by its Variant tag
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "facts", "save", "moves"])]
     pub(crate) pgn: Option<PathBuf>,
     /// Query at the start and after every move, not only at the end
@@ -525,7 +525,7 @@ Examples:
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// Play the first game of a PGN file
+    /// Play the first game of a PGN file, without --game by its Variant tag
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "facts", "save", "moves"])]
     pub(crate) pgn: Option<PathBuf>,
     /// Number of rules to list, the most expensive first
@@ -624,7 +624,7 @@ pub(crate) struct TestArgs {
     #[arg(long = "preset", short = 'p', value_name = "PRESET")]
     pub(crate) presets: Vec<String>,
     /// Times to play each game, and each preset
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) games: u64,
     /// Play further games until N positions of each were tested
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -686,7 +686,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) corrections: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
-    /// Skip perft rows with more nodes than this
+    /// Skip rows of perft and of endings with more nodes than this
     #[arg(long, value_name = "N")]
     pub(crate) max_nodes: Option<u64>,
     /// Threads (all cores if absent)

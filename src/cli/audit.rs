@@ -149,8 +149,7 @@ fn audit_pgn(
                 (UNKNOWN.into(), (Tally::default(), Some(why)))
             }
             Ok(pgn) => {
-                let tag = args.game.as_deref().or_else(|| pgn.tag("Variant"));
-                let variant = tag.unwrap_or(DEFAULT_GAME).to_string();
+                let variant = setup::variant(args.game.as_deref(), &pgn).to_owned();
                 let found = replay(&pgn, &variant, library);
                 (variant, found)
             }
@@ -169,11 +168,8 @@ type Found = (Tally, Option<Difference>);
 
 fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
     let mut tally = Tally::default();
-    let game = library
-        .load(variant, &[])
-        .and_then(|rules| setup::start_recorded_with_warnings(&rules, pgn));
-    let mut game = match game {
-        Ok(game) => game,
+    let mut game = match setup::start_recorded(library, variant, &[], pgn) {
+        Ok(game) => setup::with_warnings(game),
         Err(why) => return (tally, Some(Difference::new("the start", why.to_string()))),
     };
     let mut texts = pgn.moves.iter().map(|it| it.text.as_str());

@@ -44,26 +44,27 @@ pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     let cells = game.cells();
     let symbols = if symbols == Symbols::Unicode { Symbols::of(game) } else { symbols };
     if game.contract().board.is_grid {
-        draw(&cells, symbols, &Look::of(game)) + &hands(game)
+        let hands = hands(game).map_or_else(String::new, |it| format!("\n {it}"));
+        draw(&cells, symbols, &Look::of(game)) + &hands
     } else {
         draw_points(&points, &cells.concat(), symbols)
     }
 }
 
-/// A line with the pieces that each side has in hand, by the letters of the FEN; empty if there are none.
-fn hands(game: &mut Game) -> String {
+/// A line with the pieces that each side has in hand, by the letters of the FEN; `None` if there are none.
+pub(crate) fn hands(game: &mut Game) -> Option<String> {
     let fen = game.fen();
     let board = fen.split(' ').next().unwrap_or_default();
     let held = board.split_once('[').map_or("", |it| it.1.trim_end_matches(']'));
     let sides = game.sides();
-    let [first, second] = sides.as_slice() else { return String::new() };
+    let [first, second] = sides.as_slice() else { return None };
     let of = |side: &str, is_its: fn(&char) -> bool| {
         let letters: String = held.chars().filter(is_its).collect();
         (!letters.is_empty()).then(|| format!("{side} {letters}"))
     };
     let held = [of(first, char::is_ascii_uppercase), of(second, char::is_ascii_lowercase)];
-    let held: Vec<String> = held.into_iter().flatten().collect();
-    if held.is_empty() { String::new() } else { format!("\n in hand: {}", held.join(", ")) }
+    let held = held.into_iter().flatten().reduce(|first, second| format!("{first}, {second}"))?;
+    Some(format!("in hand: {held}"))
 }
 
 /// Draws points at their places, each with its name and its piece, `a1:M`.

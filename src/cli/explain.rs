@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::ExplainArgs;
+use super::args::{ExplainArgs, PositionArgs};
 use super::evidence::Evidence;
 use super::output::{Out, trouble};
 use super::setup::{self, Library, Opened};
@@ -100,9 +100,9 @@ pub(crate) fn of_last(
 
 /// Whether a preset can be activated in addition to those that are active.
 fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut library = Library::new(&args.position.from.rules)?;
-    let Opened { mut game, rules, .. } =
-        setup::open_with(&mut library, &args.position.game, &args.position.from)?;
+    let PositionArgs { game, from } = &args.position;
+    let mut library = Library::new(&from.rules)?;
+    let Opened { mut game, rules, .. } = setup::open_with(&mut library, game.as_deref(), from)?;
     let catalogue = library.catalogue();
     let mut wanted = Activation::texts(&Catalogue::active(&game));
     wanted.push(preset.to_owned());

@@ -45,7 +45,7 @@ A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
 
 pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.from.rules)?;
-    let Opened { rules, game, .. } = setup::open_with(&mut library, &args.game, &args.from)?;
+    let Opened { rules, game, .. } = setup::open_with(&mut library, Some(&args.game), &args.from)?;
     let rules = Arc::unwrap_or_clone(rules);
     let seat = args.computer.as_deref().or(args.random.as_deref());
     let plays = seat.map(|it| side_of_machine(&rules, it)).transpose()?;

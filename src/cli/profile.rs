@@ -49,11 +49,12 @@ struct Profile {
 }
 
 pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let (game, moves) = subject(args)?;
     if let Some(of) = &args.plan {
+        let game = setup::open(&args.position)?.game;
         plan(&game, of)?.into_iter().try_for_each(|it| out.line(it))?;
         return Ok(Verdict::Fine);
     }
+    let (game, moves) = subject(args)?;
     // A first run to warm up: statics, memory.
     play(&mut game.clone(), &moves)?;
     let started = Instant::now();
@@ -116,7 +117,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     let mut library = setup::Library::new(&from.rules)?;
     let text = from.moves.as_deref().unwrap_or_default();
     let Some(path) = &args.pgn else {
-        let game = setup::open_unmoved(&mut library, name, from)?.game;
+        let game = setup::open_unmoved(&mut library, name.as_deref(), from)?.game;
         let mut moves = setup::moves_of(&mut game.clone(), text)?;
         if moves.is_empty() {
             moves = random_moves(&mut game.clone())?;
@@ -131,10 +132,9 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
         Some(Err(why)) => return Err(unreadable_game(why)),
         None => return Err(no_game_in(path)),
     };
-    let name = pgn.tag("Variant").unwrap_or(name);
-    let rules = library.load(name, &from.presets)?;
-    let game = setup::start_recorded_with_warnings(&rules, &pgn)?;
-    Ok((game, pgn.moves.into_iter().map(|it| it.text).collect()))
+    let name = setup::variant(name.as_deref(), &pgn);
+    let game = setup::start_recorded(&mut library, name, &from.presets, &pgn)?;
+    Ok((setup::with_warnings(game), pgn.moves.into_iter().map(|it| it.text).collect()))
 }
 
 /// Random moves from a fixed seed.

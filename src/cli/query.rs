@@ -41,7 +41,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&from.rules)?;
     match &args.pgn {
         None => {
-            let mut game = setup::open_unmoved(&mut library, name, from)?.game;
+            let mut game = setup::open_unmoved(&mut library, name.as_deref(), from)?.game;
             let moves = setup::words(from.moves.as_deref().unwrap_or_default());
             follow(&mut game, moves, args, None, &mut answers)?;
         }
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::of(!found))
 }
 
-/// Plays a recorded game, by the rules of its `Variant` tag or else of `--game`, and runs the query.
+/// Plays a recorded game, and runs the query.
 fn follow_recorded(
     pgn: Result<PgnGame, PgnError>,
     library: &mut Library,
@@ -78,10 +78,10 @@ fn follow_recorded(
 ) -> anyhow::Result<()> {
     let PositionArgs { game: name, from } = &args.position;
     let pgn = pgn.map_err(unreadable_game)?;
-    let rules = library.load(pgn.tag("Variant").unwrap_or(name), &from.presets)?;
-    let mut game = setup::start_recorded_with_warnings(&rules, &pgn)?;
+    let name = setup::variant(name.as_deref(), &pgn);
+    let game = setup::start_recorded(library, name, &from.presets, &pgn)?;
     let moves = pgn.moves.iter().map(|it| Word::of_move(&it.text));
-    follow(&mut game, moves, args, Some(number), answers)
+    follow(&mut setup::with_warnings(game), moves, args, Some(number), answers)
 }
 
 /// Plays moves on top of the game's history, and runs the query at the end. With `--each-ply` it runs at the start of

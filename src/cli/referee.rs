@@ -9,12 +9,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Verdict;
-use super::args::{DEFAULT_GAME, RefereeArgs};
+use super::args::RefereeArgs;
 use super::explain::play_text;
 use super::names;
 use super::output::{Ink, Out, no_game_in, open_games, report};
 use super::setup::{self, Library};
-use crate::game::{Finding, Game, GameResult, PlayError};
+use crate::game::{Finding, Game, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnResult};
 
 /// The result of one game.
@@ -142,9 +142,8 @@ fn judge(
             return judged(name.unwrap_or("?"), Vec::new(), Ruling::Unreadable { reason });
         }
     };
-    let variant = name.or_else(|| pgn.tag("Variant")).unwrap_or(DEFAULT_GAME);
-    let game = library.load(variant, &[]).and_then(|rules| setup::start_recorded(&rules, &pgn));
-    match game {
+    let variant = setup::variant(name, &pgn);
+    match setup::start_recorded(library, variant, &[], &pgn) {
         Ok(mut game) => {
             let warnings = game.warnings().iter().map(ToString::to_string).collect();
             judged(variant, warnings, replay(&mut game, &pgn))
@@ -184,7 +183,8 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
     let inconsistent = matches!((&tag, &marker), (Some(tag), Some(marker)) if tag != marker);
     let stated = marker.clone().or(tag.clone());
     let claims = game.claims();
-    let board = game.result().map(|it| (score(it).to_string(), it.reason.replace('_', " ")));
+    let score = |winner: Option<i64>| PgnResult::of(winner.map(|it| it == 0)).to_string();
+    let board = game.result().map(|it| (score(it.winner), it.reason.replace('_', " ")));
     let (result, mut note, mut contradicted) = match (stated, board) {
         (Some(stated), Some((board, reason))) if stated == board => {
             (stated, format!("by {reason}"), false)
@@ -220,12 +220,4 @@ fn unfinished(stated: &str, claims: &[String]) -> String {
         _ => "by resignation, time or adjudication".to_owned(),
     };
     format!("{how}: the position is not over")
-}
-
-fn score(result: &GameResult) -> PgnResult {
-    match result.winner {
-        Some(0) => PgnResult::FirstWins,
-        Some(_) => PgnResult::SecondWins,
-        None => PgnResult::Draw,
-    }
 }

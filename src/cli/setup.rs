@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{PositionArgs, RulesArgs, StartArgs};
+use super::args::{DEFAULT_GAME, PositionArgs, RulesArgs, StartArgs};
 use super::output::{OrFix, read_bytes, trouble, trouble_with, warn};
 use crate::derive::Backend;
 use crate::facts::Document;
@@ -29,13 +29,13 @@ pub(crate) struct Opened {
 
 /// The game of a command's position options, with the given moves played.
 pub(crate) fn open(args: &PositionArgs) -> anyhow::Result<Opened> {
-    open_with(&mut Library::new(&args.from.rules)?, &args.game, &args.from)
+    open_with(&mut Library::new(&args.from.rules)?, args.game.as_deref(), &args.from)
 }
 
 /// [`open`], with the rules that a library has compiled.
 pub(crate) fn open_with(
     library: &mut Library,
-    game: &str,
+    game: Option<&str>,
     from: &StartArgs,
 ) -> anyhow::Result<Opened> {
     let mut opened = open_unmoved(library, game, from)?;
@@ -46,12 +46,13 @@ pub(crate) fn open_with(
 /// [`open_with`] without playing the given moves.
 pub(crate) fn open_unmoved(
     library: &mut Library,
-    game: &str,
+    game: Option<&str>,
     from: &StartArgs,
 ) -> anyhow::Result<Opened> {
     let mut opened = match (&from.save, &from.facts) {
         (Some(save), _) => of_save(library, save, from)?,
         (None, facts) => {
+            let game = game.unwrap_or(DEFAULT_GAME);
             let rules = library.load(game, &from.presets)?;
             let started = match facts {
                 Some(facts) => of_facts(&rules, facts)?,
@@ -337,39 +338,47 @@ impl Library {
     }
 }
 
-/// [`start_recorded`], with warnings about everything that had to be left out of the position.
-pub(crate) fn start_recorded_with_warnings(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
-    Ok(with_warnings(start_recorded(rules, pgn)?))
+/// The game by whose rules a recorded game is played: that of `--game`, or else of its `Variant` tag.
+pub(crate) fn variant<'a>(game: Option<&'a str>, pgn: &'a PgnGame) -> &'a str {
+    game.or_else(|| pgn.tag("Variant")).unwrap_or(DEFAULT_GAME)
 }
 
 /// Prints warnings about everything that had to be left out of a game's position. Returns the game.
-fn with_warnings(game: Game) -> Game {
+pub(crate) fn with_warnings(game: Game) -> Game {
     for warning in game.warnings() {
         warn(warning);
     }
     game
 }
 
-/// The first position of a recorded game.
-pub(crate) fn start_recorded(rules: &Ruleset, pgn: &PgnGame) -> anyhow::Result<Game> {
+/// The first position of a recorded game, by the rules of a game with further presets.
+pub(crate) fn start_recorded(
+    library: &mut Library,
+    game: &str,
+    presets: &[String],
+    pgn: &PgnGame,
+) -> anyhow::Result<Game> {
+    let rules = library.load(game, presets)?;
     let sides = rules.sides();
     if sides.len() != 2 {
         let (name, sides) = (&rules.game().name, sides.join(", "));
         let cause = format!("PGN knows games of two sides, and {name} has {sides}");
         return Err(trouble(cause, "read a save instead: `--save FILE`"));
     }
-    start(rules, pgn.tag("FEN"))
+    start(&rules, pgn.tag("FEN"))
 }
 
 /// A game of these rules, from a position or from its own start.
 pub(crate) fn start(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> {
-    let example = rules.start_fen();
-    let fix = match fen {
-        Some(_) => format!("a position of this game looks like {example}"),
-        None => format!(
-            "that is the start of the game itself: mend the line `.meta start {example:?}` of the \
-             game or its layout"
-        ),
-    };
-    rules.start(fen).or_fix(fix)
+    rules.start(fen).map_err(|why| {
+        // The line `.meta start` may lack fields that a position of the game has.
+        let fix = match fen.and_then(|_| rules.start(None).ok()) {
+            Some(mut game) => format!("a position of this game looks like {}", game.fen()),
+            None => format!(
+                "mend the start of the game itself: the line `.meta start {:?}` of it or its layout",
+                rules.start_fen()
+            ),
+        };
+        trouble(why, fix)
+    })
 }

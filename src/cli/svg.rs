@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::board::Symbols;
+use super::board::{Symbols, hands};
 use crate::derive::explain::{
     Attempt, Blocked, Datum, Effect, Finding, Goal, Ground, Lack, Outcome, Premise, Proof,
     Refutation, Trial,
@@ -40,7 +40,8 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     }
     let (files, ranks) = (usize::from(board.files), usize::from(board.ranks));
     let (width, height) = (files * SIDE + 2 * MARGIN, ranks * SIDE + 2 * MARGIN);
-    let mut svg = head(width, height);
+    let hands = hands(game);
+    let mut svg = head(width, height + if hands.is_some() { MARGIN } else { 0 });
     let (symbols, pieces) = (Symbols::of(game), game.cells());
     for rank in 0..ranks {
         for file in 0..files {
@@ -61,6 +62,9 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     }
     for (file, letter) in (0..files).zip('a'..) {
         label(&mut svg, MARGIN + file * SIDE + SIDE / 2, height - 6, 12, letter);
+    }
+    if let Some(hands) = hands {
+        label(&mut svg, width / 2, height + MARGIN / 2, 12, markup(&hands));
     }
     svg + "</svg>"
 }

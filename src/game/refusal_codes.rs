@@ -1,14 +1,21 @@
 //! Error codes for refused actions, which the rules declare and programs read.
 
 use crate::derive::explain::Limits;
+use crate::moves::BETWEEN;
 use crate::moves::notation::{MoveError, MoveFault};
 
 use super::play::Game;
 use super::refusal::{Objection, PlayError};
 
 impl Game {
-    /// The error code that the rules declare for a refused action, if they do.
-    pub fn code_of(&mut self, why: &PlayError) -> Option<String> {
+    /// The error code that the rules declare for a refused text, if they do. Of several actions, the refused one is asked
+    /// about in the position after those before it.
+    pub fn code_of(&mut self, text: &str, why: &PlayError) -> Option<String> {
+        if text.contains(BETWEEN) {
+            let mut later = self.clone();
+            let _ = text.rmatch_indices(BETWEEN).find(|it| later.play_text(&text[..it.0]).is_ok());
+            return later.code_of("", why);
+        }
         match why {
             PlayError::Over { .. } => self.fault_code(&MoveFault::Over),
             PlayError::Illegal(it) => it.objection.as_ref().map(|it| it.code.clone()),

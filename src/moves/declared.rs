@@ -122,11 +122,12 @@ impl Finder<'_> {
             it.about != About::Pieces
                 || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
         };
-        let found = found.filter(has_values).filter(has_owners);
+        let may_be_quiet = |it: &Field| !it.is_quiet || it.about == About::Game;
+        let found = found.filter(has_values).filter(has_owners).filter(may_be_quiet);
         if found.is_none() {
             let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
                             numbers or members of a domain; only an attribute of the game may have pieces as \
-                            values";
+                            values, or a `?` before its key";
             self.report_shape(name, expected, &self.found(rel));
         }
         found

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::table::LONGEST_LESSONS;
 use super::uci::think_for;
 use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought};
+use crate::moves::notation::PgnResult;
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
 
@@ -201,7 +202,10 @@ impl Xboard {
 
     fn user_move(&mut self, text: &str, out: &mut dyn FnMut(&str)) {
         if let Err(why) = self.table.play(text) {
-            return out(&format!("Illegal move ({}): {text}", one_line(&why)));
+            // The error begins with the text, which this line has at its end.
+            let why = one_line(&why);
+            let reason = why.strip_prefix(text).unwrap_or(&why).trim_start_matches([':', ' ']);
+            return out(&format!("Illegal move ({reason}): {text}"));
         }
         self.claim(out);
         self.answer(out);
@@ -259,11 +263,7 @@ impl Xboard {
     /// Sends the result of a finished game once, such as `1-0 {checkmate}`.
     fn claim(&mut self, out: &mut dyn FnMut(&str)) {
         let Some(result) = self.table.result().filter(|_| !self.is_claimed) else { return };
-        let score = match result.winner {
-            Some(0) => "1-0",
-            Some(_) => "0-1",
-            None => "1/2-1/2",
-        };
+        let score = PgnResult::of(result.winner.map(|it| it == 0));
         out(&format!("{score} {{{}}}", result.reason.replace('_', " ")));
         self.is_claimed = true;
     }

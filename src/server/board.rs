@@ -178,9 +178,10 @@ impl Board {
                 because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
             },
             // The text does not have the form of a move.
-            Err(_) => {
-                Refused { reason: self.game.code_of(error), ..Refused::plain(error.to_string()) }
-            }
+            Err(_) => Refused {
+                reason: self.game.code_of(text, error),
+                ..Refused::plain(error.to_string())
+            },
         }
     }
 

@@ -143,14 +143,8 @@ fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
 }
 
 fn result(log: &[LogEntry]) -> PgnResult {
-    let Some(outcome) = outcome_of(log).filter(|it| it.outcome != "none") else {
-        return PgnResult::Unknown;
-    };
-    match outcome.winner {
-        None => PgnResult::Draw,
-        Some(0) => PgnResult::FirstWins,
-        Some(_) => PgnResult::SecondWins,
-    }
+    let outcome = outcome_of(log).filter(|it| it.outcome != "none");
+    outcome.map_or(PgnResult::Unknown, |it| PgnResult::of(it.winner.map(|it| it == 0)))
 }
 
 fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(String, String)> {

@@ -74,6 +74,9 @@ fn a_free_corner_that_leaves_the_king_attacked_is_refused() {
     let rules = catalogue.load::<&str>("ability-chess", &[]).expect("it loads");
     let fen = "4r2k/8/4p3/8/8/8/R7/4K3 w - - 0 1 umbral-step=-,e8:true mist-shroud=-,a2:true";
     let mut game = rules.start(Some(fen)).expect("a position");
+    let whole = "a2a6,a6e6,e6e7";
+    let why = game.play_text(whole).map(|_| ()).expect_err("its second action is refused");
+    assert_eq!(game.code_of(whole, &why).as_deref(), Some("king_safety"));
     game.play_text("a2a6").expect("it slides on");
     let before = game.hash();
     let code = code_of(&mut game, "a6e6");
@@ -97,7 +100,7 @@ fn a_turn_that_leaves_no_request_is_noted_as_stalemate() {
 /// The code by which a text is refused.
 fn code_of(game: &mut Game, text: &str) -> Option<String> {
     let why = game.find_move(text).err()?;
-    game.code_of(&why)
+    game.code_of(text, &why)
 }
 
 /// A draft under way, and a game in which a loss has taken turns back, are told whole by a FEN.
@@ -396,7 +399,7 @@ fn refusals_are_told_by_code_in_their_order() {
         let mut game = ability_game(presets, Some(fen));
         let before = game.hash();
         let found = game.find_move(text).err();
-        let told = found.as_ref().and_then(|why| game.code_of(why));
+        let told = found.as_ref().and_then(|why| game.code_of(text, why));
         assert_eq!(told.as_deref(), code, "{text} {fen} {found:?}");
         assert_eq!((found.is_none(), game.hash()), (code.is_none(), before), "{text} {fen}");
         if code.is_some() {
@@ -415,7 +418,7 @@ fn what_is_asked_for_after_mate_is_refused_as_over() {
     assert_eq!(answer.code.as_deref(), Some("game_over"));
     assert!(answer.summary.contains("the game is over"), "{}", answer.summary);
     let why = game.play_text("h8g7").map(|_| ()).expect_err("it is over");
-    assert_eq!(game.code_of(&why).as_deref(), Some("game_over"));
+    assert_eq!(game.code_of("h8g7", &why).as_deref(), Some("game_over"));
 }
 
 /// Positions within a turn are not the one that it began with, nor are two that differ in tokens, facings, copies or

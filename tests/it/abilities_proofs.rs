@@ -162,7 +162,7 @@ fn what_is_listed_is_taken_and_all_else_is_refused_with_a_code() {
                         assert!(listed.iter().any(|it| is_it(&it.1)), "seed {seed}: {text} {at}");
                     }
                     Err(why) => {
-                        let code = game.code_of(&why);
+                        let code = game.code_of(&text, &why);
                         assert!(code.is_some(), "seed {seed}: {text}: {why} {at}");
                         refused += 1;
                     }

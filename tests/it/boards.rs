@@ -175,6 +175,9 @@ fn pictures_have_chess_symbols_where_letters_mean_them() {
     };
     assert_eq!(knights("chess", "e2e4"), 4);
     assert_eq!(knights("cotulenh", "Ad3c2"), 0);
+    let fen = "4k3/8/8/8/8/8/8/4K3[NNp] w - - 0 1";
+    let svg = rulemate(&["explain", "N@e4", "--game", "crazyhouse", "--fen", fen, "--svg"]).out;
+    assert!(svg.contains(">in hand: white NN, black p</text>"), "{svg}");
 }
 
 /// A preset for all games goes on points too; one that asks for squares is refused in words.

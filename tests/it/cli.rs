@@ -441,6 +441,8 @@ fn errors_name_cause_and_fix() {
     check(&["moves", "--preset", "coregl"], &["did you mean coregal?", "help: "]);
     check(&["moves", "--preset", "coregal:green"], &["green", "white, black or both"]);
     check(&["moves", "--fen", "xx"], &["help: a position of this game looks like rnbq"]);
+    check(&["moves", "--game", "crazyhouse", "--fen", "xx"], &["looks like rnbq", "/RNBQKBNR[] w"]);
+    check(&["test", "--game", "hex", "--games", "0"], &["--games", "1.."]);
     check(&["explain", "--fact", "attackz(b1,c3)"], &["did you mean `attacks`?"]);
     check(&["explain", "--fact", "attacks(b1)"], &["2 columns, not 1", "attacks(piece, to)"]);
     check(&["explain", "--fact", "attacks(b1,z9)"], &["`z9` is no value", "a1, b1"]);

@@ -292,6 +292,11 @@ fn questions_are_asked_of_games_by_several_rules() {
     let told = asked("at(p, ?i10)");
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(told.out.starts_with("game  p "), "{}", told.out);
+    // The game that is named counts, whatever the tags say.
+    let told = rulemate(&["query", "--game", "chess", "--pgn", shown(&file), "at(p, ?i10)"]);
+    assert!(told.err.contains("several.pgn#1: move 1 (b3e3): "), "{}", told.err);
+    let told = rulemate(&["profile", "--game", "chess", "--pgn", shown(&file)]);
+    assert!(told.code == 2 && told.err.contains("b3e3"), "{}", told.err);
     std::fs::write(&file, "1. e4 e5 *\n\n1. e4 Ke7 *\n").expect("scratch is writable");
     let told = asked("at(p, e4)");
     assert_eq!(told.code, 2);

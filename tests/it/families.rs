@@ -378,6 +378,7 @@ fn a_fen_tells_hands_and_marks() {
         ("mark *=tired|wall *=hole", "the sign * stands for tired and for hole"),
         ("wall *=hole|wall #=hole", "the word wall stands for hole as * and for hole as #"),
         ("wall hole", "the sign of walls is \"hole\", not one sign of punctuation other than"),
+        ("?tired=tired", "may have pieces as values, or a `?` before its key"),
         ("dashes 2|dashes 2|dashes 3", "the word dashes stands for 2 and for 3"),
     ] {
         let lines: String = lines.split('|').map(|it| format!(".meta fen \"{it}\"\n")).collect();

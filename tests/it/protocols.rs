@@ -196,7 +196,7 @@ fn xboard_hears_of_illegal_moves_and_results() {
         "usermove d8h4",
         "foo",
     ]);
-    assert!(said[0].starts_with("Illegal move ("), "{said:?}");
+    assert_eq!(said[0], "Illegal move (not legal here): e2e5");
     assert_eq!(said[1..], ["0-1 {checkmate}", "0-1 {checkmate}", "Error (unknown command): foo"]);
 }
 

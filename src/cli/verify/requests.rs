@@ -339,7 +339,7 @@ impl Run<'_> {
                 Ok(_) => return Ok(()),
                 Err(why) => {
                     // The code that the rules declare for the refusal, or else its sentence.
-                    let code = self.game.code_of(&why).unwrap_or_else(|| why.to_string());
+                    let code = self.game.code_of(&text, &why).unwrap_or_else(|| why.to_string());
                     first.get_or_insert(code);
                 }
             }

@@ -34,6 +34,8 @@ pub(crate) fn unknown_directive(found: &str, known: &[&str], span: Span) -> Diag
 }
 
 pub(crate) fn unknown_option(found: &str, known: &[&str], span: Span) -> Diagnostic {
+    // `tries` is the earlier word for `pseudo_legal`.
+    let known: Vec<&str> = known.iter().copied().filter(|it| *it != "tries").collect();
     let near = nearest(found, known.iter().copied());
     let it = Diagnostic::new("E006", format!("`{found}` means nothing here"), span, "unknown");
     it.help(did_you_mean(near).unwrap_or(format!("possible here: {}", known.join(", "))))

@@ -144,6 +144,13 @@ fn counters_are_read_and_go_on_whatever_their_size() {
         table.load(&fen);
         assert_eq!(written(&mut table, FenStyle::XFen), fen);
     }
+    let mut table = Table::of("3check");
+    let fen = |left: &str| format!("4k3/8/8/8/8/8/8/4K3 w - - {left} 0 1");
+    table.load(&fen("3+999999999999999"));
+    let contract = table.contract.clone();
+    let refused = read_fen(&mut table.world, &contract, &fen("3+1000000000000000"));
+    let why = refused.expect_err("no counter is as great").to_string();
+    assert!(why.ends_with("N+N, from -999999999999999 to 999999999999999"), "{why}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::facts::EntityId;
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::{Counters, CountersForm};
-use super::parts::{By, FenError, FenField, Parts};
+use super::parts::{By, FenError, FenField, MAX_COUNTER, Parts};
 
 /// The number of each side in a text.
 pub(super) type Numbers = Vec<Option<i64>>;
@@ -25,14 +25,15 @@ pub(super) fn read(parts: &mut Parts<'_>, form: CountersForm) -> Result<Option<N
     let text = part.text.strip_prefix(form.sign());
     let value = |it: &str| match it {
         "-" => Some(None),
-        _ => it.parse().ok().map(Some),
+        _ => it.parse().ok().filter(|it| (-MAX_COUNTER..=MAX_COUNTER).contains(it)).map(Some),
     };
     let numbers: Option<Numbers> = text.and_then(|it| it.split('+').map(value).collect());
     match numbers.filter(|it| it.len() == count) {
         Some(numbers) => Ok(Some(numbers)),
         None => {
             let example = vec!["N"; count].join("+");
-            Err(part.refuse(format!("a number of each side, {}{example}", form.sign())))
+            let range = format!("from -{MAX_COUNTER} to {MAX_COUNTER}");
+            Err(part.refuse(format!("a number of each side, {}{example}, {range}", form.sign())))
         }
     }
 }

@@ -214,7 +214,7 @@ pub(in super::super) fn initials(domain: &Domain) -> impl Iterator<Item = (i64, 
 }
 
 /// The greatest number that a counter of a FEN may have: far from the greatest integer, so that rules can count on.
-const MAX_COUNTER: i64 = 999_999_999_999_999;
+pub(super) const MAX_COUNTER: i64 = 999_999_999_999_999;
 
 /// Reads a counter, which has only digits.
 pub(in super::super) fn number(part: Part<'_>, digits: &str, at: usize) -> Result<i64, FenError> {

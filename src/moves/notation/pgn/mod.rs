@@ -113,6 +113,15 @@ impl PgnResult {
     pub fn parse(text: &str) -> Option<Self> {
         token::result_alone(text.trim())
     }
+
+    /// The result of a finished game, by whether the first side won; `None` for a draw.
+    pub fn of(first_won: Option<bool>) -> Self {
+        match first_won {
+            Some(true) => Self::FirstWins,
+            Some(false) => Self::SecondWins,
+            None => Self::Draw,
+        }
+    }
 }
 
 impl fmt::Display for PgnResult {
