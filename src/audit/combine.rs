@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::facts::Chance;
 use crate::game::Game;
 use crate::moves::{Decision, LegalityMode, Move, goes_on, is_played_out, legal_moves_by};
 use crate::presets::save::{Content, Form, RulesFrom, Save};
@@ -418,16 +419,4 @@ fn taken_back(game: &mut Game) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Pseudo-random numbers, reproducible from the seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((it ^ (it >> 31)) % bound.max(1) as u64) as usize
-    }
 }

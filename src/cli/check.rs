@@ -17,7 +17,7 @@ use super::output::{Out, report, trouble_with};
 use super::setup;
 use super::watch::run_on_changes;
 use crate::derive::Plan;
-use crate::facts::nearest;
+use crate::facts::{meant, nearest};
 use crate::game::drawing;
 use crate::moves::played_out;
 use crate::opponent::unread_features;
@@ -327,16 +327,24 @@ fn notes_on(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<Stri
     let preset = metas.iter().find(|it| matches!(it.key.as_str(), "preset" | "part"));
     let options = preset.map(|it| catalogue.options_of(program, &it.value)).unwrap_or_default();
     let names: Vec<&str> = options.iter().map(|it| it.name.as_str()).collect();
-    let described = metas.iter().filter(|it| it.key == "option" && preset.is_some());
-    notes.extend(described.filter_map(|it| {
-        let name = it.value.split_once(": ").map(|it| it.0);
-        let expected = match names.is_empty() {
-            _ if name.is_some_and(|it| names.contains(&it)) => return None,
-            true => "the preset has none; an option is an input about the activation, `attr \"PRESET.OPTION\"`".to_owned(),
-            false => format!("expected `NAME: what it sets`, where NAME is one of {}", names.join(", ")),
+    let presets: Vec<&str> = catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
+    notes.extend(metas.iter().filter_map(|it| {
+        let Meta { key, value, span } = it;
+        let (name, does, form) = match key.as_str() {
+            "option" => (value.split_once(": ").map_or("", |it| it.0), "describes", "what it sets"),
+            "range" => (value.split(':').next()?.trim(), "bounds", "LEAST..MOST"),
+            "compatible" if !presets.contains(&value.as_str()) => {
+                let near = meant(&nearest(value, presets.iter().copied()).map(String::from));
+                return Some(format!("line {}: `.meta compatible \"{value}\"` names no preset{near}", span.line));
+            }
+            _ => return None,
         };
-        let (line, value) = (it.span.line, &it.value);
-        Some(format!("line {line}: `.meta option \"{value}\"` describes no option: {expected}"))
+        let expected = match names.is_empty() {
+            _ if preset.is_none() || names.contains(&name) => return None,
+            true => "the preset has none; an option is an input about the activation, `attr \"PRESET.OPTION\"`".to_owned(),
+            false => format!("expected `NAME: {form}`, where NAME is one of {}", names.join(", ")),
+        };
+        Some(format!("line {}: `.meta {key} \"{value}\"` {does} no option: {expected}", span.line))
     }));
     notes
 }

@@ -10,7 +10,7 @@ use super::output::{Out, progress, trouble};
 use super::setup::{self, Opened};
 use crate::game::Game;
 use crate::moves::notation::listing;
-use crate::moves::{LegalityMode, perft_by, perft_in_turns, prepare_count};
+use crate::moves::{LegalityMode, perft, perft_by, perft_in_turns, prepare_count};
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -76,8 +76,10 @@ fn count(game: &mut Game, args: &PerftArgs) -> anyhow::Result<Vec<Branch>> {
                     perft_in_turns(world, &contract, mover, depth).ok_or_else(|| {
                         trouble("a turn has too many actions", "leave --turns out")
                     })?
+                } else if args.leaves {
+                    perft_by(world, &contract, depth - 1, LegalityMode::Declared)
                 } else {
-                    perft_by(world, &contract, depth - 1, LegalityMode::Declared, !args.leaves)
+                    perft(world, &contract, depth - 1)
                 };
                 branches.push(Branch { uci, nodes });
             }

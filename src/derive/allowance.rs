@@ -4,7 +4,7 @@
 //! [`Allowance`] limits their sum: while one is open on a thread, all evaluators on that thread draw from it,
 //! and when it is used up all of them run out. It belongs to the thread, not to a world, since one request
 //! may read many worlds and compile rules. An allowance that is opened within another draws from the outer
-//! one.
+//! one, and the [`Stop`] of the outer one alone ends it.
 //!
 //! Another thread can end it with a [`Stop`], which evaluators check after each slice of steps.
 

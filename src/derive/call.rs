@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::output::{Flow, Raised};
 use super::refusal::{CallFault, Refusal};
-use super::rows::{Tuple, is_entity};
+use super::rows::Tuple;
 use super::trace::{Done, Said};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, FactError, NEXT_ENTITY, Session, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
@@ -163,7 +163,7 @@ impl Moment<'_> {
     /// The entity in an argument.
     pub fn entity(&mut self, name: &str) -> EntityId {
         match self.argument(name) {
-            Some((ty, raw)) if is_entity(self.program, ty) => EntityId(raw as u32),
+            Some((ty, raw)) if self.program.is_entity(ty) => EntityId(raw as u32),
             Some(_) => self.wrong(name, "entity", EntityId(0)),
             None => EntityId(0),
         }
@@ -216,7 +216,7 @@ impl Moment<'_> {
     pub fn entities(&mut self, relation: &str) -> Vec<EntityId> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
         let first = self.program.relation(rel).columns.first();
-        if !first.is_some_and(|it| is_entity(self.program, it.ty)) {
+        if !first.is_some_and(|it| self.program.is_entity(it.ty)) {
             return self.wrong(relation, "relation of entities", Vec::new());
         }
         let rows = self.state.tuples(rel);
@@ -425,7 +425,7 @@ impl Moment<'_> {
 fn raw(program: &Program, ty: Type, value: &Value) -> Option<i64> {
     match (ty, value) {
         (Type::Int, Value::Int(it)) => Some(*it),
-        (ty, Value::Entity(it)) => is_entity(program, ty).then_some(i64::from(it.0)),
+        (ty, Value::Entity(it)) => program.is_entity(ty).then_some(i64::from(it.0)),
         (Type::Domain(id), Value::Member(it)) => {
             (usize::from(*it) < program.schema.domain(id).size()).then_some(i64::from(*it))
         }

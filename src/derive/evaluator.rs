@@ -43,14 +43,14 @@ pub(super) struct EvaluatorMark {
 
 /// An evaluator of the rows that follow from the facts of one session.
 ///
-/// It is notified of each change of the facts and of supplied rows. It may derive rows when they are read,
+/// It is notified of each change of the facts and of given rows. It may derive rows when they are read,
 /// from those changes or from the [`Basis`], which agree.
 pub(super) trait Evaluator: Debug + Send + Sync {
     /// Applies changes of facts, in this order.
     fn follow(&mut self, changes: &[Change]);
     /// Undoes changes, which are given oldest first, from the last one on; [`Evaluator::rollback`] follows.
     fn undo(&mut self, changes: &[Change]);
-    /// Replaces all rows of a supplied relation by these, which are ascending.
+    /// Replaces all rows of a given relation by these, which are ascending.
     fn take_rows(&mut self, rel: RelId, rows: &[Tuple]);
     /// Marks the state. An evaluator that derives from scratch after each change has nothing to mark.
     fn mark(&mut self) -> EvaluatorMark {

@@ -1,7 +1,7 @@
-//! Rows that are supplied to the evaluators: those of a relation before the action under way, and those of
+//! Rows that are given to the evaluators: those of a relation before the action under way, and those of
 //! trials, which are found by playing actions out.
 //!
-//! Evaluators read both like other rows. Rows from before the action are supplied when a batch reads them, and dropped
+//! Evaluators read both like other rows. Rows from before the action are given when a batch reads them, and dropped
 //! when the action is over. The rows of a trial are computed when something that depends on them is read, and
 //! are valid until a fact changes; nothing that is played out for a trial may depend on it, which is checked
 //! when rules are compiled. Programs without either have no extra cost.
@@ -9,17 +9,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::rules::{Event, Given, Program, Reaction, RelId, Role, raises, relations_of};
+use crate::rules::{Event, Given, Program, RelId, Role, relations_of, with_consequences};
 
 use super::rows::Tuple;
 
 /// The rows of a relation, ascending, shared.
 pub(super) type SharedRows = Arc<Vec<Tuple>>;
 
-/// The relations of a program whose rows are supplied, and what depends on them; computed once.
+/// The relations of a program whose rows are given, and what depends on them; computed once.
 #[derive(Debug, Default)]
 pub(super) struct GivenRelations {
-    /// The relations whose rows are supplied.
+    /// The relations whose rows are given.
     pub(super) rels: Vec<RelId>,
     /// For each relation of the program, the trials that it depends on, one bit each. Empty without trials.
     reads: Vec<u64>,
@@ -29,7 +29,7 @@ pub(super) struct GivenRelations {
     of_events: Vec<Vec<(usize, RelId)>>,
 }
 
-/// The supplied rows of one world.
+/// The given rows of one world.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GivenRows {
     pub(super) rows: Vec<SharedRows>,
@@ -39,7 +39,7 @@ pub(super) struct GivenRows {
     pub(super) fresh: u64,
 }
 
-/// A state of the supplied rows to return to.
+/// A state of the given rows to return to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GivenMark {
     pub(super) journal: usize,
@@ -81,8 +81,9 @@ impl GivenRelations {
 
     /// What an action or event, or its consequences, may read of the state before it.
     fn asked_for(&self, program: &Program, event: Event) -> Vec<(usize, RelId)> {
-        let reactions = consequences(program, event).into_iter();
-        let read = reactions.flat_map(|it| relations_of(&it.body));
+        let own = program.reactions_to(event).collect();
+        let all = with_consequences(program, own, |_| true).into_iter();
+        let read = all.flat_map(|it| relations_of(&it.body));
         let asked: BTreeSet<_> = read.filter_map(|it| self.original(program, it)).collect();
         asked.into_iter().collect()
     }
@@ -126,33 +127,6 @@ fn trials_read(program: &Program) -> Vec<u64> {
     reads
 }
 
-/// The reactions to an action or event, and those to all events that they may raise.
-fn consequences(program: &Program, event: Event) -> Vec<&Reaction> {
-    let to = |event: Event| reactions_to(program, event).map(|it| it.1);
-    let mut found: Vec<&Reaction> = to(event).collect();
-    let (mut known, mut next) = (vec![event], 0);
-    while let Some(&reaction) = found.get(next) {
-        next += 1;
-        for raised in raises(program, reaction).into_iter().map(Event::Raised) {
-            if !known.contains(&raised) {
-                known.push(raised);
-                found.extend(to(raised));
-            }
-        }
-    }
-    found
-}
-
-/// The reactions to an action or event, with their numbers, in text order.
-pub(super) fn reactions_to(
-    program: &Program,
-    event: Event,
-) -> impl Iterator<Item = (usize, &Reaction)> {
-    let is_action = matches!(event, Event::Action(_));
-    let concerns = move |it: &Reaction| it.event == event || is_action && it.event == Event::Any;
-    program.reactions.iter().enumerate().filter(move |(_, it)| concerns(it))
-}
-
 impl GivenRows {
     pub(super) fn of(relations: &GivenRelations) -> Self {
         Self { rows: vec![SharedRows::default(); relations.rels.len()], ..Self::default() }
@@ -172,7 +146,7 @@ impl GivenRows {
         self.journal.clear();
     }
 
-    /// The supplied rows, by relation.
+    /// The given rows, by relation.
     pub(super) fn all<'h>(
         &'h self,
         relations: &'h GivenRelations,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::budget::{Exhausted, SEARCH_STEPS};
 use super::metered::Metered;
-use super::rows::{Rows, Tuple, first, is_entity};
+use super::rows::{Rows, Tuple, first};
 use super::solve::{Bindings, pattern, solve};
 use crate::facts::{DomainId, EntityId};
 use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
@@ -252,7 +252,7 @@ impl FromRaw for i64 {
 
 impl FromRaw for EntityId {
     fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self> {
-        is_entity(program, ty).then(|| u32::try_from(raw).ok().map(EntityId))?
+        program.is_entity(ty).then(|| u32::try_from(raw).ok().map(EntityId))?
     }
 }
 
@@ -482,7 +482,7 @@ impl<'t> Rewriter<'t> {
         if is_member(id) {
             return Some(id);
         }
-        let short = self.abbreviation.filter(|_| is_entity(self.program, ty));
+        let short = self.abbreviation.filter(|_| self.program.is_entity(ty));
         let short = short.filter(|it| is_member(it.values));
         short.map(|it| it.values)
     }

@@ -7,8 +7,7 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use crate::facts::AttrType;
-use crate::rules::{Program, RelId, Type};
+use crate::rules::{Program, RelId};
 
 /// One row of a relation, in raw values.
 pub type Tuple = SmallVec<[i64; 4]>;
@@ -46,11 +45,6 @@ impl<R: Rows + ?Sized> Rows for &R {
 /// Whether a row matches a pattern.
 pub(super) fn fits(pattern: Pattern<'_>, row: &[i64]) -> bool {
     pattern.iter().zip(row).all(|(wanted, it)| wanted.is_none_or(|wanted| wanted == *it))
-}
-
-/// Whether values of a type are entities.
-pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
-    matches!(ty, Type::Domain(id) if program.schema.is_entity(AttrType::Member(id)))
 }
 
 /// The first two of the ascending rows that differ in their last column only.

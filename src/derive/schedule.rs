@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::given::{GivenRelations, reactions_to};
+use super::given::GivenRelations;
 use crate::rules::{
     ActionId, Attributes, Dependencies, Effect, Event, Program, relations_of, writes,
 };
@@ -112,7 +112,7 @@ fn is_spawn(effect: &Effect) -> bool {
 
 /// The batches of an action or event: by stage, then by owner. In each the reactions are in text order.
 fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
-    let all = reactions_to(program, event);
+    let all = program.reactions.iter().enumerate().filter(|(_, it)| it.event.includes(event));
     let mut keyed: Vec<_> = all.map(|(at, it)| ((it.stage, it.owner), at)).collect();
     keyed.sort();
     let groups = keyed.chunk_by(|a, b| a.0 == b.0);

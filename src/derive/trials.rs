@@ -1,4 +1,4 @@
-//! Supplies rows to the evaluator of a world: those from before an action, and those of trials, which are
+//! Gives rows to the evaluator of a world: those from before an action, and those of trials, which are
 //! played out here.
 
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl World {
         }
     }
 
-    /// Plays out every candidate of a trial, and supplies those that pass.
+    /// Plays out every candidate of a trial, and gives those that pass.
     fn run_trial(&mut self, at: usize) {
         let program = Arc::clone(self.program());
         let trial = &program.trials[at];
@@ -57,7 +57,7 @@ impl World {
         let before = self.before(Event::Raised(trial.event));
         rows.retain(|it| !self.has_run_out() && self.survives(trial, it, &before));
         let number = self.plan().given_relations().number(trial.rel).unwrap_or_default();
-        self.supply(number, Arc::new(rows));
+        self.give(number, Arc::new(rows));
         // Incomplete rows are found again at the next read.
         if !self.has_run_out() {
             self.given_rows.fresh |= 1 << at;
@@ -107,22 +107,22 @@ impl World {
         read.map(|&(at, rel)| (at, Arc::new(self.tuples(rel)))).collect()
     }
 
-    /// Supplies rows, by the number of their relation.
-    pub(super) fn supply(&mut self, at: usize, rows: SharedRows) {
+    /// Gives rows, by the number of their relation.
+    pub(super) fn give(&mut self, at: usize, rows: SharedRows) {
         if self.given_rows.rows[at] == rows {
             return;
         }
         let old = std::mem::replace(&mut self.given_rows.rows[at], rows);
         self.given_rows.journal.push((at, old));
-        self.pass_on_supplied(at);
+        self.pass_on_given(at);
     }
 
-    /// Restores the supplied rows of a mark.
-    pub(super) fn restore_supplied(&mut self, mark: GivenMark) {
+    /// Restores the given rows of a mark.
+    pub(super) fn restore_given(&mut self, mark: GivenMark) {
         while self.given_rows.journal.len() > mark.journal {
             let Some((at, old)) = self.given_rows.journal.pop() else { break };
             self.given_rows.rows[at] = old;
-            self.pass_on_supplied(at);
+            self.pass_on_given(at);
         }
         self.given_rows.fresh = mark.fresh;
     }
@@ -135,20 +135,20 @@ impl World {
         let plan = Arc::clone(self.plan());
         for (at, &rel) in plan.given_relations().rels.iter().enumerate() {
             if let Role::Given(Given::Before(_)) = plan.program().relation(rel).role {
-                self.supply(at, SharedRows::default());
+                self.give(at, SharedRows::default());
             }
         }
     }
 
-    /// Passes the supplied rows of a relation to the evaluator.
-    pub(super) fn pass_on_supplied(&mut self, at: usize) {
+    /// Passes the given rows of a relation to the evaluator.
+    pub(super) fn pass_on_given(&mut self, at: usize) {
         let rel = self.plan().given_relations().rels[at];
         let rows = Arc::clone(&self.given_rows.rows[at]);
         self.evaluator.take_rows(rel, &rows);
     }
 
-    /// Passes all supplied rows to the evaluator.
-    pub(super) fn pass_on_all_supplied(&mut self) {
-        (0..self.plan().given_relations().rels.len()).for_each(|at| self.pass_on_supplied(at));
+    /// Passes all given rows to the evaluator.
+    pub(super) fn pass_on_all_given(&mut self) {
+        (0..self.plan().given_relations().rels.len()).for_each(|at| self.pass_on_given(at));
     }
 }

@@ -148,7 +148,7 @@ impl World {
             }
         }
         self.follow(mark);
-        rows.iter().for_each(|(at, rows)| self.supply(*at, Arc::clone(rows)));
+        rows.iter().for_each(|(at, rows)| self.give(*at, Arc::clone(rows)));
     }
 
     pub(super) fn forget_before(&mut self) {
@@ -235,7 +235,7 @@ impl World {
         self.evaluator.undo(self.facts.changes_since(mark.facts));
         self.facts.rollback(mark.facts);
         self.evaluator.rollback(mark.evaluator);
-        self.restore_supplied(mark.given_rows);
+        self.restore_given(mark.given_rows);
     }
 
     /// Makes all writes final: earlier marks are no longer valid. [`World::changes`] reports the changes of
@@ -487,7 +487,7 @@ impl World {
         self.evaluator.follow(&facts.map(stated).collect::<Vec<Change>>());
         self.evaluator.commit();
         self.evaluator.trim();
-        self.pass_on_all_supplied();
+        self.pass_on_all_given();
     }
 
     /// Switches to a new evaluator, which has not seen any facts yet.

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::schema::{AttrId, EntityId, GAME, NEXT_ENTITY};
+use super::schema::{EntityId, GAME, NEXT_ENTITY};
 use super::session::{Mark, Session};
 
 /// The first ids that new entities will get, as far as they are consecutive.
@@ -48,8 +48,7 @@ impl Ids {
     /// Marks the ids that facts mention now as taken, and reads the counter.
     fn take_mentioned(&mut self, session: &Session) {
         let schema = session.schema();
-        for at in 0..schema.attributes().len() as u16 {
-            let attr = AttrId(at);
+        for attr in schema.attribute_ids() {
             if schema.attribute(attr).of.is_none() {
                 let words = self.taken.iter_mut().zip(session.present(attr));
                 words.for_each(|(taken, it)| *taken |= it);

@@ -4,6 +4,7 @@
 //! [`Session`].
 
 mod article;
+mod chance;
 mod delta;
 mod ids;
 pub mod json;
@@ -16,6 +17,7 @@ mod snapshot;
 mod value;
 
 pub(crate) use article::{article, push_word};
+pub(crate) use chance::Chance;
 pub use delta::Delta;
 pub use ids::{Ids, NextIds};
 pub(crate) use nearest::{Suggester, meant, nearest};

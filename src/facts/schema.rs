@@ -249,6 +249,11 @@ impl Schema {
         &self.attributes
     }
 
+    /// The ids of all attributes, ascending.
+    pub fn attribute_ids(&self) -> impl Iterator<Item = AttrId> + use<> {
+        (0..self.attributes.len() as u16).map(AttrId)
+    }
+
     pub fn attribute(&self, id: AttrId) -> &Attribute {
         &self.attributes[usize::from(id.0)]
     }

@@ -189,7 +189,7 @@ impl Session {
         let last = self.columns.iter().map(|it| it.values.len()).max().unwrap_or(0) as u32;
         let mut facts = Vec::new();
         for entity in (0..last).map(EntityId) {
-            for attr in (0..self.columns.len() as u16).map(AttrId) {
+            for attr in self.schema.attribute_ids() {
                 if let Some(value) = self.get(entity, attr) {
                     facts.push(Fact { entity, attr, value });
                 }
@@ -208,7 +208,7 @@ impl Session {
 
     /// Retracts every fact of an entity. Its id is free once no other fact points to it.
     pub fn remove(&mut self, entity: EntityId) {
-        for attr in (NEXT_ENTITY.0 + 1..self.columns.len() as u16).map(AttrId) {
+        for attr in self.schema.attribute_ids().filter(|it| *it != NEXT_ENTITY) {
             if !self.columns[usize::from(attr.0)].is_of_members {
                 self.set_raw(entity, attr, None);
             }

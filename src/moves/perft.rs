@@ -21,19 +21,14 @@ use super::turn::{LONGEST, goes_on, may_stop};
 
 /// The number of move sequences of that length. Depth 0 has one: playing nothing.
 pub fn perft(world: &mut World, contract: &Contract, depth: u32) -> u64 {
-    perft_by(world, contract, depth, LegalityMode::Declared, true)
+    let mode = LegalityMode::Declared;
+    let leaves = leaves(world, contract, mode).map(Arc::new);
+    Tree { contract, mode, is_bulk: true, leaves }.count(world, depth)
 }
 
-/// [`perft`] with legality decided by the mode; `bulk` counts the last ply without playing it.
-pub fn perft_by(
-    world: &mut World,
-    contract: &Contract,
-    depth: u32,
-    mode: LegalityMode,
-    bulk: bool,
-) -> u64 {
-    let leaves = if bulk { leaves(world, contract, mode).map(Arc::new) } else { None };
-    Tree { contract, mode, bulk, leaves }.count(world, depth)
+/// [`perft`] with legality decided by the mode, and with the last ply played as all others.
+pub fn perft_by(world: &mut World, contract: &Contract, depth: u32, mode: LegalityMode) -> u64 {
+    Tree { contract, mode, is_bulk: false, leaves: None }.count(world, depth)
 }
 
 /// A tree of at least this many positions above its leaves has machine code made before it is counted.
@@ -142,7 +137,8 @@ fn turns_below(
 struct Tree<'a> {
     contract: &'a Contract,
     mode: LegalityMode,
-    bulk: bool,
+    /// Whether the last ply is counted without playing it.
+    is_bulk: bool,
     /// How to count the leaves after an action without taking it; `None` where that cannot be done.
     leaves: Option<Arc<Leaves>>,
 }
@@ -155,7 +151,7 @@ impl Tree<'_> {
         if is_over(world, self.contract) {
             return 0;
         }
-        if depth == 1 && self.bulk {
+        if depth == 1 && self.is_bulk {
             let program = world.program().clone();
             let is_sure = ids_without_failure(world, self.contract).is_some();
             return program.actions.iter().map(|it| self.leaves_of(world, it, is_sure)).sum();

@@ -104,8 +104,7 @@ impl<'p> Bounds<'p> {
     /// The reach of an action; if `apart`, in positions where no two entities have the same place.
     fn of_action(&mut self, action: ActionId, apart: bool) -> Reach {
         let program = self.program;
-        let concerns = |it: &&Reaction| it.event == Event::Action(action) || it.event == Event::Any;
-        let own: Vec<&Reaction> = program.reactions.iter().filter(concerns).collect();
+        let own: Vec<&Reaction> = program.reactions_to(Event::Action(action)).collect();
         let mut reach = Reach::default();
         for reaction in &own {
             // Entities still stand apart if no earlier batch moves one; other facts do not matter.
@@ -147,7 +146,7 @@ impl<'p> Bounds<'p> {
         // Earlier reactions may have moved entities.
         let apart = std::mem::take(&mut self.apart);
         let mut reach = Reach::default();
-        for reaction in program.reactions.iter().filter(|it| it.event == Event::Raised(event)) {
+        for reaction in program.reactions_to(Event::Raised(event)) {
             self.add_reaction(reaction, &mut reach);
         }
         self.apart = apart;

@@ -11,12 +11,9 @@
 //!
 //! Deliberately absent: playing actions out (`action`).
 
-use std::collections::BTreeSet;
-
-use crate::facts::AttrId;
 use crate::rules::{
     Action, Attributes, Dependencies, Effect, Event, Expiry, Legality, Meta, Program, Reaction,
-    RelId, Relation, Role, raises, writes,
+    RelId, Relation, Role, with_consequences, writes,
 };
 
 /// How the rows of an action are decided.
@@ -141,34 +138,20 @@ impl<'p> View<'p> {
     fn affected_attribute(&self, reaction: &Reaction) -> Option<&'p str> {
         let written = writes(self.program, reaction);
         let schema = &self.program.schema;
-        let mut all = (0..schema.attributes().len() as u16).map(AttrId);
-        let found = all.find(|&it| written.contains(it) && self.matters.contains(it))?;
+        let found =
+            schema.attribute_ids().find(|&it| written.contains(it) && self.matters.contains(it))?;
         Some(schema.attribute(found).name.as_str())
     }
 
     /// The reactions to an action that can have an effect.
     pub(super) fn reactions_to(&self, action: &Action) -> Vec<&'p Reaction> {
-        self.reactions(|it| it == Event::Action(action.id) || it == Event::Any)
-    }
-
-    /// The reactions to fitting events that can have an effect.
-    fn reactions(&self, fits: impl Fn(Event) -> bool) -> Vec<&'p Reaction> {
-        let all = self.program.reactions.iter();
-        all.filter(|it| fits(it.event) && self.depends.can_hold(&it.body)).collect()
+        let all = self.program.reactions_to(Event::Action(action.id));
+        all.filter(|it| self.depends.can_hold(&it.body)).collect()
     }
 
     /// The reaction, and the reactions to events that follow from it.
     pub(super) fn consequences(&self, first: &'p Reaction) -> Vec<&'p Reaction> {
-        let (mut found, mut known, mut next) = (vec![first], BTreeSet::new(), 0);
-        while let Some(&reaction) = found.get(next) {
-            next += 1;
-            for event in raises(self.program, reaction) {
-                if known.insert(event) {
-                    found.extend(self.reactions(|it| it == Event::Raised(event)));
-                }
-            }
-        }
-        found
+        with_consequences(self.program, vec![first], |it| self.depends.can_hold(&it.body))
     }
 
     /// Whether a reaction or what follows from it may refuse the action: by a veto, or by code that it calls (unless

@@ -123,8 +123,7 @@ fn expired(program: &Program) -> Attributes {
 
 /// The attributes that a new entity has by default.
 fn defaults(program: &Program) -> impl Iterator<Item = AttrId> + '_ {
-    let all = (0..program.schema.attributes().len() as u16).map(AttrId);
-    all.filter(|it| program.schema.attribute(*it).default.is_some())
+    program.schema.attribute_ids().filter(|it| program.schema.attribute(*it).default.is_some())
 }
 
 /// The literals that are kept of a reaction's body, each behind the literals that give values to the variables that it

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crate::derive::{Allowance, World};
-use crate::facts::{AttrId, EntityId, GAME, Shape};
+use crate::facts::{AttrId, EntityId, GAME};
 use crate::game::Game;
 use crate::moves::{
     Contract, LegalityMode, Move, deciding, is_stuck, legal_moves, may_stop, pseudo_moves,
@@ -489,7 +489,7 @@ impl SampleGames<'_> {
     fn actor(&self, mv: &Move) -> Option<i64> {
         let columns = &self.program.action(mv.action).columns;
         let mut args = columns.iter().zip(&mv.args);
-        args.find(|it| is_entity(self.program, it.0.ty)).map(|it| *it.1)
+        args.find(|it| self.program.is_entity(it.0.ty)).map(|it| *it.1)
     }
 }
 
@@ -606,11 +606,6 @@ pub(super) fn standing(
 
 fn on_board(standing: &[Standing]) -> usize {
     standing.iter().filter(|it| it.square.is_some()).count()
-}
-
-/// Whether the values of a type are entities, as pieces are.
-pub(super) fn is_entity(program: &Program, ty: Type) -> bool {
-    matches!(ty, Type::Domain(it) if matches!(program.schema.domain(it).shape, Shape::Entities { .. }))
 }
 
 /// The value of an entity's attribute, as an index.

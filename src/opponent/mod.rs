@@ -13,6 +13,7 @@ mod search;
 use std::time::Duration;
 
 use crate::derive::Allowance;
+use crate::facts::Chance;
 use crate::game::Game;
 use crate::moves::Move;
 
@@ -307,22 +308,3 @@ const MANY: f32 = 1_000.0;
 
 /// Maximum budget of a search for evaluating rules, as a number of requests.
 const REQUESTS: u64 = 4_096;
-
-/// Pseudo-random numbers: SplitMix64.
-#[derive(Debug, Clone)]
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `end`, which is above 0.
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-}

@@ -11,8 +11,8 @@ use std::time::Instant;
 use foldhash::{HashMap, HashMapExt};
 
 use super::knowledge::{
-    Feature, Standing, features, is_entity, is_repetition_drawn, is_threatened, mover, raw,
-    standing, winner, winner_at_once, winner_if_stuck,
+    Feature, Standing, features, is_repetition_drawn, is_threatened, mover, raw, standing, winner,
+    winner_at_once, winner_if_stuck,
 };
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
@@ -517,7 +517,7 @@ impl Victims {
         for (column, &value) in columns.iter().zip(&mv.args) {
             if column.ty == Type::Domain(search.contract.board.domain) {
                 taken = taken.max(self.by_square.get(&value).copied());
-            } else if is_entity(search.program, column.ty) {
+            } else if search.program.is_entity(column.ty) {
                 let Some(kind) = number(value, search.contract.kind.attr) else { continue };
                 let worth = search.worth_of(kind);
                 match number(value, search.contract.color.attr) {

@@ -263,7 +263,7 @@ impl Activation {
                 let text = option_facts.text(schema, |it| facts.get(entity, it));
                 options.extend(text.map(|it| (option, it)));
             }
-            let attrs = (0..schema.attributes().len() as u16).map(AttrId);
+            let attrs = schema.attribute_ids();
             let stated = attrs.filter_map(|it| Some((it, facts.get(entity, it)?))).collect();
             let number = |name: &str| facts.get_raw(entity, named(name)?);
             let turns = number("turns_remaining");

@@ -23,6 +23,7 @@ pub(super) enum FileIs {
 impl FileIs {
     pub(super) fn read(source: &Source, metas: &[Meta], at: usize) -> Result<Self, CatalogueError> {
         let file = Metadata { source, metas };
+        file.check_sizes()?;
         if let Some(part) = file.one("part")? {
             return file.part(part, at).map(Self::Part);
         }
@@ -100,9 +101,18 @@ impl<'a> Metadata<'a> {
         self.all(key).map(|it| it.value.clone()).collect()
     }
 
-    /// Checks that a file says each of these once at most. If several files of a program say one, the last counts.
+    /// Checks that a file says each of these once at most, and none if it is only added to games. If several files of a
+    /// program say one, the last counts.
     fn check_sizes(&self) -> Result<(), CatalogueError> {
-        ["board", "entities", "sides"].into_iter().try_for_each(|it| self.one(it).map(|_| ()))
+        let is_any = |keys: &[&str]| self.metas.iter().any(|it| keys.contains(&it.key.as_str()));
+        let is_added = is_any(&["module", "part", "preset"]) && !is_any(&["game", "layout"]);
+        ["board", "entities", "sides"].into_iter().try_for_each(|it| match self.one(it)? {
+            Some(line) if is_added => {
+                let fault = format!("`.meta {it}` is that of a game or a layout: write it there");
+                Err(self.fault(line, fault))
+            }
+            _ => Ok(()),
+        })
     }
 
     fn preset(&self, preset: &Meta, at: usize) -> Result<PresetEntry, CatalogueError> {
@@ -119,7 +129,6 @@ impl<'a> Metadata<'a> {
     }
 
     fn layout(&self, layout: &Meta, at: usize) -> Result<LayoutEntry, CatalogueError> {
-        self.check_sizes()?;
         let start = self.one("start")?;
         let start = start.ok_or_else(|| self.fault(layout, "the layout has no start"))?;
         Ok(LayoutEntry {
@@ -154,7 +163,6 @@ impl<'a> Metadata<'a> {
     }
 
     fn game(&self, game: &Meta, at: usize) -> Result<GameEntry, CatalogueError> {
-        self.check_sizes()?;
         let (start, layout) = (self.one("start")?, self.one("layout")?);
         if start.or(layout).is_none() {
             let fault =

@@ -60,10 +60,9 @@ impl<'w> StateBag<'w> {
     /// Everything in the bag, options included, by name.
     pub fn all(&self) -> Vec<(String, Value)> {
         let schema = self.world.facts().schema();
-        let named = schema.attributes().iter().zip(0..);
-        let mine = named.filter_map(|(it, at)| {
-            let name = it.name.strip_prefix(&self.prefix)?;
-            Some((name.to_string(), self.world.facts().get(self.entity, AttrId(at))?))
+        let mine = schema.attribute_ids().filter_map(|it| {
+            let name = schema.attribute(it).name.strip_prefix(&self.prefix)?;
+            Some((name.to_string(), self.world.facts().get(self.entity, it)?))
         });
         mine.collect()
     }

@@ -62,7 +62,8 @@ impl Ruleset {
             rows
         };
         let differs = |it: &AttrId| stated(game, *it) != stated(again, *it);
-        let differing = self.attributes().filter(|it| !ignored.contains(it) && differs(it));
+        let differing =
+            self.program().schema.attribute_ids().filter(|it| !ignored.contains(it) && differs(it));
         let names = differing.map(|it| schema.attribute(it).name.clone());
         names.filter(|it| !unsaid.contains(it)).collect()
     }
@@ -113,11 +114,7 @@ impl Ruleset {
         known.extend(self.ends());
         known.extend(self.of_history());
         known.push(NEXT_ENTITY);
-        self.attributes().filter(|it| !known.contains(it)).collect()
-    }
-
-    fn attributes(&self) -> impl Iterator<Item = AttrId> + use<> {
-        (0..self.program().schema.attributes().len() as u16).map(AttrId)
+        self.program().schema.attribute_ids().filter(|it| !known.contains(it)).collect()
     }
 
     /// The attributes that state how players ended the game.

@@ -3,8 +3,10 @@
 //! All answers err on the safe side: fewer attributes may really be read and written, and more relations may be
 //! empty. Deliberately absent: the order of evaluation (`stratify`), and how rules run.
 
+use std::collections::BTreeSet;
+
 use super::program::{
-    Effect, EventId, Given, Input, Literal, Program, Reaction, RelId, Role, Rule,
+    Effect, Event, EventId, Given, Input, Literal, Program, Reaction, RelId, Role, Rule,
 };
 use crate::facts::AttrId;
 
@@ -170,7 +172,7 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
 /// All attributes: those that called code may write, and trials may read.
 fn everything(program: &Program) -> Attributes {
     let mut attributes = Attributes::default();
-    (0..program.schema.attributes().len() as u16).for_each(|it| attributes.insert(AttrId(it)));
+    program.schema.attribute_ids().for_each(|it| attributes.insert(it));
     attributes
 }
 
@@ -189,7 +191,7 @@ fn of_entities(program: &Program) -> Attributes {
 }
 
 /// The events that a reaction, or the code that it calls, may raise.
-pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
+fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
     if reaction.effects.iter().any(|it| matches!(it, Effect::Call { .. })) {
         // Code raises events by name; the events of trials have no name.
         let named = |it: &EventId| !program.trials.iter().any(|trial| trial.event == *it);
@@ -200,4 +202,22 @@ pub fn raises(program: &Program, reaction: &Reaction) -> Vec<EventId> {
         _ => None,
     });
     raised.collect()
+}
+
+/// These reactions, and those that may run because of events that they raise, directly or not.
+pub fn with_consequences<'p>(
+    program: &'p Program,
+    mut found: Vec<&'p Reaction>,
+    may_run: impl Fn(&Reaction) -> bool,
+) -> Vec<&'p Reaction> {
+    let (mut known, mut next) = (BTreeSet::new(), 0);
+    while let Some(&reaction) = found.get(next) {
+        next += 1;
+        for event in raises(program, reaction).into_iter().map(Event::Raised) {
+            if known.insert(event) {
+                found.extend(program.reactions_to(event).filter(|it| may_run(it)));
+            }
+        }
+    }
+    found
 }

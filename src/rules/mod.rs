@@ -30,7 +30,7 @@ pub mod tree;
 mod variables;
 
 pub use check::{compile, compile_sharing};
-pub use depends::{Attributes, Dependencies, raises, relations_of, writes};
+pub use depends::{Attributes, Dependencies, relations_of, with_consequences, writes};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Place};
 pub use document::{attribute_name, kind, meaning, signature};
 pub use limits::LimitError;

@@ -130,11 +130,11 @@ pub enum Role {
     /// A static that the loader itself provides (`file`, `rank` of a grid domain), as tuples.
     Builtin(Vec<Vec<i64>>),
     Derived,
-    /// Follows neither from facts nor from rules: the engine supplies its rows.
+    /// Follows neither from facts nor from rules: the engine gives its rows.
     Given(Given),
 }
 
-/// The kinds of relations whose rows the engine supplies.
+/// The kinds of relations whose rows the engine gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// `was R(...)` of a derived relation: its rows before the action or event under way. There are none at
@@ -352,6 +352,13 @@ pub enum Event {
     Raised(EventId),
 }
 
+impl Event {
+    /// Whether what reacts to this reacts to that action or event: to [`Event::Any`], every action.
+    pub fn includes(self, event: Self) -> bool {
+        self == event || self == Self::Any && matches!(event, Self::Action(_))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// `set at(p, t)`: the input's fact gets the value in the last argument (a flag: true).
@@ -548,6 +555,11 @@ impl Program {
         }
     }
 
+    /// The reactions to an action or event, in text order.
+    pub fn reactions_to(&self, event: Event) -> impl Iterator<Item = &Reaction> {
+        self.reactions.iter().filter(move |it| it.event.includes(event))
+    }
+
     /// The columns of an event's arguments.
     pub fn event_columns(&self, event: Event) -> &[Column] {
         match event {
@@ -567,6 +579,11 @@ impl Program {
         let source = self.sources.get(usize::from(span.source));
         let text = source.and_then(|it| it.text.get(span.start as usize..span.end as usize));
         text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether values of a type are entities.
+    pub fn is_entity(&self, ty: Type) -> bool {
+        matches!(ty, Type::Domain(id) if self.schema.is_entity(AttrType::Member(id)))
     }
 
     /// A raw value in words, by its type: `e4`, `knight`, `#12`, `-3`, a text as it is.

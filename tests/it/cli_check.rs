@@ -218,6 +218,16 @@ fn check_tells_of_descriptions_of_options_that_are_none() {
     let why = "describes no option: the preset has none; an option is an input about the activation, `attr \
                \"PRESET.OPTION\"`\n";
     assert!(none.contains(why), "{none}");
+    let fine = noted(format!("{head}{option}.meta range \" cost: 1 .. 9\"\n"));
+    assert!(!fine.contains("bounds no option"), "{fine}");
+    let other = noted(format!("{head}{option}.meta range \"toll: 1..9\"\n"));
+    let why = "tolls.dl: note: line 6: `.meta range \"toll: 1..9\"` bounds no option: expected `NAME: LEAST..MOST`, \
+               where NAME is one of cost\n";
+    assert!(other.contains(why), "{other}");
+    let other =
+        noted(format!("{head}.meta compatible \"stamina\"\n.meta compatible \"coregel\"\n"));
+    let why = "tolls.dl: note: line 6: `.meta compatible \"coregel\"` names no preset; did you mean coregal?\n";
+    assert!(other.contains(why) && !other.contains("stamina"), "{other}");
 }
 
 #[test]

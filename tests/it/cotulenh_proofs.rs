@@ -268,7 +268,7 @@ fn counted_leaves_are_those_that_can_be_taken() {
         let mut game = start(&rules, fen);
         let contract = game.contract().clone();
         assert_eq!(perft(game.world_mut(), &contract, depth), nodes);
-        let played = perft_by(game.world_mut(), &contract, depth, LegalityMode::Declared, false);
+        let played = perft_by(game.world_mut(), &contract, depth, LegalityMode::Declared);
         assert_eq!(played, nodes);
     }
     if is_full() {

@@ -61,7 +61,7 @@ fn counting_playing_and_simulating_agree() {
         let (world, contract) = (&mut table.world, &table.contract);
         let counted = perft(world, contract, depth);
         for mode in [LegalityMode::Declared, LegalityMode::Rules, LegalityMode::Simulate] {
-            assert_eq!(perft_by(world, contract, depth, mode, false), counted, "{game} {mode:?}");
+            assert_eq!(perft_by(world, contract, depth, mode), counted, "{game} {mode:?}");
         }
         let divided = divide(world, contract, depth);
         assert_eq!(divided.iter().map(|it| it.1).sum::<u64>(), counted, "{game}");

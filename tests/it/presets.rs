@@ -257,6 +257,14 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
             "t.dl:3: sides is there twice",
         ),
         (
+            ".meta module \"x\"\n.meta board \"graph\"",
+            "t.dl:2: `.meta board` is that of a game or a layout: write it there",
+        ),
+        (
+            ".meta preset \"x\"\n.meta sides \"red, blue\"",
+            "t.dl:2: `.meta sides` is that of a game or a layout: write it there",
+        ),
+        (
             ".meta preset \"x\"\n.meta module \"y\"\n.meta module \"z\"",
             "t.dl:3: module is there twice",
         ),

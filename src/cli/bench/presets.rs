@@ -148,7 +148,7 @@ fn cost(rules: &Ruleset, roots: &[(&str, &str)], quick: bool) -> anyhow::Result<
         });
         moves += kept.0;
         positions += kept.1;
-        let taken = perft_by(world, &contract, 2, LegalityMode::Declared, false);
+        let taken = perft_by(world, &contract, 2, LegalityMode::Declared);
         let mut counted = taken;
         leaf += repeated(enough, || counted = perft(world, &contract, 2));
         ensure!(counted == taken, "{name}: {counted} leaves counted, {taken} taken");

@@ -174,7 +174,7 @@ impl<W: Word> Live<W> {
         }
     }
 
-    /// Sets the rows of a relation that is supplied from outside. Its readers are derived on demand.
+    /// Sets the rows of a given relation. Its readers are derived on demand.
     pub(super) fn take_rows(&mut self, c: &Compiled<W>, rel: RelId, rows: &[Tuple]) {
         if self.marked {
             self.open_frame(c)

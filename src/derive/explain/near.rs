@@ -7,7 +7,6 @@
 use std::ops::ControlFlow;
 
 use super::context::{Context, match_head};
-use crate::derive::rows::is_entity;
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{Atom, Literal, RelId, Role, Rule};
 
@@ -21,7 +20,7 @@ const OTHERWISE: u32 = 5;
 const FACT: u32 = 20;
 /// A property of an entity would have to differ, or a fact have another value.
 const NATURE: u32 = 40;
-/// Nothing is known: the search was cut short, or the engine supplies the rows.
+/// Nothing is known: the search was cut short, or the engine gives the rows.
 const UNKNOWN: u32 = 500;
 /// A row would follow by a rule; the changes that the rule needs are added.
 const DERIVED: u32 = 1;
@@ -60,7 +59,7 @@ impl Context<'_> {
     /// Whether an atom is a property of one entity.
     fn is_property(&self, atom: &Atom) -> bool {
         let columns = &self.program.relation(atom.rel).columns;
-        matches!(columns.as_slice(), [only] if is_entity(self.program, only.ty))
+        matches!(columns.as_slice(), [only] if self.program.is_entity(only.ty))
     }
 
     /// The cost of giving the goal a row.

@@ -142,7 +142,7 @@ impl Frog {
         Self::derive_given(statics, facts, &[])
     }
 
-    /// The same, with supplied rows of relations, which ascend.
+    /// The same, with given rows of relations, which ascend.
     pub fn derive_given(
         statics: &Arc<Statics>,
         facts: &Session,

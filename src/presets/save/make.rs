@@ -106,7 +106,7 @@ pub(super) fn files<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec
 pub(super) fn attributes<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let of_games = |program: &'p Arc<Program>| {
-        let all = program.schema.attributes().iter().zip((0..).map(AttrId));
+        let all = program.schema.attributes().iter().zip(program.schema.attribute_ids());
         all.filter(|it| !program.is_before(it.1)).map(|it| it.0)
     };
     for attribute in programs.flat_map(of_games) {

@@ -15,6 +15,7 @@ use super::super::program::{
     Action, ActionId, Column, EventId, Input, Legality, Meta, RelId, Relation, Role, SEPARATOR,
     Span, Template, TemplatePart, Type, Unlisted, Until,
 };
+use super::effect::placeholders;
 use super::names::Found;
 use super::rule::Subject;
 use super::template::{For, mentions};
@@ -473,19 +474,13 @@ impl<'t> Checker<'t> {
         columns: &[Column],
     ) -> String {
         let Some(sentence) = sentence else { return String::new() };
-        let mut at = 0;
-        while let Some(open) = sentence.text[at..].find(['{', '}']).map(|it| it + at) {
-            let close = sentence.text[open..].find('}').map(|it| it + open);
-            let Some(close) = close.filter(|&it| it > open) else {
-                self.report(mistake::stray_brace("sentence", sentence.part(open, open + 1).span));
-                break;
-            };
-            let Name { text: name, span } = sentence.part(open + 1, close);
-            if !columns.iter().any(|it| it.name == name) {
+        for (part, is_closed) in placeholders(sentence) {
+            if !is_closed {
+                self.report(mistake::stray_brace("sentence", part));
+            } else if !columns.iter().any(|it| it.name == part.text) {
                 let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
-                self.report(mistake::unknown_column(name, span, &names));
+                self.report(mistake::unknown_column(part.text, part.span, &names));
             }
-            at = close + 1;
         }
         sentence.text.to_string()
     }

@@ -101,7 +101,7 @@ impl<'t> Body<'_, 't> {
             if closed {
                 self.collect_name(part, None, usage);
             } else {
-                self.cx.report(mistake::stray_brace("text", part.span));
+                self.cx.report(mistake::stray_brace("text", part));
                 self.unresolved = true;
             }
         }
@@ -263,18 +263,18 @@ impl<'t> Body<'_, 't> {
     }
 }
 
-/// The words in braces, and whether the brace is closed. An open brace ends the search.
-fn placeholders(text: Name<'_>) -> Vec<(Name<'_>, bool)> {
+/// The words in braces, and whether it is one: a brace without a partner, or a pair without a word, ends the search.
+pub(super) fn placeholders(text: Name<'_>) -> Vec<(Name<'_>, bool)> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(open) = text.text[at..].find(['{', '}']).map(|it| it + at) {
         let close = text.text[open..].find('}').map(|it| it + open);
-        let Some(close) = close.filter(|&it| it > open + 1) else {
-            found.push((text.part(open, open + 1), false));
+        let Some(end) = close.filter(|&it| it > open + 1) else {
+            found.push((text.part(open, close.unwrap_or(open) + 1), false));
             return found;
         };
-        found.push((text.part(open + 1, close), true));
-        at = close + 1;
+        found.push((text.part(open + 1, end), true));
+        at = end + 1;
     }
     found
 }

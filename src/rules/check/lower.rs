@@ -25,8 +25,13 @@ impl<'t> Body<'_, 't> {
         self.check_single_uses();
         let mut body = self.lower_body(&clause.body, OUTER);
         let mut after = Vec::new();
-        let args = head.map(|head| self.terms(&clause.head, head, OUTER, false, &mut after));
+        let args = head.map(|head| self.terms(&clause.head, head, OUTER, &mut after));
         body.append(&mut after);
+        let concluded = head.iter().flat_map(|_| &clause.head.args);
+        for arg in concluded.filter(|it| matches!(it.kind, ExprKind::Wild)) {
+            self.cx.report(mistake::wildcard_in_head(arg.span));
+            self.unresolved = true;
+        }
         let args = args.flatten()?;
         if self.unresolved {
             return None;
@@ -63,7 +68,7 @@ impl<'t> Body<'_, 't> {
         out: &mut Vec<Literal>,
     ) -> Option<()> {
         let mut rel = self.cx.known(atom.name)?;
-        let args = self.terms(atom, rel, scope, true, out)?;
+        let args = self.terms(atom, rel, scope, out)?;
         if let Some(span) = atom.was {
             let Some(before) = self.before(atom, rel, span) else {
                 self.unresolved = true;
@@ -95,22 +100,12 @@ impl<'t> Body<'_, 't> {
         atom: &ast::Atom<'t>,
         subject: impl Into<Subject>,
         scope: Scope,
-        wild: bool,
         out: &mut Vec<Literal>,
     ) -> Option<Vec<Term>> {
         let types = self.cx.subject(subject.into()).types.clone();
         let mut terms = Vec::new();
         for (arg, ty) in atom.args.iter().zip(&types) {
-            let ok = wild || !matches!(arg.kind, ExprKind::Wild);
-            let term = match ty {
-                Some(ty) if ok => self.term(arg, *ty, scope, out),
-                Some(_) => {
-                    self.cx.report(mistake::wildcard_in_head(arg.span));
-                    None
-                }
-                None => None,
-            };
-            terms.push(term);
+            terms.push(ty.and_then(|ty| self.term(arg, ty, scope, out)));
         }
         let terms: Option<Vec<Term>> = terms.into_iter().collect();
         if terms.is_none() {

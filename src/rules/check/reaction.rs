@@ -216,7 +216,7 @@ impl<'t> Body<'_, 't> {
                 return None;
             }
         }
-        self.terms(event, subject, OUTER, true, &mut Vec::new())
+        self.terms(event, subject, OUTER, &mut Vec::new())
     }
 
     /// Checks that every variable has a value where it is needed, and that no variable of a `spawn` has one before it.

@@ -92,12 +92,12 @@ impl<'t> Checker<'t> {
                 at += plain;
                 continue;
             }
-            let close = rest.find('}').filter(|_| rest.starts_with('{'));
+            let close = rest.find('}').filter(|it| *it > 1 && rest.starts_with('{'));
             let Some(close) = close else {
-                let place = text.part(at, at + 1).span;
+                let sign = text.part(at, at + if rest.starts_with("{}") { 2 } else { 1 });
                 self.report(match rest.starts_with(['[', ']']) {
-                    true => mistake::stray_bracket(place),
-                    false => mistake::stray_brace("template", place),
+                    true => mistake::stray_bracket(sign.span),
+                    false => mistake::stray_brace("template", sign),
                 });
                 break;
             };

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::super::ast::TrialDecl;
-use super::super::depends::{raises, relations_of};
+use super::super::depends::{relations_of, with_consequences};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake::{self, Asking};
@@ -212,34 +212,11 @@ impl<'p> Reads<'p> {
         hidden.fold(0, |all, rel| all | self.of[usize::from(rel.0)])
     }
 
-    /// The reactions to an action or event.
-    fn to(&self, event: Event) -> impl Iterator<Item = &'p Reaction> {
-        let is_action = matches!(event, Event::Action(_));
-        self.program
-            .reactions
-            .iter()
-            .filter(move |it| it.event == event || is_action && it.event == Event::Any)
-    }
-
-    /// These reactions, and those to events that they may raise, directly or not.
-    fn with_consequences(&self, mut found: Vec<&'p Reaction>) -> Vec<&'p Reaction> {
-        let (mut known, mut next) = (BTreeSet::new(), 0);
-        while let Some(&reaction) = found.get(next) {
-            next += 1;
-            for event in raises(self.program, reaction) {
-                if known.insert(event) {
-                    found.extend(self.to(Event::Raised(event)));
-                }
-            }
-        }
-        found
-    }
-
     /// The reactions that are run when an action is played out.
     fn tried(&self, action: &Action) -> Vec<&'p Reaction> {
         let is_late = |it: &&Reaction| action.until.is_some_and(|until| it.stage > until);
-        let own = self.to(Event::Action(action.id)).filter(|it| !is_late(it));
-        self.with_consequences(own.collect())
+        let own = self.program.reactions_to(Event::Action(action.id)).filter(|it| !is_late(it));
+        with_consequences(self.program, own.collect(), |_| true)
     }
 
     /// The trials that are needed to find the rows of one.
@@ -253,14 +230,15 @@ impl<'p> Reads<'p> {
             (from, Asking::Candidates, trial.span),
         ];
         // The state before the action is recorded as a whole, whichever stage reads it.
-        let whole = self.with_consequences(self.to(Event::Action(action.id)).collect());
+        let own = program.reactions_to(Event::Action(action.id)).collect();
+        let whole = with_consequences(program, own, |_| true);
         let before = |it: &Reaction| (self.in_was(&it.body), Asking::Before, it.span);
         all.extend(whole.into_iter().map(before));
         // What these ask for by `was` is among the above.
         let now = |it: &Reaction| (self.in_body(&it.body), Asking::Reaction, it.span);
         all.extend(self.tried(action).into_iter().map(now));
         let own = |it: &Reaction| (self.in_body(&it.body), Asking::Condition, trial.span);
-        all.extend(self.to(Event::Raised(trial.event)).map(own));
+        all.extend(program.reactions_to(Event::Raised(trial.event)).map(own));
         let bits = |(mask, asking, span): (u64, Asking, Span)| {
             let trials = (0..program.trials.len()).filter(move |at| mask >> at & 1 == 1);
             trials.map(move |trial| Asks { trial, asking, span })

@@ -197,9 +197,12 @@ pub(crate) fn no_sentence(name: Name<'_>) -> Diagnostic {
     )
 }
 
-pub(crate) fn stray_brace(what: &str, span: Span) -> Diagnostic {
-    let message = format!("a brace of the {what} has no partner");
-    Diagnostic::new("E116", message, span, "alone")
+pub(crate) fn stray_brace(what: &str, brace: Name<'_>) -> Diagnostic {
+    let (message, label) = match brace.text {
+        "{}" => (format!("the braces of the {what} have no name in them"), "empty"),
+        _ => (format!("a brace of the {what} has no partner"), "alone"),
+    };
+    Diagnostic::new("E116", message, brace.span, label)
 }
 
 pub(crate) fn stray_bracket(span: Span) -> Diagnostic {

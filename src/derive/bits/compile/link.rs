@@ -19,7 +19,6 @@ use super::{
 };
 use crate::derive::budget::{BIT_ROWS, SESSION_BYTES};
 use crate::derive::schedule::Schedule;
-use crate::facts::AttrId;
 use crate::rules::{Dependencies, Program, RelId, Role};
 
 impl<W: Word> Compiler<'_, W> {
@@ -324,9 +323,8 @@ fn inputs(program: &Program) -> Vec<Vec<(RelId, u16)>> {
 /// By attribute, the relations whose rows may depend on it, one bit each.
 fn affected(program: &Program, depends: &Dependencies) -> Vec<Vec<u64>> {
     let n = program.relations.len();
-    let of =
-        |attr| bits(n, (0..n).filter(|&it| depends.reads(RelId(it as u16)).contains(AttrId(attr))));
-    (0..program.schema.attributes().len() as u16).map(of).collect()
+    let of = |attr| bits(n, (0..n).filter(|&it| depends.reads(RelId(it as u16)).contains(attr)));
+    program.schema.attribute_ids().map(of).collect()
 }
 
 /// The relations that are stored as lists, one bit each.

@@ -88,7 +88,7 @@ struct Compiler<'p, W> {
     /// For each relation, the rules that can fire, with the literals that can fail.
     live: Vec<Vec<LiveRule<'p>>>,
     /// By relation, whether maintained relations may not read it: an input of the game that reactions change, rows that
-    /// the engine supplies, and all that is derived on demand.
+    /// the engine gives, and all that is derived on demand.
     volatile: Vec<bool>,
     /// The relations that the rows of actions depend on.
     of_actions: BTreeSet<RelId>,
@@ -136,7 +136,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         for (at, relation) in self.program.relations.iter().enumerate() {
             if let Role::Given(_) = relation.role {
                 self.planner.layout.stores[at] = Store::Sparse(StoreId::MAX);
-                self.planner.estimates[at] = weights::HANDED_OVER;
+                self.planner.estimates[at] = weights::GIVEN;
                 self.volatile[at] = true;
             }
             if let Role::Input(input) = relation.role {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::derive::rows::is_entity;
 use crate::rules::{Atom, Column, Literal, RelId, Role, Term, VarId};
 
 use super::super::super::allowance::{self, Allowance};
@@ -94,7 +93,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     pub(super) fn is_block(&self, rel: RelId) -> bool {
         let columns = &self.program.relation(rel).columns;
         columns.len() >= 2
-            && is_entity(self.program, columns[0].ty)
+            && self.program.is_entity(columns[0].ty)
             && self.live[usize::from(rel.0)]
                 .iter()
                 .all(|it| matches!(it.rule.args[0], Term::Var(_)))

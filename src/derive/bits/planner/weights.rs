@@ -22,8 +22,8 @@ pub(super) mod chance {
     pub(in super::super) const EXISTS: f64 = 0.5;
 }
 
-/// Expected number of rows of a relation that the engine supplies, which may be any number.
-pub(in super::super) const HANDED_OVER: f64 = 8.0;
+/// Expected number of rows of a given relation, which may be any number.
+pub(in super::super) const GIVEN: f64 = 8.0;
 /// Maximum expected number of members of a domain that have a value of an attribute.
 pub(in super::super) const MOST_MEMBERS_STATED: f64 = 8.0;
 /// Expected number of pieces that have a value of an attribute.

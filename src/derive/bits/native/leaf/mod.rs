@@ -8,7 +8,7 @@
 //! writes stay until they are taken back.
 //!
 //! Deliberately absent, so that the caller takes the actions:
-//! * programs whose count needs fixpoints or rows that the engine supplies, or aggregates after each action
+//! * programs whose count needs fixpoints or given rows, or aggregates after each action
 //!   (`wanted` finds these);
 //! * single actions, whose functions bail out: their reactions do more than write facts and create the entities of one
 //!   solution, or the code meets an aggregate, adds a tuple to a list, or exceeds a limit.

@@ -100,7 +100,7 @@ fn check_mode<W>(c: &Compiled<W>, rel: RelId) -> Result<(), String> {
         _ => return Err(format!("{} is derived by a fixpoint", name(c, rel))),
     }
     match c.program.relation(rel).role {
-        Role::Given(_) => Err(format!("{} is supplied by the engine", name(c, rel))),
+        Role::Given(_) => Err(format!("{} is given by the engine", name(c, rel))),
         _ => Ok(()),
     }
 }
@@ -144,7 +144,7 @@ fn attrs<W: Word>(
     does_more: &[bool],
 ) -> Result<Vec<AttrId>, String> {
     let mut found: Vec<AttrId> = Vec::new();
-    let all = || (0..c.inputs.len() as u16).map(AttrId).collect::<Vec<_>>();
+    let all = || c.program.schema.attribute_ids().collect::<Vec<_>>();
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
             if !does_more[plan.code as usize] {
