@@ -10,7 +10,7 @@ use super::output::{Out, progress, trouble};
 use super::setup::{self, Opened};
 use crate::game::Game;
 use crate::moves::notation::listing;
-use crate::moves::{LegalityMode, perft, perft_by, perft_in_turns, prepare_count};
+use crate::moves::{LegalityMode, perft, perft_by, perft_within_turn, prepare_count};
 
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -73,7 +73,7 @@ fn count(game: &mut Game, args: &PerftArgs) -> anyhow::Result<Vec<Branch>> {
         match world.fire(mv.action, &mv.args) {
             Ok(()) => {
                 let nodes = if args.turns {
-                    perft_in_turns(world, &contract, mover, depth).ok_or_else(|| {
+                    perft_within_turn(world, &contract, mover, depth).ok_or_else(|| {
                         trouble("a turn has too many actions", "leave --turns out")
                     })?
                 } else if args.leaves {

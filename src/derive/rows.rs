@@ -1,4 +1,4 @@
-//! Read access to materialised rows, for the solver, proofs and audits.
+//! Read access to all rows, for the solver, queries, proofs and audits.
 //!
 //! Nothing is derived here: an implementation of [`Rows`] has every relation computed already, or computes it when
 //! it is first read, as the reference evaluator does.
@@ -49,9 +49,11 @@ pub(super) fn fits(pattern: Pattern<'_>, row: &[i64]) -> bool {
 
 /// The first two of the ascending rows that differ in their last column only.
 pub(super) fn two_of_a_key(rows: &[Tuple]) -> Option<[&Tuple; 2]> {
-    let key = |row: &Tuple| row.len().saturating_sub(1);
-    let has_one_key = |[a, b]: &[&Tuple; 2]| a[..key(a)] == b[..key(b)] && a != b;
-    rows.windows(2).map(|it| [&it[0], &it[1]]).find(has_one_key)
+    let have_one_key = |[a, b]: &[&Tuple; 2]| {
+        let keys = a.len().saturating_sub(1);
+        a[..keys] == b[..keys] && a != b
+    };
+    rows.windows(2).map(|it| [&it[0], &it[1]]).find(have_one_key)
 }
 
 /// The first row that matches a pattern.

@@ -42,8 +42,9 @@ pub(super) struct Watches {
     watched: Vec<Watched>,
     /// The changes of the last commit; relations that did not change are left out.
     pub(super) changes: Vec<RowChanges>,
-    /// The changes since the program was replaced, until the next commit: rows in words, and whether they hold now.
-    pub(super) replaced: Vec<(String, bool)>,
+    /// The changes since the program was replaced, until the next commit: by relation, rows in words, and whether they
+    /// hold now.
+    pub(super) replaced: BTreeMap<String, Vec<(String, bool)>>,
 }
 
 impl Watches {
@@ -79,6 +80,7 @@ impl Watches {
             let rel = program.relation_named(&name);
             self.watched.retain(|it| Some(it.rel) != rel);
             self.changes.retain(|it| Some(it.rel) != rel);
+            self.replaced.remove(&name);
         }
     }
 
@@ -110,7 +112,7 @@ impl Watches {
         let in_words = |program: &Program, rel: RelId, rows: &[Tuple]| -> Vec<String> {
             rows.iter().map(|it| program.tuple_name(rel, it)).collect()
         };
-        let mut replaced = Vec::new();
+        let mut replaced = BTreeMap::new();
         for name in self.names() {
             let was = before.relation_named(&name);
             let was = self.watched.iter().find(|it| Some(it.rel) == was);
@@ -122,8 +124,9 @@ impl Watches {
                 let only = these.iter().filter(|it| !others.contains(it));
                 only.map(|it| (it.clone(), holds)).collect()
             };
-            replaced.extend(only(&is, &was, true));
-            replaced.extend(only(&was, &is, false));
+            let mut changes = only(&is, &was, true);
+            changes.extend(only(&was, &is, false));
+            replaced.insert(name, changes);
         }
         let handles = self.handles.clone();
         let mut watches = Self { handles, watched: Vec::new(), changes: Vec::new(), replaced };

@@ -143,7 +143,7 @@ impl World {
         let mark = self.facts.mark();
         for &Was { of, before } in &self.plan.program().was {
             self.facts.clear(&[before]);
-            for (entity, raw) in self.facts.at(since, of) {
+            for (entity, raw) in self.facts.raw_at(since, of) {
                 self.facts.set_raw(entity, before, Some(raw));
             }
         }
@@ -421,8 +421,8 @@ impl World {
 
     /// The rows of watched relations that came and went when this world replaced another: each in words, and whether it
     /// holds now. Empty after the next commit.
-    pub(crate) fn replaced_rows(&self) -> &[(String, bool)] {
-        self.watches.as_ref().map_or(&[], |it| &it.replaced)
+    pub(crate) fn replaced_rows(&self) -> impl Iterator<Item = &(String, bool)> {
+        self.watches.iter().flat_map(|it| it.replaced.values().flatten())
     }
 
     /// The rows of watched relations that the last commit added and removed, by relation; relations

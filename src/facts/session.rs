@@ -118,7 +118,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// A journal with a larger capacity than this, after a search, is shrunk at the next commit.
+/// Maximum capacity of the journal after a commit; a search needs more meanwhile.
 const JOURNAL_KEPT: usize = 32;
 
 /// The facts of one game, and the journal of what was written.
@@ -157,8 +157,8 @@ impl Session {
     /// Inserts or replaces the one value of an entity's attribute and returns the old one.
     ///
     /// # Errors
-    /// A value of the wrong type or outside its domain, or an entity beyond the schema's cap, is
-    /// refused and nothing changes.
+    /// The attribute cannot have facts about the entity ([`Session::check_owner`]) or cannot have the value
+    /// ([`Session::to_raw`]). Nothing changes.
     pub fn insert(
         &mut self,
         entity: EntityId,
@@ -278,7 +278,7 @@ impl Session {
     }
 
     /// The facts of an attribute as they were at a mark, lowest entity first.
-    pub fn at(&self, mark: Mark, attr: AttrId) -> BTreeMap<EntityId, i64> {
+    pub fn raw_at(&self, mark: Mark, attr: AttrId) -> BTreeMap<EntityId, i64> {
         let now = self.entities_with(attr);
         let mut then: BTreeMap<EntityId, i64> =
             now.filter_map(|it| Some((it, self.get_raw(it, attr)?))).collect();
@@ -297,8 +297,8 @@ impl Session {
         while self.journal.len() > mark.at as usize {
             let Some(change) = self.journal.pop() else { break };
             self.columns[usize::from(change.attr.0)].set(change.entity, change.old);
-            self.hash = mark.hash;
         }
+        self.hash = mark.hash;
     }
 
     /// Makes all writes final: earlier marks are no longer valid.
@@ -317,7 +317,8 @@ impl Session {
     /// Bytes held by this session, the shared schema excluded.
     pub fn heap_bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(Column::heap_bytes).sum();
-        let texts: usize = self.texts.iter().map(|it| it.len() + 32).sum();
+        // Each text has a pointer of two words, and two counters before its bytes.
+        let texts: usize = self.texts.iter().map(|it| it.len() + 4 * size_of::<usize>()).sum();
         columns
             + texts
             + self.columns.capacity() * size_of::<Column>()
@@ -435,9 +436,8 @@ pub(super) fn type_name(schema: &Schema, ty: AttrType) -> String {
     }
 }
 
-/// Mixes one fact into 64 well-spread bits: its place (entity and attribute) and its value are each multiplied by an
-/// odd number, both are multiplied with each other to 128 bits, and the halves of that are combined by exclusive or
-/// (the step of wyhash).
+/// Mixes one fact into 64 well-spread bits: its place (entity and attribute) and its value, both spread, are multiplied
+/// to 128 bits, and the halves of these are combined by exclusive or (the step of wyhash).
 #[inline]
 fn fact_hash(entity: EntityId, attr: AttrId, value: i64) -> u64 {
     let place = (u64::from(entity.0) << 16 | u64::from(attr.0)).wrapping_add(1);

@@ -10,7 +10,7 @@ use crate::derive::{Allowance, Done, Exhausted, Plan, Refusal, Step, Trace, Worl
 use crate::facts::{AttrId, Delta, EntityId, GAME, Mark, Session, Snapshot, to_json};
 use crate::moves::notation::{SanDraft, Warning, cells, listing, to_uci, write_fen, write_turn};
 use crate::moves::{
-    BETWEEN, Contract, Fact, Move, is_legal, legal_moves, parse_either, parse_turn, value_name,
+    AttrInput, BETWEEN, Contract, Move, is_legal, legal_moves, parse_either, parse_turn, value_name,
 };
 use crate::rules::{Program, Type};
 
@@ -643,7 +643,7 @@ impl Game {
         if self.start_key == key {
             // A game that goes on from a save may start from a position that has occurred before.
             let at_start =
-                |fact: Option<Fact>| fact.and_then(|it| self.start.get_raw(GAME, it.attr));
+                |input: Option<AttrInput>| input.and_then(|it| self.start.get_raw(GAME, it.attr));
             count += at_start(occurrences).unwrap_or(1);
             since = turns + at_start(since_first).unwrap_or(0);
         }

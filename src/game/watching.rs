@@ -14,8 +14,8 @@ pub struct RowChange {
 }
 
 impl Game {
-    /// Watches a relation until [`Game::unwatch`], also while actions are taken back and presets come and go. When the
-    /// rules do not have the relation, it has no rows.
+    /// Watches a relation until [`Game::unwatch`], also while actions are taken back and presets come and go. While other
+    /// presets leave the rules without the relation, it has no rows.
     ///
     /// # Errors
     /// The rules of this game have no relation of that name.
@@ -32,7 +32,7 @@ impl Game {
     /// The rows of watched relations that the last change of the game added or removed, by relation, added rows first. A
     /// change is an action, the taking back of one, or a change of presets; several actions in one text are as many changes.
     pub fn changes(&self) -> Vec<RowChange> {
-        let replaced = self.world().replaced_rows().iter();
+        let replaced = self.world().replaced_rows();
         let mut found: Vec<RowChange> =
             replaced.map(|(row, holds)| RowChange { row: row.clone(), holds: *holds }).collect();
         for change in self.world().changes() {

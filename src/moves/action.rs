@@ -142,14 +142,14 @@ pub(super) enum LeavesOfAction {
 }
 
 /// The legal moves of one action, in a position that is known not to be over, for a count: where rules decide
-/// all rows, and none of them can fail, they are not even listed. `is_sure` says that no legal move of any action can
-/// fail here ([`ids_without_failure`]).
+/// all rows, and none of them can fail, they are not even listed. `none_can_fail` is about the moves of all actions
+/// ([`ids_without_failure`]).
 pub(super) fn leaves_of(
     world: &mut World,
     contract: &Contract,
     mode: LegalityMode,
     action: &Action,
-    is_sure: bool,
+    none_can_fail: bool,
 ) -> LeavesOfAction {
     let is_ruled = match mode.decision(contract, action.id) {
         Decision::Never => return LeavesOfAction::Counted(0),
@@ -157,7 +157,7 @@ pub(super) fn leaves_of(
         Decision::Except(odd) => !world.any(odd),
         Decision::Simulation => false,
     };
-    let is_fallible = !is_sure && may_fail(world, contract, action.id);
+    let is_fallible = !none_can_fail && may_fail(world, contract, action.id);
     if is_ruled && !is_fallible {
         return LeavesOfAction::Counted(world.count(action.rel));
     }

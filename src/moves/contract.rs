@@ -8,7 +8,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::finder::{
-    Board, Counters, Fact, Fault, Field, Finder, Mark, Slot, TurnPart, TurnWords, Walls,
+    AttrInput, Board, Counters, Fault, Field, Finder, Mark, Slot, TurnPart, TurnWords, Walls,
 };
 use super::meta_lines::{fen_lines, san_lines};
 use super::notation::chess::roles::Roles;
@@ -22,15 +22,15 @@ use crate::rules::{ActionId, Program, RelId, Type};
 #[derive(Debug, Clone)]
 pub struct Contract {
     /// Facts of pieces: `at(piece, square)`, `kind(piece, kind)`, `color(piece, side)`.
-    pub at: Fact,
-    pub kind: Fact,
-    pub color: Fact,
+    pub at: AttrInput,
+    pub kind: AttrInput,
+    pub color: AttrInput,
     /// Facts of the game: the side to move and, where the rules keep them, the number of the move, how often the
     /// position has occurred, and how many turns ago it first occurred.
-    pub turn: Fact,
-    pub fullmove: Option<Fact>,
-    pub occurrences: Option<Fact>,
-    pub since_first: Option<Fact>,
+    pub turn: AttrInput,
+    pub fullmove: Option<AttrInput>,
+    pub occurrences: Option<AttrInput>,
+    pub since_first: Option<AttrInput>,
     /// The fields that the game's FEN has after the usual ones, in order.
     pub fields: Vec<Field>,
     /// Signs next to a piece's letter on the board: flags of pieces.
@@ -139,7 +139,7 @@ impl Contract {
     }
 
     /// The facts that the game itself states after each action: where the position stands in its history.
-    pub fn recurrence(&self) -> impl Iterator<Item = Fact> + use<> {
+    pub fn recurrence(&self) -> impl Iterator<Item = AttrInput> + use<> {
         [self.occurrences, self.since_first].into_iter().flatten()
     }
 
@@ -153,13 +153,13 @@ impl Finder<'_> {
     /// Looks everything up before any `?`, so that all faults are found.
     fn contract(&mut self) -> Option<Contract> {
         use Slot::{Int, Kind, Outcome, Reason, Side, Square, Text};
-        let at = self.piece("at", Square);
-        let kind = self.piece("kind", Kind);
-        let color = self.piece("color", Side);
-        let turn = self.game("turn", Side);
-        let fullmove = self.optional_game("fullmove", Int);
-        let occurrences = self.optional_game("occurrences", Int);
-        let since_first = self.optional_game("since_first", Int);
+        let at = self.piece_input("at", Square);
+        let kind = self.piece_input("kind", Kind);
+        let color = self.piece_input("color", Side);
+        let turn = self.game_input("turn", Side);
+        let fullmove = self.optional_game_input("fullmove", Int);
+        let occurrences = self.optional_game_input("occurrences", Int);
+        let since_first = self.optional_game_input("since_first", Int);
         let fields = self.fields();
         let marks = self.marks();
         let walls = self.walls(&marks);
@@ -168,31 +168,31 @@ impl Finder<'_> {
         let stack = self.stack();
         let turn_text = self.turn_text();
         let turn_words = self.turn_words();
-        let letter = self.rules("letter", &[Kind, Text]);
+        let letter = self.relation("letter", &[Kind, Text]);
         let san_letter = self.optional_relation("san_letter", &[Kind, Text]);
         let notation = Roles::find(self);
         let exposed = self.optional_relation("exposed", &[Side]);
         // Rules of older saves have only `exposed`.
         let untenable = match (self.program.relation_named("untenable"), exposed) {
             (None, Some(_)) => exposed,
-            _ => self.rules("untenable", &[Side]),
+            _ => self.relation("untenable", &[Side]),
         };
-        let over = self.rules(self.name_in_use("terminal", "over"), &[Outcome, Reason]);
+        let over = self.relation(self.name_in_use("terminal", "over"), &[Outcome, Reason]);
         let no_action = self.name_in_use("no_action_result", "stuck");
         let stuck = self.optional_relation(no_action, &[Outcome, Reason]);
         let keeps_turn = self.optional_relation("turn_goes_on", &[]);
         let unfinished = self.all_called("unfinished");
-        let result = self.rules("result", &[Outcome, Reason]);
+        let result = self.relation("result", &[Outcome, Reason]);
         // Files that share their names each have a relation of their own.
         let refuses = |it: &str| it == "misplaced" || it.starts_with("misplaced_");
         let misplaced = self.program.relations_named_like(refuses).collect();
-        let claim = self.rules("claim", &[Reason]);
-        let wins = self.rules("wins", &[Side, Outcome]);
+        let claim = self.relation("claim", &[Reason]);
+        let wins = self.relation("wins", &[Side, Outcome]);
         let board = self.board();
         if walls.is_some() && board.is_some_and(|it| !it.is_grid) {
             self.report_shape("the wall", "on a board of squares", "on a board of points");
         }
-        let entities = self.entities();
+        let entities = self.entity_cap();
         self.verify_side_names();
         Some(Contract {
             at: at?,

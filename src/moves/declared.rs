@@ -5,7 +5,7 @@ use crate::facts::{AttrId, BOOL, Shape};
 use crate::rules::{Input, RelId, Role, TemplatePart, Type};
 
 use super::finder::{
-    About, Counters, CountersForm, Fact, Fault, Field, Finder, Mark, Slot, Source, TurnPart,
+    About, AttrInput, Counters, CountersForm, Fault, Field, Finder, Mark, Origin, Slot, TurnPart,
     TurnWords, Walls,
 };
 use super::meta_lines::{fen_lines_by_file, fen_lines_of, full_name};
@@ -40,11 +40,11 @@ impl Finder<'_> {
             let Some(field) = self.field(key, &name, is_quiet) else { continue };
             match fields.iter().find(|it| it.key == key) {
                 None => fields.push(field),
-                Some(known) if known.fact == field.fact => {}
+                Some(known) if known.input == field.input => {}
                 Some(known) => self.report_conflict(
                     &format!("the field {key}"),
-                    known.fact.rel,
-                    field.fact.rel,
+                    known.input.rel,
+                    field.input.rel,
                 ),
             }
         }
@@ -98,7 +98,7 @@ impl Finder<'_> {
         let relation = program.relation(rel);
         let field = |attr: AttrId, ty: Type, about: About| {
             let about = program.schema.attribute(attr).of.map_or(about, About::Members);
-            Field { key: key.to_owned(), fact: Fact { rel, attr }, ty, about, is_quiet }
+            Field { key: key.to_owned(), input: AttrInput { rel, attr }, ty, about, is_quiet }
         };
         let truth = Type::Domain(BOOL);
         let last = relation.columns.last().map(|it| it.ty);
@@ -128,7 +128,7 @@ impl Finder<'_> {
             let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
                             numbers or members of a domain; only an attribute of the game may have pieces as \
                             values, or a `?` before its key";
-            self.report_shape(name, expected, &self.found(rel));
+            self.report_shape(name, expected, &self.in_words(rel));
         }
         found
     }
@@ -164,11 +164,11 @@ impl Finder<'_> {
         let mut marks: Vec<Mark> = Vec::new();
         for (is_prefix, sign, name) in fen_lines_by_file(program).filter_map(read) {
             let Some(sign) = self.sign(&format!("the mark {name}"), &sign) else { continue };
-            let Some(fact) = self.input(&name, Source::Flag, &[Slot::Entity]) else { continue };
+            let Some(input) = self.input(&name, Origin::Flag, &[Slot::Entity]) else { continue };
             match marks.iter().find(|it| it.sign == sign) {
-                None => marks.push(Mark { sign, is_prefix, fact }),
-                Some(known) if known.fact != fact => {
-                    self.report_conflict(&format!("the mark {sign}"), known.fact.rel, fact.rel)
+                None => marks.push(Mark { sign, is_prefix, input }),
+                Some(known) if known.input != input => {
+                    self.report_conflict(&format!("the mark {sign}"), known.input.rel, input.rel)
                 }
                 Some(known) if known.is_prefix != is_prefix => {
                     let placed =
@@ -189,7 +189,7 @@ impl Finder<'_> {
         let mut found = None;
         for (name, file) in fen_lines_of(program, "stack") {
             let name = full_name(program, file, name);
-            let rel = self.find(&name, Source::Rules, &[Slot::Kind, Slot::Int]);
+            let rel = self.find(&name, Origin::Any, &[Slot::Kind, Slot::Int]);
             found = self.agreed("the word stack", found, rel, |it| it);
         }
         found
@@ -229,7 +229,7 @@ impl Finder<'_> {
     pub(super) fn turn_words(&mut self) -> Option<TurnWords> {
         let program = self.program;
         let mut texts = Vec::new();
-        let mut hold: Option<Fact> = None;
+        let mut hold: Option<AttrInput> = None;
         for it in program.meta.iter().filter(|it| it.key == "san") {
             let file = it.span.source;
             if let Some(template) = it.value.strip_prefix("turn ") {
@@ -243,7 +243,7 @@ impl Finder<'_> {
                 }
                 texts.push(parts);
             } else if let Some(name) = it.value.strip_prefix("hold ") {
-                let found = self.input(&full_name(program, file, name), Source::Game, &[]);
+                let found = self.input(&full_name(program, file, name), Origin::Game, &[]);
                 hold = self.agreed("the word hold", hold, found, |it| it.rel);
             }
         }
@@ -293,14 +293,14 @@ impl Finder<'_> {
             let (sign, name) = rest.split_once('=').unwrap_or((rest, ""));
             let Some(sign) = self.sign("the sign of walls", sign) else { continue };
             let name = full_name(program, file, name);
-            let Some(fact) = self.of_members(&name, &[Slot::Square]) else { continue };
+            let Some(input) = self.of_members(&name, &[Slot::Square]) else { continue };
             if let Some(mark) = marks.iter().find(|it| it.sign == sign) {
-                self.report_conflict(&format!("the sign {sign}"), mark.fact.rel, fact.rel);
+                self.report_conflict(&format!("the sign {sign}"), mark.input.rel, input.rel);
             }
             match found {
-                None => found = Some(Walls { sign, fact }),
-                Some(known) if known.fact != fact => {
-                    self.report_conflict("the word wall", known.fact.rel, fact.rel);
+                None => found = Some(Walls { sign, input }),
+                Some(known) if known.input != input => {
+                    self.report_conflict("the word wall", known.input.rel, input.rel);
                 }
                 Some(known) if known.sign != sign => {
                     let (first, second) =
@@ -324,11 +324,11 @@ impl Finder<'_> {
                 None => (name, CountersForm::Plain),
             };
             let name = full_name(program, file, name);
-            let Some(fact) = self.of_members(&name, &[Slot::Side, Slot::Int]) else { continue };
+            let Some(input) = self.of_members(&name, &[Slot::Side, Slot::Int]) else { continue };
             match found {
-                None => found = Some(Counters { fact, form }),
-                Some(known) if known.fact != fact => {
-                    self.report_conflict("the word counters", known.fact.rel, fact.rel);
+                None => found = Some(Counters { input, form }),
+                Some(known) if known.input != input => {
+                    self.report_conflict("the word counters", known.input.rel, input.rel);
                 }
                 Some(known) if known.form != form => {
                     let (first, second) = (format!("{name} without +"), format!("+{name}"));
@@ -341,18 +341,18 @@ impl Finder<'_> {
     }
 
     /// An input of sides or squares, `input ... of DOMAIN`.
-    fn of_members(&mut self, name: &str, slots: &[Slot]) -> Option<Fact> {
-        let rel = self.find(name, Source::Rules, slots)?;
+    fn of_members(&mut self, name: &str, slots: &[Slot]) -> Option<AttrInput> {
+        let rel = self.find(name, Origin::Any, slots)?;
         let attr = match self.program.relation(rel).role {
             Role::Input(input) => Some(input.attr()),
             _ => None,
         };
         let Some(attr) = attr.filter(|it| self.program.schema.attribute(*it).of.is_some()) else {
             let expected = "an input of a domain's members (`input ... of DOMAIN attr NAME`)";
-            self.report_shape(name, expected, &self.found(rel));
+            self.report_shape(name, expected, &self.in_words(rel));
             return None;
         };
-        Some(Fact { rel, attr })
+        Some(AttrInput { rel, attr })
     }
 }
 

@@ -8,9 +8,9 @@ use std::fmt;
 use crate::facts::{AttrId, DomainId, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
-/// A relation that reads an attribute: of each entity, or of the game.
+/// An input, with the attribute that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fact {
+pub struct AttrInput {
     pub rel: RelId,
     pub attr: AttrId,
 }
@@ -30,7 +30,7 @@ pub enum About {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     pub key: String,
-    pub fact: Fact,
+    pub input: AttrInput,
     /// The type of its values: numbers, or members of a domain.
     pub ty: Type,
     pub about: About,
@@ -67,20 +67,20 @@ pub struct Mark {
     /// Whether it stands before the letter, not after it.
     pub is_prefix: bool,
     /// A flag of pieces.
-    pub fact: Fact,
+    pub input: AttrInput,
 }
 
 /// Squares that are taken out of the board while a game is on: a flag of squares, as a sign on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Walls {
     pub sign: char,
-    pub fact: Fact,
+    pub input: AttrInput,
 }
 
 /// A number per side, all in one field of the FEN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
-    pub fact: Fact,
+    pub input: AttrInput,
     pub form: CountersForm,
 }
 
@@ -173,13 +173,14 @@ impl fmt::Display for Slot {
     }
 }
 
-/// The sources of a relation's rows.
+/// Where the rows of a relation must come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum Origin {
     Piece,
     Flag,
     Game,
-    Rules,
+    /// Facts or rules.
+    Any,
 }
 
 /// Looks relations up, and remembers what is wrong with them.
@@ -200,30 +201,39 @@ impl<'a> Finder<'a> {
         self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
     }
 
-    pub(super) fn piece(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
-        self.input(name, Source::Piece, &[Slot::Entity, value])
+    pub(super) fn piece_input(&mut self, name: &'static str, value: Slot) -> Option<AttrInput> {
+        self.input(name, Origin::Piece, &[Slot::Entity, value])
     }
 
-    pub(super) fn game(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
-        self.input(name, Source::Game, &[value])
+    pub(super) fn game_input(&mut self, name: &'static str, value: Slot) -> Option<AttrInput> {
+        self.input(name, Origin::Game, &[value])
     }
 
     /// An attribute of the game that not all games have.
-    pub(super) fn optional_game(&mut self, name: &'static str, value: Slot) -> Option<Fact> {
+    pub(super) fn optional_game_input(
+        &mut self,
+        name: &'static str,
+        value: Slot,
+    ) -> Option<AttrInput> {
         self.program.relation_named(name)?;
-        self.game(name, value)
+        self.game_input(name, value)
     }
 
-    pub(super) fn input(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<Fact> {
-        let rel = self.find(name, source, slots)?;
+    pub(super) fn input(
+        &mut self,
+        name: &str,
+        origin: Origin,
+        slots: &[Slot],
+    ) -> Option<AttrInput> {
+        let rel = self.find(name, origin, slots)?;
         match self.program.relation(rel).role {
-            Role::Input(input) => Some(Fact { rel, attr: input.attr() }),
+            Role::Input(input) => Some(AttrInput { rel, attr: input.attr() }),
             _ => None,
         }
     }
 
-    pub(super) fn rules(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
-        self.find(name, Source::Rules, slots)
+    pub(super) fn relation(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
+        self.find(name, Origin::Any, slots)
     }
 
     /// A relation that not all games have.
@@ -233,7 +243,7 @@ impl<'a> Finder<'a> {
         slots: &[Slot],
     ) -> Option<RelId> {
         self.program.relation_named(name)?;
-        self.rules(name, slots)
+        self.relation(name, slots)
     }
 
     /// The name that the rules have for a relation: rules in older saves may have an earlier name.
@@ -246,36 +256,36 @@ impl<'a> Finder<'a> {
     pub(super) fn all_called(&mut self, name: &str) -> Vec<RelId> {
         let program = self.program;
         let names = program.relations_called(name).map(|it| program.relation(it).name.as_str());
-        names.filter_map(|it| self.find(it, Source::Rules, &[])).collect()
+        names.filter_map(|it| self.find(it, Origin::Any, &[])).collect()
     }
 
-    pub(super) fn find(&mut self, name: &str, source: Source, slots: &[Slot]) -> Option<RelId> {
+    pub(super) fn find(&mut self, name: &str, origin: Origin, slots: &[Slot]) -> Option<RelId> {
         let Some(rel) = self.program.relation_named(name) else {
             self.faults.push(Fault::Missing { relation: name.to_owned() });
             return None;
         };
         let relation = self.program.relation(rel);
-        let source_fits = match (source, &relation.role) {
-            (Source::Piece, Role::Input(Input::Key(_)))
-            | (Source::Flag, Role::Input(Input::Flag(_)))
-            | (Source::Game, Role::Input(Input::Game(_) | Input::GameFlag(_)))
-            | (Source::Rules, _) => true,
-            (Source::Piece | Source::Flag | Source::Game, _) => false,
+        let origin_fits = match (origin, &relation.role) {
+            (Origin::Piece, Role::Input(Input::Key(_)))
+            | (Origin::Flag, Role::Input(Input::Flag(_)))
+            | (Origin::Game, Role::Input(Input::Game(_) | Input::GameFlag(_)))
+            | (Origin::Any, _) => true,
+            (Origin::Piece | Origin::Flag | Origin::Game, _) => false,
         };
         let columns_fit = self.columns_fit(rel, slots);
-        if source_fits && columns_fit {
+        if origin_fits && columns_fit {
             return Some(rel);
         }
-        let expected = describe(source, slots.iter().map(Slot::to_string));
-        self.report_shape(name, &expected, &self.found(rel));
+        let expected = describe(origin, slots.iter().map(Slot::to_string));
+        self.report_shape(name, &expected, &self.in_words(rel));
         None
     }
 
     /// A relation in words, to report that another form is expected.
-    pub(super) fn found(&self, rel: RelId) -> String {
+    pub(super) fn in_words(&self, rel: RelId) -> String {
         let relation = self.program.relation(rel);
         let columns = relation.columns.iter().map(|it| self.type_name(it.ty));
-        describe(source_of(&relation.role), columns)
+        describe(origin_of(&relation.role), columns)
     }
 
     /// Notes that a declaration has another form than is expected.
@@ -333,14 +343,15 @@ impl<'a> Finder<'a> {
         }
     }
 
-    pub(super) fn entities(&self) -> Option<u16> {
+    /// The maximum number of entities.
+    pub(super) fn entity_cap(&self) -> Option<u16> {
         match self.program.schema.domain(self.domain(Slot::Entity)?).shape {
             Shape::Entities { cap } => Some(cap),
             _ => None,
         }
     }
 
-    /// Checks that no side's name begins with the name of another, since a FEN has a prefix of the name that only one has.
+    /// Checks that there are two sides or more, and that no side's name begins another's: a FEN abbreviates them.
     pub(super) fn verify_side_names(&mut self) {
         let Some(id) = self.domain(Slot::Side) else {
             return;
@@ -365,21 +376,21 @@ fn shape_fits(slot: Slot, shape: &Shape) -> bool {
     }
 }
 
-fn source_of(role: &Role) -> Source {
+fn origin_of(role: &Role) -> Origin {
     match role {
-        Role::Input(Input::Key(_)) => Source::Piece,
-        Role::Input(Input::Flag(_) | Input::List(..)) => Source::Flag,
-        Role::Input(Input::Game(_) | Input::GameFlag(_)) => Source::Game,
-        Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(_) => Source::Rules,
+        Role::Input(Input::Key(_)) => Origin::Piece,
+        Role::Input(Input::Flag(_) | Input::List(..)) => Origin::Flag,
+        Role::Input(Input::Game(_) | Input::GameFlag(_)) => Origin::Game,
+        Role::Static | Role::Builtin(_) | Role::Derived | Role::Given(_) => Origin::Any,
     }
 }
 
-fn describe(source: Source, columns: impl Iterator<Item = String>) -> String {
-    let source = match source {
-        Source::Piece => "an attribute of entities",
-        Source::Flag => "a flag of entities",
-        Source::Game => "an attribute of the game",
-        Source::Rules => "a relation",
+fn describe(origin: Origin, columns: impl Iterator<Item = String>) -> String {
+    let origin = match origin {
+        Origin::Piece => "an attribute of entities",
+        Origin::Flag => "a flag of entities",
+        Origin::Game => "an attribute of the game",
+        Origin::Any => "a relation",
     };
-    format!("{source} ({})", columns.collect::<Vec<_>>().join(", "))
+    format!("{origin} ({})", columns.collect::<Vec<_>>().join(", "))
 }

@@ -16,11 +16,11 @@ const WORDS: &[(&str, &[&str], &[&str])] = &[
 ];
 
 /// What is wrong with the form of a line `.meta KEY "VALUE"`. `None` if nothing is, or if the key is not one of `WORDS`.
-pub fn unknown_notation(key: &str, value: &str) -> Option<String> {
+pub fn form_fault(key: &str, value: &str) -> Option<String> {
     let (_, alone, followed) = WORDS.iter().find(|it| it.0 == key)?;
     let (word, rest) = value.split_once(' ').unwrap_or((value, ""));
     if alone.contains(&word) {
-        return (!rest.is_empty()).then(|| format!("nothing is expected after {word}"));
+        return (value != word).then(|| format!("nothing is expected after {word}"));
     }
     if followed.contains(&word) {
         let is_signed = matches!(word, "mark" | "prefix" | "wall");
@@ -32,9 +32,8 @@ pub fn unknown_notation(key: &str, value: &str) -> Option<String> {
         let is_nameless = word.trim_start_matches('?').starts_with('=');
         return is_nameless.then(|| "a KEY is expected before `=`".to_owned());
     }
-    let known = || alone.iter().chain(*followed).copied();
-    let meant = nearest(word, known()).map(|it| format!("; did you mean {it}?"));
-    let known: Vec<&str> = known().collect();
+    let known: Vec<&str> = alone.iter().chain(*followed).copied().collect();
+    let meant = nearest(word, known.iter().copied()).map(|it| format!("; did you mean {it}?"));
     let field = if key == "fen" { "KEY=RELATION, or begins with one of " } else { "" };
     let all = || format!("; such a line is {field}{}", known.join(", "));
     Some(format!("there is no word {word}{}", meant.unwrap_or_else(all)))

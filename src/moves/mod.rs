@@ -25,11 +25,11 @@ pub use action::{
     refusal, refused_argument, row,
 };
 pub use contract::{Contract, ContractError};
-pub use finder::{About, Board, Fact, Fault, Field, Mark};
-pub use meta_lines::unknown_notation;
+pub use finder::{About, AttrInput, Board, Fault, Field, Mark};
+pub use meta_lines::form_fault;
 pub use names::{Lookup, row_sentence, value_name};
 pub use perft::{
-    PerftListError, PerftRecord, divide, perft, perft_by, perft_in_turns, perft_of_turns,
+    PerftListError, PerftRecord, divide, perft, perft_by, perft_of_turns, perft_within_turn,
     prepare_count, read_perft_list,
 };
 pub use safety::{Decision, played_out};

@@ -19,7 +19,7 @@ use super::contract::Contract;
 use super::notation::{listing, to_uci};
 use super::turn::{LONGEST, goes_on, may_stop};
 
-/// The number of move sequences of that length. Depth 0 has one: playing nothing.
+/// The number of move sequences of `depth` moves. Depth 0 has one: playing nothing.
 pub fn perft(world: &mut World, contract: &Contract, depth: u32) -> u64 {
     let mode = LegalityMode::Declared;
     let leaves = leaves(world, contract, mode).map(Arc::new);
@@ -88,7 +88,7 @@ pub fn perft_of_turns(world: &mut World, contract: &Contract, depth: u32) -> Opt
 
 /// As [`perft_of_turns`], but the first of the turns is under way: the position is right after the first action of
 /// `mover`. The depth is at least 1.
-pub fn perft_in_turns(
+pub fn perft_within_turn(
     world: &mut World,
     contract: &Contract,
     mover: Option<i64>,
@@ -117,7 +117,7 @@ fn turns_after_action(
     }
 }
 
-/// The sum of the counts below these actions, any of which would be the turn's `number`th.
+/// The sum of the counts below these actions, each of them taken as action `number` of the turn.
 fn turns_below(
     world: &mut World,
     contract: &Contract,
@@ -153,8 +153,8 @@ impl Tree<'_> {
         }
         if depth == 1 && self.is_bulk {
             let program = world.program().clone();
-            let is_sure = ids_without_failure(world, self.contract).is_some();
-            return program.actions.iter().map(|it| self.leaves_of(world, it, is_sure)).sum();
+            let none_can_fail = ids_without_failure(world, self.contract).is_some();
+            return program.actions.iter().map(|it| self.leaves_of(world, it, none_can_fail)).sum();
         }
         if let Some(leaves) = &self.leaves
             && let Some(next_ids) = ids_without_failure(world, self.contract)
@@ -167,8 +167,7 @@ impl Tree<'_> {
         moves.iter().map(|it| self.below(world, it, depth)).sum()
     }
 
-    /// The number of leaves. Actions are taken only where the leaves below them cannot be counted otherwise; `None` if
-    /// that is so for all actions.
+    /// As [`World::leaves_below`], with the leaves of the actions that have to be taken.
     fn leaves_below(
         &self,
         world: &mut World,
@@ -182,8 +181,8 @@ impl Tree<'_> {
         Some(count + moves.map(|it| self.below(world, &it, depth)).sum::<u64>())
     }
 
-    fn leaves_of(&self, world: &mut World, action: &Action, is_sure: bool) -> u64 {
-        match leaves_of(world, self.contract, self.mode, action, is_sure) {
+    fn leaves_of(&self, world: &mut World, action: &Action, none_can_fail: bool) -> u64 {
+        match leaves_of(world, self.contract, self.mode, action, none_can_fail) {
             LeavesOfAction::Counted(count) => count,
             LeavesOfAction::ToTake(moves) => moves.iter().map(|it| self.below(world, it, 1)).sum(),
         }

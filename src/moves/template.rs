@@ -137,20 +137,11 @@ fn write(
 /// Whether an optional part is written: everything in it has a value, and if it has unlisted arguments, not
 /// all of them are the defaults.
 fn is_written(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
-    let is_mentioned = |at: usize| parts.iter().any(|it| column_in(it) == Some(at));
+    let is_mentioned = |at: usize| parts.iter().any(|it| it.mentions(at));
     let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_mentioned(it.1));
     let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
     let is_needed = differs.peek().is_none() || differs.any(|it| it);
     is_needed && parts.iter().all(|it| filled(world, &action.columns, it, args).is_some())
-}
-
-/// The column that a part reads.
-fn column_in(part: &TemplatePart) -> Option<usize> {
-    match part {
-        TemplatePart::Text(_) | TemplatePart::Optional(_) | TemplatePart::Row(..) => None,
-        TemplatePart::Column(at) => Some(*at),
-        TemplatePart::Lookup(_, inner) | TemplatePart::Among(inner, _) => column_in(inner),
-    }
 }
 
 enum Filled<'a> {
@@ -422,7 +413,8 @@ fn texts(
         .collect()
 }
 
-/// The argument tuples of a match. Unlisted arguments that the text does not give are the defaults.
+/// The argument tuples of a match. Unlisted arguments that the text does not give are the defaults. A tuple for which a
+/// look-up by several columns has another value than the text gives is left out.
 pub(super) fn arguments(
     world: &mut World,
     action: ActionId,
@@ -431,8 +423,13 @@ pub(super) fn arguments(
     let program = world.program().clone();
     let action = program.action(action);
     let mut columns: Vec<Option<BTreeSet<i64>>> = vec![None; action.columns.len()];
+    let mut of_rows = Vec::new();
     for &(index, value) in &spelling.values {
-        let (at, values) = keys_of(world, spelling.parts[index], BTreeSet::from([value]));
+        let part = spelling.parts[index];
+        let (at, values) = keys_of(world, part, BTreeSet::from([value]));
+        if at.is_none() {
+            of_rows.push((part, value));
+        }
         if let Some(column) = at.and_then(|it| columns.get_mut(it)) {
             *column = Some(match column.take() {
                 Some(known) => known.intersection(&values).copied().collect(),
@@ -451,7 +448,14 @@ pub(super) fn arguments(
     let rows = listed
         .iter()
         .flat_map(|row| unlisted.iter().map(|it| row.iter().chain(it).copied().collect::<Tuple>()));
-    rows.map(|it| Tuple::from_slice(action.shortest(&it))).collect()
+    let mut rows: Vec<Tuple> = rows.collect();
+    rows.retain(|args| {
+        of_rows.iter().all(|(part, value)| match filled(world, &action.columns, part, args) {
+            Some(Filled::Value(_, raw)) => raw == *value,
+            _ => true,
+        })
+    });
+    rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
 }
 
 /// The rows of `pseudo_legal`, or else of `refusals`, that have the values given for some columns. So an action that is

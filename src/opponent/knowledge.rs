@@ -57,9 +57,9 @@ pub struct Knowledge {
     place: Vec<f32>,
     /// Number of games with a winner that it was learned from.
     games: usize,
-    /// Average number of ways to take a turn, in random games.
+    /// Number of ways to take a turn, the geometric mean over random games.
     branching: f32,
-    /// The share of actions of random games after which there are fewer pieces on the board; 1 if none was taken.
+    /// The share of actions of random games after which there are fewer pieces on the board; 1 if there were no actions.
     captures: f32,
 }
 
@@ -85,13 +85,13 @@ struct Sample {
     winner: usize,
 }
 
-/// The scale of scores: what a score of 100 is in the regression.
+/// The value in the regression that is a score of 100.
 const UNIT: f32 = 0.6;
 /// The prior value of a piece that has one action.
 const PRIOR: f32 = 0.25;
 /// A piece with twice as many actions is worth a little less than twice as much.
 const POWER: f32 = 0.85;
-/// If a smaller share of actions captures, pieces are said to stay on the board.
+/// The share of captures below which a game is quiet.
 const SELDOM: f32 = 0.01;
 /// Number of random squares on which a piece is tried alone.
 const TRIED: usize = 12;
@@ -103,6 +103,10 @@ const RANDOM_TIME: Duration = Duration::from_secs(1);
 const OFTEN: i64 = 1_000;
 /// Maximum number of positions that are kept for the regression: the newest.
 const SAMPLES: usize = 40_000;
+/// Number of passes of the regression over all samples.
+const PASSES: usize = 6;
+/// Number of positions that the prior counts for as evidence.
+const CAUTION: f32 = 4.0;
 
 impl Knowledge {
     /// Whether it was learned from a game with the same numbers of kinds, squares, sides and features.
@@ -164,7 +168,7 @@ impl Knowledge {
         knowledge
     }
 
-    /// Number of ways in which a side can take its turn, on average over random games.
+    /// Number of ways in which a side can take its turn, the geometric mean over random games.
     pub fn branching(&self) -> f32 {
         self.branching
     }
@@ -294,11 +298,6 @@ impl Knowledge {
     }
 }
 
-/// Number of passes over all samples.
-const PASSES: usize = 6;
-/// Number of positions that the prior counts for as evidence.
-const CAUTION: f32 = 4.0;
-
 /// The numbers of kinds, squares and sides.
 fn sizes(program: &Program, contract: &Contract) -> [usize; 3] {
     let domains = [contract.kinds, contract.board.domain, contract.sides];
@@ -385,7 +384,7 @@ impl SampleGames<'_> {
                 return (taken, false);
             }
             if moves.is_empty() {
-                // Where actions are played out, no rule ends the game if there is none.
+                // Where actions are played out, no rule ends a game for want of actions.
                 let is_over = may_stop(world, self.contract);
                 let winner = if is_over { winner_if_stuck(world, self.contract) } else { None };
                 return (taken, self.keep(positions, winner));
@@ -443,14 +442,13 @@ impl SampleGames<'_> {
         best.map(|it| it.1)
     }
 
-    /// Average number of actions of a piece of each kind on the board when it is alone: among other pieces,
-    /// long-range pieces are blocked.
+    /// Average number of actions of a piece alone on the board, by kind: others would block those of long range.
     fn alone(&mut self, world: &mut World, squares: usize) -> Vec<Option<f32>> {
         let (kind_of, at) = (self.contract.kind.attr, self.contract.at.attr);
         let pieces: Vec<EntityId> = world.facts().entities_with(at).collect();
         let mut found = vec![None; self.actions_of.len()];
         for &piece in &pieces {
-            let Some(kind) = raw(world, i64::from(piece.0), kind_of) else { continue };
+            let Some(kind) = index_of(world, piece, kind_of) else { continue };
             if found.get(kind) != Some(&None) || squares == 0 {
                 continue;
             }
@@ -462,7 +460,7 @@ impl SampleGames<'_> {
             for _ in 0..TRIED {
                 let square = self.chance.below(squares) as i64;
                 world.set_raw(piece, at, Some(square));
-                let own = |it: &&Move| self.actor(it) == Some(i64::from(piece.0));
+                let own = |it: &&Move| self.actor(it) == Some(piece);
                 actions += pseudo_moves(world).iter().filter(own).count();
             }
             world.rollback(mark);
@@ -478,7 +476,7 @@ impl SampleGames<'_> {
             self.actions_of[it.kind].1 += 1;
         }
         for mv in moves {
-            let kind = self.actor(mv).and_then(|it| raw(world, it, self.contract.kind.attr));
+            let kind = self.actor(mv).and_then(|it| index_of(world, it, self.contract.kind.attr));
             if let Some(kind) = kind.filter(|it| *it < self.actions_of.len()) {
                 self.actions_of[kind].0 += 1;
             }
@@ -486,10 +484,11 @@ impl SampleGames<'_> {
     }
 
     /// The piece that takes an action: the first one among its arguments.
-    fn actor(&self, mv: &Move) -> Option<i64> {
+    fn actor(&self, mv: &Move) -> Option<EntityId> {
         let columns = &self.program.action(mv.action).columns;
         let mut args = columns.iter().zip(&mv.args);
-        args.find(|it| self.program.is_entity(it.0.ty)).map(|it| *it.1)
+        let piece = args.find(|it| self.program.is_entity(it.0.ty))?.1;
+        u32::try_from(*piece).ok().map(EntityId)
     }
 }
 
@@ -498,8 +497,11 @@ pub(super) fn mover(world: &World, contract: &Contract) -> Option<usize> {
     contract.mover(world.facts()).and_then(|it| usize::try_from(it).ok())
 }
 
-/// The end of a game: the winner, or no side for a draw; `None` if it is not over.
-pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
+/// The side that has won a game that is over; `None` for a draw.
+type Winner = Option<usize>;
+
+/// The end of a game; `None` if it is not over.
+pub(super) fn winner(world: &mut World, contract: &Contract) -> Option<Winner> {
     if !world.any(contract.result) {
         return None;
     }
@@ -528,9 +530,9 @@ pub(super) fn is_repetition_drawn(world: &mut World, contract: &Contract) -> boo
     ended == Some(None)
 }
 
-/// The end of a game, as [`winner`]. Where actions are played out, no rule says that a side has none; so for a side
-/// that is threatened it is tried whether there is one.
-pub(super) fn winner_at_once(world: &mut World, contract: &Contract) -> Option<Option<usize>> {
+/// The end of a game, as [`winner`]. Where actions are played out, no rule says that a side has no action: for a
+/// threatened side that is tried.
+pub(super) fn winner_at_once(world: &mut World, contract: &Contract) -> Option<Winner> {
     winner(world, contract).or_else(|| {
         let is_mate = !LegalityMode::Declared.is_by_rules(contract)
             && is_threatened(world, contract)
@@ -540,8 +542,8 @@ pub(super) fn winner_at_once(world: &mut World, contract: &Contract) -> Option<O
     })
 }
 
-/// The winner where the side to move has no action; `None` for a draw.
-pub(super) fn winner_if_stuck(world: &mut World, contract: &Contract) -> Option<usize> {
+/// The winner where the side to move has no action.
+pub(super) fn winner_if_stuck(world: &mut World, contract: &Contract) -> Winner {
     let outcome = outcome(world, contract.stuck?)?;
     winner_of(world, contract, outcome)
 }
@@ -552,7 +554,7 @@ fn outcome(world: &mut World, rel: RelId) -> Option<i64> {
 }
 
 /// The winner by an outcome.
-fn winner_of(world: &mut World, contract: &Contract, outcome: i64) -> Option<usize> {
+fn winner_of(world: &mut World, contract: &Contract, outcome: i64) -> Winner {
     let rows = world.matching(contract.wins, &[None, Some(outcome)]);
     rows.first().and_then(|it| usize::try_from(*it.first()?).ok())
 }
@@ -593,14 +595,13 @@ pub(super) fn standing(
             }
         }
     }
-    let facts = world.facts();
-    let number = |entity, attr| facts.get_raw(entity, attr).and_then(|it| usize::try_from(it).ok());
+    let index = |entity, attr| index_of(world, entity, attr);
     let of = |entity| {
         let (side, kind) =
-            (number(entity, contract.color.attr)?, number(entity, contract.kind.attr)?);
-        Some(Standing { side, kind, square: number(entity, contract.at.attr) })
+            (index(entity, contract.color.attr)?, index(entity, contract.kind.attr)?);
+        Some(Standing { side, kind, square: index(entity, contract.at.attr) })
     };
-    found.extend(facts.entities_with(contract.kind.attr).filter_map(of));
+    found.extend(world.facts().entities_with(contract.kind.attr).filter_map(of));
     found
 }
 
@@ -609,7 +610,6 @@ fn on_board(standing: &[Standing]) -> usize {
 }
 
 /// The value of an entity's attribute, as an index.
-pub(super) fn raw(world: &World, entity: i64, attr: AttrId) -> Option<usize> {
-    let entity = EntityId(u32::try_from(entity).ok()?);
+pub(super) fn index_of(world: &World, entity: EntityId, attr: AttrId) -> Option<usize> {
     world.facts().get_raw(entity, attr).and_then(|it| usize::try_from(it).ok())
 }

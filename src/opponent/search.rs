@@ -11,11 +11,12 @@ use std::time::Instant;
 use foldhash::{HashMap, HashMapExt};
 
 use super::knowledge::{
-    Feature, Standing, features, is_repetition_drawn, is_threatened, mover, raw, standing, winner,
-    winner_at_once, winner_if_stuck,
+    Feature, Standing, features, index_of, is_repetition_drawn, is_threatened, mover, standing,
+    winner, winner_at_once, winner_if_stuck,
 };
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
+use crate::facts::EntityId;
 use crate::game::{Game, position_key};
 use crate::moves::{Contract, Move, is_legal, legal_moves, may_stop};
 use crate::rules::{Program, Type};
@@ -512,7 +513,8 @@ impl Victims {
     /// seems to capture nothing.
     fn taken_by(&self, search: &Search<'_>, mv: &Move) -> Option<i32> {
         let columns = &search.program.action(mv.action).columns;
-        let number = |entity, attr| raw(&search.world, entity, attr);
+        let number =
+            |piece: i64, attr| index_of(&search.world, EntityId(u32::try_from(piece).ok()?), attr);
         let (mut taken, mut with) = (None::<i32>, 0);
         for (column, &value) in columns.iter().zip(&mv.args) {
             if column.ty == Type::Domain(search.contract.board.domain) {

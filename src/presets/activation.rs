@@ -89,6 +89,11 @@ fn instead(near: &Option<String>, known: &[String]) -> String {
     }
 }
 
+/// The preset of an activation that is given as text.
+pub(crate) fn preset_of(activation: &str) -> &str {
+    activation.split(':').next().unwrap_or_default().trim()
+}
+
 impl Request {
     /// Reads `P[:scope][:opt=val,...]`.
     ///

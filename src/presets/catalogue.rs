@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use crate::facts::nearest;
 use crate::rules::{EMBEDDED, Meta, Program, Source, metas};
 
-use super::activation::{ActivationError, OptionEntry, Request, describe_options};
+use super::activation::{ActivationError, OptionEntry, Request, describe_options, preset_of};
 use super::definitions::{self, DefinitionError};
 use super::entry::{GameEntry, LayoutEntry, PartEntry, PresetEntry};
 use super::error::{CatalogueError, LoadError};
@@ -355,8 +355,8 @@ impl Catalogue {
 
     /// Activations, preceded by those that they require and that are missing.
     pub fn with_required<T: AsRef<str>>(&self, activations: &[T]) -> Vec<String> {
-        let name = |text: &str| text.split(':').next().unwrap_or_default().trim().to_string();
-        let given: Vec<String> = activations.iter().map(|it| name(it.as_ref())).collect();
+        let given: Vec<String> =
+            activations.iter().map(|it| preset_of(it.as_ref()).to_owned()).collect();
         let (mut missing, mut next): (Vec<String>, Vec<String>) = (Vec::new(), given.clone());
         while let Some(preset) = next.pop() {
             let entry = self.presets.iter().find(|it| it.preset == preset);

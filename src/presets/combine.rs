@@ -5,37 +5,48 @@
 
 use crate::derive::Refusal;
 
-use super::activation::Activation;
+use super::activation::{Activation, preset_of};
 use super::catalogue::Catalogue;
-use super::error::SetFault;
+use super::error::{LoadError, SetFault};
 use super::scopes::Scopes;
 
 impl Catalogue {
     /// The place in a rule file that forbids a set of activations: `rules/presets/timid.dl:4`.
     #[doc(hidden)]
     pub fn place_of(&self, fault: &SetFault) -> Option<String> {
-        let preset = |it: &str| it.split(':').next().unwrap_or_default().to_owned();
         match fault {
             SetFault::Incompatible { first, second, .. } => {
-                let (first, second) = (preset(first), preset(second));
+                let (first, second) = (preset_of(first), preset_of(second));
                 let line = |of: &str, other: &str| {
-                    self.meta_place(of, "incompatible", &|it| preset(it) == other)
+                    self.meta_place(of, "incompatible", &|it| preset_of(it) == other)
                 };
-                line(&first, &second).or_else(|| line(&second, &first))
+                line(first, second).or_else(|| line(second, first))
             }
             SetFault::Requires { activation, preset: required } => {
-                self.meta_place(&preset(activation), "requires", &|it| it == required)
+                self.meta_place(preset_of(activation), "requires", &|it| it == required)
             }
             SetFault::Refused(Refusal::Veto { said }) => Some(said.place.clone()),
+            SetFault::Rules(fault) => match &**fault {
+                LoadError::Set(error) => error.faults.iter().find_map(|it| self.place_of(it)),
+                _ => None,
+            },
             _ => None,
         }
     }
 
-    /// The place of a `.meta` line in a preset's file.
-    fn meta_place(&self, preset: &str, key: &str, says: &dyn Fn(&str) -> bool) -> Option<String> {
-        let file = self.find_preset(preset).ok()?.source;
-        let found = self.metas_of(file, key).find(|it| says(&it.value))?;
-        Some(format!("{}:{}", self.sources[file].path, found.span.line))
+    /// The place of a `.meta` line of a preset or game: in its own file, its layout's, or one that these include.
+    fn meta_place(&self, name: &str, key: &str, says: &dyn Fn(&str) -> bool) -> Option<String> {
+        let preset = self.find_preset(name).ok().map(|it| it.source);
+        let game = self.find_game(name).ok();
+        let layout = game.and_then(|it| it.layout.as_ref());
+        let layout = layout.and_then(|name| self.layouts().iter().find(|it| it.name == *name));
+        let own = [preset, game.map(|it| it.source), layout.map(|it| it.source)];
+        let own: Vec<usize> = own.into_iter().flatten().collect();
+        let all = self.with_included(&own).unwrap_or_default();
+        own.into_iter().chain(all).find_map(|file| {
+            let found = self.metas_of(file, key).find(|it| says(&it.value))?;
+            Some(format!("{}:{}", self.sources[file].path, found.span.line))
+        })
     }
 }
 

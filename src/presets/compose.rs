@@ -209,12 +209,12 @@ impl Catalogue {
         game: &'s GameEntry,
         files: &[usize],
     ) -> Option<&'s str> {
-        if self.brings(game.source, module) {
+        if self.is_or_includes(game.source, module) {
             return Some(&game.name);
         }
         let mut presets =
             files.iter().filter_map(|it| self.presets().iter().find(|of| of.source == *it));
-        presets.find(|it| self.brings(it.source, module)).map(|it| it.preset.as_str())
+        presets.find(|it| self.is_or_includes(it.source, module)).map(|it| it.preset.as_str())
     }
 
     /// The names of all families.

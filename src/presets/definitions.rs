@@ -4,6 +4,7 @@
 //! Deliberately absent: what is active in a game (`combine`).
 
 use std::collections::HashMap;
+use std::iter;
 
 use crate::facts::{meant, nearest};
 use crate::rules::{InputHead, Source, inputs};
@@ -45,7 +46,7 @@ pub enum DefinitionFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", joined(.faults))]
 pub struct DefinitionError {
-    /// The faults: of names and exclusions, in the order of the presets; then of parts, cycles, attributes.
+    /// The faults: of names and exclusions, in the order of the presets; then of parts, of cycles, of inputs.
     pub faults: Vec<DefinitionFault>,
 }
 
@@ -73,7 +74,7 @@ pub(super) fn check(
         }
     }
     find_cycles(presets, &mut faults);
-    find_clashes(presets, parts, sources, &mut faults);
+    check_inputs(presets, parts, sources, &mut faults);
     faults
 }
 
@@ -113,8 +114,8 @@ fn find_one_sided(
     }
 }
 
-/// Finds cycles of requirements, each from its first preset on: at least one for each preset that is the first of a
-/// cycle.
+/// Finds cycles of requirements, each told from its first preset on: not all, but one at least for each preset that some
+/// cycle begins with.
 fn find_cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     let at: HashMap<&str, usize> =
         presets.iter().enumerate().map(|(at, it)| (it.preset.as_str(), at)).collect();
@@ -141,17 +142,18 @@ fn find_cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
 
 /// Finds options called `turns`, which every activation has, and attributes that two presets export with different
 /// types, even if these presets exclude each other.
-fn find_clashes(
+fn check_inputs(
     presets: &[PresetEntry],
     parts: &[PartEntry],
     sources: &[Source],
     faults: &mut Vec<DefinitionFault>,
 ) {
-    let mut first: HashMap<String, (String, &PresetEntry)> = HashMap::new();
+    // By exported attribute, its type and its preset where it is declared first.
+    let mut declared: HashMap<String, (String, &PresetEntry)> = HashMap::new();
     for preset in presets {
         let reserved = format!("{}.{TURNS}", preset.preset);
-        let of_it = parts.iter().filter(|it| it.preset == preset.preset).map(|it| it.source);
-        for input in [preset.source].into_iter().chain(of_it).flat_map(|it| inputs(&sources[it])) {
+        let parts = parts.iter().filter(|it| it.preset == preset.preset).map(|it| it.source);
+        for input in iter::once(preset.source).chain(parts).flat_map(|it| inputs(&sources[it])) {
             if input.attribute == reserved {
                 let (preset, option) = (preset.preset.clone(), TURNS);
                 faults.push(DefinitionFault::Reserved { preset, option });
@@ -159,14 +161,14 @@ fn find_clashes(
             if !input.exported {
                 continue;
             }
-            let ty = shape(&input);
-            let (known, other) =
-                first.entry(input.attribute.clone()).or_insert_with(|| (ty.clone(), preset));
-            if *known != ty {
+            let ty = type_of(&input);
+            let (first, first_preset) =
+                declared.entry(input.attribute.clone()).or_insert_with(|| (ty.clone(), preset));
+            if *first != ty {
                 faults.push(DefinitionFault::Clash {
                     attribute: input.attribute,
-                    first: known.clone(),
-                    first_preset: other.preset.clone(),
+                    first: first.clone(),
+                    first_preset: first_preset.preset.clone(),
                     second: ty,
                     second_preset: preset.preset.clone(),
                 });
@@ -176,7 +178,7 @@ fn find_clashes(
 }
 
 /// The type and the owner of an input: `Int of entities`.
-fn shape(input: &InputHead) -> String {
+fn type_of(input: &InputHead) -> String {
     let keys = usize::from(input.of_entities || input.of.is_some());
     let value = input.columns.get(keys).map_or("Bool", |it| it.1.as_str());
     let owner = match &input.of {

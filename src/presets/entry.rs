@@ -2,6 +2,8 @@
 
 #![warn(missing_docs)]
 
+#[cfg(feature = "bin")]
+use super::activation::preset_of;
 use super::numbered::Numbered;
 
 /// A game, as its file describes it.
@@ -97,7 +99,7 @@ impl GameEntry {
     /// Whether a preset is one of those that the game is made of.
     #[cfg(feature = "bin")]
     pub(crate) fn has(&self, preset: &str) -> bool {
-        self.uses.iter().any(|it| it.split(':').next() == Some(preset))
+        self.uses.iter().any(|it| preset_of(it) == preset)
     }
 
     /// Whether a text is one of its names: in any case, where a space or an underscore may stand for a hyphen.

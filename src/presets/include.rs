@@ -33,7 +33,7 @@ impl Catalogue {
     /// These files and all that they include, each once and after those that it includes itself.
     pub(super) fn with_included(&self, files: &[usize]) -> Result<Vec<usize>, LoadError> {
         let mut all = Vec::new();
-        files.iter().try_for_each(|&it| self.bring(it, &mut Vec::new(), &mut all))?;
+        files.iter().try_for_each(|&it| self.add_with_included(it, &mut Vec::new(), &mut all))?;
         Ok(all)
     }
 
@@ -43,12 +43,12 @@ impl Catalogue {
             return Vec::new();
         };
         let files = 0..self.sources.len();
-        let includers = files.filter(|&it| !self.is_module(it) && self.brings(it, at));
+        let includers = files.filter(|&it| !self.is_module(it) && self.is_or_includes(it, at));
         includers.map(|it| &self.sources[it]).collect()
     }
 
-    /// Whether a file is a module or includes it, directly or through another one.
-    pub(super) fn brings(&self, file: usize, module: usize) -> bool {
+    /// Whether a file is this module, or includes it, directly or through another one.
+    pub(super) fn is_or_includes(&self, file: usize, module: usize) -> bool {
         self.with_included(&[file]).is_ok_and(|it| it.contains(&module))
     }
 
@@ -67,18 +67,18 @@ impl Catalogue {
         all.map(|it| it.value.clone()).collect()
     }
 
-    /// Adds what a file includes, then the file. `way` has the files that lead to it: each includes the next.
-    fn bring(
+    /// Adds what a file includes, then the file. Of `includers` each includes the next, and the last one this file.
+    fn add_with_included(
         &self,
         file: usize,
-        way: &mut Vec<usize>,
+        includers: &mut Vec<usize>,
         all: &mut Vec<usize>,
     ) -> Result<(), LoadError> {
         if all.contains(&file) {
             return Ok(());
         }
         let source = &self.sources[file];
-        way.push(file);
+        includers.push(file);
         for meta in self.metas_of(file, "include") {
             let fault = |fault: String| LoadError::Include {
                 place: format!("{}:{}", source.path, meta.span.line),
@@ -86,14 +86,14 @@ impl Catalogue {
                 fault,
             };
             let found = self.find_included(source, &meta.value).map_err(fault)?;
-            if let Some(start) = way.iter().position(|it| *it == found) {
-                let circle = way[start..].iter().chain([&found]);
+            if let Some(start) = includers.iter().position(|it| *it == found) {
+                let circle = includers[start..].iter().chain([&found]);
                 let paths: Vec<&str> = circle.map(|&it| &*self.sources[it].path).collect();
                 return Err(fault(format!("files include each other: {}", paths.join(" -> "))));
             }
-            self.bring(found, way, all)?;
+            self.add_with_included(found, includers, all)?;
         }
-        way.pop();
+        includers.pop();
         all.push(file);
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Catalogue {
             return Ok(module);
         }
         let Some(first) = paths.iter().find_map(at).map(|it| &self.sources[it]) else {
-            // No file is in `rules` itself. Where the including file is of this package, paths may be equal.
+            // No file is in `rules` itself, the last place. For a module of this package the first two are one.
             let told = if name.contains('/') { &paths[..] } else { &paths[..2] };
             let mut places: Vec<&str> = Vec::new();
             for place in told {
@@ -135,7 +135,7 @@ impl Catalogue {
     }
 }
 
-/// The rule files at a path, and further files on disk, beside or below them, that they include, also through others.
+/// The rule files at a path; and the other files on disk that these include, directly or through another one.
 ///
 /// # Errors
 /// A folder or file that cannot be read, or is not UTF-8.

@@ -2,7 +2,7 @@
 //! typing error would go unnoticed: `check` reports them, and values that declare nothing.
 
 use crate::facts::nearest;
-use crate::moves::unknown_notation;
+use crate::moves::form_fault;
 use crate::rules::{Meta, Source, metas};
 
 use super::activation::read_range;
@@ -97,7 +97,7 @@ fn fault(meta: &Meta, has_start: bool) -> Option<String> {
         let why = "declares nothing: expected \"OPTION: LEAST..MOST\"";
         return Some(format!("`.meta range {value:?}` {why}"));
     }
-    let why = unknown_notation(key, value)?;
+    let why = form_fault(key, value)?;
     Some(format!("`.meta {key} \"{value}\"` declares nothing: {why}"))
 }
 
@@ -160,6 +160,7 @@ mod tests {
             ),
             ("fen \"?=half_moves\"", "a KEY is expected before `=`"),
             ("fen \"shredder on\"", "nothing is expected after shredder"),
+            ("fen \"pocket \"", "nothing is expected after pocket"),
             ("fen \"stack\"", "something is expected after stack"),
             ("fen \"mark ~promoted\"", "SIGN=RELATION is expected after mark"),
             (

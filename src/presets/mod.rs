@@ -32,6 +32,8 @@ mod switch;
 mod templates;
 mod unsaid;
 
+#[cfg(feature = "server")]
+pub(crate) use activation::preset_of;
 pub use activation::{Activation, ActivationError, OptionEntry, OptionType, Request};
 pub use catalogue::{Catalogue, at_its_place};
 pub use definitions::{DefinitionError, DefinitionFault};

@@ -101,13 +101,13 @@ impl Ruleset {
         stated.extend(contract.fullmove);
         stated.extend(contract.recurrence());
         stated.extend(contract.notation.stated_facts());
-        stated.extend(contract.marks.iter().map(|it| it.fact));
-        stated.extend(contract.counters.map(|it| it.fact));
-        stated.extend(contract.walls.map(|it| it.fact));
+        stated.extend(contract.marks.iter().map(|it| it.input));
+        stated.extend(contract.counters.map(|it| it.input));
+        stated.extend(contract.walls.map(|it| it.input));
         for field in &contract.fields {
             // Fields of pieces name squares, which pieces in hand do not have.
             if field.about != About::Pieces || !contract.has_pocket {
-                stated.push(field.fact);
+                stated.push(field.input);
             }
         }
         let mut known: Vec<AttrId> = stated.iter().map(|it| it.attr).collect();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::join::{Bindings, value};
 use super::model::Model;
 use super::table::Row;
-use crate::facts::{AttrId, AttrType, Change, EntityId, GAME, NEXT_ENTITY, Session};
+use crate::facts::{AttrId, Change, EntityId, GAME, NEXT_ENTITY, Session};
 use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
@@ -394,7 +394,7 @@ impl<'m> Transaction<'m> {
             let owners = program.schema.attribute(*attr).of;
             let is_of = |ty| match (ty, owners) {
                 (Type::Domain(of), Some(owners)) => of == owners,
-                (Type::Domain(of), None) => program.schema.is_entity(AttrType::Member(of)),
+                (ty, None) => program.is_entity(ty),
                 _ => false,
             };
             let goes = |it: &EntityId| match of {

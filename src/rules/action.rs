@@ -125,3 +125,26 @@ pub enum TemplatePart {
     /// defaults.
     Optional(Vec<TemplatePart>),
 }
+
+impl TemplatePart {
+    /// Whether the part writes the value of a column, or one that is looked up with it. Keys of `among` are not written.
+    pub fn mentions(&self, column: usize) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::Column(at) => *at == column,
+            Self::Row(_, columns) => columns.contains(&column),
+            Self::Lookup(_, inner) | Self::Among(inner, _) => inner.mentions(column),
+            Self::Optional(all) => all.iter().any(|it| it.mentions(column)),
+        }
+    }
+
+    /// Whether the column can be read back from the part's text: not from a row, which has several keys.
+    pub fn tells(&self, column: usize) -> bool {
+        match self {
+            Self::Row(..) => false,
+            Self::Lookup(_, inner) | Self::Among(inner, _) => inner.tells(column),
+            Self::Optional(all) => all.iter().any(|it| it.tells(column)),
+            part => part.mentions(column),
+        }
+    }
+}

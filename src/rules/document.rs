@@ -13,7 +13,8 @@ pub fn signature(program: &Program, name: &str, columns: &[Column]) -> String {
 
 /// The kind of a relation, how long its facts last, and whether it is open or has a key, as Markdown.
 pub fn kind(program: &Program, relation: &Relation) -> String {
-    let is_action = program.actions.iter().any(|it| program.relation(it.rel).name == relation.name);
+    let rel = program.relation_named(&relation.name);
+    let is_action = program.actions.iter().any(|it| Some(it.rel) == rel);
     let mut kind = match &relation.role {
         Role::Input(input) => {
             let attribute = &attribute_name(program, *input);
@@ -48,6 +49,7 @@ pub fn kind(program: &Program, relation: &Relation) -> String {
     if relation.open && !is_action {
         kind.push_str(", *open*");
     }
+    // An attribute has one value: for an input that goes without saying.
     if relation.functional && !matches!(relation.role, Role::Input(_)) {
         kind.push_str(", *key*");
     }

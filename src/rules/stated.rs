@@ -3,7 +3,7 @@
 //! Deliberately absent: when that happens, which reactions of the core decide.
 
 use super::program::{Effect, Program, Type};
-use crate::facts::{AttrId, AttrType, DomainId, EntityId, Session};
+use crate::facts::{AttrId, DomainId, EntityId, Session};
 
 impl Program {
     /// The facts that a preset states, as owner (an entity, or the number of a member) and attribute. `of` restricts
@@ -30,7 +30,7 @@ impl Program {
     fn owns(&self, ty: Type, owners: Option<DomainId>) -> bool {
         match (ty, owners) {
             (Type::Domain(domain), Some(of)) => domain == of,
-            (Type::Domain(domain), None) => self.schema.is_entity(AttrType::Member(domain)),
+            (ty, None) => self.is_entity(ty),
             _ => false,
         }
     }

@@ -311,7 +311,8 @@ impl Web {
     pub(super) async fn mark_as_bot(&self, account: &Account) -> Result<(), Problem> {
         if account.device.is_none() {
             let (key, name) = (format!("bot-{}", account.id()), account.name.clone());
-            return Ok(self.host.reads().ask(move |store| store.put_text(&key, &name)).await?);
+            self.host.reads().ask(move |store| store.put_text(&key, &name)).await?;
+            return Ok(());
         }
         let mark = |record: &mut AccountRecord, _: &mut Vec<Change>, _: &str| {
             record.bot = true;

@@ -10,7 +10,7 @@ use super::webhooks::{Hooks, WebhookQueues};
 
 #[doc(hidden)]
 impl Host {
-    /// Notifies these addresses of games that begin and end from now on. A second call changes nothing, and is logged.
+    /// Notifies these addresses of games that begin and end from now on. Only the first call counts; others are logged.
     ///
     /// # Errors
     /// An address has `https`, and this machine has no root certificates.
@@ -25,6 +25,7 @@ impl Host {
     pub(super) fn announce(&self, id: &str, room: &Room<Board>, events: &[LogEntry]) {
         let has = |test: fn(&Event) -> bool| events.iter().any(|it| test(&it.event));
         let is_full = room.seats().iter().all(Option::is_some);
+        // A seat that is taken stays so: a game begins once.
         let begins = is_full && has(|it| matches!(it, Event::Seated { .. }));
         if begins {
             // There may be no stream that receives it.

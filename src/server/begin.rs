@@ -7,7 +7,7 @@ use super::board::Board;
 use super::core::{Event, LogEntry, Past, Refusal, Room, Setup};
 use super::options::{GameOptions, Import};
 use super::problem::Problem;
-use super::transcript::no_import;
+use super::transcript::needs_two_sides;
 use crate::presets::{Catalogue, Ruleset};
 
 /// A new game, with its first events.
@@ -15,13 +15,13 @@ pub(super) fn begin(
     now: u64,
     ruleset: &Ruleset,
     catalogue: Arc<Catalogue>,
-    rules: String,
+    rules_hash: String,
     options: GameOptions,
 ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
     // The stored name of a game stands for its usual start. Another start that was chosen with the name (such as
-    // `chess960:position=909`) is stored as a FEN.
-    let chosen = || ruleset.chosen_start().filter(|_| options.facts.is_none()).map(str::to_owned);
-    let fen = options.fen.clone().or_else(chosen);
+    // `chess960:position=909`) is stored as a FEN. Facts are a start of their own, in place of either.
+    let chosen = || ruleset.chosen_start().map(str::to_owned);
+    let fen = options.fen.or_else(chosen).filter(|_| options.facts.is_none());
     let board = start(ruleset, catalogue, fen.as_deref(), options.facts.as_deref())?;
     let setup = Setup {
         sides: board.game().sides(),
@@ -29,7 +29,7 @@ pub(super) fn begin(
         presets: options.presets,
         fen,
         facts: options.facts,
-        rules,
+        rules: rules_hash,
         clock: options.clock,
         open: options.open,
         chat: options.chat,
@@ -39,7 +39,7 @@ pub(super) fn begin(
     };
     let is_import = !options.import.past.is_empty() || options.import.ended.is_some();
     if is_import && setup.sides.len() != 2 {
-        return Err(no_import(&setup.game, &setup.sides));
+        return Err(needs_two_sides(&setup.game, &setup.sides));
     }
     let (mut room, mut entries) = Room::create(now, board, setup, &options.seats)?;
     if is_import {
@@ -55,10 +55,9 @@ fn lead_in(
 ) -> Result<Vec<LogEntry>, Problem> {
     let refused = |(at, why): (usize, Refusal)| {
         let turns = past[..at].iter().filter(|it| matches!(it, Past::Turn(_))).count();
-        let what = match past.get(at) {
-            Some(Past::Presets(presets)) => format!("presets {}", presets.join(" ")),
-            Some(Past::Turn(text)) => text.clone(),
-            None => String::new(),
+        let what = match &past[at] {
+            Past::Presets(presets) => format!("presets {}", presets.join(" ")),
+            Past::Turn(text) => text.clone(),
         };
         let message = format!("turn {} of the PGN, {what}: {why}", turns + 1);
         Problem::unprocessable("bad_import", message)
@@ -66,7 +65,7 @@ fn lead_in(
     room.lead_in(&past, ended).map_err(refused)
 }
 
-/// The game of a log as it was when a snapshot was taken; `None` if the snapshot is not of this log, or of other rules.
+/// The game of a log as it was when a snapshot was taken; `None` if the snapshot is of another log or of other rules.
 pub(super) fn restore_snapshot(
     snapshot: Option<(u64, String)>,
     ruleset: &Ruleset,
@@ -96,13 +95,9 @@ pub(super) fn start(
         Some(text) => ruleset.resume_text(text),
         None => ruleset.start(fen),
     };
-    let bad =
-        |it: crate::presets::StartError| Problem::unprocessable("bad_position", it.to_string());
-    let mut game = game.map_err(bad)?;
+    let mut game = game.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
     // Rules that exceed a budget do so when moves are first listed.
     game.legal_moves();
-    let spent =
-        |it: crate::game::Exhausted| Problem::unprocessable("rules_exhausted", it.to_string());
-    game.check().map_err(spent)?;
+    game.check().map_err(|it| Problem::unprocessable("rules_exhausted", it.to_string()))?;
     Ok(Board::new(game, catalogue, ruleset.clone()))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::core::{Effect, Outcome, Played, Refused, Rules, TIMEOUT};
 use crate::game::{EndError, Game, GameResult, GameSnapshot, PlayError, ReportEvent};
 use crate::moves::{BETWEEN, action_texts, parse_turn};
-use crate::presets::{Catalogue, Ruleset};
+use crate::presets::{Catalogue, Ruleset, preset_of};
 
 /// A game with its rules, and the catalogue that other presets come from. Its facts are those after the last action, as
 /// in a game that was just loaded: that players ended the game, by resigning for example, is in the log alone.
@@ -62,8 +62,7 @@ impl Board {
 
     /// The titles of the presets of activations, by preset.
     pub fn names_of(&self, activations: &[String]) -> BTreeMap<String, String> {
-        let is_active =
-            |preset: &str| activations.iter().any(|it| it.split(':').next() == Some(preset));
+        let is_active = |preset: &str| activations.iter().any(|it| preset_of(it) == preset);
         let active = self.catalogue.presets().iter().filter(|it| is_active(&it.preset));
         active.map(|it| (it.preset.clone(), it.name.clone())).collect()
     }

@@ -2,16 +2,20 @@
 //! `governor`'s; this file has the kinds of requests and their limits.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use super::library::lock;
 use super::net::Net;
 use super::places::Places;
 
 /// Maximum number of payers that are counted one by one, for each kind of request.
 const PAYERS: usize = 50_000;
+/// Time between two searches for payers that need no longer be counted.
+const SEARCH: Duration = Duration::from_secs(1);
 /// Maximum number of open sockets and streams per network.
 const OPEN: usize = 100;
 
@@ -30,7 +34,7 @@ pub enum Cost {
     Ordinary,
     /// It makes a game.
     Game,
-    /// It compiles rules.
+    /// It compiles rules, or does as much work.
     Compiling,
     /// It makes an account.
     Account,
@@ -93,16 +97,29 @@ struct Meter {
     counts: DefaultKeyedRateLimiter<Payer>,
     /// Networks beyond the first [`PAYERS`], counted by their wider networks, of which there are few.
     wide: DefaultKeyedRateLimiter<Payer>,
+    /// When payers that need no longer be counted may be searched for again: this walks both tables.
+    next_search: Mutex<Instant>,
 }
 
 impl Meter {
     fn new(rate: Rate) -> Self {
         let quota = quota(rate);
-        Self { counts: RateLimiter::keyed(quota), wide: RateLimiter::keyed(quota) }
+        let (counts, wide) = (RateLimiter::keyed(quota), RateLimiter::keyed(quota));
+        Self { counts, wide, next_search: Mutex::new(Instant::now()) }
+    }
+
+    /// Whether a search is due. If so, the caller is to make it.
+    fn is_search_due(&self) -> bool {
+        let (now, mut next) = (Instant::now(), lock(&self.next_search));
+        let is_due = now >= *next;
+        if is_due {
+            *next = now + SEARCH;
+        }
+        is_due
     }
 
     fn admit(&self, payer: &Payer) -> Result<(), Duration> {
-        if self.counts.len() >= PAYERS {
+        if self.counts.len() >= PAYERS && self.is_search_due() {
             // A client that was quiet for long has its full burst again, like a new one.
             self.counts.retain_recent();
             self.wide.retain_recent();
@@ -139,6 +156,12 @@ mod tests {
         Net::of(text.parse().unwrap())
     }
 
+    /// The network of a subscriber, by its number.
+    fn subscriber(at: usize) -> Payer {
+        let bits = ((0x2001_0db8_u128 << 32) + at as u128) << 64;
+        Payer::Net(Net::of(Ipv6Addr::from_bits(bits).into()))
+    }
+
     #[test]
     fn a_subscriber_is_one_network() {
         assert_eq!(net("2001:db8:1:2::1"), net("2001:db8:1:2:ffff::9"));
@@ -152,14 +175,27 @@ mod tests {
     #[test]
     fn a_crowd_of_networks_takes_no_more_memory_and_is_still_counted() {
         let meter = Meter::new(Rate { per_second: 1e-6, burst: 2.0 });
-        let from = |at: u128| Payer::Net(Net::of(Ipv6Addr::from_bits(at << 64).into()));
-        let first = 0x2001_0db8_u128 << 32;
-        for at in 0..PAYERS as u128 {
-            assert_eq!(meter.admit(&from(first + at)), Ok(()));
+        for at in 0..PAYERS {
+            assert_eq!(meter.admit(&subscriber(at)), Ok(()));
         }
-        let more = (0..1_000).filter(|at| meter.admit(&from(first + PAYERS as u128 + at)).is_ok());
+        let more = (0..1_000).filter(|at| meter.admit(&subscriber(PAYERS + at)).is_ok());
         assert_eq!(more.count(), 2, "the others are counted as one");
         assert_eq!((meter.counts.len(), meter.wide.len()), (PAYERS, 1));
+    }
+
+    /// A crowd would make each request walk both tables.
+    #[test]
+    fn networks_that_need_no_longer_be_counted_are_searched_for_now_and_then() {
+        let meter = Meter::new(Rate { per_second: 1e9, burst: 1.0 });
+        let set = |next: Instant| *lock(&meter.next_search) = next;
+        set(Instant::now() + Duration::from_secs(3600));
+        for at in 0..=PAYERS {
+            assert_eq!(meter.admit(&subscriber(at)), Ok(()));
+        }
+        assert_eq!((meter.counts.len(), meter.wide.len()), (PAYERS, 1), "no search yet");
+        set(Instant::now());
+        assert_eq!(meter.admit(&subscriber(PAYERS + 1)), Ok(()));
+        assert_eq!((meter.counts.len(), meter.wide.len()), (1, 0));
     }
 
     #[test]

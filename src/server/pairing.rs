@@ -20,7 +20,7 @@ use super::rating;
 use super::store::{Change, GameState, Store, StoreError};
 use super::web::{Web, to_the_end};
 
-/// Time for which a request is valid, in milliseconds: a client that still waits asks again.
+/// Time for which a request is valid, in milliseconds: a client that still waits asks again, and keeps its game.
 const PATIENCE: u64 = 10 * 60 * 1000;
 /// Waiting time after which the difference of ratings no longer matters, in milliseconds.
 const EAGER: u64 = 60 * 1000;
@@ -112,18 +112,24 @@ impl Asking {
         format!("{}{}", self.prefix, self.id)
     }
 
-    /// The record of the account's own waiting game, if it has one. The record is removed if there is an opponent, or
-    /// the request or the game is over.
+    /// The record of the account's own waiting game, if it has one. A request that is over begins anew, with the same
+    /// game. The record is removed if there is an opponent, or the game is over.
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
         let Some(text) = store.record(&self.key())? else { return Ok(None) };
-        let own: Option<Waiting> = serde_json::from_str(&text).ok();
-        let own = match own.filter(|it| !it.is_over(self.now)) {
-            Some(it) => it.checked(store)?,
-            None => None,
+        let own = serde_json::from_str::<Waiting>(&text).ok();
+        let own = own.map(|it| it.checked(store)).transpose()?.flatten();
+        let (own, to) = match own {
+            Some(it) if it.is_met => (Some(it).filter(|it| !it.is_over(self.now)), None),
+            Some(it) if it.is_over(self.now) => {
+                let anew = Waiting { at: self.now, ..it };
+                let to = serde_json::to_string(&anew).ok();
+                (Some(anew), to)
+            }
+            Some(it) => return Ok(Some(it)),
+            None => (None, None),
         };
-        if own.as_ref().is_none_or(|it| it.is_met) {
-            store.change(&[Change { key: self.key(), from: Some(text), to: None }])?;
-        }
+        // If another request was faster, its change stands.
+        store.change(&[Change { key: self.key(), from: Some(text), to }])?;
         Ok(own)
     }
 
@@ -131,19 +137,23 @@ impl Asking {
     fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
         let rating = rating::current(store, &self.id, &self.rules)?;
         let mut candidates = Vec::new();
-        for (key, text) in store.records(&self.prefix, "", EXAMINED)? {
+        let records = store.records(&self.prefix, "", EXAMINED)?;
+        // The accounts of requests that are over find their games by them, unless they leave no room for others.
+        let is_full = records.len() == EXAMINED;
+        for (key, text) in records {
             let Ok(waiting) = serde_json::from_str::<Waiting>(&text) else { continue };
             let is_over = waiting.is_over(self.now);
             if waiting.is_met && !is_over {
                 continue;
             }
-            let current = if is_over { None } else { waiting.checked(store)? };
-            let Some(waiting) = current else {
+            let current = waiting.checked(store)?;
+            let Some(waiting) = current.filter(|it| !is_over || !(it.is_met || is_full)) else {
                 store.change(&[Change { key, from: Some(text), to: None }])?;
                 continue;
             };
             let id = &key[self.prefix.len()..];
-            if waiting.is_met || id == self.id || is_blocked(store, &self.id, id)? {
+            let is_apart = is_over || waiting.is_met || id == self.id;
+            if is_apart || is_blocked(store, &self.id, id)? {
                 continue;
             }
             let distance = (waiting.rating - rating).abs();

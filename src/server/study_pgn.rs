@@ -9,7 +9,7 @@ use super::core::Rules;
 use super::problem::Problem;
 use super::study_tree::{NODES, Study, full};
 use super::transcript::{
-    Origin, first_game, no_import, no_pgn, origin_of, player_tag, tags_of_rules,
+    Origin, first_game, needs_two_sides, no_pgn, origin_of, player_tag, tags_of_rules,
 };
 use crate::moves::notation::{PgnGame, PgnMove};
 
@@ -127,7 +127,7 @@ impl Outline {
     /// A turn is not legal, or the study is full; the message says on which line.
     pub(super) fn add_to(&self, study: &mut Study, board: &mut Board) -> Result<(), Problem> {
         if !self.moves.is_empty() && study.sides.len() != 2 {
-            return Err(no_import(&study.game, &study.sides));
+            return Err(needs_two_sides(&study.game, &study.sides));
         }
         study.set_comment(0, &self.comment)?;
         add_line(study, board, &self.moves, 0, 0)

@@ -45,7 +45,7 @@ pub(super) fn no_pgn(game: &str, sides: &[String]) -> Problem {
 }
 
 /// The refusal to read a game of more than two sides from PGN.
-pub(super) fn no_import(game: &str, sides: &[String]) -> Problem {
+pub(super) fn needs_two_sides(game: &str, sides: &[String]) -> Problem {
     Problem::unprocessable("bad_import", two_sides_only(game, sides))
 }
 

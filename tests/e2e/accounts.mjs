@@ -251,12 +251,31 @@ async function byPost(ann, ben) {
   check("a game that was called off says no more", /aborted/.test(called) && !/none by/.test(called));
 }
 
+/** A link may ask for a colour, and rules that are written on the page are kept for the account. */
+async function coloured(ann) {
+  const made = await (await fetch(`${address}/api/challenge/open`, { method: "POST" })).json();
+  const offered = ann.getByRole("button", { name: /^Play (white|black)/ });
+  for (const [url, names] of [[`/game/${made.id}`, ["Play white", "Play black"]], [made.urlBlack, ["Play black"]], [made.urlWhite, ["Play white"]]]) {
+    await ann.goto(address + url);
+    await drawn(ann);
+    await waitFor(`${names.join(" and ")} is offered`, async () => (await offered.allInnerTexts()).join() === names.join());
+  }
+  await ann.goto(`${address}/rules`);
+  await waitFor("the example compiles", async () => (await ann.locator("#found .yes").count()) === 1);
+  await ann.getByRole("button", { name: "Set up a game with it" }).click();
+  await ann.waitForURL(/rules=/);
+  const kept = await ann.evaluate(async () => (await fetch("/api/v1/rules", { headers: { authorization: `Bearer ${JSON.parse(localStorage.getItem("account")).token}` } })).json());
+  check("rules are the account's", kept.length === 1 && kept[0].name === "archbishops");
+  await ann.goto(`${address}/`);
+}
+
 run("accounts", async () => {
   const [ann, desk, ben, guest] = [await person("ann"), await person("ann at her desk"), await person("ben"), await person("guest", { width: 390, height: 664 })];
   const codes = await join(ann, "Ann");
   check("an account has eight codes", codes.length === 8 && codes.every((it) => /^\w{5}-\w{5}-\w{5}$/.test(it)));
   await waitFor("the head of the page says who is logged in", async () => (await ann.locator("#me").innerText()) === "Ann");
   await join(ben, "Ben");
+  await coloured(ann);
 
   // A rated game, by a link.
   await ann.getByRole("button", { name: "Play a friend" }).click();

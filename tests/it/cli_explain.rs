@@ -313,6 +313,15 @@ fn activations_that_are_refused() {
     let told: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(told["holds"], false);
     assert_eq!(told["against"][0]["place"], "rules/presets/berserker.dl:6", "{told}");
+    // Lines of a game, and of a module that it includes.
+    for (game, preset, place) in [
+        ("spartan", "capture-all", "rules/games/spartan.dl:9"),
+        ("shinobimirror", "suicide-chess", "rules/modules/shinobi-pieces.dl:7"),
+    ] {
+        let ran = explain(&["--game", game], &["--activate", preset, "--json"]);
+        let told: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(told["against"][0]["place"], place, "{told}");
+    }
 }
 
 /// What is decided by playing it out is shown, drawn and checked like everything else.

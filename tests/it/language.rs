@@ -8,7 +8,7 @@ use rulemate::internals::derive::{Backend, Query, World};
 use rulemate::internals::facts::{EntityId, GAME};
 use rulemate::internals::game::{Game, PlayError};
 use rulemate::internals::moves::notation::listing;
-use rulemate::internals::moves::{Decision, perft, perft_in_turns, turns};
+use rulemate::internals::moves::{Decision, perft, perft_within_turn, turns};
 use rulemate::internals::presets::save::{Content, Doubt, Form, RulesFrom, Save};
 use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::internals::proof::Checker;
@@ -403,7 +403,7 @@ fn in_turns(game: &mut Game, depth: u32) -> u64 {
     for (_, mv) in listing(world, &contract) {
         let mark = world.mark();
         world.fire(mv.action, &mv.args).expect("nothing refuses it");
-        nodes += perft_in_turns(world, &contract, mover, depth).expect("turns end");
+        nodes += perft_within_turn(world, &contract, mover, depth).expect("turns end");
         world.rollback(mark);
     }
     nodes

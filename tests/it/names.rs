@@ -565,6 +565,11 @@ fn mistakes_about_earlier_names_tell_those_of_today() {
     let rules =
         loaded(&with(&[("before.dl", &own.replace("peril", "attacked"))]), "chess", &["before"]);
     assert!(rules.program().relation_named("before::danger").is_some());
+    for export in ["", ".export danger\n"] {
+        let wrong = format!("{}{export}", own.replace("peril(t)", "danger(t, t)"));
+        let why = refused(&[("before.dl", &wrong)], &["before"]);
+        assert!(why.contains("danger") && !why.contains("is called"), "{why}");
+    }
 }
 
 #[test]

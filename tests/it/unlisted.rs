@@ -280,3 +280,37 @@ fn saves_prove_what_was_given() {
         assert!(why.contains("it has 1 part, not 2") || why.contains("not crownable"), "{why}");
     }
 }
+
+/// A runner's gait, and its sign, which is looked up by two columns.
+const GAITS: &str = r#"
+.meta game "gaits"
+.meta title "Gaits"
+.meta board "2x1"
+.meta start "R1 w 1"
+.domain Kind += { runner }
+.domain Gait { walk, run }
+.domain Sign { w, r }
+.domain Reason += { held }
+letter('runner, "r").
+.decl sign(piece: Entity, how: Gait, shown: Sign) key "{piece} has the sign {shown} for {how}"
+sign(p, 'walk, 'w) :- own(p).
+sign(p, 'run, 'r) :- own(p).
+.action go(piece: Entity, to: Square) given how: Gait = 'walk legality rules
+    uci "{at(piece)}{to}{sign(piece, how)}{how}" "{piece} goes to {to}"
+go(p, t) :- own(p), at(p, s), step('e, s, t).
+on go(p, t) do set at(p, t).
+no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+"#;
+
+#[test]
+fn what_is_looked_up_with_a_default_is_left_out() {
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    let source = Source { path: "mine/gaits.dl".into(), text: GAITS.into() };
+    catalogue.add(source).expect("metadata that makes sense");
+    let rules = catalogue.load::<&str>("gaits", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    for text in ["a1b1", "a1b1rrun"] {
+        let mv = game.find_move(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+        assert_eq!(to_uci(game.world_mut(), &mv), text);
+    }
+}

@@ -180,3 +180,17 @@ fn a_watch_outlasts_presets_that_come_and_go() {
     with_hp.unwatch(hits);
     assert_eq!(with_hp.changes(), []);
 }
+
+/// Also of what a change of presets added and removed, while other watches go on.
+#[test]
+fn a_watch_that_has_ended_tells_nothing() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load("chess", &["piece-hp"]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let hits = game.watch("hp").unwrap_or_else(|it| panic!("{it}"));
+    catalogue.set_active(&rules, &mut game, &[""; 0]).unwrap_or_else(|it| panic!("{it}"));
+    assert!(!game.changes().is_empty());
+    game.watch("color").unwrap_or_else(|it| panic!("{it}"));
+    game.unwatch(hits);
+    assert_eq!(game.changes(), []);
+}

@@ -28,7 +28,7 @@ impl Reading<'_> {
     /// The name of the game whose rules answer a suite. That of `--game` replaces the file's only if the suite is
     /// `of_any_game`.
     pub(super) fn game_of(&self, suite: &Suite) -> Option<String> {
-        // A game may imitate the program that made the file where this deviates from the usual rules.
+        // Some games imitate the program that made the file, where it deviates from the usual rules.
         let imitation = suite.oracle.as_ref().and_then(|oracle| {
             let found = self.catalogue.games().iter().find(|it| it.oracles.contains(oracle));
             found.map(|it| it.name.as_str())
@@ -51,8 +51,9 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
     };
     match path.extension().and_then(|it| it.to_str()) {
         Some("json") => {
-            let suite = parse_json(&text, reading.trust).map_err(malformed)?;
-            corrected(path, &text, suite, reading)
+            let kind = kind_of(&text).map_err(malformed)?;
+            let suite = parse_json(&kind, &text, reading.trust).map_err(malformed)?;
+            corrected(path, (&kind, &text), suite, reading)
         }
         Some("perft") => parse_perft(&text).map_err(malformed),
         _ => Err(trouble_with(path, "not a vector file", "name a .json or a .perft file")),
@@ -60,18 +61,22 @@ pub(super) fn read(path: &Path, reading: Reading<'_>) -> anyhow::Result<Suite> {
 }
 
 /// The suite of a file after corrections, with the rows that they have changed and their conflicts.
-fn corrected(path: &Path, text: &str, suite: Suite, reading: Reading<'_>) -> anyhow::Result<Suite> {
+fn corrected(
+    path: &Path,
+    (kind, text): (&str, &str),
+    suite: Suite,
+    reading: Reading<'_>,
+) -> anyhow::Result<Suite> {
     let Reading { trust, catalogue, corrections, .. } = reading;
-    let Ok(Kind { kind }) = serde_json::from_str(text) else { return Ok(suite) };
     let game = reading.game_of(&suite).and_then(|it| catalogue.find_game(&it).ok());
     let Some(game) = game else { return Ok(suite) };
-    let all = corrections.conflicts(&kind, game);
+    let all = corrections.conflicts(kind, game);
     if all.is_empty() {
         return Ok(suite);
     }
     let read = |except: Option<&str>| -> anyhow::Result<Suite> {
-        let text = corrections.applied(path, text, (&kind, game), except)?;
-        parse_json(&text, trust).map_err(|why| {
+        let text = corrections.applied(path, text, (kind, game), except)?;
+        parse_json(kind, &text, trust).map_err(|why| {
             // Leaves out the place, which is one in the corrected text, not in the file.
             let reason = why.reason.rsplit_once(" at line ").map_or(&*why.reason, |it| it.0);
             let fix = "give `expected` a value that this field can have in such a file";
@@ -133,12 +138,16 @@ struct EndRow {
     result: String,
 }
 
-fn parse_json(text: &str, trust: Trust) -> Result<Suite, Malformed> {
+fn kind_of(text: &str) -> Result<String, Malformed> {
     let Kind { kind } = serde_json::from_str(text)?;
-    if let Some(suite) = requests::parse(&kind, text) {
+    Ok(kind)
+}
+
+fn parse_json(kind: &str, text: &str, trust: Trust) -> Result<Suite, Malformed> {
+    if let Some(suite) = requests::parse(kind, text) {
         return suite;
     }
-    if let Some(suite) = game::parse(&kind, text, trust) {
+    if let Some(suite) = game::parse(kind, text, trust) {
         return suite;
     }
     if kind != "preset-vectors" {
@@ -184,8 +193,7 @@ fn parse_perft(text: &str) -> Result<Suite, Malformed> {
     let row =
         |fen: &str, (depth, nodes)| Row { fen: fen.to_owned(), ask: Ask::Perft { depth, nodes } };
     let rows = records.iter().flat_map(|it| it.counts.iter().map(|count| row(&it.epd, *count)));
-    let rows = rows.collect();
-    Ok(Suite { of_any_game: true, rows, ..Suite::default() })
+    Ok(Suite { of_any_game: true, rows: rows.collect(), ..Suite::default() })
 }
 
 #[cfg(test)]
@@ -193,12 +201,12 @@ mod tests {
     use super::*;
 
     fn of_json(text: &str) -> Result<Suite, Malformed> {
-        parse_json(text, Trust::Corrected)
+        parse_json(&kind_of(text)?, text, Trust::Corrected)
     }
 
     #[test]
     fn perft_lines_are_read() {
-        let suite = parse_perft("# x\nid a\nepd 8/8 w - -\nperft 1 20\nperft 2 400\n").unwrap();
+        let suite = parse_perft(PERFT).unwrap();
         let asks: Vec<_> = suite.rows.iter().map(|it| it.ask.clone()).collect();
         assert_eq!(asks, [Ask::Perft { depth: 1, nodes: 20 }, Ask::Perft { depth: 2, nodes: 400 }]);
         assert_eq!(suite.rows[1].fen, "8/8 w - -");

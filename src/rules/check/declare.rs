@@ -18,7 +18,7 @@ use super::super::program::{
 use super::effect::placeholders;
 use super::names::Found;
 use super::rule::Subject;
-use super::template::{For, mentions};
+use super::template::For;
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
 
@@ -305,7 +305,7 @@ impl<'t> Checker<'t> {
         match (input.until, default) {
             (Some(until), _) => self.expires(decl, input, attr, until),
             (None, Some((_, span))) if self.expiry.takes_back(attr) => {
-                self.report(mistake::expiring_and_more(decl.name, span, false));
+                self.report(mistake::expiry_clash(decl.name, span, false));
             }
             (None, _) => {}
         }
@@ -353,7 +353,7 @@ impl<'t> Checker<'t> {
         (until, span): (Until, Span),
     ) {
         if input.lasting || self.domains.has_default(attr) {
-            self.report(mistake::expiring_and_more(decl.name, span, input.lasting));
+            self.report(mistake::expiry_clash(decl.name, span, input.lasting));
         }
         let expiry = &mut self.expiry;
         let (all, other) = match until {
@@ -410,7 +410,7 @@ impl<'t> Checker<'t> {
         let id = match ty {
             Type::Domain(id) if id != BOOL && !self.domains.is_entities(ty) => id,
             _ => {
-                self.report(mistake::no_owners(of));
+                self.report(mistake::cannot_own_facts(of));
                 return None;
             }
         };
@@ -512,7 +512,7 @@ impl<'t> Checker<'t> {
             // Arguments with a mistake are left out.
             let own = |column: &Unlisted| column.column.name == it.name.text;
             let Some(at) = unlisted.iter().position(own) else { continue };
-            if !uci.0.iter().any(|part| mentions(part, listed + at)) {
+            if !uci.0.iter().any(|part| part.tells(listed + at)) {
                 self.report(mistake::given_untold(it.name, decl.uci.map(|it| it.span)));
             }
         }
@@ -632,13 +632,13 @@ impl<'t> Checker<'t> {
         let report = report(&mistake::ColumnMismatch {
             name,
             found: &self.signature(named),
+            declared: self.relation(named).span,
             wanted: &self.signature(rel),
-            by: match self.relation(rel).role {
+            namer: match self.relation(rel).role {
                 Role::Given(_) => "trial",
                 _ => "action",
             },
-            by_span: self.relation(rel).span,
-            old: self.relation(named).span,
+            namer_span: self.relation(rel).span,
         });
         self.report(report);
     }

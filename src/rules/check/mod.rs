@@ -86,7 +86,7 @@ fn check(sources: &[Source], reader: &Reader, found: &mut Vec<Diagnostic>) -> Op
     checker.declare(&files);
     checker.conclude(&files);
     let program = checker.finish(found);
-    renamed::explain(found, sources, &program.renames);
+    renamed::note_renames(found, sources, &program);
     Some(program)
 }
 

@@ -13,8 +13,8 @@ use super::rule::Subject;
 /// Maximum number of optional parts of a template: texts are read with and without each.
 const OPTIONAL: usize = 6;
 
-/// In a template of SAN, the word between a square and the values that actions must share for the square to tell
-/// them apart.
+/// In a template of SAN, the word between a square and its keys: the square tells an action from those with the same
+/// values of the keys.
 const AMONG: &str = " among ";
 
 /// The purpose of a template, which decides whether it may have [`AMONG`].
@@ -53,7 +53,7 @@ impl<'t> Checker<'t> {
         Template(parts)
     }
 
-    /// Reports a text of actions that lists of actions could not be split at: an empty one, or one with blanks.
+    /// Reports a text of actions that is empty or has blanks: lists of actions are split at blanks.
     pub(super) fn check_is_word(&mut self, text: Name<'t>) {
         let mut is_inside = false;
         let blank = text.text.char_indices().find(|&(_, letter)| {
@@ -63,9 +63,9 @@ impl<'t> Checker<'t> {
         match blank {
             Some((at, letter)) => {
                 let place = text.part(at, at + letter.len_utf8()).span;
-                self.report(mistake::no_word(place, "a blank"));
+                self.report(mistake::not_one_word(place, "a blank"));
             }
-            None if text.text.is_empty() => self.report(mistake::no_word(text.span, "empty")),
+            None if text.text.is_empty() => self.report(mistake::not_one_word(text.span, "empty")),
             None => {}
         }
     }
@@ -74,7 +74,7 @@ impl<'t> Checker<'t> {
     fn optional_if_unlisted(&self, rel: RelId, part: TemplatePart) -> TemplatePart {
         let listed = self.relation(rel).columns.len();
         let whole = self.subject(Subject::Whole(rel)).relation.columns.len();
-        match (listed..whole).any(|it| mentions(&part, it)) {
+        match (listed..whole).any(|it| part.mentions(it)) {
             true => TemplatePart::Optional(vec![part]),
             false => part,
         }
@@ -107,8 +107,7 @@ impl<'t> Checker<'t> {
         parts
     }
 
-    /// Parses the content of braces: a part, or a square, `among`, and the parts whose values actions must share for
-    /// the square to tell them apart.
+    /// Parses the content of braces: a part, or a square, [`AMONG`], and its keys.
     fn braced(&mut self, rel: RelId, text: Name<'t>, purpose: For) -> Option<TemplatePart> {
         let Some(at) = text.text.find(AMONG) else {
             return self.part(rel, text, 0).map(|it| it.0);
@@ -118,13 +117,9 @@ impl<'t> Checker<'t> {
             return None;
         }
         let square = self.part(rel, text.part(0, at), 0)?.0;
-        let mut from = at + AMONG.len();
         let mut keys = Vec::new();
-        for word in text.text[from..].split(',') {
-            let start = from + word.len() - word.trim_start().len();
-            let key = Name { text: word.trim(), ..text.part(start, from + word.len()) };
+        for key in split(text.part(at + AMONG.len(), text.text.len())) {
             keys.push(self.part(rel, key, 0)?.0);
-            from += word.len() + 1;
         }
         Some(TemplatePart::Among(Box::new(square), keys))
     }
@@ -153,8 +148,8 @@ impl<'t> Checker<'t> {
         let lookup = name.part(0, open);
         let inner = name.part(open + 1, name.text.len() - 1);
         let table = self.find(lookup);
-        if has_outer_comma(inner.text) {
-            return self.row(rel, lookup, table?, inner);
+        if split(inner).len() > 1 {
+            return self.lookup_by_columns(rel, lookup, table?, inner);
         }
         let (part, ty) = self.part(rel, inner, depth + 1)?;
         let table = table?;
@@ -174,7 +169,7 @@ impl<'t> Checker<'t> {
     }
 
     /// Parses the columns that a relation is looked up with: columns only, no look-ups.
-    fn row(
+    fn lookup_by_columns(
         &mut self,
         rel: RelId,
         lookup: Name<'t>,
@@ -182,11 +177,8 @@ impl<'t> Checker<'t> {
         inner: Name<'t>,
     ) -> Option<(TemplatePart, Option<Type>)> {
         let (types, place) = (self.info(table).types.clone(), self.relation(table).span);
-        let mut from = 0;
         let mut columns = Vec::new();
-        for word in inner.text.split(',') {
-            let start = from + word.len() - word.trim_start().len();
-            let name = Name { text: word.trim(), ..inner.part(start, from + word.len()) };
+        for name in split(inner) {
             if name.text.contains(['(', ')']) {
                 self.report(mistake::nested_key(inner.span));
                 return None;
@@ -200,7 +192,6 @@ impl<'t> Checker<'t> {
                 self.report(mistake::template_type(name.span, wanted, found, lookup, place));
             }
             columns.push(column);
-            from += word.len() + 1;
         }
         if types.len() != columns.len() + 1 {
             self.report(mistake::template_arity(lookup, types.len(), columns.len(), place));
@@ -210,23 +201,17 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// Whether a text has a comma outside of parentheses.
-fn has_outer_comma(text: &str) -> bool {
-    let mut depth = 0;
-    text.chars().any(|it| {
-        depth += i32::from(it == '(') - i32::from(it == ')');
-        it == ',' && depth == 0
-    })
-}
-
-/// Whether a part writes the value of a column, or a value that is looked up with it. Parts behind `among` are not
-/// written.
-pub(super) fn mentions(part: &TemplatePart, column: usize) -> bool {
-    match part {
-        TemplatePart::Text(_) => false,
-        TemplatePart::Column(at) => *at == column,
-        TemplatePart::Row(_, columns) => columns.contains(&column),
-        TemplatePart::Lookup(_, inner) | TemplatePart::Among(inner, _) => mentions(inner, column),
-        TemplatePart::Optional(all) => all.iter().any(|it| mentions(it, column)),
-    }
+/// The parts of a text between its commas outside of parentheses, without the blanks around them.
+fn split(text: Name<'_>) -> Vec<Name<'_>> {
+    let (mut depth, mut start) = (0, 0);
+    let is_outer_comma = |letter: char| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    };
+    let trimmed = |piece: &str| {
+        let from = start + piece.len() - piece.trim_start().len();
+        start += piece.len() + 1;
+        text.part(from, from + piece.trim().len())
+    };
+    text.text.split(is_outer_comma).map(trimmed).collect()
 }

@@ -110,13 +110,13 @@ pub(crate) fn input_of_other(name: Name<'_>, of: Name<'_>, found: &str, span: Sp
         .help(format!("start the columns with one of type {}", of.text))
 }
 
-pub(crate) fn no_owners(of: Name<'_>) -> Diagnostic {
+pub(crate) fn cannot_own_facts(of: Name<'_>) -> Diagnostic {
     let message = format!("no input can be `of {}`", of.text);
     Diagnostic::new("E127", message, of.span, "not a domain of sides, squares or the like")
         .help("facts of entities are `key` or `flag`; those of the game are `game`")
 }
 
-pub(crate) fn expiring_and_more(name: Name<'_>, span: Span, lasting: bool) -> Diagnostic {
+pub(crate) fn expiry_clash(name: Name<'_>, span: Span, lasting: bool) -> Diagnostic {
     let what = if lasting { "last through a rewind" } else { "have a default" };
     let message = format!("`{}` goes by itself, so it cannot {what}", name.text);
     Diagnostic::new("E129", message, span, "goes by itself").help(match lasting {
@@ -222,24 +222,25 @@ pub(crate) fn unknown_column(name: &str, span: Span, columns: &[&str]) -> Diagno
     it.help(did_you_mean(near).unwrap_or(known))
 }
 
-/// A relation that an action or a trial names, with the columns of both, and where both are declared.
+/// A relation with other columns than the action or trial that names it.
 pub(crate) struct ColumnMismatch<'m> {
     pub(crate) name: Name<'m>,
     pub(crate) found: &'m str,
+    /// Where the relation is declared.
+    pub(crate) declared: Span,
     pub(crate) wanted: &'m str,
-    /// `action` or `trial`.
-    pub(crate) by: &'static str,
-    pub(crate) by_span: Span,
-    pub(crate) old: Span,
+    /// What names it: `action` or `trial`.
+    pub(crate) namer: &'static str,
+    pub(crate) namer_span: Span,
 }
 
 impl ColumnMismatch<'_> {
     fn report(&self, code: &'static str, label: &str) -> Diagnostic {
-        let Self { name, found, wanted, by, .. } = self;
-        let message = format!("`{}` has the columns {found}, its {by} has {wanted}", name.text);
+        let Self { name, found, wanted, namer, .. } = self;
+        let message = format!("`{}` has the columns {found}, its {namer} has {wanted}", name.text);
         Diagnostic::new(code, message, name.span, label)
-            .and(self.old, "declared here")
-            .and(self.by_span, format!("the {by}"))
+            .and(self.declared, "declared here")
+            .and(self.namer_span, format!("the {namer}"))
     }
 }
 
@@ -458,7 +459,7 @@ pub(crate) fn many_optional_parts(span: Span, most: usize) -> Diagnostic {
     Diagnostic::new("E136", message, span, "has more")
 }
 
-pub(crate) fn no_word(span: Span, label: &str) -> Diagnostic {
+pub(crate) fn not_one_word(span: Span, label: &str) -> Diagnostic {
     let message = "the text of an action is one word: lists of actions are split at blanks";
     Diagnostic::new("E150", message, span, label).help(
         "write the names of actions and columns together, or with `-`, `+` or the like between",

@@ -10,7 +10,7 @@ use super::extract::{Body, Query};
 use super::guard::Caller;
 use super::requests::{CatalogueQuery, Combination, Upload};
 use super::uploads::{Owner, RULE_SETS, too_many};
-use crate::presets::{Activation, Catalogue};
+use crate::presets::{Activation, Catalogue, preset_of};
 use crate::server::ProblemBody;
 use crate::server::compiler::load_problem;
 use crate::server::library::Texts;
@@ -36,10 +36,7 @@ pub(super) async fn catalogue(
 
 fn games(catalogue: &Catalogue) -> Vec<Value> {
     let presets = catalogue.presets();
-    let named = |activation: &str| {
-        let name = activation.split(':').next().unwrap_or_default();
-        presets.iter().find(|it| it.preset == name)
-    };
+    let named = |activation: &str| presets.iter().find(|it| it.preset == preset_of(activation));
     let entry = |game: &crate::presets::GameEntry| {
         let about: Vec<&str> =
             game.uses.iter().filter_map(|it| named(it)).map(|it| it.description.as_str()).collect();

@@ -7,12 +7,13 @@ use super::room::{NAME, Room, check_text};
 use super::rules::Rules;
 
 impl<R: Rules> Room<R> {
+    /// Takes this seat, or the first free one. `agrees_to_rating`: the player knows that the game is rated.
     pub(super) fn join(
         &mut self,
         side: Option<usize>,
         name: String,
         token: TokenHash,
-        rated: bool,
+        agrees_to_rating: bool,
     ) -> Result<Answer, Refusal> {
         // A player that asks again, because the first answer was lost, has the seat already.
         let own = self.sides_of(&token);
@@ -27,11 +28,14 @@ impl<R: Rules> Room<R> {
         let side = side.or(free).ok_or(Refusal::AllTaken)?;
         self.check_seat_is_free(side)?;
         if self.setup.rated {
-            match () {
-                () if token.account().is_none() => return Err(Refusal::AccountNeeded),
-                () if !own.is_empty() => return Err(Refusal::RatedAlone),
-                () if !rated => return Err(Refusal::RatedUnasked),
-                () => {}
+            if token.account().is_none() {
+                return Err(Refusal::AccountNeeded);
+            }
+            if !own.is_empty() {
+                return Err(Refusal::RatedAlone);
+            }
+            if !agrees_to_rating {
+                return Err(Refusal::RatedUnasked);
             }
         }
         self.push(Event::Seated { side, seat: Seat { name, token, computer: None } });

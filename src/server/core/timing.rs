@@ -1,6 +1,7 @@
 //! The clocks of a room: when they run, and what they show.
 //!
-//! A clock runs only while all seats are taken, so that no game is lost on time before all players have come.
+//! A clock runs only after the first turn, which is free, and while all seats are taken, so that no game is lost on time
+//! before all players have come.
 //! Deliberately absent: what a turn costs (`clock`).
 
 use super::clock::{Clocks, difference};
@@ -12,7 +13,9 @@ use super::rules::Rules;
 #[derive(Debug, Clone)]
 pub struct Timing {
     pub(in crate::server) clocks: Clocks,
+    /// As in [`Room`].
     pub(in crate::server) now: u64,
+    /// As in [`Room`].
     pub(in crate::server) ahead: i64,
 }
 
@@ -60,26 +63,26 @@ impl<R: Rules> Room<R> {
         Some(at.saturating_sub_signed(self.ahead))
     }
 
-    /// Sets the times that an event recorded. The clock of the side to move runs from there on, if all seats are taken.
+    /// Sets the times that an event recorded. The clock of the side to move runs from there on, if one may run.
     pub(super) fn set_clocks(&mut self, left: Option<&[u64]>, at: u64) {
-        let side = Some(self.rules.side()).filter(|_| self.is_full());
+        let side = Some(self.rules.side()).filter(|_| self.may_clock_run());
         if let (Some(own), Some(left)) = (&mut self.clocks, left) {
             own.restore(left, side, at);
         }
     }
 
-    /// Starts the clock of the side to move when the last seat is taken, if a turn was played before.
+    /// Starts the clock of the side to move when a seat is taken, if one may run from then on.
     pub(super) fn start_clock(&mut self, at: u64) {
-        let is_due = self.outcome.is_none() && self.is_full();
-        let is_timed_turn = |it: &Line| !it.turn_goes_on && it.clocks.is_some();
-        if is_due && self.lines.iter().any(is_timed_turn) {
+        if self.outcome.is_none() && self.may_clock_run() {
             let side = self.rules.side();
             self.clocks.iter_mut().for_each(|it| it.start(side, at));
         }
     }
 
-    /// Whether all seats are taken, or the game is played without seats.
-    fn is_full(&self) -> bool {
-        self.setup.open || self.seats.iter().all(Option::is_some)
+    /// Whether all seats are taken, or there are none, and a turn was played here: imported turns have no clocks.
+    fn may_clock_run(&self) -> bool {
+        let is_timed_turn = |it: &Line| !it.turn_goes_on && it.clocks.is_some();
+        let is_full = self.setup.open || self.seats.iter().all(Option::is_some);
+        is_full && self.lines.iter().any(is_timed_turn)
     }
 }

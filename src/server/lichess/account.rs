@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::{LichessProblem, ok};
 use crate::server::accounts::{self, by_name, by_token, is_bot, is_closed};
 use crate::server::api::accounts::no_user;
+use crate::server::api::guard::Caller;
 use crate::server::core::TokenHash;
+use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::store::Store;
 use crate::server::web::Web;
@@ -76,10 +78,13 @@ const TOKENS: usize = 1000;
 pub(super) const TOKENS_BODY: usize = 80 * TOKENS;
 
 /// The accounts of comma-separated tokens.
-pub(super) async fn test(
+pub(super) async fn test_tokens(
     State(web): State<Web>,
+    caller: Caller,
     body: String,
 ) -> Result<Json<Value>, LichessProblem> {
+    // Each token is looked up, so a request is as dear as one that compiles rules.
+    web.admit(&caller, Cost::Compiling)?;
     let tokens: Vec<&str> = body.split(',').map(str::trim).collect();
     if tokens.len() > TOKENS {
         let message = format!("{} tokens; {TOKENS} at a time at most", tokens.len());
@@ -87,12 +92,12 @@ pub(super) async fn test(
     }
     let hashes: Vec<TokenHash> = tokens.iter().map(|it| TokenHash::of(it)).collect();
     let look = move |store: &mut dyn Store| {
-        let name = |hash: &TokenHash| Ok(by_token(store, hash)?.map(|it| it.name));
-        hashes.iter().map(name).collect::<Result<Vec<_>, _>>()
+        let id = |hash: &TokenHash| Ok(by_token(store, hash)?.map(|it| it.id()));
+        hashes.iter().map(id).collect::<Result<Vec<_>, _>>()
     };
-    let names = web.host.reads().ask(look).await?;
+    let ids = web.host.reads().ask(look).await?;
     let scopes = "board:play,bot:play,challenge:read,challenge:write";
-    let account = |name: String| json!({ "userId": name.to_ascii_lowercase(), "scopes": scopes, "expires": null });
-    let found = tokens.iter().zip(names);
+    let account = |id: String| json!({ "userId": id, "scopes": scopes, "expires": null });
+    let found = tokens.iter().zip(ids);
     Ok(Json(found.map(|(token, it)| ((*token).to_owned(), json!(it.map(account)))).collect()))
 }

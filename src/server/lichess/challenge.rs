@@ -160,7 +160,7 @@ async fn accepted(
 }
 
 /// Removes a challenge: its recipient declines it, or the challenger withdraws it.
-pub(super) async fn decline(
+pub(super) async fn remove(
     State(web): State<Web>,
     Path(id): Path<String>,
     account: Account,

@@ -27,27 +27,36 @@ pub(super) async fn stream(
     account: Account,
 ) -> Result<Response, LichessProblem> {
     let place = web.hold_open(&caller)?;
-    let state = web.host.state(&id, None, None, Lines::Texts).await?;
+    let state = web.host.state(&id, Some(account.token.clone()), None, Lines::Texts).await?;
     let have = state["v"].as_u64();
     let feed = web.host.watch(&id, have, Some(account.token.clone())).await?;
-    let titles = titles(&web, &state).await?;
-    let (sender, answer) = lines(&[full(&id, &state, &titles)], place);
+    let full = full(&web, &id, &account, &state).await?;
+    let (sender, answer) = lines(&[full], place);
     if state["result"].is_null() {
-        tokio::spawn(follow(web, id, account.id(), feed, sender));
+        tokio::spawn(follow(web, id, account, feed, sender));
     } else {
         web.challenges.end(&id, &account.id());
     }
     Ok(answer)
 }
 
-/// The titles of the players, by side.
-async fn titles(web: &Web, state: &Value) -> Result<Vec<Option<&'static str>>, Problem> {
-    let mut titles = Vec::new();
-    for seat in state["seats"].as_array().into_iter().flatten() {
-        let name = seat.as_str().unwrap_or_default().to_ascii_lowercase();
-        titles.push(title(web, &name).await?);
-    }
-    Ok(titles)
+/// The player of a side, as `account` is told. Only accounts have ids and titles: a guest may be called like one.
+async fn player(
+    web: &Web,
+    account: &Account,
+    state: &Value,
+    side: usize,
+) -> Result<Value, Problem> {
+    let name = state["seats"][side].as_str().unwrap_or("Anonymous");
+    // The seats of an account of an earlier version do not tell its id.
+    let is_own = state["you"].as_array().is_some_and(|it| it.contains(&json!(side)));
+    let id =
+        if is_own { Some(account.id()) } else { state["accounts"][side].as_str().map(Into::into) };
+    let title = match &id {
+        Some(id) => title(web, id).await?,
+        None => None,
+    };
+    Ok(json!({ "id": id, "name": name, "title": title, "rating": null }))
 }
 
 fn chat_line(names: &Value, message: &Value) -> Value {
@@ -56,8 +65,8 @@ fn chat_line(names: &Value, message: &Value) -> Value {
     json!({ "type": "chatLine", "room": "player", "username": name, "text": message["text"] })
 }
 
-/// Streams the events of a game to `user`: its state after each of them, the whole game when a seat is taken, and its chat.
-async fn follow(web: Web, id: String, user: String, feed: Feed, sender: Listener) {
+/// Streams the events of a game to an account: its state after each of them, the whole game when a seat is taken, and its chat.
+async fn follow(web: Web, id: String, account: Account, feed: Feed, sender: Listener) {
     // The events between the state that was sent and the feed come first.
     let Feed { missed: mut frames, mut coming } = feed;
     loop {
@@ -76,12 +85,13 @@ async fn follow(web: Web, id: String, user: String, feed: Feed, sender: Listener
         }
         let news = frames.drain(..).filter_map(|it| serde_json::from_str::<Value>(&it).ok());
         let (said, news): (Vec<Value>, Vec<Value>) = news.partition(|it| it["t"] == "said");
-        let Ok(state) = web.host.state(&id, None, None, Lines::Texts).await else { return };
+        let token = Some(account.token.clone());
+        let Ok(state) = web.host.state(&id, token, None, Lines::Texts).await else { return };
         let said = said.iter().map(|it| chat_line(&state["seats"], &it["d"]));
         let mut unsent: Vec<Value> = said.collect();
         if news.iter().any(|it| it["t"] == "seated") {
-            let Ok(titles) = titles(&web, &state).await else { return };
-            unsent.push(full(&id, &state, &titles));
+            let Ok(full) = full(&web, &id, &account, &state).await else { return };
+            unsent.push(full);
         }
         if !news.is_empty() {
             unsent.push(game_state(&state));
@@ -92,18 +102,18 @@ async fn follow(web: Web, id: String, user: String, feed: Feed, sender: Listener
             }
         }
         if !news.is_empty() && !state["result"].is_null() {
-            web.challenges.end(&id, &user);
+            web.challenges.end(&id, &account.id());
             return;
         }
     }
 }
 
-fn full(id: &str, state: &Value, titles: &[Option<&str>]) -> Value {
-    let person = |at: usize| {
-        let name = state["seats"][at].as_str().unwrap_or("Anonymous");
-        let title = titles.get(at).copied().flatten();
-        json!({ "id": name.to_ascii_lowercase(), "name": name, "title": title, "rating": null })
-    };
+/// The whole game, as `account` is told.
+async fn full(web: &Web, id: &str, account: &Account, state: &Value) -> Result<Value, Problem> {
+    let (white, black) =
+        (player(web, account, state, 0).await?, player(web, account, state, 1).await?);
+    // The first event of a game is its creation.
+    let made = web.host.log_page(id, 0, 1).await?.first().map(|it| it.at);
     let control = control(state);
     let days = control.and_then(|it| it.days_a_turn());
     let timed = control.filter(|_| days.is_none());
@@ -112,14 +122,14 @@ fn full(id: &str, state: &Value, titles: &[Option<&str>]) -> Value {
         "type": "gameFull", "id": id, "rated": state["rated"],
         "variant": variant(state["game"].as_str().unwrap_or_default()),
         "clock": clock, "speed": speed(control), "perf": { "name": "Variant" },
-        "createdAt": state["now"], "white": person(0), "black": person(1),
+        "createdAt": made, "white": white, "black": black,
         "initialFen": state["start_fen"].as_str().unwrap_or("startpos"),
         "state": game_state(state),
     });
     if let Some(days) = days {
         body["daysPerTurn"] = json!(days);
     }
-    body
+    Ok(body)
 }
 
 fn control(state: &Value) -> Option<Control> {

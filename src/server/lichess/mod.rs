@@ -33,13 +33,13 @@ pub(super) fn routes() -> (Router<Web>, Router<Web>) {
         .route("/api/account", get(account::show))
         .route("/api/account/playing", get(stream::playing))
         .route("/api/bot/account/upgrade", post(account::upgrade))
-        .route("/api/token/test", post(account::test).layer(tokens))
+        .route("/api/token/test", post(account::test_tokens).layer(tokens))
         .route("/api/challenge/open", post(challenge::open))
         .route("/api/challenge/ai", post(computer::create))
         .route("/api/challenge/{id}", post(challenge::create))
         .route("/api/challenge/{id}/accept", post(challenge::accept))
-        .route("/api/challenge/{id}/decline", post(challenge::decline))
-        .route("/api/challenge/{id}/cancel", post(challenge::decline))
+        .route("/api/challenge/{id}/decline", post(challenge::remove))
+        .route("/api/challenge/{id}/cancel", post(challenge::remove))
         .route("/game/export/{id}", get(game::export));
     for role in ["board", "bot"] {
         let path = |rest: &str| format!("/api/{role}/game/{rest}");
@@ -53,14 +53,14 @@ pub(super) fn routes() -> (Router<Web>, Router<Web>) {
 }
 
 /// Whether a path is one of lichess' API, whose problems have a form of their own.
-fn is_of(path: &str) -> bool {
+fn is_lichess(path: &str) -> bool {
     let is_api = path.starts_with("/api/") && !path.starts_with("/api/v1/");
     is_api || path.starts_with("/game/export/")
 }
 
 /// The answer to a request that no handler has answered, in the form that clients of its address read.
 pub(super) fn unhandled(path: &str, problem: Problem) -> Response {
-    match is_of(path) {
+    match is_lichess(path) {
         true => LichessProblem(problem).into_response(),
         false => problem.into_response(),
     }
@@ -78,6 +78,7 @@ impl<T: Into<Problem>> From<T> for LichessProblem {
 
 impl IntoResponse for LichessProblem {
     fn into_response(self) -> Response {
+        // Lichess answers 400 where a move or an act is refused.
         let status = match self.0.status {
             StatusCode::FORBIDDEN | StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY => {
                 StatusCode::BAD_REQUEST

@@ -62,11 +62,14 @@ export class Acts {
     if (offers.presets) offer(offers.presets[0], `asks for these presets: ${offers.presets[1].map((it) => this.view.spoken(it)).join(", ") || "none"}`, "presets", () => this.view.act("presets", { presets: offers.presets[1] }));
     if (offers.rematch != null) offer(offers.rematch, "wants a rematch", "rematch", () => this.view.act("rematch"));
     const free = open || you.length || result ? [] : sides.filter((_, at) => seats[at] === null);
+    // A link may ask for a colour (`?color=white`): lichess' names of the first side and the second.
+    const wanted = sides[["white", "black"].indexOf(new URLSearchParams(location.search).get("color"))];
+    const offered = free.includes(wanted) ? [wanted] : free;
     if (free.length) {
       lines.push(h("div", { class: "offer" },
         this.view.state.rated ? h("p", {}, "This game is rated: its end changes your rating.") : null,
         myAccount() ? null : this.view.state.rated ? h("button", { onclick: logIn }, "Log in to play") : h("label", {}, "Your name ", this.nameField),
-        this.view.state.rated && !myAccount() ? null : free.map((side) => h("button", { onclick: () => this.view.join(side, this.nameField.value) }, `Play ${words(side)}`))));
+        this.view.state.rated && !myAccount() ? null : offered.map((side) => h("button", { onclick: () => this.view.join(side, this.nameField.value) }, `Play ${words(side)}`))));
     } else if (!open && !result && you.length && seats.includes(null)) {
       const invited = seats.filter((it) => it === null).length > 1 ? "the others" : "your opponent";
       lines.push(h("p", { class: "offer" }, `Send ${invited} this link: `, h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));

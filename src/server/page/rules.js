@@ -1,6 +1,6 @@
 // The rule editor: diagnostics while you type, and games by rules that compile.
 
-import { makeGame, post } from "./api.js";
+import { makeGame, myAccount, post } from "./api.js";
 import { announce, clear, h } from "./dom.js";
 import { notice } from "./notice.js";
 
@@ -55,7 +55,7 @@ export async function showRules(main) {
   /** Stores the rules, and goes to the address that `target` makes of their id. */
   const use = (target) => async () => {
     try {
-      const { rules } = await post("/rules", { text: text.value, keep: true });
+      const { rules } = await post("/rules", { text: text.value, keep: true }, myAccount()?.token);
       location.href = await target(rules);
     } catch (error) {
       clear(found, h("p", { class: "error" }, error.message));

@@ -63,7 +63,7 @@ impl Chain {
     ///
     /// # Errors
     /// An event before it is missing, or it is not what was written.
-    pub fn verify(&mut self, game: &str, row: &StoredEvent) -> Result<(), StoreError> {
+    fn verify(&mut self, game: &str, row: &StoredEvent) -> Result<(), StoreError> {
         let expected = self.next(&row.payload);
         if row.seq != expected.seq {
             return Err(missing(game, expected.seq));
@@ -74,8 +74,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Verifies a page: the events that were read after this chain ends, `limit` at most. If the log does not go on
-    /// after them (there are fewer, or they reach `head`), verifies also that it ends as `head` says.
+    /// Verifies a page: the events after this chain, read with this limit. The last page must also end at `head`, the
+    /// end of the log that is stored beside it.
     ///
     /// # Errors
     /// The log is not what was written.

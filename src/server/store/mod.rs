@@ -262,19 +262,12 @@ pub trait Store: Send {
         stale: u64,
     ) -> Result<Vec<Summary>, StoreError>;
 
-    /// Keeps a text under its hash (the rules that games are played by), durably.
+    /// Keeps a text under its hash (the rules that games are played by), durably; or returns false if there is another
+    /// text.
     ///
     /// # Errors
     /// The store cannot be reached.
-    fn put_text(&mut self, hash: &str, text: &str) -> Result<(), StoreError> {
-        self.put_texts(&[(hash, text)]).map(|_| ())
-    }
-
-    /// Keeps all these texts; or returns false and keeps none if one of their keys has another text.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError>;
+    fn put_text(&mut self, hash: &str, text: &str) -> Result<bool, StoreError>;
 
     /// A text that was kept.
     ///

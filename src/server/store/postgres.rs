@@ -25,6 +25,7 @@ use super::{
 /// refused.
 const FORMAT: i64 = 1;
 
+/// A game whose `seq` is 0 is being made: its row is there to be locked.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
     id TEXT PRIMARY KEY,
@@ -129,7 +130,8 @@ impl Postgres {
             transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&TABLES_LOCK])?;
             let found = format_of(&mut transaction)?;
             if found > FORMAT {
-                let url = "the database".to_owned();
+                // The URL may contain a password.
+                let url = "the database".into();
                 return Err(StoreError::Newer { url, found, known: FORMAT });
             }
             // Tables of the current format are not even locked, since other nodes may be at work.
@@ -144,8 +146,8 @@ impl Postgres {
         Ok(store)
     }
 
-    /// A connection for leases and messages between nodes, which does not wait for the disk. In the database's log,
-    /// too, a claim comes before the appends that it allows, so it is on disk when they are.
+    /// A connection for leases and messages between nodes, which does not wait for the disk. No append is on disk before
+    /// the claim that allows it: the database's log has them in this order.
     ///
     /// # Errors
     /// As [`Postgres::open`].
@@ -176,8 +178,8 @@ impl Postgres {
         answer
     }
 
-    /// The first column of the rows of a query.
-    fn names(
+    /// The ids of games that a query finds.
+    fn ids(
         &mut self,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
@@ -203,10 +205,12 @@ impl Store for Postgres {
                 done[at] = Some(appending.append(&mut transaction, &batch[at])?);
             }
             let done: Vec<_> = done.into_iter().flatten().collect();
-            // After all games, so that all nodes lock in the same order.
+            // After all games, and records by key, so that all nodes lock in the same order.
             tally(&mut transaction, GAMES, &Tally::of_new_games(batch, &done))?;
             let mut records = Tally::default();
-            for key in empty_records(batch, &done) {
+            let mut keys: Vec<&String> = empty_records(batch, &done).collect();
+            keys.sort();
+            for key in keys {
                 let sql = "INSERT INTO records (key, value) VALUES ($1, '') ON CONFLICT DO NOTHING";
                 if transaction.execute(sql, &[key])? > 0 {
                     records.add_record(key, "");
@@ -275,10 +279,10 @@ impl Store for Postgres {
         rows.iter().map(|it| read_summary(it.get(0), it.get(1))).collect()
     }
 
-    fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
+    fn put_text(&mut self, hash: &str, text: &str) -> Result<bool, StoreError> {
         self.with(|it| {
             let mut transaction = it.client.transaction()?;
-            let Some(change) = put_texts(&mut transaction, texts)? else { return Ok(false) };
+            let Some(change) = put_text(&mut transaction, hash, text)? else { return Ok(false) };
             tally(&mut transaction, TEXTS, &change)?;
             transaction.commit()?;
             Ok(true)
@@ -307,7 +311,7 @@ impl Store for Postgres {
             if number(others) >= limit as u64 {
                 return Ok(false);
             }
-            let Some(texts) = put_texts(&mut transaction, &[(rules, text)])? else {
+            let Some(texts) = put_text(&mut transaction, rules, text)? else {
                 return Ok(false);
             };
             let mut change = Tally::default();
@@ -371,10 +375,13 @@ impl Store for Postgres {
             let mut transaction = it.client.transaction()?;
             let mut change = Tally::default();
             for Change { key, from, to } in ordered {
-                let done = match (from, to) {
+                let rows = match (from, to) {
                     (None, None) => {
                         let sql = "SELECT 1 FROM records WHERE key = $1";
-                        u64::from(transaction.query_opt(sql, &[key])?.is_none())
+                        if transaction.query_opt(sql, &[key])?.is_some() {
+                            return Ok(false);
+                        }
+                        continue;
                     }
                     (None, Some(to)) => {
                         let sql = "INSERT INTO records (key, value) VALUES ($1, $2)
@@ -390,7 +397,7 @@ impl Store for Postgres {
                         transaction.execute(sql, &[key, from, to])?
                     }
                 };
-                if done == 0 {
+                if rows == 0 {
                     return Ok(false);
                 }
                 from.iter().for_each(|it| change.drop_record(key, it));
@@ -412,7 +419,7 @@ impl Store for Postgres {
         let sql = format!(
             "SELECT id FROM games WHERE seq > 0 AND updated < $1 AND {SETTLED} ORDER BY id"
         );
-        self.names(&sql, &[&int(before)])
+        self.ids(&sql, &[&int(before)])
     }
 
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
@@ -427,13 +434,13 @@ impl Store for Postgres {
     }
 
     fn games(&mut self) -> Result<Vec<String>, StoreError> {
-        self.names("SELECT id FROM games WHERE seq > 0 ORDER BY id", &[])
+        self.ids("SELECT id FROM games WHERE seq > 0 ORDER BY id", &[])
     }
 
     fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError> {
         self.with(|it| {
             let mut transaction = one_view(&mut it.client)?;
-            let sql = "SELECT state, listed, updated, summary FROM games WHERE id = $1";
+            let sql = "SELECT state, listed, updated, summary FROM games WHERE id = $1 AND seq > 0";
             let Some(row) = transaction.query_opt(sql, &[&game])? else { return Ok(None) };
             let rows = rows_after(&mut transaction, game, 0, usize::MAX)?;
             let listed = i64::from(row.get::<_, bool>(1));
@@ -443,7 +450,7 @@ impl Store for Postgres {
     }
 
     fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError> {
-        self.names("SELECT game FROM snapshots ORDER BY game", &[])
+        self.ids("SELECT game FROM snapshots ORDER BY game", &[])
     }
 
     fn backup(&mut self, _: &Path) -> Result<(), StoreError> {
@@ -515,25 +522,20 @@ fn upload_of(
     Ok(transaction.query_opt(sql, &[&owner, &rules])?.as_ref().map(upload))
 }
 
-/// Keeps texts, and returns the change of their tally. `None` if one of their keys has another text: the transaction,
-/// which may have kept some of them, must not be committed then.
-fn put_texts(
+/// Keeps a text, and returns the change of the tally. `None` if its hash has another text.
+fn put_text(
     transaction: &mut Transaction<'_>,
-    texts: &[(&str, &str)],
+    hash: &str,
+    text: &str,
 ) -> Result<Option<Tally>, StoreError> {
     let mut change = Tally::default();
-    for (key, text) in texts {
-        let sql = "INSERT INTO texts (hash, text) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        if transaction.execute(sql, &[key, text])? > 0 {
-            change.add_text(key, text);
-            continue;
-        }
-        let known = transaction.query_opt("SELECT text FROM texts WHERE hash = $1", &[key])?;
-        if known.is_some_and(|it| it.get::<_, &str>(0) != *text) {
-            return Ok(None);
-        }
+    let sql = "INSERT INTO texts (hash, text) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    if transaction.execute(sql, &[&hash, &text])? > 0 {
+        change.add_text(hash, text);
+        return Ok(Some(change));
     }
-    Ok(Some(change))
+    let known = transaction.query_opt("SELECT text FROM texts WHERE hash = $1", &[&hash])?;
+    Ok(known.is_none_or(|it| it.get::<_, &str>(0) == text).then_some(change))
 }
 
 /// Adds a change of a table to its tally. A damaged tally is left as it is, so that the check finds it.

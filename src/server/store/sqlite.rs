@@ -224,9 +224,9 @@ impl Store for Sqlite {
             .collect()
     }
 
-    fn put_texts(&mut self, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
+    fn put_text(&mut self, hash: &str, text: &str) -> Result<bool, StoreError> {
         let transaction = writing(&mut self.connection)?;
-        if !put_texts(&transaction, texts)? {
+        if !put_text(&transaction, hash, text)? {
             return Ok(false);
         }
         transaction.commit()?;
@@ -248,7 +248,7 @@ impl Store for Sqlite {
         let transaction = writing(&mut self.connection)?;
         let sql = "SELECT count(*) FROM uploads WHERE owner = ?1 AND rules <> ?2";
         let others: i64 = transaction.query_row(sql, params![owner, rules], |row| row.get(0))?;
-        if number(others) >= limit as u64 || !put_texts(&transaction, &[(rules, text)])? {
+        if number(others) >= limit as u64 || !put_text(&transaction, rules, text)? {
             return Ok(false);
         }
         let mut change = Tally::default();
@@ -336,7 +336,7 @@ impl Store for Sqlite {
 
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError> {
         let sql = format!("SELECT id FROM games WHERE updated < ?1 AND {SETTLED} ORDER BY id");
-        names(&self.connection, &sql, [int(before)])
+        ids(&self.connection, &sql, [int(before)])
     }
 
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError> {
@@ -349,7 +349,7 @@ impl Store for Sqlite {
     }
 
     fn games(&mut self) -> Result<Vec<String>, StoreError> {
-        ids(&self.connection)
+        ids_of_games(&self.connection)
     }
 
     fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError> {
@@ -365,7 +365,7 @@ impl Store for Sqlite {
     }
 
     fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError> {
-        names(&self.connection, "SELECT game FROM snapshots ORDER BY game", [])
+        ids(&self.connection, "SELECT game FROM snapshots ORDER BY game", [])
     }
 
     fn earlier_format(&self) -> Option<i64> {
@@ -453,7 +453,7 @@ fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = writing(connection)?;
     transaction.execute_batch(TABLES)?;
     let mut tallies = Tallies::default();
-    ids(&transaction)?.iter().for_each(|it| tallies.games.add_game(it));
+    ids_of_games(&transaction)?.iter().for_each(|it| tallies.games.add_game(it));
     each_pair(&transaction, ALL_TEXTS, |key, text| tallies.texts.add_text(key, text))?;
     all_uploads(&transaction)?.iter().for_each(|it| tallies.uploads.add_upload(it));
     each_pair(&transaction, ALL_RECORDS, |key, value| tallies.records.add_record(key, value))?;
@@ -472,12 +472,12 @@ fn put_tally(transaction: &Transaction<'_>, name: &str, tally: Tally) -> rusqlit
 
 /// Feeds the rows of all tables but the tallies into a check. From the table of games it takes the end of each log only.
 fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
-    for id in ids(connection)? {
+    for id in ids_of_games(connection)? {
         if let Some(head) = head(connection, &id)? {
             check.game(&id, &head, &rows_after(connection, &id, 0, usize::MAX)?);
         }
     }
-    let of_events = names(connection, "SELECT DISTINCT game FROM events", [])?;
+    let of_events = ids(connection, "SELECT DISTINCT game FROM events", [])?;
     of_events.iter().for_each(|it| check.game_of_events(it));
     let mut statement = connection.prepare("SELECT game, seq, snapshot, hash FROM snapshots")?;
     let mut found = statement.query([])?;
@@ -490,12 +490,12 @@ fn feed(connection: &Connection, check: &mut Check) -> Result<(), StoreError> {
     each_pair(connection, ALL_RECORDS, |key, value| check.record(key, value))
 }
 
-fn ids(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    names(connection, "SELECT id FROM games ORDER BY id", [])
+fn ids_of_games(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    ids(connection, "SELECT id FROM games ORDER BY id", [])
 }
 
-/// The first column of the rows of a query.
-fn names(
+/// The ids of games that a query finds.
+fn ids(
     connection: &Connection,
     sql: &str,
     values: impl rusqlite::Params,
@@ -546,21 +546,16 @@ fn upload(row: &rusqlite::Row<'_>) -> rusqlite::Result<Upload> {
 
 /// Stores texts, in the tally, too. False if another text has one of their keys: then the transaction must not be
 /// committed.
-fn put_texts(transaction: &Transaction<'_>, texts: &[(&str, &str)]) -> Result<bool, StoreError> {
-    let mut change = Tally::default();
-    for (key, text) in texts {
-        let sql = "SELECT text FROM texts WHERE hash = ?1";
-        let known: Option<String> =
-            transaction.query_row(sql, [key], |row| row.get(0)).optional()?;
-        match known {
-            Some(known) if known == *text => continue,
-            Some(_) => return Ok(false),
-            None => {}
-        }
-        let sql = "INSERT INTO texts (hash, text) VALUES (?1, ?2)";
-        transaction.execute(sql, params![key, text])?;
-        change.add_text(key, text);
+fn put_text(transaction: &Transaction<'_>, hash: &str, text: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT text FROM texts WHERE hash = ?1";
+    let known: Option<String> = transaction.query_row(sql, [hash], |row| row.get(0)).optional()?;
+    if let Some(known) = known {
+        return Ok(known == text);
     }
+    let sql = "INSERT INTO texts (hash, text) VALUES (?1, ?2)";
+    transaction.execute(sql, params![hash, text])?;
+    let mut change = Tally::default();
+    change.add_text(hash, text);
     tally(transaction, TEXTS, &change)?;
     Ok(true)
 }

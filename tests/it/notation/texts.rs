@@ -212,3 +212,40 @@ fn checks_within_a_turn() {
     // A check given with a first half-move wins where the turn is judged as a whole.
     assert_eq!(san_of("chess", &turn, fen, "a1a8"), "Ra8#");
 }
+
+/// Runners walk or run to a square. The gait is looked up by two columns.
+const GAITS: &str = r#"
+.meta game "gaits"
+.meta title "Gaits"
+.meta board "5x1"
+.meta start "RRR2 w 1"
+.domain Kind += { runner }
+.domain Gait { walk, run }
+.domain Reason += { held }
+letter('runner, "r").
+.decl gait(piece: Entity, to: Square, how: Gait) key "{piece} would {how} to {to}"
+gait(p, t, 'walk) :- at(p, s), file(s, f), file(t, g), g = f + 1.
+gait(p, t, 'run) :- at(p, s), file(s, f), file(t, g), g > f + 1.
+.action go(piece: Entity, to: Square) legality rules uci "{at(piece)}{to}" also "{gait(piece, to)}:{to}"
+    san "{gait(piece, to)}{at(piece) among gait(piece, to), to}-{to}" "{piece} goes to {to}"
+go(p, t) :- own(p), gait(p, t, _), !occupied(t).
+on go(p, t) do set at(p, t).
+no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+"#;
+
+#[test]
+fn a_square_is_told_apart_by_a_row() {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let source = Source { path: "mine/gaits.dl".into(), text: GAITS.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>("gaits", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let rows = san_listing(game.world_mut(), rules.contract());
+    let mut texts: Vec<&str> = rows.iter().map(|it| it.0.as_str()).collect();
+    texts.sort_unstable();
+    assert_eq!(texts, ["runa-d1", "runa-e1", "runb-d1", "runb-e1", "runc-e1", "walk-d1"]);
+    // It is read, too: one of the three runners walks to d1, and none to e1.
+    let walk = game.find_move("walk:d1").unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(to_uci(game.world_mut(), &walk), "c1d1");
+    assert!(game.find_move("walk:e1").is_err());
+}

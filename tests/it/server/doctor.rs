@@ -70,7 +70,11 @@ fn full_store(folder: &Folder) -> PathBuf {
     });
     // As earlier versions have made accounts.
     let old = [("user-old", "Old 0123"), ("account-0123", "Old"), ("bot-old", "Old")];
-    assert!(open(&folder.url()).unwrap().put_texts(&old).unwrap());
+    let mut store = open(&folder.url()).unwrap();
+    for (key, text) in old {
+        assert!(store.put_text(key, text).unwrap());
+    }
+    drop(store);
     let file = folder.0.join("whole.db");
     open(&folder.url()).unwrap().backup(&file).unwrap();
     file

@@ -62,3 +62,31 @@ fn the_stream_of_events_of_a_device_that_is_logged_out_ends() {
         }
     });
 }
+
+/// A guest may be called like an account, which may be a BOT. A game is as old as its first event, whenever it is asked for.
+#[test]
+fn a_game_tells_accounts_from_guests_and_when_it_was_made() {
+    hosted("stream-players", Config::default(), async |server| {
+        let ((ann, _), (ben, _)) = (account(server, "ann").await, account(server, "ben").await);
+        for bot in [&ann, &ben] {
+            let (status, _) = ask(server, "POST", "/api/bot/account/upgrade", bot).await;
+            assert_eq!(status.as_u16(), 200);
+        }
+        let (id, guest) = server.make(json!({ "seat": "white", "name": "Ann" })).await;
+        let at = |rest: &str| format!("/api/v1/games/{id}/{rest}");
+        assert_eq!(server.post(&at("join"), &ben, json!({})).await.0.as_u16(), 200);
+        assert_eq!(server.post(&at("resign"), &guest, json!({})).await.0.as_u16(), 200);
+        let (_, log) = server.get(&at("export?format=log")).await;
+        let first: Value =
+            serde_json::from_str(log.as_str().unwrap().lines().next().unwrap()).unwrap();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        for token in [&ann, &ben] {
+            let (_, full) =
+                ask(server, "GET", &format!("/api/board/game/stream/{id}"), token).await;
+            let white = json!({ "id": null, "name": "Ann", "title": null, "rating": null });
+            let black = json!({ "id": "ben", "name": "ben", "title": "BOT", "rating": null });
+            assert_eq!((&full["white"], &full["black"]), (&white, &black), "{full}");
+            assert_eq!(full["createdAt"], first["at"], "{full}");
+        }
+    });
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use rulemate::internals::server::store::open;
+use rulemate::internals::server::store::{Change, open};
 use rulemate::internals::server::{Config, settle_games};
 use serde_json::{Value, json};
 
@@ -107,6 +107,36 @@ fn games_that_wait_no_longer_are_not_met() {
         assert_eq!(pair(server, &ann, &atomic).await, (waits.clone(), true));
         let (_, state) = server.get(&format!("/api/v1/games/{waits}")).await;
         assert_eq!(state["status"], "playing");
+    });
+}
+
+/// A request is valid for ten minutes. Who asks again later still has one game that waits, not two.
+#[test]
+fn who_asks_again_after_long_keeps_the_game_that_waits() {
+    let folder = Folder::new("asks-again");
+    let age = || {
+        let mut store = open(&folder.url()).unwrap();
+        for (key, text) in store.records("pair ", "", 20).unwrap() {
+            let mut waiting: Value = serde_json::from_str(&text).unwrap();
+            waiting["at"] = json!(waiting["at"].as_u64().unwrap() - 11 * 60 * 1000);
+            let change = Change { key, from: Some(text), to: Some(waiting.to_string()) };
+            assert!(store.change(&[change]).unwrap());
+        }
+    };
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (ann, _) = account(&server, "ann").await;
+        let (ben, _) = account(&server, "ben").await;
+        let (waits, _) = pair(&server, &ann, &json!({})).await;
+        age();
+        assert_eq!(pair(&server, &ann, &json!({})).await, (waits.clone(), false));
+        age();
+        let (other, paired) = pair(&server, &ben, &json!({})).await;
+        assert!(!paired && other != waits, "ann may have gone");
+        assert_eq!(pair(&server, &ann, &json!({})).await, (other, true));
+        let (_, state) = server.get(&format!("/api/v1/games/{waits}")).await;
+        assert_eq!(state["status"], "over", "it is called off");
+        server.stop();
     });
 }
 

@@ -245,7 +245,9 @@ fn what_began_from_facts_comes_back_from_its_pgn() {
             assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
         }
         let (_, facts) = server.get(&format!("/api/v1/games/{id}/export?format=facts")).await;
-        let made = json!({ "game": "chess", "seat": "both", "facts": facts });
+        // The facts count, not the FEN of a PGN beside them.
+        let other = "[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/4P3/4K3 b - - 0 1\"]\n\n*";
+        let made = json!({ "game": "chess", "seat": "both", "facts": facts, "pgn": other });
         let (id, token) = server.make(made).await;
         assert_eq!(server.play(&id, &token, "e4d5").await.0, StatusCode::OK);
         let path = format!("/api/v1/games/{id}");

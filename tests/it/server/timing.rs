@@ -177,3 +177,25 @@ fn nodes_with_different_clocks_charge_what_was_measured() {
         assert!(log.windows(2).all(|it| it[0].at <= it[1].at), "time goes forward");
     }
 }
+
+/// It is free when it is played again, too.
+#[test]
+fn no_clock_runs_after_the_first_turn_is_taken_back() {
+    let (mut room, mut log) =
+        Room::create(1_000, Sums::to(20), setup(Some(CLOCK)), &seats()).unwrap();
+    log.extend(play(&mut room, 2_000, "ann"));
+    for who in ["ann", "ben"] {
+        let token = Some(TokenHash::of(who));
+        let done = room.step(4_000, Input::Act { token, id: None, act: Act::Takeback });
+        done.answer.unwrap().unwrap();
+        log.extend(done.events);
+    }
+    for room in [&room, &replayed(&log)] {
+        assert!(room.lines().is_empty() && !room.clock_runs());
+        assert_eq!(room.clocks(60_000).unwrap(), [10_000, 8_000]);
+    }
+    log.extend(play(&mut room, 61_000, "ann"));
+    for room in [&room, &replayed(&log)] {
+        assert_eq!(room.clocks(62_000).unwrap(), [10_000, 7_000]);
+    }
+}

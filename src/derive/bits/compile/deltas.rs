@@ -30,8 +30,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// Plans for the tuples that maintained relations updated by tuple may have without any fact, found from
-    /// statics.
+    /// For relations that are updated by tuple: plans that find in statics the tuples that may hold without any
+    /// fact, so that no write leads to them.
     pub(super) fn plan_candidates(&mut self) -> Result<Vec<(RelId, Vec<u32>)>, PlanError> {
         let mut candidates = Vec::new();
         for relation in self.maintained.clone() {
@@ -65,10 +65,10 @@ impl<'p, W: Word> Compiler<'p, W> {
         at: usize,
         atom: &'p Atom,
     ) -> Result<(), PlanError> {
-        let block = self.is_block(consumer).then(|| live.rule.args[0]);
         if atom.rel == consumer {
-            return Ok(()); // a change within a block stays in it
+            return Ok(()); // only blocks are recursive, and a change within a block stays in it
         }
+        let block = self.is_block(consumer).then(|| live.rule.args[0]);
         if let Some(block) = block
             && let Some(col) = atom.args.iter().position(|it| *it == block)
         {
@@ -82,7 +82,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             Some(block) => Goal::Dirty { relation: consumer, block },
             None => Goal::Suspect { relation: consumer, args: &live.rule.args },
         };
-        let body = self.delta_body(consumer, live, at, block);
+        let body = self.delta_body(live, at, block);
         let last = self.needs_last(atom, &goal, &body);
         self.plan(body, &goal)?;
         let what = DeltaKind::Run { regs, pc, last };
@@ -90,28 +90,20 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    /// The rest of the body, to find the tuples that a change may affect; a superset is enough, so literals
-    /// that only narrow it are left out.
-    fn delta_body(
-        &self,
-        consumer: RelId,
-        live: &LiveRule<'p>,
-        at: usize,
-        block: Option<Term>,
-    ) -> Vec<Lit<'p>> {
-        let bound = |term: &Term| self.planner.is_ready(*term);
-        let heads: Vec<Term> = block.map_or_else(|| live.rule.args.clone(), |it| vec![it]);
-        if heads.iter().all(bound) {
+    /// The literals that find the tuples or blocks that a change may affect. A superset is enough: no literal if the
+    /// change names them, one atom if that gives all blocks as a row, else what is left without negated atoms.
+    fn delta_body(&self, live: &LiveRule<'p>, at: usize, block: Option<Term>) -> Vec<Lit<'p>> {
+        let wanted: Vec<Term> = block.map_or_else(|| live.rule.args.clone(), |it| vec![it]);
+        if wanted.iter().all(|it| self.planner.is_ready(*it)) {
             return Vec::new();
         }
         let positive = |it: &usize| {
             *it != at && matches!(live.body[*it], Literal::Atom(atom) if !atom.negated)
         };
-        // One literal that joins the change to the block is enough, if it is a row.
         if let Some(block) = block {
             for it in (0..live.body.len()).filter(positive) {
                 if let Literal::Atom(atom) = live.body[it]
-                    && self.joins(atom, block, consumer)
+                    && self.is_row_of_blocks(atom, block)
                 {
                     let mut atom = atom.clone();
                     let last = atom.args.len() - 1;
@@ -122,63 +114,62 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
         let (own, others): (Vec<usize>, Vec<usize>) = (0..live.body.len())
             .filter(positive)
-            .partition(|it| is_atom_of(live.body[*it], consumer));
+            .partition(|it| is_atom_of(live.body[*it], live.rule.head));
         let mut used = others;
-        let mut known = self.bound_by(live, at, &used);
-        if heads.iter().any(|it| matches!(it, Term::Var(var) if !known.contains(var))) {
-            // Only the block's own rows show which blocks the change may affect: those that have such rows
-            // now. Others are derived again when something gives them such rows.
+        let mut bound = self.bound_by(live, at, &used);
+        if wanted.iter().any(|it| matches!(it, Term::Var(var) if !bound.contains(var))) {
+            // The change may affect the blocks that have rows for the recursive atom. A block that has none yet
+            // is derived again when it gets one.
             used.extend(own);
-            known = self.bound_by(live, at, &used);
+            bound = self.bound_by(live, at, &used);
         }
         let settled = |it: &usize| match live.body[*it] {
-            Literal::Compare(compare) => vars_of(&Lit::Compare(compare)).is_subset(&known),
+            Literal::Compare(compare) => vars_of(&Lit::Compare(compare)).is_subset(&bound),
             _ => used.contains(it),
         };
         (0..live.body.len()).filter(settled).map(|it| lit(live.body[it])).collect()
     }
 
-    /// Whether an atom has a row of blocks for its last column, which is bound.
-    fn joins(&self, atom: &Atom, block: Term, consumer: RelId) -> bool {
+    /// Whether an index has a row of blocks for an atom: its first column is the block, its last one is bound.
+    fn is_row_of_blocks(&self, atom: &Atom, block: Term) -> bool {
         let store = &self.planner.layout.stores[usize::from(atom.rel.0)];
         atom.args.len() >= 2
             && atom.args.first() == Some(&block)
             && atom.args.last().is_some_and(|it| self.planner.is_ready(*it))
-            && (atom.rel == consumer
-                || self.maintained.contains(&atom.rel)
+            && (self.maintained.contains(&atom.rel)
                 || matches!(store, Store::Key { inverse: Some(_), .. }))
     }
 
     /// The variables that are bound once the changed atom and these literals are, through `=` as well.
     fn bound_by(&self, live: &LiveRule<'p>, at: usize, used: &[usize]) -> BTreeSet<VarId> {
-        let mut known: BTreeSet<VarId> =
+        let mut bound: BTreeSet<VarId> =
             used.iter().chain([&at]).flat_map(|it| vars_of(&lit(live.body[*it]))).collect();
         loop {
-            let before = known.len();
+            let before = bound.len();
             for literal in &live.body {
                 let Literal::Compare(compare) = literal else { continue };
                 let mut open = vars_of(&Lit::Compare(compare));
-                open.retain(|it| !known.contains(it));
+                open.retain(|it| !bound.contains(it));
                 if open.len() == 1 && open.iter().all(|it| compare.side_for(*it).is_some()) {
-                    known.extend(open);
+                    bound.extend(open);
                 }
             }
-            if known.len() == before {
-                return known;
+            if bound.len() == before {
+                return bound;
             }
         }
     }
 
-    /// The maintained rows that must contain a block for the rule to conclude anything about it, except those
-    /// of the changed atom.
+    /// The rows that must contain a block for the rule to conclude anything about it: of attributes and maintained
+    /// relations, except those of the changed one and of the rule's own.
     fn guards(&self, live: &LiveRule<'p>, at: usize, block: Term) -> Vec<u32> {
+        let is_left_out = |rel| rel == live.rule.head || is_atom_of(live.body[at], rel);
         let mut guards = Vec::new();
-        for (other, literal) in live.body.iter().enumerate() {
+        for literal in &live.body {
             let Literal::Atom(atom) = literal else { continue };
-            if other == at || atom.negated || atom.args.first() != Some(&block) {
+            if atom.negated || is_left_out(atom.rel) || atom.args.first() != Some(&block) {
                 continue;
             }
-            let own = matches!(live.body[at], Literal::Atom(it) if it.rel == atom.rel);
             let row = match &self.planner.layout.stores[usize::from(atom.rel.0)] {
                 Store::Key { present, .. } => Some(*present),
                 Store::Dense(dense) if dense.space == Space::Maintained => match atom.args.len() {
@@ -187,14 +178,14 @@ impl<'p, W: Word> Compiler<'p, W> {
                 },
                 _ => None,
             };
-            guards.extend(row.filter(|_| !own && atom.rel != live.rule.head));
+            guards.extend(row);
         }
         guards.sort_unstable();
         guards.dedup();
         guards
     }
 
-    /// Whether what follows from a changed tuple depends on its last column.
+    /// Whether what follows from a changed tuple may depend on its last column.
     fn needs_last(&self, atom: &Atom, goal: &Goal<'_>, body: &[Lit<'p>]) -> bool {
         let Some(Term::Var(last)) = atom.args.last() else { return true };
         let twice = atom.args[..atom.args.len() - 1].contains(&Term::Var(*last));
@@ -206,7 +197,6 @@ impl<'p, W: Word> Compiler<'p, W> {
         let read = |lit: &Lit<'p>| {
             vars_of(lit).contains(last)
                 || matches!(lit, Lit::Atom { atom: other, .. } if other.rel == atom.rel)
-                || matches!(lit, Lit::Aggregate(_))
         };
         twice || wanted || body.iter().any(read)
     }

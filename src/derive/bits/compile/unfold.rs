@@ -1,10 +1,11 @@
 //! Unfolding: where a reaction asks a relation about a value that is known, it reads the relation's rules instead.
 //!
-//! A relation that is derived on demand is derived whole, for all pieces, when a reaction asks what it says of one. So an
-//! atom whose first argument is known is replaced by the bodies of the relation's rules, one plan for each, with the
-//! atom's terms in place of the head's. Solutions are distinguished by the variables that the reaction names, so it makes
-//! no difference that the bodies bind other variables as well, or find a solution twice. Deliberately absent: negated
-//! atoms, since a join cannot require that no rule holds; maintained relations, which are rows already; recursion.
+//! A relation that is derived on demand is derived whole, for all pieces, when a reaction asks what it says of one.
+//! So an atom whose first argument is narrow (a constant, or a variable of few values) is replaced by the bodies of
+//! the relation's rules, one plan for each, with the atom's terms in place of the head's. Solutions are distinguished
+//! by the variables that the reaction names, so it makes no difference that the bodies bind other variables as well,
+//! or find a solution twice. Deliberately absent: negated atoms, since a join cannot require that no rule holds;
+//! maintained relations, which are rows already; recursion.
 
 use std::collections::BTreeSet;
 
@@ -21,12 +22,12 @@ const MAX_RULES: usize = 3;
 /// Maximum number of bodies of a reaction after unfolding.
 const MAX_BODIES: usize = 6;
 /// Maximum number of literals of a body.
-const MAX_BODY: usize = 24;
+const MAX_LITERALS: usize = 24;
 /// Maximum number of variables of a body.
-const MAX_VARS: usize = 96;
-/// The same with its wildcards. A plan can have 155, and may need some more than are written.
+const MAX_BODY_VARS: usize = 96;
+/// Maximum number of variables and wildcards of a body. A plan may have more, since the planner adds some.
 const MAX_WITH_WILDCARDS: usize = 128;
-/// Minimum number of values that an input may have for few entities to share one, as few pieces share a square.
+/// Minimum number of values of an input that few entities share each of, as few pieces share a square.
 const MANY_VALUES: usize = 16;
 
 /// A body of a reaction, with the types of its variables: those of the reaction first.
@@ -57,12 +58,12 @@ impl<W: Word> Compiler<'_, W> {
     /// The bodies that replace a body when one of its atoms is unfolded; `None` if no atom can be, or if one of these
     /// bodies would be too large.
     fn unfold_one(&self, body: &Body, params: &BTreeSet<VarId>) -> Option<Vec<Body>> {
-        let known = known(self.program, &body.literals, params);
-        let is_known = |it: &Term| is_known(it, &known);
+        let narrow = narrow_vars(self.program, &body.literals, params);
         let (at, atom, rules) = body.literals.iter().enumerate().find_map(|(at, literal)| {
             let Literal::Atom(atom) = literal else { return None };
             let rules = self.rules_to_unfold(atom.rel)?;
-            (!atom.negated && atom.args.first().is_some_and(is_known)).then_some((at, atom, rules))
+            let is_narrow = atom.args.first().is_some_and(|it| is_narrow(it, &narrow));
+            (is_narrow && !atom.negated).then_some((at, atom, rules))
         })?;
         let others = || body.literals[..at].iter().chain(&body.literals[at + 1..]).cloned();
         let mut bodies = Vec::new();
@@ -73,14 +74,13 @@ impl<W: Word> Compiler<'_, W> {
         Some(bodies)
     }
 
-    /// The rules of a relation, if they can be read instead of it: they are few, not recursive, and their heads are distinct
-    /// variables and constants.
+    /// The rules of a relation, if they can be read instead of it: they are few and not recursive, and no head has a
+    /// variable twice.
     fn rules_to_unfold(&self, rel: RelId) -> Option<&[LiveRule<'_>]> {
         let rules = self.live[usize::from(rel.0)].as_slice();
         let is_plain = |it: &LiveRule<'_>| {
-            let heads: BTreeSet<_> = it.rule.args.iter().filter_map(Term::var).collect();
-            let variables = it.rule.args.iter().filter(|it| matches!(it, Term::Var(_)));
-            heads.len() == variables.count()
+            let head: Vec<VarId> = it.rule.args.iter().filter_map(Term::var).collect();
+            head.iter().collect::<BTreeSet<_>>().len() == head.len()
                 && !it.body.iter().any(|literal| is_atom_of(literal, rel))
         };
         let is_on_demand = matches!(self.modes[usize::from(rel.0)], Mode::Scratch { .. });
@@ -89,46 +89,46 @@ impl<W: Word> Compiler<'_, W> {
     }
 }
 
-/// Whether a term is a constant or one of the known variables.
-fn is_known(term: &Term, known: &BTreeSet<VarId>) -> bool {
+/// Whether a term is a constant or one of the narrow variables.
+fn is_narrow(term: &Term, narrow: &BTreeSet<VarId>) -> bool {
     match term {
-        Term::Var(var) => known.contains(var),
+        Term::Var(var) => narrow.contains(var),
         Term::Const(_) => true,
         Term::Wild => false,
     }
 }
 
-/// The variables that have few values once the parameters have theirs: an input has at most one row for a known entity
-/// and for the game, and few rows for a known value that is one of many.
-fn known(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTreeSet<VarId> {
-    let mut known = params.clone();
+/// The variables that have few values once the parameters have theirs: those of inputs of the game, and of inputs with
+/// a narrow entity, or with a narrow value that few entities share.
+fn narrow_vars(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTreeSet<VarId> {
+    let mut narrow = params.clone();
     loop {
-        let before = known.len();
+        let before = narrow.len();
         for literal in body {
             let Literal::Atom(atom) = literal else { continue };
-            let is_known = |at: usize| is_known(&atom.args[at], &known);
+            let is_narrow = |at: usize| is_narrow(&atom.args[at], &narrow);
             let relation = program.relation(atom.rel);
             let has_few_rows = match relation.role {
                 _ if atom.negated => false,
                 Role::Input(Input::Key(_)) => {
                     let values = size(program, relation.columns[1].ty);
-                    is_known(0) || is_known(1) && values.is_some_and(|it| it >= MANY_VALUES)
+                    is_narrow(0) || is_narrow(1) && values.is_some_and(|it| it >= MANY_VALUES)
                 }
                 Role::Input(Input::Game(_)) => true,
                 _ => false,
             };
             if has_few_rows {
-                known.extend(atom.args.iter().filter_map(Term::var));
+                narrow.extend(atom.args.iter().filter_map(Term::var));
             }
         }
-        if known.len() == before {
-            return known;
+        if narrow.len() == before {
+            return narrow;
         }
     }
 }
 
-/// The rest of a body together with the body of a rule, which replaces an atom. There is none if the head and the atom
-/// have different constants in one place, since it has no solutions; `None` if it would be too large.
+/// The rest of a body together with the body of a rule, which replaces an atom: an empty list if the head and the atom
+/// have different constants in one place, so that there is no solution; `None` if the body would be too large.
 fn unfold(mut body: Body, live: &LiveRule<'_>, atom: &Atom) -> Option<Vec<Body>> {
     let rule = live.rule;
     // By variable of the rule, what stands for it in the body.
@@ -158,8 +158,8 @@ fn unfold(mut body: Body, live: &LiveRule<'_>, atom: &Atom) -> Option<Vec<Body>>
         body.literals.push(literal);
     }
     let variables = body.types.len();
-    let fits = body.literals.len() <= MAX_BODY
-        && variables <= MAX_VARS
+    let fits = body.literals.len() <= MAX_LITERALS
+        && variables <= MAX_BODY_VARS
         && variables + wildcards(&body.literals) <= MAX_WITH_WILDCARDS;
     fits.then(|| vec![body])
 }

@@ -14,7 +14,8 @@ use super::weights::chance;
 use super::{Goal, Lit, Others, Planner, Rank, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
-    /// The place of the literal to emit next; `None` if none is ready. `vector`: see [`super::vector_of`].
+    /// The place of the literal to emit next; `None` if none is ready. `vector` is the variable that the head could take
+    /// as a row.
     pub(super) fn next_ready(&mut self, rest: &[Lit<'_>], vector: Option<VarId>) -> Option<usize> {
         // The variable of the head's last column is not fetched if all literals about it can be read as rows.
         let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
@@ -71,11 +72,10 @@ impl<'p, W: Word> Planner<'p, W> {
         store.is_none()
             && open.len() == 1
             && open[0] + 1 == atom.args.len()
-            && self.program.relation(atom.rel).functional
             && self.is_function(atom.rel)
     }
 
-    /// Emits a literal that [`Self::readiness`] accepted; returns the expected factor of solutions.
+    /// Emits a literal that [`Self::readiness`] accepted. Returns by how much it is expected to multiply the solutions.
     pub(super) fn emit_ready(
         &mut self,
         lit: &Lit<'_>,
@@ -96,11 +96,11 @@ impl<'p, W: Word> Planner<'p, W> {
             }
             Lit::Compare(compare) => self.emit_compare(compare),
             Lit::Aggregate(aggregate) => self.emit_aggregate(aggregate),
-            Lit::Atom { atom, store } => self.emit_test(atom, *store, others),
+            Lit::Atom { atom, store } => self.emit_atom(atom, *store, others),
         }
     }
 
-    pub(super) fn emit_compare(&mut self, compare: &Compare) -> Result<f64, PlanError> {
+    fn emit_compare(&mut self, compare: &Compare) -> Result<f64, PlanError> {
         if let [var] = self.unbound_of(compare).as_slice()
             && let Some(side) = compare.side_for(*var)
         {
@@ -120,7 +120,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(if compare.op == Comparison::Ne { chance::NOT_EQUAL } else { chance::COMPARED })
     }
 
-    pub(super) fn emit_test(
+    fn emit_atom(
         &mut self,
         atom: &Atom,
         store: Option<StoreId>,
@@ -163,8 +163,8 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(chance)
     }
 
-    /// Emits the test of an atom whose columns all have values. Returns false, and emits nothing, if its relation is
-    /// stored as a list.
+    /// Emits the test of an atom whose columns all have values. Returns false, and emits nothing, if its relation has
+    /// neither a table of bits nor one of values.
     fn emit_tuple_test(&mut self, atom: &Atom) -> Result<bool, PlanError> {
         let negated = atom.negated;
         let Some((&value, keys)) = atom.args.split_last() else {
@@ -209,7 +209,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(())
     }
 
-    pub(super) fn emit_aggregate(&mut self, aggregate: &Aggregate) -> Result<f64, PlanError> {
+    fn emit_aggregate(&mut self, aggregate: &Aggregate) -> Result<f64, PlanError> {
         let (results, tests) = self.receive(aggregate.results.iter().map(|&it| (it, Type::Int)))?;
         // The results count as bound, but get their values after the body, which does not mention them.
         let body: Vec<Lit<'_>> = aggregate.body.iter().map(lit).collect();
@@ -224,9 +224,8 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(if tests.is_empty() { 1.0 } else { chance::AGGREGATE })
     }
 
-    /// Assigns a register to each incoming value, one for each term: that of the term's variable, which is bound by this,
-    /// or a new one if the term is no unbound variable. Returns the registers, and the pairs of them that must have the
-    /// same value.
+    /// Assigns a register to the incoming value of each term: for an unbound variable its own, which binds it, else a new
+    /// one. Returns the registers, and the pairs of them that must have the same value.
     pub(in super::super) fn receive(
         &mut self,
         terms: impl IntoIterator<Item = (Term, Type)>,

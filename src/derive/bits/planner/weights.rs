@@ -12,7 +12,7 @@ pub(super) mod chance {
     pub(in super::super) const NOT_EQUAL: f64 = 0.9;
     /// `=`, `<`, `<=`, `>` or `>=`.
     pub(in super::super) const COMPARED: f64 = 0.4;
-    /// A positive atom with values for all its columns.
+    /// A positive atom whose columns all have values, or variables that nothing else mentions.
     pub(in super::super) const ATOM: f64 = 0.3;
     /// The same, negated; or a negated row that is taken out of a loop's row.
     pub(in super::super) const NEGATED: f64 = 0.7;

@@ -17,7 +17,7 @@ use crate::facts::{Domain, EntityId};
 use crate::rules::Program;
 
 use super::super::super::contract::Contract;
-use super::super::super::finder::Fact;
+use super::super::super::finder::AttrInput;
 use super::super::super::meta_lines::fen_lines;
 use super::super::super::names::entity_of;
 use super::super::fen::parts::{FenError, Part, Placed, initial, initials};
@@ -64,12 +64,12 @@ impl Castling {
         if part.text == "-" {
             return Ok(rights);
         }
-        let wings = part.by.program.schema.domain(self.wings);
+        let wings = part.rules.program.schema.domain(self.wings);
         for (at, letter) in part.text.char_indices() {
             let lower = letter.to_ascii_lowercase();
             let wing = initials(wings).find(|it| it.1 == lower).map(|it| RookOf::Wing(it.0));
             let file = u32::from(lower).checked_sub(u32::from('a'));
-            let file = file.filter(|&it| it < u32::from(part.by.contract.board.files));
+            let file = file.filter(|&it| it < u32::from(part.rules.contract.board.files));
             // A wing's initial that is also a file (a board of eleven files has a k) means the wing.
             let rook =
                 wing.or_else(|| file.map(|it| RookOf::File(i64::from(it)))).ok_or_else(|| {
@@ -255,7 +255,7 @@ fn unmoved_files(
     world: &mut World,
     contract: &Contract,
     roles: &Castling,
-    unmoved: Fact,
+    unmoved: AttrInput,
 ) -> BTreeSet<(i64, i64)> {
     let facts = world.facts();
     let rights = facts.entities_with(roles.right.attr);

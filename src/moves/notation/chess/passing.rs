@@ -14,7 +14,7 @@ impl Passing {
         if part.text == "-" {
             return Ok((None, None));
         }
-        let squares = part.by.squares();
+        let squares = part.rules.squares();
         if let Some(square) = squares.member(part.text) {
             return Ok((Some(square), None));
         }
@@ -37,8 +37,8 @@ impl Passing {
         passed: Option<i64>,
         victim: Option<i64>,
     ) -> Result<(), Oddity> {
-        if let Some(fact) = self.victim {
-            world.set_raw(GAME, fact.attr, victim);
+        if let Some(input) = self.victim {
+            world.set_raw(GAME, input.attr, victim);
         }
         let Some(square) = passed else {
             return Ok(());
@@ -48,8 +48,8 @@ impl Passing {
             return Ok(());
         }
         world.set_raw(GAME, self.ep.attr, None);
-        if let Some(fact) = self.victim {
-            world.set_raw(GAME, fact.attr, None);
+        if let Some(input) = self.victim {
+            world.set_raw(GAME, input.attr, None);
         }
         let squares = world.program().schema.domain(contract.board.domain);
         Err(Oddity::NothingPassed { square: squares.member_name(square) })

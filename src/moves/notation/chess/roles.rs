@@ -3,7 +3,7 @@
 use crate::facts::DomainId;
 use crate::rules::RelId;
 
-use super::super::super::finder::{Fact, Finder, Slot, Source};
+use super::super::super::finder::{AttrInput, Finder, Origin, Slot};
 use super::super::super::meta_lines::{fen_lines_of, full_name};
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
@@ -12,7 +12,7 @@ pub struct Roles {
     pub castling: Option<Castling>,
     pub passing: Option<Passing>,
     /// Half-moves since the last capture or pawn move.
-    pub clock: Option<Fact>,
+    pub clock: Option<AttrInput>,
     /// The side to move is in check.
     pub in_check: Option<RelId>,
     /// `check(attacker, royal piece)`.
@@ -27,7 +27,7 @@ pub struct Roles {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Castling {
     /// `castling_right(rook, castling piece)`.
-    pub right: Fact,
+    pub right: AttrInput,
     pub castler: RelId,
     pub castling_rook: RelId,
     pub wing: RelId,
@@ -36,16 +36,16 @@ pub struct Castling {
     pub last_rank: RelId,
     pub wings: DomainId,
     /// The flag of pieces that have not moved, in games whose FEN has their files among the castling rights.
-    pub unmoved: Option<Fact>,
+    pub unmoved: Option<AttrInput>,
 }
 
 /// The relations about en passant captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passing {
     /// The en passant square, as a fact of the game.
-    pub ep: Fact,
+    pub ep: AttrInput,
     /// The square of the piece that can be captured en passant, in games whose FEN states that square, too.
-    pub victim: Option<Fact>,
+    pub victim: Option<AttrInput>,
     pub passed: RelId,
     pub same_passed: RelId,
     /// The action `en_passant`: the piece that it captures does not stand on the destination.
@@ -60,7 +60,7 @@ impl Roles {
         Self {
             castling: Castling::find(finder),
             passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
-            clock: finder.optional_game("clock", Slot::Int),
+            clock: finder.optional_game_input("clock", Slot::Int),
             in_check: finder.optional_relation("in_check", &[]),
             check: program.relation_named("check"),
             unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),
@@ -72,14 +72,14 @@ impl Roles {
     }
 
     /// The facts that a FEN states for these roles.
-    pub fn stated_facts(&self) -> impl Iterator<Item = Fact> {
+    pub fn stated_facts(&self) -> impl Iterator<Item = AttrInput> {
         let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
         let castling = self.castling.map(|it| [Some(it.right), it.unmoved]).unwrap_or_default();
         passing.into_iter().chain(castling).chain([self.clock]).flatten()
     }
 
     /// Those of the [stated facts](Self::stated_facts) that a FEN states only if they make a difference.
-    pub fn conditional_facts(&self) -> impl Iterator<Item = Fact> {
+    pub fn conditional_facts(&self) -> impl Iterator<Item = AttrInput> {
         self.passing.into_iter().flat_map(|it| [Some(it.ep), it.victim]).flatten()
     }
 }
@@ -91,13 +91,13 @@ impl Castling {
         let wings = Slot::Named("Wing");
         let name = finder.name_in_use("castling_right", "partner");
         finder.program.relation_named(name)?;
-        let right = finder.piece(name, Entity);
-        let castler = finder.rules("castler", &[Kind]);
-        let castling_rook = finder.rules("castling_rook", &[Kind]);
-        let wing = finder.rules("wing", &[Square, Square, wings]);
-        let castling_text = finder.rules("castling_text", &[Entity, Square]);
-        let last_rank = finder.rules("last_rank", &[Side, Square]);
-        let unmoved = named_by(finder, "unmoved", Source::Flag, Slot::Entity);
+        let right = finder.piece_input(name, Entity);
+        let castler = finder.relation("castler", &[Kind]);
+        let castling_rook = finder.relation("castling_rook", &[Kind]);
+        let wing = finder.relation("wing", &[Square, Square, wings]);
+        let castling_text = finder.relation("castling_text", &[Entity, Square]);
+        let last_rank = finder.relation("last_rank", &[Side, Square]);
+        let unmoved = named_by(finder, "unmoved", Origin::Flag, Slot::Entity);
         Some(Self {
             right: right?,
             castler: castler?,
@@ -115,10 +115,10 @@ impl Passing {
     /// The roles of en passant captures, in games that state the en passant square.
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Square};
-        let ep = finder.game("ep", Square);
-        let victim = named_by(finder, "passed", Source::Game, Square);
-        let passed = finder.rules("passed", &[Entity, Square, Square]);
-        let same_passed = finder.rules("same_passed", &[Square]);
+        let ep = finder.game_input("ep", Square);
+        let victim = named_by(finder, "passed", Origin::Game, Square);
+        let passed = finder.relation("passed", &[Entity, Square, Square]);
+        let same_passed = finder.relation("same_passed", &[Square]);
         let action = finder.optional_relation("en_passant", &[Entity, Square]);
         Some(Self { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
     }
@@ -128,13 +128,13 @@ impl Passing {
 fn named_by(
     finder: &mut Finder<'_>,
     word: &'static str,
-    source: Source,
+    origin: Origin,
     slot: Slot,
-) -> Option<Fact> {
-    let mut named: Option<Fact> = None;
+) -> Option<AttrInput> {
+    let mut named: Option<AttrInput> = None;
     for (name, file) in fen_lines_of(finder.program, word) {
         let name = full_name(finder.program, file, name);
-        let found = finder.input(&name, source, &[slot]);
+        let found = finder.input(&name, origin, &[slot]);
         named = finder.agreed(&format!("the word {word}"), named, found, |it| it.rel);
     }
     named

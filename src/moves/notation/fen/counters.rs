@@ -6,14 +6,14 @@ use crate::facts::EntityId;
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::{Counters, CountersForm};
-use super::parts::{By, FenError, FenField, MAX_COUNTER, Parts};
+use super::parts::{FenError, FenField, FenRules, MAX_COUNTER, Parts};
 
 /// The number of each side in a text.
 pub(super) type Numbers = Vec<Option<i64>>;
 
 /// Reads the field, if the game has it in this form and the next word may be it.
 pub(super) fn read(parts: &mut Parts<'_>, form: CountersForm) -> Result<Option<Numbers>, FenError> {
-    let By { program, contract, .. } = parts.by;
+    let FenRules { program, contract, .. } = parts.rules;
     if contract.counters.is_none_or(|it| it.form != form) {
         return Ok(None);
     }
@@ -40,20 +40,20 @@ pub(super) fn read(parts: &mut Parts<'_>, form: CountersForm) -> Result<Option<N
 
 /// States the numbers of a text; if it has none, those of the start.
 pub(super) fn place(world: &mut World, contract: &Contract, numbers: Option<&Numbers>) {
-    let Some(Counters { fact, .. }) = contract.counters else { return };
-    let start = world.program().schema.attribute(fact.attr).default;
+    let Some(Counters { input, .. }) = contract.counters else { return };
+    let start = world.program().schema.attribute(input.attr).default;
     for side in 0..contract.side_count(world.program()) {
         let number = numbers.and_then(|it| it.get(usize::try_from(side).ok()?).copied());
         let Ok(member) = u32::try_from(side) else { continue };
-        world.set_raw(EntityId(member), fact.attr, number.unwrap_or(start));
+        world.set_raw(EntityId(member), input.attr, number.unwrap_or(start));
     }
 }
 
 /// The field, if the game has it in this form and some side has a number.
 pub(super) fn write(world: &World, contract: &Contract, form: CountersForm) -> Option<String> {
-    let Counters { fact, .. } = contract.counters.filter(|it| it.form == form)?;
+    let Counters { input, .. } = contract.counters.filter(|it| it.form == form)?;
     let sides = 0..u32::try_from(contract.side_count(world.program())).ok()?;
-    let values: Numbers = sides.map(|it| world.facts().get_raw(EntityId(it), fact.attr)).collect();
+    let values: Numbers = sides.map(|it| world.facts().get_raw(EntityId(it), input.attr)).collect();
     values.iter().find_map(|it| *it)?;
     let text = |it: &Option<i64>| it.map_or_else(|| "-".into(), |it| it.to_string());
     let texts: Vec<String> = values.iter().map(text).collect();

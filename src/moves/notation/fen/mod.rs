@@ -39,7 +39,7 @@ mod write;
 use crate::derive::World;
 use crate::facts::{AttrId, EntityId};
 
-use self::parts::By;
+use self::parts::FenRules;
 use super::super::contract::Contract;
 use super::chess::FenStyle;
 use super::read_letters::letters_of;
@@ -78,7 +78,8 @@ impl Setup {
 pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Setup, FenError> {
     let letters = letters_of(world, contract);
     let program = world.program().clone();
-    let position = read::position(By { program: &program, contract, letters: &letters }, text)?;
+    let position =
+        read::position(FenRules { program: &program, contract, letters: &letters }, text)?;
     let mark = world.mark();
     let placed = place::place(world, contract, &position).and_then(|setup| {
         if contract.is_strict {

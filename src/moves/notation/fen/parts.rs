@@ -76,13 +76,13 @@ fn message(error: &FenError) -> String {
 
 /// The rules that a FEN is read by.
 #[derive(Clone, Copy)]
-pub(in super::super) struct By<'a> {
+pub(in super::super) struct FenRules<'a> {
     pub(in super::super) program: &'a Program,
     pub(in super::super) contract: &'a Contract,
     pub(super) letters: &'a Letters,
 }
 
-impl<'a> By<'a> {
+impl<'a> FenRules<'a> {
     /// The squares of the board.
     pub(in super::super) fn squares(self) -> &'a Domain {
         self.program.schema.domain(self.contract.board.domain)
@@ -95,7 +95,7 @@ pub(in super::super) struct Part<'a> {
     pub(super) field: FenField,
     pub(super) offset: usize,
     pub(in super::super) text: &'a str,
-    pub(in super::super) by: By<'a>,
+    pub(in super::super) rules: FenRules<'a>,
 }
 
 impl Part<'_> {
@@ -120,7 +120,7 @@ impl Part<'_> {
 
 /// The words of a FEN, read one after another.
 pub(in super::super) struct Parts<'a> {
-    pub(super) by: By<'a>,
+    pub(super) rules: FenRules<'a>,
     pub(super) text: &'a str,
     pub(super) words: Vec<(usize, &'a str)>,
     pub(super) next: usize,
@@ -130,7 +130,7 @@ impl<'a> Parts<'a> {
     pub(super) fn take(&mut self, field: FenField) -> Option<Part<'a>> {
         let &(offset, text) = self.words.get(self.next)?;
         self.next += 1;
-        Some(Part { field, offset, text, by: self.by })
+        Some(Part { field, offset, text, rules: self.rules })
     }
 
     /// A counter, unless the next word is a further field already.
@@ -179,11 +179,11 @@ pub(in super::super) struct Placed {
 }
 
 /// The piece that a text begins with, with the signs beside its letter, and without a square. `rest` is what follows it.
-pub(super) fn piece(by: By<'_>, rest: &mut &str) -> Option<Placed> {
-    let mut marks = signs(by.contract, rest, |it| it.is_prefix);
-    let LeadingPiece { kind, side, length } = by.letters.leading_piece(rest)?;
+pub(super) fn piece(rules: FenRules<'_>, rest: &mut &str) -> Option<Placed> {
+    let mut marks = signs(rules.contract, rest, |it| it.is_prefix);
+    let LeadingPiece { kind, side, length } = rules.letters.leading_piece(rest)?;
     *rest = &rest[length..];
-    marks |= signs(by.contract, rest, |it| !it.is_prefix);
+    marks |= signs(rules.contract, rest, |it| !it.is_prefix);
     Some(Placed { square: None, kind, side, marks })
 }
 

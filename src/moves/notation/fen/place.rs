@@ -79,7 +79,7 @@ fn stated(
                 (0..count).map(EntityId).collect()
             }
         };
-        let attr = field.fact.attr;
+        let attr = field.input.attr;
         stated.extend(owners.iter().map(|&it| (it, attr, world.facts().get_raw(it, attr))));
     }
     stated
@@ -129,7 +129,7 @@ fn pieces(
         world.set_raw(id, contract.at.attr, piece.square);
         for (number, mark) in contract.marks.iter().enumerate() {
             if piece.marks & 1 << number != 0 {
-                world.set_raw(id, mark.fact.attr, Some(1));
+                world.set_raw(id, mark.input.attr, Some(1));
             }
         }
         for (field, read) in contract.fields.iter().zip(&position.further) {
@@ -139,7 +139,7 @@ fn pieces(
                 // The values named for one square apply to its pieces in order.
                 let before = placed[..at].iter().filter(|it| it.square == Some(square)).count();
                 let mut named = read.named.iter().filter(|it| it.0 == square).skip(before);
-                world.set_raw(id, field.fact.attr, named.next().map_or(read.value, |it| it.1));
+                world.set_raw(id, field.input.attr, named.next().map_or(read.value, |it| it.1));
             }
         }
         pieces.push((id, piece));
@@ -152,11 +152,11 @@ fn pieces(
 /// Takes squares out of the board, and puts all others back.
 fn walls(world: &mut World, contract: &Contract, walled: &[i64]) {
     let Some(walls) = contract.walls else { return };
-    let start = world.program().schema.attribute(walls.fact.attr).default;
+    let start = world.program().schema.attribute(walls.input.attr).default;
     for square in 0..i64::from(contract.board.files) * i64::from(contract.board.ranks) {
         let Ok(member) = u32::try_from(square) else { continue };
         let value = if walled.contains(&square) { Some(1) } else { start.map(|_| 0) };
-        world.set_raw(EntityId(member), walls.fact.attr, value);
+        world.set_raw(EntityId(member), walls.input.attr, value);
     }
 }
 
@@ -176,12 +176,12 @@ fn attributes(
     if let Some(fullmove) = contract.fullmove {
         world.set_raw(GAME, fullmove.attr, Some(position.fullmove.max(1)));
     }
-    for fact in contract.recurrence() {
-        let start = world.program().schema.attribute(fact.attr).default;
-        world.set_raw(GAME, fact.attr, start);
+    for input in contract.recurrence() {
+        let start = world.program().schema.attribute(input.attr).default;
+        world.set_raw(GAME, input.attr, start);
     }
     for (field, read) in contract.fields.iter().zip(&position.further) {
-        let start = world.program().schema.attribute(field.fact.attr).default;
+        let start = world.program().schema.attribute(field.input.attr).default;
         let mut value = read.as_ref().map_or(start, |it| it.value);
         if Some(field.ty) == contract.entity_type(world.program()) {
             // The value that was read is the square of a piece.
@@ -190,7 +190,7 @@ fn attributes(
         }
         match field.about {
             About::Game => {
-                world.set_raw(GAME, field.fact.attr, value);
+                world.set_raw(GAME, field.input.attr, value);
             }
             About::Pieces => {}
             About::Members(domain) => {
@@ -199,7 +199,7 @@ fn attributes(
                     let named =
                         read.as_ref().and_then(|it| it.named.iter().find(|it| it.0 == member));
                     let value = named.map_or(value, |it| it.1);
-                    world.set_raw(EntityId(member as u32), field.fact.attr, value);
+                    world.set_raw(EntityId(member as u32), field.input.attr, value);
                 }
             }
         }

@@ -8,8 +8,8 @@ use crate::rules::Program;
 
 /// Reads the pieces that stand on points.
 pub(super) fn read(part: Part<'_>, text: &str) -> Result<Vec<Placed>, FenError> {
-    let (by, points) = (part.by, part.by.squares());
-    let has_stacks = by.contract.stack.is_some();
+    let (rules, points) = (part.rules, part.rules.squares());
+    let has_stacks = rules.contract.stack.is_some();
     let mut pieces: Vec<Placed> = Vec::new();
     let mut offset = 0;
     for word in text.split(',').filter(|_| text != "-") {
@@ -25,12 +25,12 @@ pub(super) fn read(part: Part<'_>, text: &str) -> Result<Vec<Placed>, FenError> 
         let mut rest = standing;
         let place = offset + name.len() + 1;
         let placed = match standing.starts_with(stack::OPEN) && has_stacks {
-            true => stack::read(by, &mut rest),
-            false => parts::piece(by, &mut rest).map(|it| vec![it]),
+            true => stack::read(rules, &mut rest),
+            false => parts::piece(rules, &mut rest).map(|it| vec![it]),
         };
         let placed = placed.ok_or_else(|| {
             let stack = if has_stacks { ", or two or more in `(` and `)`" } else { "" };
-            part.error(place, format!("{standing:?}"), format!("{}{stack}", by.letters.piece()))
+            part.error(place, format!("{standing:?}"), format!("{}{stack}", rules.letters.piece()))
         })?;
         if !rest.is_empty() {
             let one = if has_stacks { "one piece or stack" } else { "one piece" };

@@ -6,7 +6,7 @@ use crate::rules::{Type, plural};
 use super::super::super::finder::{About, CountersForm, Field};
 use super::super::chess::Fields;
 use super::super::letters::{LeadingPiece, side_signs};
-use super::parts::{By, FenError, FenField, Part, Parts, Placed, number, piece};
+use super::parts::{FenError, FenField, FenRules, Part, Parts, Placed, number, piece};
 use super::{counters, points, stack};
 
 /// Maximum number of members of a domain that an error lists.
@@ -38,9 +38,9 @@ pub(super) struct FieldValue {
     pub(super) named: Vec<(i64, Option<i64>)>,
 }
 
-pub(super) fn position(by: By<'_>, text: &str) -> Result<Position, FenError> {
-    let contract = by.contract;
-    let mut parts = Parts { by, text, words: words(text), next: 0 };
+pub(super) fn position(rules: FenRules<'_>, text: &str) -> Result<Position, FenError> {
+    let contract = rules.contract;
+    let mut parts = Parts { rules, text, words: words(text), next: 0 };
     let mut walls = Vec::new();
     let pieces = placement(parts.required(FenField::Placement)?, &mut walls)?;
     let turn = turn(parts.required(FenField::Turn)?)?;
@@ -78,7 +78,7 @@ pub(super) fn position(by: By<'_>, text: &str) -> Result<Position, FenError> {
 
 /// A further field, `KEY=VALUE` or `KEY=VALUE,PLACE:VALUE,...`: one that the game declares, and at most once.
 fn further(part: Part<'_>, position: &mut Position) -> Result<(), FenError> {
-    let contract = part.by.contract;
+    let contract = part.rules.contract;
     let (key, text) = part.text.split_once('=').unwrap_or((part.text, ""));
     let mut fields = contract.fields.iter().zip(&mut position.further);
     let Some((field, place)) = fields.find(|it| it.0.key == key && it.1.is_none()) else {
@@ -90,7 +90,7 @@ fn further(part: Part<'_>, position: &mut Position) -> Result<(), FenError> {
         None => (text, None),
     };
     let mut offset = key.len() + 1;
-    let value = match Some(field.ty) == contract.entity_type(part.by.program) {
+    let value = match Some(field.ty) == contract.entity_type(part.rules.program) {
         true => piece_on(&position.pieces, part, (first, offset))?,
         false => value_of(field, part, first, offset)?,
     };
@@ -123,7 +123,7 @@ fn named_value(
 ) -> Result<(i64, Option<i64>), FenError> {
     let (place, value) = text.split_once(':').unwrap_or((text, ""));
     let is_about_pieces = field.about == About::Pieces;
-    let By { program, contract, .. } = part.by;
+    let FenRules { program, contract, .. } = part.rules;
     let places = program.schema.domain(match field.about {
         About::Members(domain) => domain,
         About::Pieces | About::Game => contract.board.domain,
@@ -159,7 +159,7 @@ fn piece_on(
         return Ok(None);
     }
     let is_occupied = |it: &i64| pieces.iter().any(|piece| piece.square == Some(*it));
-    let square = part.by.squares().member(text).filter(is_occupied).map(Some);
+    let square = part.rules.squares().member(text).filter(is_occupied).map(Some);
     square
         .ok_or_else(|| part.error(at, format!("{text:?}"), "a square that a piece stands on, or -"))
 }
@@ -168,7 +168,7 @@ fn piece_on(
 fn value_of(field: &Field, part: Part<'_>, text: &str, at: usize) -> Result<Option<i64>, FenError> {
     let domain = match (text, field.ty) {
         ("-", _) => return Ok(None),
-        (_, Type::Domain(id)) => part.by.program.schema.domain(id),
+        (_, Type::Domain(id)) => part.rules.program.schema.domain(id),
         _ => {
             let value = text.parse::<i64>().map(Some);
             return value.map_err(|_| part.error(at, format!("{text:?}"), "a number, or -"));
@@ -201,7 +201,7 @@ fn words(text: &str) -> Vec<(usize, &str)> {
 }
 
 fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenError> {
-    let contract = part.by.contract;
+    let contract = part.rules.contract;
     let board = contract.board;
     let (rows, hand) = match part.text.find('[').filter(|_| contract.has_pocket) {
         Some(at) => (&part.text[..at], Some(at)),
@@ -235,7 +235,7 @@ fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenErr
 
 /// The pieces in hand, `[QNp]`, from the bracket on; `[-]` is an empty hand, as other programs write it.
 fn in_hand(part: Part<'_>, start: usize, pieces: &mut Vec<Placed>) -> Result<(), FenError> {
-    let letters = part.by.letters;
+    let letters = part.rules.letters;
     let text = &part.text[start + 1..];
     let Some(inside) = text.strip_suffix(']') else {
         return Err(part.error(part.text.len(), "the end", "`]` after the pieces in hand"));
@@ -260,7 +260,7 @@ fn read_rank(
     rank: i64,
     (pieces, walls): (&mut Vec<Placed>, &mut Vec<i64>),
 ) -> Result<(), FenError> {
-    let contract = part.by.contract;
+    let contract = part.rules.contract;
     let board = contract.board;
     let files = i64::from(board.files);
     let end = start + row.len();
@@ -314,16 +314,16 @@ fn read_standing(
     sign: char,
     end: usize,
 ) -> Result<Vec<Placed>, FenError> {
-    let By { contract, letters, .. } = part.by;
+    let FenRules { contract, letters, .. } = part.rules;
     let start = end - rest.len();
     if sign == stack::OPEN && contract.stack.is_some() {
-        return stack::read(part.by, rest).ok_or_else(|| {
+        return stack::read(part.rules, rest).ok_or_else(|| {
             let known = format!("{} or `{}`", letters.piece(), stack::CLOSE);
             let odd = rest.chars().next().map_or("the end".into(), |it| format!("{it:?}"));
             part.error(end - rest.len(), odd, known)
         });
     }
-    let piece = piece(part.by, rest).ok_or_else(|| {
+    let piece = piece(part.rules, rest).ok_or_else(|| {
         let known = format!("{} or a number of empty squares", letters.piece());
         part.error(start, format!("{sign:?}"), known)
     })?;
@@ -331,7 +331,7 @@ fn read_standing(
 }
 
 fn turn(part: Part<'_>) -> Result<i64, FenError> {
-    let signs = side_signs(part.by.program.schema.domain(part.by.contract.sides));
+    let signs = side_signs(part.rules.program.schema.domain(part.rules.contract.sides));
     let found = signs.iter().position(|it| part.text == it);
     found.map(|it| it as i64).ok_or_else(|| part.refuse(signs.join(" or ")))
 }

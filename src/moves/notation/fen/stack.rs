@@ -6,19 +6,19 @@ use crate::derive::World;
 use crate::facts::EntityId;
 
 use super::super::super::contract::Contract;
-use super::parts::{By, Placed, piece};
+use super::parts::{FenRules, Placed, piece};
 
 /// The characters before and after the pieces of a square.
 pub(super) const OPEN: char = '(';
 pub(super) const CLOSE: char = ')';
 
-/// Reads a stack of two pieces or more, in any order. `None` if `rest` does not begin with a stack; then it begins with
-/// what is wrong.
-pub(super) fn read(by: By<'_>, rest: &mut &str) -> Option<Vec<Placed>> {
+/// Reads a stack of two pieces or more, in any order, from the start of `rest`. On `None`, `rest` starts with what is
+/// wrong.
+pub(super) fn read(rules: FenRules<'_>, rest: &mut &str) -> Option<Vec<Placed>> {
     let mut pieces = Vec::new();
     *rest = rest.strip_prefix(OPEN)?;
     while pieces.len() < 2 || !rest.starts_with(CLOSE) {
-        pieces.push(piece(by, rest)?);
+        pieces.push(piece(rules, rest)?);
     }
     *rest = rest.strip_prefix(CLOSE)?;
     Some(pieces)

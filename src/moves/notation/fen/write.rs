@@ -7,7 +7,7 @@ use crate::facts::{EntityId, GAME, Session};
 use crate::rules::Program;
 
 use super::super::super::contract::Contract;
-use super::super::super::finder::{About, CountersForm, Fact, Field, Walls};
+use super::super::super::finder::{About, AttrInput, CountersForm, Field, Walls};
 use super::super::super::names::entity_of;
 use super::super::chess::FenStyle;
 use super::super::letters::{Letters, side_signs};
@@ -31,7 +31,7 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
         false => Vec::new(),
     };
     let facts = world.facts();
-    let number = |it: Fact| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
+    let number = |it: AttrInput| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
     fields.extend(counters::write(world, contract, CountersForm::Signed));
     let text = |it| further(&program, contract, facts, &by_square, it);
@@ -51,7 +51,7 @@ fn further(
     by_square: &[(i64, EntityId)],
     field: &Field,
 ) -> Option<String> {
-    let attr = field.fact.attr;
+    let attr = field.input.attr;
     let squares = program.schema.domain(contract.board.domain);
     let text = |it: Option<i64>| match it {
         // A piece is written as its square.
@@ -156,14 +156,14 @@ impl<'a> Cells<'a> {
     }
 
     fn is_walled(&self, wall: &Walls, square: i64) -> bool {
-        entity_of(square).is_some_and(|it| self.facts.get_raw(it, wall.fact.attr) == Some(1))
+        entity_of(square).is_some_and(|it| self.facts.get_raw(it, wall.input.attr) == Some(1))
     }
 
     /// Writes the letter of a piece with the signs that belong to it; `?` for a piece without a kind or a side, or of a
     /// kind that the rules give no letter.
     fn push_piece(&self, piece: EntityId, text: &mut String) {
-        let raw = |it: Fact| self.facts.get_raw(piece, it.attr);
-        let marks = || self.contract.marks.iter().filter(|it| raw(it.fact) == Some(1));
+        let raw = |it: AttrInput| self.facts.get_raw(piece, it.attr);
+        let marks = || self.contract.marks.iter().filter(|it| raw(it.input) == Some(1));
         text.extend(marks().filter(|it| it.is_prefix).map(|it| it.sign));
         let (kind, side) = (raw(self.contract.kind), raw(self.contract.color));
         match kind.zip(side).and_then(|(kind, side)| self.letters.letter(kind, side)) {

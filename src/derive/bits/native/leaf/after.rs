@@ -126,7 +126,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.call_without_entity(count);
                 self.end(Self::take_back);
             }
-            None => self.end_by(Self::share_top, Self::take_back),
+            None => self.end_by(Self::store_top, Self::take_back),
         }
     }
 
@@ -412,7 +412,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
         let all = self.b.use_var(all);
         self.share(Context::COUNT, all);
-        self.end(Self::share_top);
+        self.end(Self::store_top);
     }
 
     /// A value that is not 0 if a relation has rows; `None` if it never has any.
@@ -450,7 +450,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     fn add_row(&mut self, first: Value, at: u32, all: Variable) {
-        let address = self.row_behind(first, at);
+        let address = self.row_in_block(first, at);
         let row = self.load_row(address);
         self.add_members(&row, all);
     }

@@ -25,7 +25,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 false => self.catch_up_tuples(kept, kept_id),
             }
         }
-        self.end(Self::share_top);
+        self.end(Self::store_top);
     }
 
     fn catch_up_blocks(&mut self, kept: &Maintained, kept_id: KeptId) {
@@ -40,14 +40,16 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Emits code that derives a block anew and, if its rows have changed, stores and reports them.
     fn derive_block(&mut self, kept: &Maintained, block: Value) {
-        let index_rows = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
-        self.ensure_room((kept.stride + 1 + index_rows) * Self::WORDS as u32);
+        // The rows of the block, the support, and one word of the index for each value that changes.
+        let index_words = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
+        self.ensure_room((kept.stride + 1) * Self::WORDS as u32 + index_words);
         let first = self.block_row(Space::Maintained, kept.base, kept.stride, block);
         let support = self.row_at(Space::Maintained, alone(kept.support));
         let old_support = self.load_row(support);
         let one = self.one_of(block);
         let without = self.without(&old_support, &one);
         let is_held = self.hold(kept);
+        // Rows that are held are stored only once they are known to differ; others are derived in memory.
         let [old, new] = if is_held {
             let old = self.rows_in_block(first, kept.stride);
             self.give(&[block]);
@@ -66,7 +68,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let (differ, changed) = self.changes(&old, &new);
         self.when(changed, |it| {
             for (at, (old, differ)) in (0..).zip(old.iter().zip(&differ)) {
-                let address = it.row_behind(first, at);
+                let address = it.row_in_block(first, at);
                 it.save_row(address, old, differ);
             }
             if is_held {
@@ -86,7 +88,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 // was, the index included.
                 it.put_rows(first, &old);
                 it.store_row(support, &old_support);
-                it.notify_of_rows(kept, block, [&old, &new]);
+                it.notify_of_rows(kept, block, &old, &new);
                 it.put_rows(first, &new);
                 it.store_row(support, &new_support);
             }
@@ -97,7 +99,7 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             it.notify_of_blocks(kept.rel, &one);
             if !is_by_block {
-                it.notify_of_rows(kept, block, [&new, &old]);
+                it.notify_of_rows(kept, block, &new, &old);
             }
         });
     }
@@ -116,11 +118,12 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(next);
     }
 
-    /// Emits code that notifies readers of the tuples of a block that are in `rows[0]` and not in `rows[1]`.
-    fn notify_of_rows(&mut self, kept: &Maintained, block: Value, rows: [&[Row]; 2]) {
+    /// Emits code that notifies readers of the tuples of a block that are in `rows` and not in `others`.
+    fn notify_of_rows(&mut self, kept: &Maintained, block: Value, rows: &[Row], others: &[Row]) {
         let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
-        for (at, (row, other)) in rows[0].iter().zip(rows[1]).enumerate() {
+        for (at, (row, other)) in rows.iter().zip(others).enumerate() {
             let only = self.without(row, other);
+            // Those of the first block; the code fills in the block's own number.
             let keys = keys_of(dense, at);
             self.members(&only, |it, member| {
                 let mut tuple = vec![block];
@@ -203,8 +206,8 @@ impl<W: Word> Lower<'_, '_, W> {
         });
     }
 
-    /// Emits code that sets a block's bits in the support, whether it has any members, and in the index's row of a member,
-    /// whether it has this one.
+    /// Emits code that updates the support and the index after a change of one tuple: whether the block has any member,
+    /// and whether it has this one.
     fn update_block(&mut self, kept: &Maintained, support: u32, block: Value, member: Value) {
         let start = self.block_row(Space::Maintained, kept.base, kept.stride, block);
         let rows = self.rows_in_block(start, kept.stride);
@@ -223,11 +226,11 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Emits code that adds a member to the row at an address if `on` is not 0, and removes it otherwise.
-    fn put_bit(&mut self, address: Value, bit: Value, on: Value) {
-        let (address, within) = self.word_with(address, bit);
+    fn put_bit(&mut self, address: Value, member: Value, on: Value) {
+        let (address, bit) = self.word_with(address, member);
         let old = self.load_word(address, 0);
-        let with = self.b.ins().bor(old, within);
-        let without = self.b.ins().band_not(old, within);
+        let with = self.b.ins().bor(old, bit);
+        let without = self.b.ins().band_not(old, bit);
         let new = self.b.ins().select(on, with, without);
         self.save(address, old);
         self.store_word(address, 0, new);
@@ -235,7 +238,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     // --- rows of a block ------------------------------------------------------------------------
 
-    /// The address of the first row of a block. The code checks that all its rows are in range.
+    /// The address of the first row of a block. The code checks that its first and last rows are in range.
     pub(super) fn block_row(
         &mut self,
         space: Space,
@@ -247,19 +250,19 @@ impl<W: Word> Lower<'_, '_, W> {
         let first = self.b.ins().iadd_imm_s(first, i64::from(base));
         if stride > 1 {
             let last = self.b.ins().iadd_imm_s(first, i64::from(stride) - 1);
-            self.row_of(space, last);
+            self.row_of(space, last); // for its check
         }
         self.row_of(space, first)
     }
 
-    /// The address of the row that many rows behind the one at an address.
-    pub(super) fn row_behind(&mut self, first: Value, by: u32) -> Value {
-        self.b.ins().iadd_imm_s(first, i64::from(by) << Self::ROW_SHIFT)
+    /// The address of a row by its place in the block whose first row is given.
+    pub(super) fn row_in_block(&mut self, first: Value, at: u32) -> Value {
+        self.b.ins().iadd_imm_s(first, i64::from(at) << Self::ROW_SHIFT)
     }
 
     fn rows_in_block(&mut self, first: Value, stride: u32) -> Vec<Row> {
         let row = |at| {
-            let address = self.row_behind(first, at);
+            let address = self.row_in_block(first, at);
             self.load_row(address)
         };
         (0..stride).map(row).collect()
@@ -275,7 +278,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Loads a row of a block and leaves it empty.
     fn take_row(&mut self, first: Value, at: u32) -> Row {
-        let address = self.row_behind(first, at);
+        let address = self.row_in_block(first, at);
         let row = self.load_row(address);
         self.empty_row(address);
         row
@@ -283,7 +286,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     fn put_rows(&mut self, first: Value, rows: &[Row]) {
         for (at, row) in (0..).zip(rows) {
-            let address = self.row_behind(first, at);
+            let address = self.row_in_block(first, at);
             self.store_row(address, row);
         }
     }
@@ -296,12 +299,12 @@ impl<W: Word> Lower<'_, '_, W> {
         all
     }
 
-    /// Emits code that empties blocks of a relation of the frame.
+    /// Emits code that empties the blocks in use of a relation that is derived on demand.
     pub(in super::super) fn empty_blocks(&mut self, entry: &Demanded, used: &Row) {
         self.members(used, |it, member| {
             let first = it.block_row(Space::Frame, entry.base, entry.stride, member);
             for at in 0..entry.stride {
-                let address = it.row_behind(first, at);
+                let address = it.row_in_block(first, at);
                 it.empty_row(address);
             }
         });

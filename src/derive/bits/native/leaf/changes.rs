@@ -63,7 +63,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(next);
         }
-        self.end(Self::share_top);
+        self.end(Self::store_top);
     }
 
     /// Writes the value of an entity, or of the game if there are no `rows`: the row of entities that have a value, and the

@@ -298,7 +298,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.rows = self.shared(Context::ROWS);
         self.funs = self.shared(Context::FUNS);
         self.enter_frame(Context::FRAME_AFTER);
-        self.take_top();
+        self.load_top();
     }
 
     /// From here on rows of the frame are those of the given frame.
@@ -367,10 +367,10 @@ impl<W: Word> Lower<'_, '_, W> {
     fn call_leaf(&mut self, function: FuncRef, [a, b]: [Value; 2]) {
         let fault = self.fault;
         let &mut LeafState { context, bail, .. } = self.leaf();
-        self.share_top();
+        self.store_top();
         let call = self.b.ins().call(function, &[context, a, b]);
         let result = self.b.inst_results(call)[0];
-        self.take_top();
+        self.load_top();
         let [failed, next] = std::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(failed);
         self.b.ins().brif(result, failed, &[], next, &[]);

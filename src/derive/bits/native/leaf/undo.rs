@@ -10,25 +10,33 @@ use super::super::rows::Row;
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Loads the place of the next saved word from the context.
-    pub(super) fn take_top(&mut self) {
-        let top = self.leaf().top;
-        let now = self.shared(Context::UNDO);
-        self.b.def_var(top, now);
+    pub(super) fn load_top(&mut self) {
+        let top = self.shared(Context::UNDO);
+        self.set_top(top);
     }
 
     /// Stores the place of the next saved word in the context, for other functions.
-    pub(super) fn share_top(&mut self) {
+    pub(super) fn store_top(&mut self) {
+        let top = self.top();
+        self.share(Context::UNDO, top);
+    }
+
+    /// The place of the next saved word.
+    fn top(&mut self) -> Value {
         let top = self.leaf().top;
-        let now = self.b.use_var(top);
-        self.share(Context::UNDO, now);
+        self.b.use_var(top)
+    }
+
+    fn set_top(&mut self, place: Value) {
+        let top = self.leaf().top;
+        self.b.def_var(top, place);
     }
 
     /// Emits code that bails out unless there is room to save that many words.
     pub(super) fn ensure_room(&mut self, words: u32) {
-        let top = self.leaf().top;
-        let (top, end) = (self.b.use_var(top), self.shared(Context::UNDO_END));
-        let top = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED_BYTES);
-        let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, end);
+        let (top, end) = (self.top(), self.shared(Context::UNDO_END));
+        let above = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED_BYTES);
+        let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, above, end);
         let bail = self.leaf().bail;
         self.unless(enough, bail);
     }
@@ -37,8 +45,7 @@ impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn save(&mut self, address: Value, old: Value) {
         let top = self.put_saved(address, old);
         let above = self.b.ins().iadd_imm_s(top, SAVED_BYTES);
-        let top = self.leaf().top;
-        self.b.def_var(top, above);
+        self.set_top(above);
     }
 
     /// Saves the old values of those words of a row that differ. Every word is stored at the next place, which
@@ -49,15 +56,13 @@ impl<W: Word> Lower<'_, '_, W> {
             let top = self.put_saved(address, word);
             let above = self.b.ins().iadd_imm_s(top, SAVED_BYTES);
             let above = self.b.ins().select(differs, above, top);
-            let top = self.leaf().top;
-            self.b.def_var(top, above);
+            self.set_top(above);
         }
     }
 
     /// Stores a word with its address at the next place, which it returns. The caller lets the place advance.
     fn put_saved(&mut self, address: Value, old: Value) -> Value {
-        let top = self.leaf().top;
-        let top = self.b.use_var(top);
+        let top = self.top();
         self.store_number(top, 0, address);
         self.store_number(top, WORD, old);
         top
@@ -66,20 +71,19 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Restores all words that were saved from `UNDO_START` on, the last one first: a word may have been saved
     /// several times.
     pub(super) fn take_back(&mut self) {
-        let top = self.leaf().top;
         let start = self.shared(Context::UNDO_START);
-        let [turn, end] = std::array::from_fn(|_| self.b.create_block());
-        let at = self.b.use_var(top);
+        let [body, end] = std::array::from_fn(|_| self.b.create_block());
+        let at = self.top();
         let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
-        self.b.ins().brif(more, turn, &[], end, &[]);
-        self.b.switch_to_block(turn);
-        let at = self.b.use_var(top);
+        self.b.ins().brif(more, body, &[], end, &[]);
+        self.b.switch_to_block(body);
+        let at = self.top();
         let at = self.b.ins().iadd_imm_s(at, -SAVED_BYTES);
-        self.b.def_var(top, at);
+        self.set_top(at);
         let (address, old) = (self.load_number(at, 0), self.load_number(at, WORD));
         self.store_number(address, 0, old);
         let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, at, start);
-        self.b.ins().brif(more, turn, &[], end, &[]);
+        self.b.ins().brif(more, body, &[], end, &[]);
         self.b.switch_to_block(end);
     }
 }
