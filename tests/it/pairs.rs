@@ -153,7 +153,15 @@ fn drops_are_played_out_beside_presets_that_judge_safety_otherwise() {
 #[test]
 fn drops_leave_no_royal_piece_attacked() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
-    let rows: [(&str, &[&str], &str, &str, &str); 11] = [
+    let rows: [(&str, &[&str], &str, &str, &str); 12] = [
+        // A knight that leaps twice is parried on the square between alone.
+        (
+            "crazyhouse",
+            &["knights-leap-twice"],
+            "4k3/8/8/8/8/8/8/4K1n1[N] w - - 0 1",
+            "N@f3",
+            "N@b1",
+        ),
         ("crazyhouse", &["coregal"], "8/5K2/8/3b4/8/2k5/8/8[QR] w - - 0 1", "R@e6", "Q@e6"),
         ("crazyhouse", &["coregal"], "8/8/qR1k4/8/8/8/8/4K3[n] b - - 0 1", "a6b6", "N@c6"),
         ("crazyhouse", &["wrap-board"], "4k3/8/8/8/8/8/8/K2r4[R] w - - 0 1", "a1a2", "R@b1"),
