@@ -383,7 +383,7 @@ turn_goes_on() :- in_mud().
 unfinished() :- in_mud().
 movable() :- run(_, _).
 finish(o, 'arrived) :- color(p, c), at(p, s), onward(c, d), edge(d, s), wins(c, o).
-no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
+no_action_result(o, 'held) :- !in_mud(), turn(c), opponent(c, x), wins(x, o).
 "#;
 
 fn mud(fen: &str) -> Game {

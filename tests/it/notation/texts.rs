@@ -221,7 +221,6 @@ const GAITS: &str = r#"
 .meta start "RRR2 w 1"
 .domain Kind += { runner }
 .domain Gait { walk, run }
-.domain Reason += { held }
 letter('runner, "r").
 .decl gait(piece: Entity, to: Square, how: Gait) key "{piece} would {how} to {to}"
 gait(p, t, 'walk) :- at(p, s), file(s, f), file(t, g), g = f + 1.
@@ -230,7 +229,6 @@ gait(p, t, 'run) :- at(p, s), file(s, f), file(t, g), g > f + 1.
     san "{gait(piece, to)}{at(piece) among gait(piece, to), to}-{to}" "{piece} goes to {to}"
 go(p, t) :- own(p), gait(p, t, _), !occupied(t).
 on go(p, t) do set at(p, t).
-no_action_result(o, 'held) :- turn(c), opponent(c, x), wins(x, o).
 "#;
 
 #[test]
