@@ -577,7 +577,7 @@ pub(crate) struct NewArgs {
     /// What to write
     #[arg(value_enum, value_name = "KIND")]
     pub(crate) kind: NewKind,
-    /// Its name: up to 48 lower-case letters, digits and hyphens, a letter first and no hyphen last
+    /// Its name: up to 48 lower-case letters and digits, a letter first, with single hyphens between them
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// For a preset: a description in JSON of what happens to pieces and what comes of it, instead of an example

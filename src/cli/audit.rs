@@ -200,8 +200,7 @@ fn print(audited: &Audited, json: bool, out: &mut Out) -> anyhow::Result<()> {
     match &audited.differs {
         None => {
             let ok = out.ink(Ink::Good, "ok");
-            let noun = if audited.plies == 1 { "ply" } else { "plies" };
-            out.line(format_args!("{} {ok} {} {noun}", audited.name, audited.plies))?;
+            out.line(format_args!("{} {ok} {}", audited.name, plural(audited.plies, "ply")))?;
         }
         Some(what) => {
             let differs = out.ink(Ink::Bad, "differs");

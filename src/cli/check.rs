@@ -25,7 +25,7 @@ use crate::presets::{
     Catalogue, CatalogueError, GameEntry, LoadError, Ruleset, at_its_place, load_with_included,
     unknown_keys,
 };
-use crate::rules::{Diagnostics, Meta, Program, Source, compile, metas};
+use crate::rules::{Diagnostics, Meta, Program, Source, compile, metas, plural};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -76,6 +76,14 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let (mut files, mut included) = (Vec::new(), Vec::new());
     for path in &args.files {
         match load_with_included(path) {
+            Ok((sources, _)) if sources.is_empty() => {
+                report(&trouble_with(
+                    path,
+                    "no rule file in it",
+                    "name a folder that has some (.dl)",
+                ));
+                verdict = Verdict::Unreadable;
+            }
             Ok((sources, more)) => {
                 files.extend(sources.into_iter().map(|it| (it.path.clone(), at_its_place(it))));
                 included.extend(more);
@@ -415,7 +423,8 @@ fn print<'f>(
     match checked {
         Ok(CheckedFile { program, notes }) => {
             let rules = program.map_or(0, |it| it.rules.len());
-            out.line(format_args!("{file}: ok ({rules} rules with what it builds on)"))?;
+            let rules = plural(rules, "rule");
+            out.line(format_args!("{file}: ok ({rules} with what it builds on)"))?;
             for note in notes {
                 out.line(format_args!("{file}: note: {note}"))?;
             }

@@ -1,9 +1,10 @@
 //! `rulemate completions` and `rulemate man`: the grammar of the command line for shells and for `man`.
 
 use std::io::Write;
+use std::path::Path;
 
 use super::args::{CompletionsArgs, ManArgs, RulesArgs};
-use super::output::{OrFix, Out, trouble};
+use super::output::{Out, trouble, trouble_with};
 use super::{Verdict, setup};
 
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -36,10 +37,12 @@ pub(crate) fn man(args: &ManArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut grammar = super::grammar();
     grammar.build();
     if let Some(folder) = &args.to {
-        std::fs::create_dir_all(folder).or_fix("name a folder that can be written")?;
+        let unwritable =
+            |path: &Path, why| trouble_with(path, why, "name a folder that can be written");
+        std::fs::create_dir_all(folder).map_err(|why| unwritable(folder, why))?;
         for (name, command) in pages(&grammar) {
             let file = folder.join(format!("{name}.1"));
-            std::fs::write(&file, page(command)?).or_fix("name a folder that can be written")?;
+            std::fs::write(&file, page(command)?).map_err(|why| unwritable(&file, why))?;
             out.line(file.display())?;
         }
         return Ok(Verdict::Fine);

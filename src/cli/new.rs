@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use serde::Serialize;
 
 use super::Verdict;
@@ -33,9 +32,9 @@ pub(crate) fn run(args: &NewArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     }
     for (path, text) in &files {
         let folder = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(path, text))
-            .with_context(|| format!("{} cannot be written", path.display()))?;
+        std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(
+            |why| trouble_with(path, why, "name a folder that can be written: --into DIR"),
+        )?;
     }
     let next = next(args, &files[0].0);
     let files: Vec<PathBuf> = files.into_iter().map(|it| it.0).collect();
@@ -89,11 +88,11 @@ fn from_description(kind: NewKind, name: &str, from: &Path) -> anyhow::Result<St
 fn check_name(name: &str) -> anyhow::Result<()> {
     let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let starts = name.starts_with(|it: char| it.is_ascii_lowercase());
-    if starts && name.len() <= 48 && name.chars().all(fits) && !name.ends_with('-') {
+    let hyphens_join = !name.ends_with('-') && !name.contains("--");
+    if starts && name.len() <= 48 && name.chars().all(fits) && hyphens_join {
         return Ok(());
     }
-    let fix = "use up to 48 lower-case letters, digits and hyphens; begin with a letter, and do not end with a \
-               hyphen: royal-duck";
+    let fix = "use up to 48 lower-case letters and digits, with single hyphens between them; begin with a letter: royal-duck";
     Err(trouble(format!("rules cannot have the name {name:?}"), fix))
 }
 

@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use anyhow::Context;
 use serde::Serialize;
 
 use super::Verdict;
@@ -15,7 +16,7 @@ use super::setup;
 use crate::facts::nearest;
 use crate::game::Game;
 use crate::moves::played_out;
-use crate::rules::{Program, Role, Span};
+use crate::rules::{Program, Role, Span, plural};
 
 /// Plies of a random game.
 const PLIES: usize = 40;
@@ -125,16 +126,18 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
         return Ok((game, moves));
     };
     let (mut games, bar) = open_games(path, "profile")?;
-    let first = games.next();
+    let first = games.next().ok_or_else(|| no_game_in(path))?;
     bar.finish_and_clear();
-    let pgn = match first {
-        Some(Ok(pgn)) => pgn,
-        Some(Err(why)) => return Err(unreadable_game(why)),
-        None => return Err(no_game_in(path)),
+    let recorded = || -> anyhow::Result<_> {
+        let pgn = first.map_err(unreadable_game)?;
+        let name = setup::variant(name.as_deref(), &pgn);
+        let game = setup::start_recorded(&mut library, name, &from.presets, &pgn)?;
+        let moves: Vec<String> = pgn.moves.into_iter().map(|it| it.text).collect();
+        let mut trial = game.clone();
+        moves.iter().enumerate().try_for_each(|(at, it)| setup::play_one(&mut trial, at, it))?;
+        Ok((setup::with_warnings(game), moves))
     };
-    let name = setup::variant(name.as_deref(), &pgn);
-    let game = setup::start_recorded(&mut library, name, &from.presets, &pgn)?;
-    Ok((setup::with_warnings(game), pgn.moves.into_iter().map(|it| it.text).collect()))
+    recorded().with_context(|| format!("{}#1", path.display()))
 }
 
 /// Random moves from a fixed seed.
@@ -188,7 +191,8 @@ fn profile(
 
 fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {
     let Profile { plies, operations, micros, rules, notes } = profile;
-    out.line(format_args!("{plies} plies, {operations} operations, {:.1} ms", micros / 1e3))?;
+    let plies = plural(*plies, "ply");
+    out.line(format_args!("{plies}, {operations} operations, {:.1} ms", micros / 1e3))?;
     out.line(format_args!("{:>12}  {:>6}  {:>9}  rule", "operations", "share", "time"))?;
     for Line { place, relation, operations, share, micros } in rules.iter().take(top) {
         let share = share * 100.0;

@@ -16,6 +16,7 @@ use crate::facts::SavedFact;
 use crate::game::Game;
 use crate::presets::save::{Content, Form, Restored, RulesFrom, Save};
 use crate::presets::{Activation, Catalogue, Ruleset};
+use crate::rules::plural;
 
 /// The form of a save, by the name of its file.
 fn form(path: &Path) -> Form {
@@ -47,8 +48,8 @@ pub(crate) fn write(
     }
     std::fs::write(file, &bytes)
         .map_err(|why| trouble_with(file, why, "name a file that can be written"))?;
-    let (facts, plies, bytes) = (save.facts.len(), save.moves.len(), bytes.len());
-    out.line(format_args!("{}: {facts} facts, {plies} plies, {bytes} bytes", file.display()))
+    let (facts, plies) = (plural(save.facts.len(), "fact"), plural(save.moves.len(), "ply"));
+    out.line(format_args!("{}: {facts}, {plies}, {} bytes", file.display(), bytes.len()))
 }
 
 /// The state of a loaded save, as `--json` prints it.

@@ -10,7 +10,7 @@ use super::args::{DEFAULT_GAME, PositionArgs, RulesArgs, StartArgs};
 use super::output::{OrFix, read_bytes, trouble, trouble_with, warn};
 use crate::derive::Backend;
 use crate::facts::Document;
-use crate::game::Game;
+use crate::game::{Game, PlayError};
 use crate::moves::notation::PgnGame;
 use crate::presets::save::{Doubt, RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset};
@@ -183,7 +183,12 @@ pub(crate) fn moves_of(game: &mut Game, text: &str) -> anyhow::Result<Vec<String
 pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result<()> {
     let played = game.play_text(word).map(|_| ());
     played.map_err(|why| {
-        trouble(format!("move {} ({word}): {why}", at + 1), "`rulemate moves` lists what is legal")
+        // Where a draw ends the game, moves are still listed.
+        let fix = match why {
+            PlayError::Over { .. } => "leave out this move, and those after it",
+            _ => "`rulemate moves` lists what is legal",
+        };
+        trouble(format!("move {} ({word}): {why}", at + 1), fix)
     })
 }
 
@@ -254,6 +259,9 @@ pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
     Ok(catalogue)
 }
 
+/// Maximum number of games that a library keeps: rules that are kept count as in use, and all of these are limited.
+const KEPT: usize = 32;
+
 /// Games by name, compiled on first use.
 pub(crate) struct Library {
     catalogue: Catalogue,
@@ -274,6 +282,9 @@ impl Library {
         }
         let rules = self.catalogue.load(game, presets).map_err(|why| self.explain(&why))?;
         let rules = Arc::new(rules);
+        if self.loaded.len() == KEPT {
+            self.loaded.clear();
+        }
         self.loaded.insert(key, Arc::clone(&rules));
         Ok(rules)
     }

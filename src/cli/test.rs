@@ -11,15 +11,15 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::{DEFAULT_GAME, RulesArgs, TestArgs};
 use super::output::{OrFix, Out, progress, trouble};
-use super::setup;
+use super::setup::{self, Library};
 use super::verify::lacking;
 use super::watch::run_on_changes;
 use crate::audit;
 use crate::game::Game;
 use crate::moves::Move;
 use crate::presets::save::{Content, Form, RulesFrom, Save};
-use crate::presets::{Catalogue, LoadError, Ruleset};
-use crate::rules::{load_path, metas};
+use crate::presets::{Catalogue, Ruleset};
+use crate::rules::{load_path, metas, plural};
 
 /// Maximum number of actions of a list that the text of a fault names.
 const TOLD: usize = 5;
@@ -57,17 +57,11 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let rules = RulesArgs { rules: [&args.rules.rules[..], &args.files].concat() };
-    let catalogue = setup::catalogue(&rules)?;
+    let mut library = Library::new(&rules)?;
     let mut verdict = Verdict::Fine;
-    for (game, presets) in subjects(&catalogue, args)? {
-        let loaded = catalogue.load(&game, &presets).map_err(|why| {
-            let fix = match why {
-                LoadError::Game { .. } => "`rulemate games` lists what can be played",
-                _ => "`rulemate check` shows more",
-            };
-            trouble(why, fix)
-        })?;
-        let figures = play_all(&catalogue, &loaded, game, presets, args)?;
+    for (game, presets) in subjects(library.catalogue(), args)? {
+        let loaded = library.load(&game, &presets)?;
+        let figures = play_all(library.catalogue(), &loaded, game, presets, args)?;
         verdict = verdict.max(Verdict::of(!figures.faults.is_empty()));
         print(&figures, args.json, out)?;
         out.flush()?;
@@ -132,7 +126,7 @@ fn play_all(
         let mut game = setup::start(rules, None)?;
         let ended = play_one(rules, &mut game, &mut random, args.plies, &mut seen);
         let place = |fault: String| {
-            format!("game {number}, after {} actions: {fault}", game.history().len())
+            format!("game {number}, after {}: {fault}", plural(game.history().len(), "action"))
         };
         match ended {
             Err(fault) => found.faults.push(place(fault)),
@@ -290,7 +284,8 @@ fn print(found: &Figures, json: bool, out: &mut Out) -> anyhow::Result<()> {
         return out.json_line(found);
     }
     let with: String = found.presets.iter().map(|it| format!(" + {it}")).collect();
-    out.line(format_args!("{}{with}: {} random games", found.game, found.games))?;
+    let games = plural(found.games as usize, "random game");
+    out.line(format_args!("{}{with}: {games}", found.game))?;
     for (what, (least, mean, most)) in
         [("actions a game", found.length), ("legal actions", found.branching)]
     {
@@ -299,16 +294,16 @@ fn print(found: &Figures, json: bool, out: &mut Out) -> anyhow::Result<()> {
     for (result, count) in &found.results {
         out.line(format_args!("  {count:>5} x {result}"))?;
     }
-    let (positions, proofs) = (found.positions, found.proofs);
-    out.line(format_args!("  {} positions come back from their FEN", found.fens))?;
+    let (positions, proofs) = (plural(found.positions, "position"), plural(found.proofs, "proof"));
+    let come = if found.fens == 1 { "comes back from its" } else { "come back from their" };
+    let hold = if found.proofs == 1 { "holds" } else { "hold" };
+    out.line(format_args!("  {} {come} FEN", plural(found.fens, "position")))?;
     for (name, positions) in &found.left_out {
         out.line(format_args!(
             "  {positions:>5} of them without {name}, which their FEN leaves out"
         ))?;
     }
-    out.line(format_args!(
-        "  both evaluators agree on {positions} positions; {proofs} proofs hold"
-    ))?;
+    out.line(format_args!("  both evaluators agree on {positions}; {proofs} {hold}"))?;
     for fault in &found.faults {
         out.line(format_args!("  fault: {fault}"))?;
     }

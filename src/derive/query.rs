@@ -91,7 +91,7 @@ impl Query {
         text: &str,
         abbreviation: Option<Abbreviation>,
     ) -> Result<Self, QueryError> {
-        if let Some(mistake) = unclosed(text) {
+        if let Some(mistake) = wrong_end(text) {
             return Err(mistake);
         }
         let written = Rewriter::new(program, text, abbreviation).run();
@@ -303,7 +303,8 @@ fn whole(text: &str, message: &str) -> QueryError {
 }
 
 /// The mistake that a bracket is not closed: the atoms of abbreviations are added behind the text, and would be inside it.
-fn unclosed(text: &str) -> Option<QueryError> {
+/// Or that the text ends in `.`, as rules do, of which it is only the body.
+fn wrong_end(text: &str) -> Option<QueryError> {
     let mut open = Vec::new();
     for (at, word) in words(text) {
         match word {
@@ -314,9 +315,14 @@ fn unclosed(text: &str) -> Option<QueryError> {
             _ => {}
         }
     }
-    let (start, bracket) = open.pop()?;
-    let message = format!("`{bracket}` is not closed");
-    Some(QueryError { text: text.into(), message, start, end: start + 1, help: None })
+    let (start, message, help) = match open.pop() {
+        Some((start, bracket)) => (start, format!("`{bracket}` is not closed"), None),
+        None => {
+            let start = text.trim_end().strip_suffix('.')?.len();
+            (start, "no `.` ends a question".to_owned(), Some("leave it out".to_owned()))
+        }
+    };
+    Some(QueryError { text: text.into(), message, start, end: start + 1, help })
 }
 
 /// A mistake at its place in the question's text.
@@ -338,7 +344,13 @@ fn mistake(text: &str, origins: &[usize], diagnostic: &Diagnostic) -> QueryError
         // A question declares nothing.
         _ => diagnostic.help.as_deref().filter(|it| !declares(it)).map(plain),
     };
-    QueryError { text: text.into(), message: plain(&diagnostic.message), start, end, help }
+    // The `.` behind the question is not in its text.
+    let message = plain(&diagnostic.message).replace("`,` or `.`", "`,` or the end");
+    let message = match start == text.len() {
+        true => message.replace("found `.`", "found the end"),
+        false => message,
+    };
+    QueryError { text: text.into(), message, start, end, help }
 }
 
 /// A message about the rewritten question, with names as the question has them: `_` (alone), `x` for `_x`, `#3` for `_3`,

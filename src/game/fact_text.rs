@@ -68,7 +68,8 @@ impl QuestionError {
             }
             Self::Value { expected, .. } => format!("write {expected}"),
             Self::Limit(_) => {
-                "the rules ask for too much; --depth asks for less of the tree".into()
+                "the rules ask for too much; --depth asks for less of the tree, --turn MOVE for one action"
+                    .into()
             }
             Self::Square(_) => "write a square by its file and its rank, as in e4".into(),
         }

@@ -59,5 +59,4 @@ pub use crate::facts::is_printable;
 #[cfg(feature = "server")]
 pub(crate) use crate::facts::json::plain as plain_json_error;
 pub use crate::rules::Source;
-#[cfg(feature = "server")]
 pub(crate) use crate::rules::plural;

@@ -129,7 +129,9 @@ pub enum ModifierError {
     Json { fault: String },
     #[error("modifier {id}: {trigger:?} knows no {target:?}: only a capture has one")]
     NoCapture { id: String, trigger: Trigger, target: TargetWord },
-    #[error("modifier {id}: {word:?} is no name: letters, digits, `_` and `-` only")]
+    #[error(
+        "modifier {id}: {word:?} is no name: letters, digits and `_`, with single `-` between them"
+    )]
     Name { id: String, word: String },
     #[error("modifier {id}: a text has neither quotes nor braces nor line ends: {text:?}")]
     Text { id: String, text: String },
@@ -287,7 +289,12 @@ impl Modifier {
     fn name<'t>(&self, word: &'t str) -> Result<&'t str, ModifierError> {
         let fits = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
         let starts = word.starts_with(|it: char| it.is_ascii_alphabetic());
-        if starts && word.len() <= 64 && word.chars().all(fits) && !word.ends_with('-') {
+        if starts
+            && word.len() <= 64
+            && word.chars().all(fits)
+            && !word.ends_with('-')
+            && !word.contains("--")
+        {
             return Ok(word);
         }
         Err(ModifierError::Name { id: self.id.clone(), word: word.into() })

@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Interrupt;
@@ -26,16 +25,11 @@ pub(super) const LONGEST_LESSONS: u64 = 3_600;
 /// Our own letters.
 static OURS: Dialect = Dialect::none();
 
-/// A compiled game, and the letters of clients for it.
-type Loaded = (Arc<Ruleset>, Dialect);
-
 /// A game, and the means to begin another.
 #[derive(Debug)]
 pub struct EngineGame {
     catalogue: Catalogue,
-    /// Compiled games, by name.
-    loaded: HashMap<String, Loaded>,
-    rules: Arc<Ruleset>,
+    rules: Ruleset,
     dialect: Dialect,
     /// Whether the client writes our letters.
     is_plain: bool,
@@ -107,12 +101,10 @@ impl EngineGame {
     /// # Errors
     /// There is no such game, or its rules do not load.
     pub fn new(catalogue: Catalogue, game: &str) -> Result<Self, TableError> {
-        let mut loaded = HashMap::new();
-        let (rules, dialect) = load(&catalogue, &mut loaded, game)?;
+        let (rules, dialect) = load(&catalogue, game)?;
         let game = rules.start(None)?;
         Ok(Self {
             catalogue,
-            loaded,
             rules,
             dialect,
             is_plain: false,
@@ -153,7 +145,7 @@ impl EngineGame {
     /// # Errors
     /// There is no such game; nothing has changed.
     pub fn choose(&mut self, name: &str) -> Result<(), TableError> {
-        let (rules, dialect) = load(&self.catalogue, &mut self.loaded, name)?;
+        let (rules, dialect) = load(&self.catalogue, name)?;
         self.game = rules.start(None)?;
         (self.rules, self.dialect) = (rules, dialect);
         Ok(())
@@ -197,7 +189,6 @@ impl EngineGame {
     /// A file cannot be read, or clashes with a known game.
     pub fn add_rules(&mut self, path: &Path) -> Result<usize, TableError> {
         let count = self.catalogue.add_path(path)?;
-        self.loaded.clear();
         self.knowledge.clear();
         Ok(count)
     }
@@ -448,22 +439,15 @@ fn without_fields_of_chess(fen: &str) -> Option<String> {
     }
 }
 
-fn load(
-    catalogue: &Catalogue,
-    loaded: &mut HashMap<String, Loaded>,
-    name: &str,
-) -> Result<Loaded, TableError> {
+/// A game, and the letters of clients for it. The catalogue keeps what was compiled, as far as there is room.
+fn load(catalogue: &Catalogue, name: &str) -> Result<(Ruleset, Dialect), TableError> {
     let entry = catalogue.find_game(name)?;
-    if let Some(known) = loaded.get(&entry.name) {
-        return Ok(known.clone());
-    }
     let dialect = Dialect::parse(&entry.client_letters)
         .map_err(|why| TableError::Dialect(entry.name.clone(), why))?;
-    let rules = Arc::new(catalogue.load::<&str>(&entry.name, &[])?);
+    let rules = catalogue.load::<&str>(&entry.name, &[])?;
     let sides = rules.sides();
     if sides.len() != 2 {
         return Err(TableError::Sides(entry.name.clone(), sides.join(", ")));
     }
-    loaded.insert(entry.name.clone(), (Arc::clone(&rules), dialect.clone()));
     Ok((rules, dialect))
 }

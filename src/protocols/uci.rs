@@ -19,7 +19,7 @@ use std::time::Duration;
 use super::table::{AT_STOP, LONGEST_LESSONS};
 use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought};
 use crate::opponent::{Budget, Level, Score};
-use crate::presets::Catalogue;
+use crate::presets::{Catalogue, plural};
 
 /// Options that graphical interfaces set unconditionally, which have no meaning here.
 const IGNORED: &[&str] =
@@ -95,7 +95,7 @@ impl Uci {
     /// The catalogue has no game of the default name.
     pub fn new(catalogue: Catalogue, default: &str) -> Result<Self, TableError> {
         let table = EngineGame::new(catalogue, default)?;
-        let variant = default.to_owned();
+        let variant = table.variant().to_owned();
         Ok(Self {
             table,
             variant,
@@ -168,7 +168,8 @@ impl Uci {
         out("id author the Rulemate team");
         let variants: Vec<&str> = self.table.variants().collect();
         let variants = variants.join(" var ");
-        out(&format!("option name UCI_Variant type combo default {} var {variants}", self.variant));
+        let variant = self.table.variant();
+        out(&format!("option name UCI_Variant type combo default {variant} var {variants}"));
         out("option name UCI_Chess960 type check default false");
         out("option name VariantPath type string default <empty>");
         out("option name Letters type combo default client var client var plain");
@@ -236,7 +237,9 @@ impl Uci {
 
     fn load_rules(&mut self, path: &str, out: &mut dyn FnMut(&str)) {
         match self.table.add_rules(Path::new(path)) {
-            Ok(count) => out(&format!("info string {count} rule files read from {path}")),
+            Ok(count) => {
+                out(&format!("info string {} read from {path}", plural(count, "rule file")))
+            }
             Err(why) => error(out, &why.to_string()),
         }
     }

@@ -242,7 +242,7 @@ impl Xboard {
             let text = match thought {
                 _ if self.interrupt.is_abandoned() => return,
                 Ok(Some(thought)) => thought.text,
-                Ok(None) => return,
+                Ok(None) => return self.claim(out),
                 Err(why) => return out(&format!("tellusererror {}", one_line(&why))),
             };
             if let Err(why) = self.table.play(&text) {

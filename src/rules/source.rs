@@ -3,9 +3,12 @@
 //! Deliberately absent: which files make up a game, and their names: `rules/embedded.rs` lists them.
 
 use std::collections::HashSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
+
+use super::limits::FILE_BYTES;
 
 #[path = "../../rules/embedded.rs"]
 mod embedded;
@@ -123,8 +126,18 @@ pub fn load_path(path: &Path) -> io::Result<Vec<Source>> {
 /// One rule file on disk.
 ///
 /// # Errors
-/// A file that cannot be read, or is not UTF-8.
+/// A file that cannot be read, is too large, or is not UTF-8.
 fn load_file(path: &Path) -> io::Result<Source> {
-    let text = std::fs::read_to_string(path)?;
+    let mut bytes = Vec::new();
+    // A device may be without end.
+    File::open(path)?.take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > FILE_BYTES {
+        let why = format!("a file may have {FILE_BYTES} bytes, this one has more");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))?;
+    // Some editors put a byte order mark in front.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text: text.into() })
 }

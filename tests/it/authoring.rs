@@ -49,12 +49,12 @@ fn what_new_writes_plays_at_once() {
         );
     }
     let long = "x".repeat(49);
-    for name in ["My Game", "2-kings", "half-", &long] {
+    for name in ["My Game", "2-kings", "half-", "two--hyphens", &long] {
         let odd = run(&["new", "game", name]);
         assert_eq!(odd.code, 2);
         assert!(odd.err.contains(&format!("rules cannot have the name {name:?}")), "{}", odd.err);
         let rules =
-            ["up to 48 lower-case letters", "begin with a letter", "do not end with a hyphen"];
+            ["up to 48 lower-case letters", "begin with a letter", "single hyphens between them"];
         assert!(rules.iter().all(|it| odd.err.contains(it)), "{}", odd.err);
     }
     // The commands can be copied whatever the folder is called.
@@ -300,7 +300,22 @@ fn test_ends_where_there_are_no_positions() {
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     assert!(ran.out.starts_with("hex: 2 random games\n"), "{}", ran.out);
     assert!(ran.out.contains("  0 positions come back from their FEN\n"), "{}", ran.out);
-    let ran = rulemate(&["test", "--game", "no-such-game"]);
-    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
-    assert!(ran.err.contains("`rulemate games` lists what can be played"), "{}", ran.err);
+    let ran = rulemate(&["test", "--game", "hex", "--plies", "1", "--games", "1"]);
+    for part in
+        ["hex: 1 random game\n", "  1 position comes back from its FEN\n", "; 1 proof holds\n"]
+    {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+}
+
+#[test]
+fn test_tells_how_to_mend_what_cannot_be_played() {
+    for (args, part) in [
+        (["--game", "no-such-game"].as_slice(), "(`rulemate games`)"),
+        (&["--game", "hex", "--preset", "no-such-preset"], "(`rulemate presets`)"),
+        (&["--game", "hex", "--preset", "coregal"], "name a game of that family"),
+    ] {
+        let ran = rulemate(&[&["test"], args].concat());
+        assert!(ran.code == 2 && ran.err.contains(part), "{args:?}: {}", ran.err);
+    }
 }

@@ -453,6 +453,8 @@ fn errors_name_cause_and_fix() {
     check(&["explain", "--fact", "turn(white,b1)"], &["turn has 1 column, not 2: turn(side)"]);
     check(&["explain", "e2e5,e7e5"], &["an action before the last one cannot be taken: e2e5: "]);
     check(&["perft"], &["--depth"]);
+    let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    check(&["moves", "--fen", bare, "--moves", "Kd2"], &["material", "help: leave out this move"]);
     check(&["moves", "--depth", "3"], &["--depth", "Usage"]);
 }
 
@@ -735,4 +737,12 @@ fn completions_know_games_and_every_page_of_the_manual_is_printed() {
         );
     }
     assert!(rulemate(&["man", "nothing"]).err.contains("there is no page"));
+    // The folder is named that is none.
+    for args in [
+        ["man", "--to", "Cargo.toml/x"].as_slice(),
+        &["new", "game", "a1", "--into", "Cargo.toml/x"],
+    ] {
+        let told = rulemate(args).err;
+        assert!(told.contains("Cargo.toml/x") && told.contains("help: name a folder"), "{told}");
+    }
 }

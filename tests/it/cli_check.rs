@@ -247,6 +247,22 @@ fn a_file_that_is_not_text_is_named() {
     std::fs::write(folder.join("bytes.dl"), [0xFF]).expect("a file");
     let ran = rulemate(&["check", &folder.to_string_lossy()]);
     assert!(ran.code == 2 && ran.err.contains("bytes.dl: "), "{}", ran.err);
+    std::fs::write(folder.join("bytes.dl"), " ".repeat(1 << 20)).expect("a file");
+    let ran = rulemate(&["check", &folder.to_string_lossy()]);
+    assert!(ran.code == 2 && ran.err.contains("bytes.dl: a file may have "), "{}", ran.err);
+    assert!(ran.out.is_empty() && ran.err.len() < 1_000, "the text is not printed");
+    std::fs::remove_file(folder.join("bytes.dl")).expect("a file");
+    let ran = rulemate(&["check", &folder.to_string_lossy()]);
+    assert!(ran.code == 2 && ran.err.contains("check-bytes: no rule file in it"), "{}", ran.err);
+}
+
+/// Some editors write a byte order mark.
+#[test]
+fn a_byte_order_mark_is_not_rule_text() {
+    let file = scratch("marked.dl", "\u{feff}.meta family \"chess\"\nno_castling('white).\n");
+    let out = check(0, &["check", &file]);
+    assert!(out.contains("marked.dl: ok ("), "{out}");
+    assert_eq!(check(0, &["moves", "--rules", &file]).lines().count(), 20);
 }
 
 /// Links may lead back into the folder that they are in.

@@ -104,10 +104,10 @@ fn descriptors_without_sense_are_refused() {
     );
     assert_eq!(
         refused(r#"{ "id": "x\" y", "hooks": [] }"#),
-        "modifier x\" y: \"x\\\" y\" is no name: letters, digits, `_` and `-` only"
+        "modifier x\" y: \"x\\\" y\" is no name: letters, digits and `_`, with single `-` between them"
     );
     let long = "a".repeat(65);
-    for word in ["1st", "-a", "a-", "", &long] {
+    for word in ["1st", "-a", "a-", "a--b", "", &long] {
         let found = refused(&format!(r#"{{ "id": "{word}", "hooks": [] }}"#));
         assert!(found.contains("is no name"), "{found}");
     }

@@ -119,6 +119,34 @@ fn an_unknown_variant_stops_positions_and_searches() {
     assert!(said.last().unwrap().starts_with("bestmove "), "{said:?}");
 }
 
+/// Rules in use are limited, and those of games that are over are not in use.
+#[test]
+fn every_variant_can_be_chosen_one_after_the_other() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let names: Vec<String> = catalogue.games().iter().map(|it| it.name.clone()).collect();
+    let mut uci = Uci::new(catalogue, "chess").unwrap();
+    for name in names {
+        let line = format!("setoption name UCI_Variant value {name}");
+        uci.line(&line, &mut |it| {
+            assert!(!it.contains("error") || it.contains("two sides"), "{it}")
+        });
+    }
+}
+
+/// The default of an option is one of its values, however the game was named.
+#[test]
+fn the_default_variant_is_one_of_the_variants() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let mut uci = Uci::new(catalogue, "Losing-Chess").unwrap();
+    for line in ["uci", "setoption name UCI_Variant value nonsense", "uci"] {
+        uci.line(line, &mut |it| {
+            let begins =
+                it.starts_with("option name UCI_Variant type combo default antichess var ");
+            assert!(begins || !it.contains("UCI_Variant"), "{it}");
+        });
+    }
+}
+
 #[test]
 fn bad_input_is_answered_and_changes_nothing() {
     let said = uci(&[
@@ -198,6 +226,9 @@ fn xboard_hears_of_illegal_moves_and_results() {
     ]);
     assert_eq!(said[0], "Illegal move (not legal here): e2e5");
     assert_eq!(said[1..], ["0-1 {checkmate}", "0-1 {checkmate}", "Error (unknown command): foo"]);
+    // Where the game is over, `go` is answered by the result, once.
+    let said = xboard(&["new", "setboard 7k/5KQ1/8/8/8/8/8/8 b - - 0 1", "go", "go"]);
+    assert_eq!(said, ["1-0 {checkmate}"]);
 }
 
 /// Ply, score in hundredths of a pawn, time in hundredths of a second, nodes and principal variation, from `post` to

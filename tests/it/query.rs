@@ -62,6 +62,14 @@ fn mistakes_are_shown_in_the_text() {
     assert_eq!(&it.text[it.start..it.end], "atacks");
     assert_eq!(it.help.as_deref(), Some("did you mean `attacks`?"));
     assert_eq!(mistake("xyzzy(p)").help, None, "a question declares nothing");
+    for (text, told) in [
+        ("at(p, e4).", "no `.` ends a question"),
+        ("", "expected a variable, a constant, a number or `(`, found the end"),
+        ("at(p, e4),", "expected a variable, a constant, a number or `(`, found the end"),
+        ("at(p, e4) at(p, e5)", "expected `,` or the end, found `at`"),
+    ] {
+        assert_eq!(mistake(text).message, told, "{text}");
+    }
     let it = mistake("nobody::attacks(p, e4)");
     assert_eq!(it.help.as_deref(), Some("did you mean `attacks`?"));
     let it = mistake("attacks(p, e4), !at(p, free)");

@@ -156,3 +156,15 @@ fn what_a_file_says_does_not_steer_the_terminal() {
         "{shown:?}"
     );
 }
+
+/// Rules in use are limited, and those of games that were judged are not in use.
+#[test]
+fn a_file_may_have_games_of_every_variant() {
+    let catalogue = rulemate::internals::presets::Catalogue::embedded().expect("the catalogue");
+    let games = catalogue.games();
+    let pgn: String =
+        games.iter().map(|it| format!("[Variant \"{}\"]\n\n*\n\n", it.name)).collect();
+    let ran = rulemate(&["referee", &crate::cli::scratch("every.pgn", &pgn)]);
+    let judged = verdicts(&ran.out).iter().filter(|it| it.ends_with(" ok *")).count();
+    assert_eq!((judged, ran.code), (games.len(), 0), "{}", ran.out);
+}

@@ -29,6 +29,7 @@ use crate::game::Game;
 use crate::moves::notation::{listing, san_listing, to_uci};
 use crate::moves::{perft, perft_of_turns};
 use crate::presets::Ruleset;
+use crate::rules::plural;
 use corrections::Corrections;
 use question::{Ask, Row, Trust, uci_and_san};
 use suite::Reading;
@@ -402,9 +403,8 @@ fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {
         out.line(out.ink(Ink::Bad, format_args!("failed {fen}")))?;
         match fault {
             Fault::Perft { depth, expected, found } => {
-                out.line(format_args!(
-                    "  depth {depth}: expected {expected} nodes, found {found}"
-                ))?;
+                let expected = plural(*expected as usize, "node");
+                out.line(format_args!("  depth {depth}: expected {expected}, found {found}"))?;
             }
             Fault::Moves { missing, extra } => {
                 let list = |moves: &[String]| {

@@ -23,11 +23,12 @@ fn did_you_mean(near: Option<&str>) -> Option<String> {
     near.map(|it| format!("did you mean `{it}`?"))
 }
 
-/// A number with its noun: `1 column`, `2 columns`.
+/// A number with its noun: `1 column`, `2 columns`, `3 plies`.
 pub(crate) fn plural(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
+    match (count, noun.strip_suffix("ly")) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}lies"),
+        (_, None) => format!("{count} {noun}s"),
     }
 }
 

@@ -30,6 +30,7 @@ use super::problem::Problem;
 use super::state;
 use super::store::Lease;
 use crate::game::Game;
+use crate::presets::plural;
 pub use command::Lines;
 pub(super) use command::{Branched, Command};
 pub(super) use watching::FRAME;
@@ -377,8 +378,9 @@ impl Live {
 fn branch(room: &Room<Board>, ply: Option<usize>) -> Result<Game, Problem> {
     let plies = room.lines().len();
     let game = room.rules().game();
-    game.branch(ply.unwrap_or(plies))
-        .ok_or_else(|| Problem::bad("no_such_ply", format!("the game has {plies} actions")))
+    game.branch(ply.unwrap_or(plies)).ok_or_else(|| {
+        Problem::bad("no_such_ply", format!("the game has {}", plural(plies, "action")))
+    })
 }
 
 /// An event as it is sent to watchers.

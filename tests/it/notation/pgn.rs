@@ -58,6 +58,17 @@ fn everything_that_a_game_may_hold() {
     assert_eq!(games[1].result, Some(PgnResult::Unknown));
 }
 
+/// A file in UTF-16 is called that.
+#[test]
+fn the_encoding_of_a_file_that_cannot_be_read_is_named() {
+    for bytes in [b"\xFF\xFE1\0.\0".as_slice(), b"\xFE\xFF\x001\x00."] {
+        let mut games = PgnReader::new(bytes);
+        let fault = games.next().and_then(Result::err).expect("a fault").fault;
+        assert!(fault.is_of_the_file() && fault.to_string().contains("it is UTF-16"), "{fault}");
+        assert!(games.next().is_none());
+    }
+}
+
 #[test]
 fn line_ends_marks_and_encodings() {
     let plain = "[White \"M\u{fc}ller\"]\n\n1. e4 e5 1/2-1/2\n";

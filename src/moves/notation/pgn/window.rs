@@ -129,6 +129,10 @@ impl<R: BufRead> Window<R> {
         let room = (PIECE - bytes.len()) as u64;
         let count = Read::take(&mut self.from, room).read_until(b'\n', &mut bytes)?;
         self.is_whole = count == 0;
+        let begins = self.gone == 0 && self.text.is_empty();
+        if begins && (bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF])) {
+            return Err(io::Error::other("it is UTF-16 (save it as UTF-8)"));
+        }
         match std::str::from_utf8(&bytes) {
             Ok(text) => self.text.push_str(text),
             Err(why) if why.error_len().is_none() && !self.is_whole => {
