@@ -52,7 +52,7 @@ pub struct Contract {
     /// Whether a FEN must be exactly as it would be written.
     pub is_strict: bool,
     /// Whether SAN has no signs of check and mate.
-    pub is_unmarked: bool,
+    pub has_no_suffixes: bool,
     pub letter: RelId,
     /// The letters, cached if they come from static rows.
     pub(super) letters: OnceLock<Arc<Letters>>,
@@ -212,7 +212,7 @@ impl Finder<'_> {
             turn_text,
             turn_words,
             is_strict: fen_lines(self.program).any(|it| it == "strict"),
-            is_unmarked: san_lines(self.program).any(|it| it == "unmarked"),
+            has_no_suffixes: san_lines(self.program).any(|it| it == "unmarked"),
             letter: letter?,
             letters: OnceLock::new(),
             san_letter,

@@ -15,7 +15,7 @@ pub struct AttrInput {
     pub attr: AttrId,
 }
 
-/// The owners of a further field's values.
+/// What the values of a [`Field`] belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     Game,
@@ -25,8 +25,8 @@ pub enum About {
     Members(DomainId),
 }
 
-/// A further field of a game's FEN: `KEY=VALUE`, of pieces `KEY=VALUE,SQUARE:VALUE`, of members of a domain
-/// `KEY=VALUE,NAME:VALUE`.
+/// A field that a game adds to its FEN. About the game it is `KEY=VALUE`. About pieces or members of a domain, the most
+/// frequent value is followed by those that differ: `KEY=VALUE,SQUARE:VALUE`, `KEY=VALUE,NAME:VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     pub key: String,
@@ -38,14 +38,14 @@ pub struct Field {
     pub is_quiet: bool,
 }
 
-/// A part of a template for the text of a turn: of one under way in a FEN (`.meta fen "turn {opened}:{made,}"`), or of a
-/// whole one in SAN ([`TurnWords`]).
+/// A part of a template for the text of a turn: in a FEN, of a turn under way (`.meta fen "turn {opened}:{made,}"`); in
+/// SAN, of a whole turn ([`TurnWords`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnPart {
     Text(String),
     /// The rows of a relation that has a text.
     Rows(RelId),
-    /// The rows of a relation that has a text, with commas between them: a list to which actions only add.
+    /// The same with commas between the rows, which the actions of a turn only add to.
     List(RelId),
     /// A part that is left out if none of its relations has a row; only in templates for whole turns.
     Optional(Vec<TurnPart>),
@@ -56,7 +56,7 @@ pub enum TurnPart {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnWords {
     pub texts: Vec<Vec<TurnPart>>,
-    /// A flag of the game that keeps a turn from ending by itself while it is written.
+    /// A flag of the game that keeps a turn open while its text is made from the rows of the relations.
     pub hold: AttrId,
 }
 
@@ -158,7 +158,7 @@ pub(super) enum Slot {
     Kind,
     Outcome,
     Reason,
-    /// A role in the notation of some families, by its name.
+    /// A domain that only the notation of some families has, by its name: `Wing`.
     Named(&'static str),
     Int,
     Text,
@@ -176,8 +176,11 @@ impl fmt::Display for Slot {
 /// Where the rows of a relation must come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
+    /// An attribute of pieces with values (`key`).
     Piece,
+    /// An attribute of pieces without values (`flag`).
     Flag,
+    /// An attribute of the game, with or without values.
     Game,
     /// Facts or rules.
     Any,
@@ -187,7 +190,7 @@ pub(super) enum Origin {
 pub(super) struct Finder<'a> {
     pub(super) program: &'a Program,
     pub(super) faults: Vec<Fault>,
-    /// The domain of each slot that has had a column.
+    /// The domain of each slot for which a column was checked.
     slots: Vec<(Slot, DomainId)>,
 }
 
@@ -196,7 +199,7 @@ impl<'a> Finder<'a> {
         Self { program, faults: Vec::new(), slots: Vec::new() }
     }
 
-    /// The domain of a slot, if it has had a column.
+    /// The domain of a slot, if a column was checked for it.
     pub(super) fn domain(&self, slot: Slot) -> Option<DomainId> {
         self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
     }
@@ -255,6 +258,7 @@ impl<'a> Finder<'a> {
     /// The relations without columns that the family and presets declare under one name.
     pub(super) fn all_called(&mut self, name: &str) -> Vec<RelId> {
         let program = self.program;
+        // `relations_called` includes private relations of presets, `find` takes their full names.
         let names = program.relations_called(name).map(|it| program.relation(it).name.as_str());
         names.filter_map(|it| self.find(it, Origin::Any, &[])).collect()
     }
@@ -360,7 +364,7 @@ impl<'a> Finder<'a> {
             return;
         };
         let begins =
-            |it: &String| names.iter().filter(|other| other.starts_with(it.as_str())).count() > 1;
+            |it: &String| names.iter().any(|other| other != it && other.starts_with(it.as_str()));
         if names.len() < 2 || names.iter().any(begins) {
             let expected = "about two sides or more, none of whose names begins another's";
             self.report_shape("turn", expected, &format!("about {}", names.join(", ")));

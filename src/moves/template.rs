@@ -230,7 +230,7 @@ fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
 ///
 /// # Errors
 /// The text does not match. The error says how far it matches, and what was expected there.
-pub(super) fn spell<'t>(
+pub(super) fn spellings_of<'t>(
     world: &mut World,
     template: &'t Template,
     action: ActionId,

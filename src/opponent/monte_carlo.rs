@@ -4,7 +4,9 @@
 //! pieces says little there; in others by a search of captures ([`Search::score`] without depth). The results
 //! of an action wherever it was taken, in rollouts too (AMAF), count the less the more often it was tried here.
 //! Certain wins and losses are proven up the tree and not sampled again. All values are probabilities that the root's
-//! side wins, as scores in `search` are scores of that side. Deliberately absent: threads; transpositions.
+//! side wins, as scores in `search` are scores of that side. [`Search::spend`] counts a position, and is true once the
+//! search has to end; [`Search::has_run_out`] tells the same without counting. Deliberately absent: threads;
+//! transpositions.
 
 use std::cmp::Ordering;
 
@@ -15,15 +17,24 @@ use super::search::{DECIDED, INFINITE, Search, score_for_callers};
 use super::{Chance, Choice, Score};
 use crate::moves::{Move, legal_moves};
 
-/// Number of actions of the tree from which on no positions are added to it. Also the maximum number of actions in each
-/// table of AMAF.
-const REMEMBERED: usize = 1 << 20;
+/// Once the tree has this many actions, no positions are added to it. Also the maximum number of actions in each table of
+/// AMAF.
+const MAX_ACTIONS: usize = 1 << 20;
 /// Maximum number of actions of a rollout; the position after them is evaluated statically.
 const LONGEST: usize = 300;
 /// The part of the prior that is equal for all actions of a position.
 const UNIFORM: f32 = 0.25;
 /// The rest of the prior falls with the rank of an action as `1 / (rank + FALL)`.
 const FALL: f32 = 10.0;
+/// The number of AMAF samples that weigh as much as what is known of an action before it is tried: the static evaluation
+/// after it, or the value of the position before it.
+const FEW: f32 = 3.0;
+/// Maximum depth of the tree.
+const DEEPEST: u32 = 200;
+/// Neither side is better off.
+const EVEN: f32 = 0.5;
+/// Number of positions after which a choice is first told.
+const TOLD: u64 = 512;
 
 /// The parameters of the search.
 #[derive(Debug, Clone, Copy)]
@@ -199,14 +210,14 @@ impl<'g> Tree<'g> {
             After::Absent | After::At(_) => self.follow(at, chosen, ply),
         };
         let Some(edges) = &mut self.nodes[at].edges else { return here };
+        if self.search.is_out {
+            return found.unwrap_or(here);
+        }
         let Some(found) = found else {
             // It is legal but cannot be taken.
             edges.remove(chosen);
             return here;
         };
-        if self.search.is_out {
-            return found;
-        }
         let edge = &mut edges[chosen];
         edge.sum.add(found.value);
         edge.best = found.best;
@@ -221,7 +232,7 @@ impl<'g> Tree<'g> {
         Found { value: found.value, best, proven }
     }
 
-    /// The result of a visit below an action; `None` if it cannot be taken.
+    /// The result of a visit below an action; `None` if it cannot be taken, or if the budget of the rules ran out in it.
     fn follow(&mut self, at: usize, chosen: usize, ply: i32) -> Option<Found> {
         let edge = &self.edges(at)[chosen];
         let (mv, after) = (edge.mv.clone(), edge.after);
@@ -232,6 +243,9 @@ impl<'g> Tree<'g> {
             After::At(next) => self.visit(next, ply + 1),
             _ => self.enter(at, chosen, ply),
         });
+        if !taken {
+            self.search.has_run_out();
+        }
         self.search.world.rollback(mark);
         self.search.path.pop();
         found
@@ -260,7 +274,7 @@ impl<'g> Tree<'g> {
         let is_last = ply >= self.search.budget.depth.min(DEEPEST) as i32;
         let after = if is_repetition || (is_last && !self.params.at_random) {
             After::Fixed(value)
-        } else if is_last || self.size >= REMEMBERED || self.search.is_out {
+        } else if is_last || self.size >= MAX_ACTIONS || self.search.is_out {
             After::Absent
         } else {
             let is_own = self.search.is_own_turn();
@@ -282,6 +296,7 @@ impl<'g> Tree<'g> {
             if self.search.has_run_out() {
                 break;
             }
+            // The ply does not matter here: sooner and later wins have the same chance.
             if moves.is_empty() {
                 value = Some(chance_of(self.search.stuck(1)));
                 break;
@@ -359,6 +374,7 @@ impl<'g> Tree<'g> {
     /// The action that is tried next, by PUCT.
     fn select(&self, at: usize) -> Option<usize> {
         let is_own = self.nodes[at].is_own;
+        let sign = if is_own { 1 } else { -1 };
         let edges = self.edges(at);
         let visits: f32 = edges.iter().map(|it| it.sum.visits).sum();
         let exploration = self.params.exploration * (visits + 1.0).sqrt();
@@ -366,9 +382,9 @@ impl<'g> Tree<'g> {
             let value = self.value(at, it);
             let own = if is_own { value } else { 1.0 - value };
             // A proven loss is not tried.
-            let lost = matches!(it.after, After::Proven(_)) && own < 0.01;
+            let is_lost = matches!(it.after, After::Proven(score) if sign * score < -DECIDED);
             own + exploration * it.prior / (1.0 + it.sum.visits)
-                - if lost { INFINITE as f32 } else { 0.0 }
+                - if is_lost { INFINITE as f32 } else { 0.0 }
         };
         let all = edges.iter().map(rated).enumerate();
         all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|it| it.0)
@@ -396,7 +412,7 @@ impl<'g> Tree<'g> {
     /// Adds the result of an action to the AMAF table.
     fn note(&mut self, is_own: bool, mv: Move, value: f32) {
         let seen = &mut self.amaf[usize::from(is_own)];
-        if seen.len() < REMEMBERED || seen.contains_key(&mv) {
+        if seen.len() < MAX_ACTIONS || seen.contains_key(&mv) {
             seen.entry(mv).or_default().add(value);
         }
     }
@@ -436,7 +452,7 @@ impl<'g> Tree<'g> {
         let (mut line, mut at) = (Vec::new(), 0);
         loop {
             let is_own = self.nodes[at].is_own;
-            // The first of equal ones, as in the list that `judge` makes.
+            // Of equal ones the first, as in the list that `judge` makes: `max_by` takes the last, so they are reversed.
             let all = self.edges(at).iter().rev();
             let Some(best) = all.max_by(|a, b| self.compared(a, b, is_own)) else { return line };
             let is_tried = best.sum.visits > 0.0 || matches!(best.after, After::Proven(_));
@@ -454,16 +470,6 @@ impl<'g> Tree<'g> {
         chance_of(self.search.evaluation())
     }
 }
-
-/// Number of positions after which a choice is first told.
-const TOLD: u64 = 512;
-/// Neither side is better off.
-const EVEN: f32 = 0.5;
-/// The number of AMAF samples that weigh as much as what is known of an action before it is tried: the static evaluation
-/// after it, or the value of the position before it.
-const FEW: f32 = 3.0;
-/// Maximum depth of the tree.
-const DEEPEST: u32 = 200;
 
 /// The probability of winning for a score.
 fn chance_of(score: i32) -> f32 {

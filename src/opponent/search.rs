@@ -254,8 +254,10 @@ impl<'g> Search<'g> {
             };
             (!it.has_run_out()).then_some(score)
         };
-        let glance =
-            |it| if self.is_out { None } else { self.after(it, look).unwrap_or(Some(UNTAKEN)) };
+        let glance = |it| {
+            let found = if self.is_out { None } else { self.after(it, look) };
+            found.unwrap_or((!self.is_out).then_some(UNTAKEN))
+        };
         moves.iter().map(glance).collect()
     }
 
@@ -266,25 +268,30 @@ impl<'g> Search<'g> {
         let mut best = -INFINITE;
         for mv in moves {
             let alpha = margin.map_or(-INFINITE, |it| (best - it).max(-INFINITE));
-            let Some(score) = self.after(mv, |it| it.score(depth - 1, 1, alpha, INFINITE)) else {
-                scores.push(UNTAKEN);
-                continue;
-            };
+            let found = self.after(mv, |it| it.score(depth - 1, 1, alpha, INFINITE));
             // An interrupted score is meaningless.
             if self.is_out {
                 break;
             }
+            let Some(score) = found else {
+                scores.push(UNTAKEN);
+                continue;
+            };
             scores.push(score);
             best = best.max(score);
         }
         scores
     }
 
-    /// Takes an action, calls `look`, and takes it back; `None` if it cannot be taken.
+    /// Takes an action, calls `look`, and takes it back; `None` if it cannot be taken, or if the budget of the rules ran
+    /// out in it: then the search has to end.
     pub(super) fn after<T>(&mut self, mv: &Move, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let mark = self.world.mark();
         let taken = self.world.fire(mv.action, &mv.args).is_ok();
         let found = taken.then(|| look(self));
+        if !taken {
+            self.has_run_out();
+        }
         self.world.rollback(mark);
         found
     }

@@ -52,6 +52,7 @@ pub(super) struct Alias<'t> {
 pub(super) enum Item<'t> {
     Domain(DomainDecl<'t>),
     Relation(RelationDecl<'t>),
+    /// `.repetition wall, archer`: relations whose rows together tell when positions are the same.
     Repetition(Vec<Name<'t>>),
     /// `.export hp, shield`: names of a preset that others may use.
     Export(Vec<Name<'t>>),
@@ -67,6 +68,7 @@ pub(super) enum Item<'t> {
     /// `.event`: declared like a derived relation.
     Event(RelationDecl<'t>),
     Trial(Box<TrialDecl<'t>>),
+    /// `.action NAME += PARTS`: more parts of an action.
     More(Box<MoreDecl<'t>>),
     Clause(Clause<'t>),
     Reaction(Reaction<'t>),
@@ -77,9 +79,10 @@ pub(super) enum Item<'t> {
 pub(super) struct TrialDecl<'t> {
     pub(super) relation: RelationDecl<'t>,
     pub(super) action: Name<'t>,
+    /// The relation whose rows are played out; without it, all pseudo-legal ones.
     pub(super) from: Option<Name<'t>>,
-    /// The condition, as a reaction with the body. Its parameters are the columns that the body names, and `_` for
-    /// the others.
+    /// What stands behind `where`, as a reaction whose body it is. The reaction's arguments are the trial's columns: those
+    /// that the body does not name are `_`.
     pub(super) condition: Reaction<'t>,
     pub(super) span: Span,
 }
@@ -202,16 +205,19 @@ pub(super) enum DefaultValue<'t> {
 pub(super) struct ActionDecl<'t> {
     /// `as ACTION`: it also counts as that action.
     pub(super) like: Option<Name<'t>>,
-    /// `rank N`: the order in which a text is matched to actions.
+    /// `rank N`: of several actions that a text means, the one of the lowest rank is taken.
     pub(super) rank: Option<Number>,
+    /// `pseudo_legal REL`: the relation of its pseudo-legal rows.
     pub(super) pseudo_legal: Option<Name<'t>>,
+    /// `simulates REL`: the relation of those rows that are played out even if legality is by rules.
     pub(super) simulates: Option<Name<'t>>,
+    /// `refusals REL`: the relation of the reasons why rows are not legal.
     pub(super) refusals: Option<Name<'t>>,
-    /// `legality simulate`, with the word.
+    /// `legality simulate`, with the word: how it is decided whether its rows are legal.
     pub(super) legality: Option<(Legality, Name<'t>)>,
-    /// `until STAGE`: later stages are not run when it is played out.
+    /// `until STAGE`: what later stages write does not count when it is played out.
     pub(super) until: Option<Name<'t>>,
-    /// `given NAME: TYPE = DEFAULT from REL`.
+    /// Arguments that are not columns of its relation.
     pub(super) given: Vec<GivenDecl<'t>>,
     pub(super) uci: Option<Name<'t>>,
     pub(super) san: Option<Name<'t>>,
@@ -219,7 +225,8 @@ pub(super) struct ActionDecl<'t> {
     pub(super) also: Vec<Name<'t>>,
 }
 
-/// `given promotion: Kind = 'queen from promotable`
+/// `given promotion: Kind = 'queen from promotable`: an argument with its default, and the relation of the values that it
+/// may have.
 #[derive(Debug, Clone)]
 pub(super) struct GivenDecl<'t> {
     pub(super) name: Name<'t>,
@@ -297,9 +304,10 @@ pub(super) enum Effect<'t> {
     Set(Atom<'t>),
     Retract(Atom<'t>),
     Remove(Expr<'t>),
-    /// `forget x of p`: a preset, and the entity or member that has the facts.
+    /// `forget x of p`: removes the facts that preset `x` states of `p`; of everything, without `of`.
     Forget {
         preset: Name<'t>,
+        /// An entity, or a member of a domain.
         of: Option<Name<'t>>,
     },
     /// `inherit p from o`.
@@ -308,10 +316,13 @@ pub(super) enum Effect<'t> {
         from: Name<'t>,
     },
     Spawn(Name<'t>),
+    /// An event, which reactions react to.
     Raise(Atom<'t>),
     Stop(Span),
+    /// The event that is reacted to, with new arguments for later batches.
     Pass(Atom<'t>),
     Veto(Name<'t>),
+    /// An event that is only shown.
     Emit(Atom<'t>),
     Note(Name<'t>),
     Rewind(Expr<'t>),

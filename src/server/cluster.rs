@@ -2,8 +2,9 @@
 //! connected to which game. They are sent through the store's notifications, so nodes need no connections to each
 //! other.
 //!
-//! A message may be lost, or its receiver may die before answering. So a request that is passed on has an id, which its
-//! events carry: a second attempt finds that the request was carried out.
+//! A message may be lost, or its receiver may die before answering. So a player's request ([`Input::Act`]) that is passed
+//! on has an id, which its events carry: a second attempt finds that the request was carried out. The `number` of a
+//! message only tells which request an answer is for.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -40,12 +41,13 @@ pub(super) enum Message {
     },
 }
 
-/// Maximum number of games in one message about presence, which is of limited size.
-const GAMES: usize = 60;
+/// Maximum number of games in one message about presence, since the size of messages is limited.
+const GAMES_PER_MESSAGE: usize = 60;
 
 /// The result of a request that was passed on.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Done {
+    /// It was carried out.
     Did(Answer),
     Refused {
         status: u16,
@@ -96,7 +98,7 @@ impl Cluster {
         Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
     }
 
-    /// Answers a request that another node has passed on. An answer that is too long for a message goes without lists,
+    /// Answers a request that another node has passed on. If the answer is too long for a message, its lists are left out,
     /// such as the refutation of a refused move. Returns whether it was sent.
     ///
     /// # Errors
@@ -128,7 +130,7 @@ impl Cluster {
 
     /// Tells all nodes who is connected to this one.
     pub(super) async fn send_presence(&self, news: &[(String, Present)]) {
-        for games in news.chunks(GAMES) {
+        for games in news.chunks(GAMES_PER_MESSAGE) {
             let (from, games) = (self.leases.node().to_string(), games.to_vec());
             match self.send(ALL_NODES, &Message::Present { from, games }).await {
                 Ok(true) => {}
@@ -185,8 +187,8 @@ impl Done {
         more.len() < count
     }
 
-    /// The answer, unless another node must be asked.
-    pub(super) fn answer(self) -> Option<Result<Answer, Problem>> {
+    /// What to tell the client; `None` if another node must be asked.
+    pub(super) fn into_result(self) -> Option<Result<Answer, Problem>> {
         match self {
             Self::Did(answer) => Some(Ok(answer)),
             Self::Refused { status, code, message, more } => {
@@ -214,7 +216,7 @@ mod tests {
         assert!(done.drop_lists());
         assert!(!done.drop_lists(), "there is nothing left to drop");
         let expected = refused.with(json!({ "reason": "king_safety" }));
-        assert_eq!(done.answer(), Some(Err(expected)));
+        assert_eq!(done.into_result(), Some(Err(expected)));
         assert!(!Done::NotHere.drop_lists());
     }
 }

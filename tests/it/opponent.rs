@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use rulemate::internals::derive::Allowance;
 use rulemate::internals::game::{Game, Stop};
 use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::internals::rules::Source;
@@ -631,6 +632,29 @@ fn samples_keep_to_their_budget_in_any_game() {
                 };
                 let _ = game.play(mv);
             }
+        }
+    }
+}
+
+/// A search may be stopped, or run out of steps, at any time: that says nothing of the action that is just being taken,
+/// nor of those after it. Once there are enough steps to list all actions, no number of steps lists fewer.
+#[test]
+fn no_action_is_dropped_because_the_steps_end_while_it_is_taken() {
+    let start = rules("othello").start(None).expect("it starts");
+    let all = start.clone().legal_moves().len();
+    let knowledge = Knowledge::learn(&start, Lessons { actions: 0, longest: 1, time: None }, 1);
+    for method in BOTH {
+        let judged = |steps: u64| {
+            let _allowance = Allowance::of(steps, None);
+            let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1).by(method);
+            opponent.judge(&start, budget(400, 64), &Stop::default()).len()
+        };
+        let mut enough = 1 << 10;
+        while judged(enough) != all {
+            enough *= 2;
+        }
+        for steps in (enough..2 * enough).step_by(enough as usize / 128) {
+            assert_eq!(judged(steps), all, "{method:?}, {steps} steps");
         }
     }
 }

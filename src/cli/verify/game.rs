@@ -4,8 +4,8 @@
 //! Actions are written as piece, origin, `>` if a piece leaves its stack, the sign of the kind of action, and target.
 //! Where the program that made a file is known to be wrong, most rows have `flags` with the correct values, and can be
 //! read either way ([`Trust`]). Four mistakes have code of their own: O07 (the half-move clock), O12 (SAN), O13 (FEN)
-//! and O15 (the text of a stack); the last three are corrected either way, since no game of ours makes them. The rules
-//! of the game are not known here: pieces, squares and positions are text.
+//! and O15 (the text of a stack). The last three are corrected even for [`Trust::Recorded`], since none of our games
+//! repeats them. The rules of the game are not known here: pieces, squares and positions are text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +35,7 @@ pub(super) fn parse(kind: &str, text: &str, trust: Trust) -> Option<Result<Suite
         _ => return None,
     };
     let game = Some(game.to_owned());
+    // `--game` may name another game instead.
     Some(rows.map(|rows| Suite { game, of_any_game: true, rows, ..Suite::default() }))
 }
 
@@ -116,8 +117,8 @@ fn sign(kind: &str) -> &'static str {
     }
 }
 
-/// An action as flags write it: `e4e8 C normal`, perhaps with ` deploy`.
-fn of_flag(text: &str) -> Option<String> {
+/// The text ([`Action::text`]) of an action that a flag writes as `e4e8 C normal`, perhaps with ` deploy`.
+fn text_of_flag(text: &str) -> Option<String> {
     let mut words = text.split(' ');
     let (squares, piece, kind) = (words.next()?, words.next()?, words.next()?);
     let split = squares.rfind(|it: char| it.is_ascii_lowercase()).filter(|it| *it > 0)?;
@@ -158,16 +159,16 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for position in positions {
         let flags = &position.flags;
-        let of = |flag: &str, name: &str| -> Vec<String> {
-            flagged(flags, flag, name).into_iter().filter_map(of_flag).collect()
+        let actions_of = |flag: &str, name: &str| -> Vec<String> {
+            flagged(flags, flag, name).into_iter().filter_map(text_of_flag).collect()
         };
-        let all = |name: &str| -> Vec<String> {
-            CORRECTED.iter().filter(|_| corrected).flat_map(|it| of(it, name)).collect()
+        let corrections = |name: &str| -> Vec<String> {
+            CORRECTED.iter().filter(|_| corrected).flat_map(|it| actions_of(it, name)).collect()
         };
-        let wrong_results = all("results_differ");
-        let missing = all("moves_missing");
-        let extra = all("moves_not_expected");
-        let zero = of("O07", "halfmove_clock_should_be_zero_after");
+        let wrong_results = corrections("results_differ");
+        let missing = corrections("moves_missing");
+        let extra = corrections("moves_not_expected");
+        let zero = actions_of("O07", "halfmove_clock_should_be_zero_after");
         let polluted = Pollution::of(flags);
         let lists_all = missing.is_empty() && extra.is_empty() && polluted.is_none();
         let mut expected: Vec<(String, Option<String>)> =
@@ -182,6 +183,7 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
             }
             let resets = corrected && zero.contains(&text);
             let reset = |fen: &str| if resets { with_clock_at_zero(fen) } else { fen.to_owned() };
+            // The outcome as [`Ask::Outcomes`] has it with `deep`.
             let after = match (&action.fen, &action.board_after_step, &action.commit_fen) {
                 (Some(fen), ..) => Some(reset(fen)),
                 (None, Some(board), Some(fen)) if action.can_commit => {
@@ -226,7 +228,7 @@ fn sans(moves: &[Action]) -> Option<Vec<String>> {
     Some(texts)
 }
 
-/// The state of the game; `None` if a commander was captured: the status does not say whose.
+/// The state of the game as [`Ask::Standing`] has it; `None` if a commander was captured: the status does not say whose.
 fn standing(position: &Position) -> Option<String> {
     let is = |name: &str| position.status.get(name) == Some(&true);
     if is("checkmate") {
@@ -239,16 +241,17 @@ fn standing(position: &Position) -> Option<String> {
 /// The SAN with both digits of its rank of origin, from the move's whole text. The program that made the files writes
 /// only the first digit (O12).
 fn whole_rank(san: &str, lan: &str) -> String {
-    let letters = lan.trim_start_matches(|it: char| !it.is_ascii_lowercase());
-    let from = letters.trim_start_matches(|it: char| it.is_ascii_lowercase());
-    let rank = &from[..from.bytes().take_while(u8::is_ascii_digit).count()];
-    let cut = san.find(|it: char| it.is_ascii_digit()).filter(|_| rank.len() == 2);
+    let from_square = lan.trim_start_matches(|it: char| !it.is_ascii_lowercase());
+    let from_rank = from_square.trim_start_matches(|it: char| it.is_ascii_lowercase());
+    let rank = &from_rank[..from_rank.bytes().take_while(u8::is_ascii_digit).count()];
+    let digit = san.find(|it: char| it.is_ascii_digit()).filter(|_| rank.len() == 2);
+    // Whether the digit is all that the SAN has of the square of origin.
     let is_cut = |at: &usize| {
         let before = san[..*at].ends_with(|it: char| it.is_ascii_uppercase() || it == ')');
         let after = san[at + 1..].starts_with(|it: char| !it.is_ascii_digit());
         before && after && rank.starts_with(&san[*at..=*at])
     };
-    match cut.filter(is_cut) {
+    match digit.filter(is_cut) {
         Some(at) => format!("{}{rank}{}", &san[..at], &san[at + 1..]),
         None => san.to_owned(),
     }
@@ -298,8 +301,8 @@ struct Node {
     session_fen: Option<String>,
 }
 
-/// The actions of one stack at every node of its session; for a session that is known to have a mistake, only the
-/// positions that it can end in.
+/// The actions of one stack at every node of its session. If corrected values are wanted for a session with a mistake,
+/// only the positions that it can end in.
 fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
     for session in sessions {
@@ -319,22 +322,23 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
         for node in session.nodes {
             let captured = node.path.iter().any(|it| it.contains("capture"));
             // O07: the half-move clock considers only the first step.
-            let counted = |fen: String, resets: bool| match resets && trust == Trust::Corrected {
-                true => with_clock_at_zero(&fen),
-                false => fen,
-            };
+            let with_right_clock =
+                |fen: String, resets: bool| match resets && trust == Trust::Corrected {
+                    true => with_clock_at_zero(&fen),
+                    false => fen,
+                };
             let steps = node.steps.iter().map(|it| {
                 let step = Action { from: session.stack.clone(), deploy: true, ..it.clone() };
                 let fen = it.fen.clone().filter(|_| it.turn_over);
-                (step.text(), fen.map(|fen| counted(fen, captured || it.captures())))
+                (step.text(), fen.map(|fen| with_right_clock(fen, captured || it.captures())))
             });
             let mut expected: Vec<(String, Option<String>)> = steps.collect();
             if let Some(fen) = node.commit_fen.filter(|_| node.can_commit) {
-                expected.push((COMMIT.into(), Some(counted(fen, captured))));
+                expected.push((COMMIT.into(), Some(with_right_clock(fen, captured))));
             }
             expected.sort();
             let path: Vec<String> =
-                node.path.iter().map(|it| of_path(it, &session.stack)).collect();
+                node.path.iter().map(|it| text_of_step(it, &session.stack)).collect();
             if let Some(under_way) = node.session_fen {
                 let ask = Ask::UnderWay { path: path.clone(), fen: under_way };
                 rows.push(Row { fen: session.fen.clone(), ask });
@@ -349,8 +353,8 @@ fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
     rows
 }
 
-/// A step as paths write it: `normal:T>k2`.
-fn of_path(text: &str, stack: &str) -> String {
+/// The text ([`Action::text`]) of a stack's step that a path writes as `normal:T>k2`.
+fn text_of_step(text: &str, stack: &str) -> String {
     let (kind, step) = text.split_once(':').unwrap_or(("", text));
     let (piece, to) = step.split_once('>').unwrap_or((step, ""));
     format!("{}{stack}>{}{to}", piece.to_ascii_uppercase(), sign(kind))
@@ -455,7 +459,7 @@ fn histories(histories: Vec<History>) -> Vec<Row> {
     };
     let row = |it: History| {
         let steps = it.actions.iter().map(step).collect();
-        let texts = |all: &[String]| all.iter().filter_map(|it| of_flag(it)).collect();
+        let texts = |all: &[String]| all.iter().filter_map(|it| text_of_flag(it)).collect();
         let (with, without) = (texts(&it.only_reloaded), texts(&it.only_in_place));
         let turn = Turn {
             steps,
@@ -479,15 +483,15 @@ struct FenCase {
     normalized: Option<String>,
 }
 
-/// FENs that must be refused, and FENs that must be read. If the program writes another FEN than it has read, a refusal
-/// is right, too.
+/// FENs that must be refused, and FENs that must be read. If the program that made the file writes another FEN than it
+/// has read, a refusal is right, too.
 fn fen_cases(cases: Vec<FenCase>) -> Vec<Row> {
     let row = |it: FenCase| {
         let reads = it.normalized.filter(|_| it.loads);
         let strict = reads.as_ref().is_none_or(|read| *read == it.fen);
-        // O13: the program cannot read its own text of an open session.
-        let is_open = it.fen.split_whitespace().count() > 6;
-        let reads = if is_open { Some(it.fen.clone()) } else { reads };
+        // O13: the program cannot read its own text of a turn that is under way.
+        let is_under_way = it.fen.split_whitespace().count() > 6;
+        let reads = if is_under_way { Some(it.fen.clone()) } else { reads };
         Row { fen: it.fen, ask: Ask::Fen { reads, strict } }
     };
     cases.into_iter().map(row).collect()

@@ -23,7 +23,7 @@ pub(super) struct Variant {
     /// Where the plan begins: in the planner's code, and after [`Fixpoint::assemble`] in the machine.
     pub(super) pc: u32,
     /// Whether it reads nothing of the stratum, and so runs in the first round only.
-    pub(super) first: bool,
+    pub(super) runs_once: bool,
 }
 
 #[derive(Debug, Clone)]

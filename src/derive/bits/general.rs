@@ -14,7 +14,7 @@ use super::lists;
 use super::run::State;
 use super::word::Word;
 
-/// Steps taken out of the budget, in order: the number of the rule that took them, and how many.
+/// Steps taken out of the budget (`State::fuel`), in order: the number of the rule that took them, and how many.
 pub(super) type Spent = Vec<(u32, i64)>;
 
 /// The tuples of a relation that were found already.
@@ -80,6 +80,7 @@ impl Growing<'_> {
         let mut new = std::mem::take(&mut state.fresh[full as usize]);
         match &mut self.seen {
             Some(seen) => new.retain(|it| seen.insert(it)),
+            // Sorting, too, removes duplicates.
             None => lists::sort(&mut new),
         }
         let has_grown = !new.is_empty();
@@ -120,31 +121,31 @@ pub(super) fn solve<W: Word>(
         state.lists[member.delta as usize] = Default::default();
     }
     // Without recursion one round is enough.
-    let is_recursive = fixpoint.variants.iter().any(|it| !it.first);
+    let is_recursive = fixpoint.variants.iter().any(|it| !it.runs_once);
     let relations = members.iter().map(|member| {
         let is_read = [member.full, member.delta].map(|it| c.reads_list(it));
         let seen = is_recursive.then(|| Seen::new(member));
         Growing { member, found: Vec::new(), seen, is_read }
     });
     let mut relations: Vec<Growing<'_>> = relations.collect();
-    // Number of tuples that each plan has added so far, known ones included.
+    // Number of tuples that each variant has added so far, known ones included.
     let mut added: Vec<usize> = vec![0; fixpoint.variants.len()];
-    let mut first = true;
+    let mut is_first_round = true;
     let mut last_owner = 0;
     loop {
-        let plans = fixpoint.variants.iter().zip(&mut added);
-        for (variant, added) in plans.filter(|it| it.0.first == first) {
+        let variants = fixpoint.variants.iter().zip(&mut added);
+        for (variant, added_by_it) in variants.filter(|it| it.0.runs_once == is_first_round) {
             let owner = c.machine.owner[variant.pc as usize];
             let before = state.fuel.used();
             if state.fuel.spend(1, owner) {
                 let waiting = waiting_tuples(state, members);
                 state.exec(c, variant.pc);
-                *added += waiting_tuples(state, members) - waiting;
+                *added_by_it += waiting_tuples(state, members) - waiting;
                 last_owner = owner;
             }
             spent.push((owner, state.fuel.used() - before));
         }
-        first = false;
+        is_first_round = false;
         let mut has_grown = false;
         for relation in &mut relations {
             has_grown |= relation.end_round(c, state, last_owner, spent);

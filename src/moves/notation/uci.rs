@@ -10,7 +10,7 @@ use super::super::action::{
 };
 use super::super::contract::Contract;
 use super::super::names::entity_of;
-use super::super::template::{SquarePart, Stop, arguments, render, spell};
+use super::super::template::{SquarePart, Stop, arguments, render, spellings_of};
 use super::chess::{is_written_so, moves_two, written_otherwise};
 use super::{MoveError, MoveFault};
 use crate::derive::World;
@@ -140,7 +140,7 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
     let mut moves = Vec::new();
     for action in &program.actions {
         for template in [&action.uci].into_iter().chain(&action.also) {
-            match spell(world, template, action.id, text) {
+            match spellings_of(world, template, action.id, text) {
                 Ok(spellings) => {
                     spelled = true;
                     for spelling in spellings {

@@ -130,7 +130,7 @@ impl Live {
         while started.elapsed() < PATIENCE {
             match tokio::time::timeout(LOOK, &mut asked.answer).await {
                 Ok(done) => {
-                    let answer = done.ok().and_then(Done::answer);
+                    let answer = done.ok().and_then(Done::into_result);
                     // A client must get the events before the answer that they led to.
                     if answer.is_some() {
                         self.catch_up().await?;

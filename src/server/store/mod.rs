@@ -103,11 +103,11 @@ fn read_summary(game: &str, text: &str) -> Result<Summary, StoreError> {
     serde_json::from_str(text).map_err(|it| chain::damaged(game, 0, &format!("its summary: {it}")))
 }
 
-/// A rule set that an account or a network keeps.
+/// A rule set that is kept for an account, or for the IP network of a client without an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub owner: String,
-    /// The hash of its text.
+    /// Its id: the hash of its text.
     pub rules: String,
     /// The name of the game or preset that it defines.
     pub name: Option<String>,
@@ -115,7 +115,7 @@ pub struct Upload {
     pub at: u64,
 }
 
-/// Everything that a store has of a game, unverified, in one consistent snapshot.
+/// A game's row and all its events, unverified, read in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole {
     /// The columns of the game's row by which lists find it.
@@ -147,11 +147,13 @@ impl GameState {
     }
 }
 
-/// Why an append to a game is refused: another node has written to it, or owns it.
+/// Why an append to a game is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
+    /// The last event is another one than the append expects: another node has written to the game.
     #[error("game {game} is at event {found}, not {expected}")]
-    Moved { game: String, expected: u64, found: u64 },
+    Outdated { game: String, expected: u64, found: u64 },
+    /// The lease no longer holds: another node has claimed the game.
     #[error("game {game} belongs to another node")]
     Lost { game: String },
 }
@@ -188,7 +190,8 @@ const TRIES: usize = 8;
 /// changes were faster.
 ///
 /// # Errors
-/// `edit` fails: then nothing is changed. Other changes were faster each time: `busy`. Or the store cannot be reached.
+/// That of `edit`; or `busy`, if other changes were faster each time: then nothing is changed. Or the store cannot be
+/// reached.
 pub fn edited<T, E: From<StoreError>>(
     store: &mut dyn Store,
     busy: impl FnOnce() -> E,
@@ -217,7 +220,7 @@ pub trait Store: Send {
     /// Appends to several games in one durable transaction. A conflict affects its own game alone.
     ///
     /// # Errors
-    /// The store cannot be reached. Either all or nothing was stored: nothing, unless it was the commit that failed.
+    /// The store cannot be reached. Nothing was stored; but if the commit failed, all of it may have been.
     fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError>;
 
     /// The events of a game after a number, in order, their hashes verified. `None` if there is no such game.
@@ -225,9 +228,10 @@ pub trait Store: Send {
     /// # Errors
     /// The store cannot be reached, or the log is not what was written.
     fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
-        let mut rows = self.page(game, 0, usize::MAX)?;
-        rows.iter_mut().for_each(|it| it.retain(|it| it.seq > after));
-        Ok(rows)
+        // From the first event on, since `page` does not verify the hashes of those before.
+        let Some(mut events) = self.page(game, 0, usize::MAX)? else { return Ok(None) };
+        events.retain(|it| it.seq > after);
+        Ok(Some(events))
     }
 
     /// The events of a game after a number, in order, `limit` at most; their hashes are verified, those
@@ -249,21 +253,21 @@ pub trait Store: Send {
     /// The store cannot be reached.
     fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError>;
 
-    /// Listed games, the last changed first; those that come after the game `before` if it is given. Games
-    /// that are not over, and in which nothing has happened since `stale`, are left out.
+    /// Listed games, the last changed first; only those behind the game `after` in this order, if it is given. Games
+    /// that are not over, and in which nothing has happened since the time `stale`, are left out.
     ///
     /// # Errors
     /// The store cannot be reached, or a summary is not what was written.
     fn list(
         &mut self,
         state: Option<GameState>,
-        before: Option<&str>,
+        after: Option<&str>,
         limit: usize,
         stale: u64,
     ) -> Result<Vec<Summary>, StoreError>;
 
-    /// Keeps a text under its hash (the rules that games are played by), durably; or returns false if there is another
-    /// text.
+    /// Keeps a text under its hash (the rules that games are played by), durably. False if another text has that hash
+    /// already.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -276,7 +280,7 @@ pub trait Store: Send {
     fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError>;
 
     /// Puts a rule set on its owner's list, or updates its entry, and keeps its text. False if the list has
-    /// `limit` others already.
+    /// `limit` others already, or if another text has that hash.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -332,10 +336,11 @@ pub trait Store: Send {
     /// The store cannot be reached.
     fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError>;
 
-    /// Removes these games with their records, unless [`Store::older`] no longer lists them. Returns how many it removed.
+    /// Removes those of these games that [`Store::older`] still lists, with the records of their seats, ratings and
+    /// reports. Returns how many games it removed.
     ///
     /// # Errors
-    /// Nothing was removed.
+    /// The store cannot be reached; then nothing is removed.
     fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError>;
 
     /// All games.
@@ -374,7 +379,7 @@ pub trait Store: Send {
     fn probe(&mut self) -> Result<(), StoreError>;
 
     /// Checks every row of every table against its hash, the rows that it refers to and the tally of its
-    /// table.
+    /// table (the number of its rows and a digest of them).
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -399,14 +404,14 @@ pub fn open_to_read(url: &str) -> Result<Box<dyn Store>, StoreError> {
     open_by(url, Sqlite::open_to_read)
 }
 
-/// Opens the store of a URL, files in the given way.
+/// Opens the store of a URL; if it is a file, by `open_file`.
 fn open_by(
     url: &str,
-    file: fn(&Path) -> Result<Sqlite, StoreError>,
+    open_file: fn(&Path) -> Result<Sqlite, StoreError>,
 ) -> Result<Box<dyn Store>, StoreError> {
     match url.split_once("://") {
-        Some(("sqlite", path)) => Ok(Box::new(file(Path::new(path))?)),
-        None => Ok(Box::new(file(Path::new(url))?)),
+        Some(("sqlite", path)) => Ok(Box::new(open_file(Path::new(path))?)),
+        None => Ok(Box::new(open_file(Path::new(url))?)),
         #[cfg(feature = "postgres")]
         Some(("postgres" | "postgresql", _)) => Ok(Box::new(Postgres::open(url)?)),
         #[cfg(not(feature = "postgres"))]

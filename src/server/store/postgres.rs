@@ -263,7 +263,7 @@ impl Store for Postgres {
     fn list(
         &mut self,
         state: Option<GameState>,
-        before: Option<&str>,
+        after: Option<&str>,
         limit: usize,
         stale: u64,
     ) -> Result<Vec<Summary>, StoreError> {
@@ -275,7 +275,7 @@ impl Store for Postgres {
                         OR (updated, id) < (SELECT updated, id FROM games WHERE id = $3))
                    ORDER BY updated DESC, id DESC LIMIT $2";
         let rows =
-            self.with(|it| Ok(it.client.query(sql, &[&state, &limit, &before, &stale])?))?;
+            self.with(|it| Ok(it.client.query(sql, &[&state, &limit, &after, &stale])?))?;
         rows.iter().map(|it| read_summary(it.get(0), it.get(1))).collect()
     }
 
@@ -729,7 +729,7 @@ impl Appending {
         };
         if chain.seq() != *expected {
             let (game, expected, found) = (game.clone(), *expected, chain.seq());
-            return Ok(Err(Conflict::Moved { game, expected, found }));
+            return Ok(Err(Conflict::Outdated { game, expected, found }));
         }
         if let (Some(lease), Some(row)) = (owner, &head)
             && (row.get::<_, Option<&str>>(2), row.get::<_, i64>(3)) != (Some(lease.0), lease.1)

@@ -204,7 +204,7 @@ impl Store for Sqlite {
     fn list(
         &mut self,
         state: Option<GameState>,
-        before: Option<&str>,
+        after: Option<&str>,
         limit: usize,
         stale: u64,
     ) -> Result<Vec<Summary>, StoreError> {
@@ -216,7 +216,7 @@ impl Store for Sqlite {
         )?;
         let state = state.map(GameState::word);
         let limit = int(limit as u64);
-        let texts = statement.query_map(params![state, limit, before, int(stale)], |row| {
+        let texts = statement.query_map(params![state, limit, after, int(stale)], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })?;
         texts
@@ -584,7 +584,7 @@ fn append_one(
     let mut chain = head(transaction, game)?.unwrap_or_else(|| Chain::new(game));
     if chain.seq() != *expected {
         let (game, expected, found) = (game.clone(), *expected, chain.seq());
-        return Ok(Err(Conflict::Moved { game, expected, found }));
+        return Ok(Err(Conflict::Outdated { game, expected, found }));
     }
     let mut insert = transaction
         .prepare_cached("INSERT INTO events (game, seq, payload, hash) VALUES (?1, ?2, ?3, ?4)")?;

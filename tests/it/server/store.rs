@@ -79,11 +79,11 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(payloads(again().as_mut(), "a", 0), ["one", "two"], "durable when it returns");
 
     // An append that does not name the last event is not written; others in the group are.
-    let stale = Conflict::Moved { game: "a".into(), expected: 1, found: 2 };
+    let stale = Conflict::Outdated { game: "a".into(), expected: 1, found: 2 };
     let group = [append("a", 1, &["no"]), append("b", 0, &["first"]), append("a", 2, &["three"])];
     assert_eq!(store.append(&group).unwrap(), [Err(stale), Ok(()), Ok(())]);
     assert_eq!(payloads(store, "a", 0), ["one", "two", "three"]);
-    let made_twice = Conflict::Moved { game: "b".into(), expected: 0, found: 1 };
+    let made_twice = Conflict::Outdated { game: "b".into(), expected: 0, found: 1 };
     assert_eq!(store.append(&[append("b", 0, &["other"])]).unwrap(), [Err(made_twice)]);
     // In one group the second of two for one event loses.
     let race = [append("b", 1, &["won"]), append("b", 1, &["lost"])];

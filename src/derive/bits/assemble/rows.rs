@@ -1,4 +1,6 @@
 //! Lowers addresses and ANDs of rows.
+//!
+//! `fails` collects the places of instructions that jump if nothing is left; `land` fills in where to.
 
 use super::super::code::{Address, Reg, RowSource, RowTerm, Rows, Space, Support};
 use super::super::machine::{Inst, Near, Place};
@@ -16,8 +18,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// An address as a place, which has two keys at most: if there are more, all but the first are summed up to one, by
-    /// an instruction before.
+    /// An address as a place. A place has two keys at most: of an address with more, an instruction sums up all but the
+    /// first, each times its stride, in the register [`SPARE`].
     pub(super) fn place(&mut self, address: Address) -> Place {
         if address.n > 2 {
             let mut address = address;
@@ -40,8 +42,8 @@ impl Assembler<'_> {
         place
     }
 
-    /// The AND of all these rows in the accumulator, which fails as soon as nothing is left where [`Self::fail_early`] can
-    /// make it; [`Self::test_some`] tests what is left at the end.
+    /// Loads the AND of all these rows into the accumulator. Where [`Self::fail_early`] can make it, it fails as soon as
+    /// nothing is left; otherwise [`Self::test_some`] has to test what is left.
     pub(super) fn and_some(&mut self, lists: &[Rows], fails: &mut Vec<usize>) {
         let start = self.machine.insts.len();
         self.and(lists);
@@ -77,6 +79,7 @@ impl Assembler<'_> {
         let (positive, negated): (Vec<&RowTerm>, Vec<&RowTerm>) =
             terms.iter().partition(|it| !it.negated);
         if positive.is_empty() {
+            // All members: more than any row has.
             self.push(Inst::LoadFirst { n: u16::MAX });
         }
         for (at, term) in positive.iter().enumerate() {
@@ -91,6 +94,7 @@ impl Assembler<'_> {
     fn term(&mut self, term: &RowTerm, first: bool) {
         let negated = term.negated;
         let inst = match term.row {
+            // All members of a domain are the first bits of a row.
             RowSource::All(n) if first => Inst::LoadFirst { n },
             RowSource::All(n) => Inst::AndFirst { n },
             RowSource::Only(key) if first => Inst::LoadOne { key: self.alias(key) },
@@ -111,7 +115,8 @@ impl Assembler<'_> {
         self.push(inst);
     }
 
-    /// Adds the AND of rows to the head's row.
+    /// Adds the AND of rows to the head's row, and the row's first key to the support: the first keys of rows that are not
+    /// empty.
     pub(super) fn emit_row(
         &mut self,
         row: Address,
@@ -159,6 +164,7 @@ fn failing(inst: Inst) -> Option<Inst> {
     }
 }
 
+/// The instruction that loads a row or narrows to it. The capital at the end of its name is the space, see [`Inst`].
 fn narrowing(space: Space, at: Place, first: bool, negated: bool) -> Inst {
     match (space, first, negated) {
         (Space::Static, true, _) => Inst::LoadS(at),

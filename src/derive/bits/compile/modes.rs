@@ -235,9 +235,9 @@ impl<'p, W: Word> Compiler<'p, W> {
         let body =
             (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
         let goal = Goal::Rows { dense, args };
-        self.planner.fetch_first = true;
+        self.planner.fetches_last = true;
         let planned = self.plan(body, &goal);
-        self.planner.fetch_first = false;
+        self.planner.fetches_last = false;
         planned?;
         let end = self.planner.code.ops.len() as u32;
         self.planner.code.ops[fix] = Op::Fix { row, reg: from.0 as Reg, end };

@@ -224,6 +224,6 @@ impl<'p, W: Word> Compiler<'p, W> {
             }
         }
         self.plan(body, &Goal::Tuple { store: full, args: &live.rule.args })?;
-        Ok(Variant { pc, first: delta.is_none() })
+        Ok(Variant { pc, runs_once: delta.is_none() })
     }
 }

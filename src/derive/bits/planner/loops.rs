@@ -7,7 +7,7 @@ use super::super::error::PlanError;
 use super::super::layout::{Dense, Store, size};
 use super::super::word::Word;
 use super::weights::{self, UNBOUNDED, chance};
-use super::{Goal, Lit, Others, Planner, Rank, mentions, owner_place, remove_all, vector_of};
+use super::{Goal, Lit, Others, Planner, Rank, mentions, owner_place, remove_all, row_var};
 
 /// A loop over one variable that a plan could open next.
 pub(super) struct VarLoop {
@@ -40,14 +40,14 @@ impl<'p, W: Word> Planner<'p, W> {
                 best = Some(found);
             }
         }
-        if let Some((iterations, at)) = self.cheapest_atom(rest, vector_of(goal))
+        if let Some((iterations, at)) = self.cheapest_atom(rest, row_var(goal))
             && best.as_ref().is_none_or(|it| iterations < it.iterations)
         {
             let Lit::Atom { atom, store } = &rest[at] else { unreachable!("only atoms") };
             match self.layout.stores[usize::from(atom.rel.0)].clone() {
                 Store::Dense(dense) if store.is_none() => {
                     self.emit_loops_over_keys(atom, &dense);
-                    if let Some(var) = self.ends_in_rows(rest, atom, vector_of(goal)) {
+                    if let Some(var) = self.ends_in_rows(rest, atom, row_var(goal)) {
                         return Ok(iterations / self.expected_of(var, &rest[at]));
                     }
                     self.emit_last_column(atom, &dense)?;
@@ -99,16 +99,16 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(())
     }
 
-    /// The variable `vector` of the head's row, if the rest of the plan consists of tests and of one AND of rows towards
+    /// The variable `row_var` of the head's row, if the rest of the plan consists of tests and of one AND of rows towards
     /// it, the atom's row among them.
     fn ends_in_rows(
         &mut self,
         rest: &[Lit<'_>],
         atom: &Atom,
-        vector: Option<VarId>,
+        row_var: Option<VarId>,
     ) -> Option<VarId> {
         let last = atom.args[atom.args.len() - 1];
-        let var = vector.filter(|it| Term::Var(*it) == last && !self.is_bound(*it))?;
+        let var = row_var.filter(|it| Term::Var(*it) == last && !self.is_bound(*it))?;
         let (rows, tests): (Vec<usize>, Vec<usize>) =
             (0..rest.len()).partition(|&it| mentions(&rest[it], var));
         let ends = self.rows_towards(var, rest, &rows).is_some()
@@ -171,11 +171,11 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// The positive atom that is cheapest to scan tuple by tuple, if any can be: its expected iterations and its
-    /// place. A dense one that has the variable `vector` costs more: the head then cannot be computed as a row.
+    /// place. A dense one that has the variable `row_var` costs more: the head then cannot be computed as a row.
     pub(super) fn cheapest_atom(
         &mut self,
         rest: &[Lit<'_>],
-        vector: Option<VarId>,
+        row_var: Option<VarId>,
     ) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
         for (at, lit) in rest.iter().enumerate() {
@@ -187,8 +187,8 @@ impl<'p, W: Word> Planner<'p, W> {
             let ready = atom.args.iter().filter(|it| self.is_ready(**it)).count() as i32;
             let is_dense = matches!(self.layout.stores[usize::from(atom.rel.0)], Store::Dense(_));
             let iterations = if is_dense && store.is_none() {
-                let binds_vector = vector.is_some_and(|it| atom.args.contains(&Term::Var(it)));
-                let row = if binds_vector { weights::GIVEN_UP_ROW } else { 1.0 };
+                let binds_row_var = row_var.is_some_and(|it| atom.args.contains(&Term::Var(it)));
+                let row = if binds_row_var { weights::GIVEN_UP_ROW } else { 1.0 };
                 total / weights::BY_COLUMN.powi(ready) * row + weights::ENTER_ROWS
             } else if self.list_of(atom.rel, *store).is_none() {
                 continue;

@@ -1,11 +1,16 @@
 //! Join planning: the body of a rule becomes a list of instructions.
 //!
-//! Greedy, one step at a time: tests that are ready, then function values, then aggregates, then literals about a
-//! variable that nothing else needs, as one test, then a loop: over the next variable of `.plan`, or else the one
-//! with the fewest expected iterations. Ties go to the text's order. The last column of the head is not looped
-//! over where the rest of the body can be read as rows: it is the AND of those rows. All choices
-//! rest on estimates that are exact for statics and guessed for the rest, so plans can be printed
-//! (`dump.rs`) and operation counts are asserted in tests.
+//! Greedy: each step is the first of these that is possible.
+//!
+//! 1. A test: its variables are bound, or nothing else needs them.
+//! 2. The value of a function; not for the head's last column if step 5 can read it as rows.
+//! 3. An aggregate.
+//! 4. All literals about a variable that nothing else needs, as one test.
+//! 5. If the rest of the body can be read as rows, their AND, which becomes the last column of the head, without a loop.
+//! 6. A loop: over the next variable of `.plan`, or else the one with the fewest expected iterations.
+//!
+//! Ties go to the text's order. All choices rest on estimates that are exact for statics and guessed for the rest, so
+//! plans can be printed (`dump.rs`) and operation counts are asserted in tests.
 
 mod address;
 mod loops;
@@ -80,7 +85,9 @@ pub(super) enum Goal<'a> {
     Suspect { relation: RelId, args: &'a [Term] },
     // Marks the block to be derived again.
     Dirty { relation: RelId, block: Term },
+    // Hands the values of the reaction's variables to its effects.
     React { reaction: u32, named: Vec<VarId> },
+    // Adds the values to the group with this key.
     Collect { key: Vec<VarId>, values: &'a [Expr] },
 }
 
@@ -126,14 +133,14 @@ pub(super) struct Planner<'p, W> {
     pub(super) code: Code,
     /// Expected number of tuples by relation.
     pub(super) estimates: Vec<f64>,
-    /// Whether plans may use an index of a maintained relation: rows from its last column to its first. Only those that
-    /// run when facts change may; inverse rows of inputs with a key are there for all.
+    /// Whether plans may use the index of a maintained relation: its rows from the last column to the first. Only plans
+    /// that run when facts change may. All plans may use the inverse rows of inputs with a key.
     pub(super) may_index: bool,
     /// The rule or reaction that is being planned, by its number as in [`owner_span`].
     pub(super) owner: u32,
     /// Whether the head's last column, too, is fetched where it is the value of a function, instead of being taken as a
     /// row with one member.
-    pub(super) fetch_first: bool,
+    pub(super) fetches_last: bool,
     vars: VarTable,
     /// The variables that loops are opened over first, see `.plan`.
     pub(super) order: Vec<VarId>,
@@ -168,7 +175,7 @@ pub(super) const FREE_LOOPS: u32 = 2;
 /// Maximum number of variables of one rule, wildcards included: their registers come before [`GIVEN`].
 const MAX_VARS: usize = 155;
 
-/// The registers in which a stretch of plans gets its tuple.
+/// The registers that get the values of the tuple that plans are about, such as the arguments of an action.
 pub(super) const GIVEN: [Reg; 4] = [155, 156, 157, 158];
 
 /// The register for intermediate sums of addresses.
@@ -183,7 +190,7 @@ impl<'p, W: Word> Planner<'p, W> {
             estimates: vec![0.0; program.relations.len()],
             may_index: false,
             owner: 0,
-            fetch_first: false,
+            fetches_last: false,
             vars: VarTable::default(),
             order: Vec::new(),
             loops: 0,
@@ -203,7 +210,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(self.code.ops.len() as u32)
     }
 
-    /// The error that what is being planned is too large, or that the program is: `what` has to say which.
+    /// The error that something exceeds a limit: `what` names it, and the limit.
     fn too_large(&self, what: String) -> PlanError {
         PlanError::TooLarge { place: owner_place(self.program, self.owner), what }
     }
@@ -268,7 +275,8 @@ impl<'p, W: Word> Planner<'p, W> {
         planned
     }
 
-    /// Plans a part of a plan, whose further variables are its own. Returns where it ends.
+    /// Plans a body within a plan. The variables that it adds or binds are added or bound only there. Returns where it
+    /// ends.
     fn plan_within(&mut self, body: Vec<Lit<'_>>, goal: &Goal<'_>) -> Result<u32, PlanError> {
         let (bound, loops) = (self.vars.bound.clone(), self.loops);
         self.plan(body, goal)?;
@@ -282,7 +290,7 @@ impl<'p, W: Word> Planner<'p, W> {
         let mut rest = self.normalise(body)?;
         let mut iterations = 1.0;
         loop {
-            if let Some(at) = self.next_ready(&rest, vector_of(goal)) {
+            if let Some(at) = self.next_ready(&rest, row_var(goal)) {
                 let lit = rest.remove(at);
                 iterations *= self.emit_ready(&lit, Others::all(&rest))?;
             } else if let Some((used, rows)) = self.existential(&rest) {
@@ -290,7 +298,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 self.emit(Op::TestAny { rows, negated: false });
                 remove_all(&mut rest, &used);
                 iterations *= chance::EXISTS;
-            } else if let Some(expected) = self.vector_finish(&rest, goal)? {
+            } else if let Some(expected) = self.finish_as_row(&rest, goal)? {
                 return Ok(iterations * expected);
             } else if rest.is_empty() {
                 self.finish(goal)?;
@@ -433,15 +441,12 @@ pub(super) fn depends_on(term: &RowTerm, reg: Reg) -> bool {
 }
 
 fn remove_all(rest: &mut Vec<Lit<'_>>, used: &[usize]) {
-    let mut at = 0;
-    rest.retain(|_| {
-        at += 1;
-        !used.contains(&(at - 1))
-    });
+    let mut places = 0..rest.len();
+    rest.retain(|_| places.next().is_some_and(|it| !used.contains(&it)));
 }
 
-/// The variable that the goal could take as a whole row.
-fn vector_of(goal: &Goal<'_>) -> Option<VarId> {
+/// The variable of the head's last column, whose values the goal could take as a whole row.
+fn row_var(goal: &Goal<'_>) -> Option<VarId> {
     match goal {
         Goal::Rows { args, .. } => match args.split_last() {
             Some((Term::Var(var), keys)) if !keys.contains(&Term::Var(*var)) => Some(*var),
@@ -479,7 +484,7 @@ pub(super) fn mentions(lit: &Lit<'_>, var: VarId) -> bool {
     sought.found
 }
 
-/// Whether a variable is among those collected, which are not kept.
+/// Stands for a set of variables, but only notes whether one of them is `var`.
 struct Sought {
     var: VarId,
     found: bool,

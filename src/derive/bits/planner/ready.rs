@@ -14,18 +14,18 @@ use super::weights::chance;
 use super::{Goal, Lit, Others, Planner, Rank, lit, mentions};
 
 impl<'p, W: Word> Planner<'p, W> {
-    /// The place of the literal to emit next; `None` if none is ready. `vector` is the variable that the head could take
+    /// The place of the literal to emit next; `None` if none is ready. `row_var` is the variable that the head could take
     /// as a row.
-    pub(super) fn next_ready(&mut self, rest: &[Lit<'_>], vector: Option<VarId>) -> Option<usize> {
+    pub(super) fn next_ready(&mut self, rest: &[Lit<'_>], row_var: Option<VarId>) -> Option<usize> {
         // The variable of the head's last column is not fetched if all literals about it can be read as rows.
-        let vector = vector.filter(|_| !self.fetch_first).filter(|&var| {
+        let row_var = row_var.filter(|_| !self.fetches_last).filter(|&var| {
             let used: Vec<usize> = (0..rest.len()).filter(|&it| mentions(&rest[it], var)).collect();
             self.rows_towards(var, rest, &used).is_some()
         });
         let mut best = None;
         for (at, lit) in rest.iter().enumerate() {
             if let Some(rank) = self.readiness(lit, Others::but(rest, at))
-                && !(rank == Rank::Fetch && vector.is_some_and(|it| mentions(lit, it)))
+                && !(rank == Rank::Fetch && row_var.is_some_and(|it| mentions(lit, it)))
                 && best.is_none_or(|(known, _)| rank < known)
             {
                 best = Some((rank, at));

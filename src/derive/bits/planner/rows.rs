@@ -129,7 +129,7 @@ impl<'p, W: Word> Planner<'p, W> {
 
     /// Ends the plan with an AND into the head's row, if all remaining literals are rows towards the head's
     /// last column.
-    pub(super) fn vector_finish(
+    pub(super) fn finish_as_row(
         &mut self,
         rest: &[Lit<'_>],
         goal: &Goal<'_>,

@@ -24,8 +24,8 @@ pub use roles::{Castling, Passing, Roles};
 
 pub(super) use castling::Right;
 pub(super) use moves::{
-    begins_with_zeros, comment_on_passing, is_written_so, more_tries, moves_two, strikes_beside,
-    with_capital_o, without_comments, written_otherwise,
+    begins_with_zeros, comment_on_passing, is_written_so, more_candidates, moves_two,
+    strikes_beside, with_capital_o, without_comments, written_otherwise,
 };
 
 /// The column of an action that says what its piece becomes.

@@ -81,7 +81,7 @@ fn castling_texts(world: &mut World, contract: &Contract, mv: &Move) -> Vec<Stri
 
 /// The castling moves with the rooks on the wing that a text names, even if they are not pseudo-legal (the way is
 /// blocked, the right is lost).
-pub(in super::super) fn more_tries(
+pub(in super::super) fn more_candidates(
     world: &mut World,
     contract: &Contract,
     action: ActionId,

@@ -7,13 +7,13 @@ use crate::rules::Program;
 use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
 use super::super::super::contract::Contract;
 use super::super::super::names::entity_of;
-use super::super::super::template::{arguments, spell};
-use super::super::chess::{BECOMES, more_tries, with_capital_o, without_comments as bare};
+use super::super::super::template::{arguments, spellings_of};
+use super::super::chess::{BECOMES, more_candidates, with_capital_o, without_comments};
 use super::super::read_letters::letters_of;
 use super::super::uci::parse_uci;
 use super::super::{MoveError, MoveFault};
 use super::text::{SanParts, parse_usual};
-use super::write::{Legal, Usual, captures, is_bare, text_of};
+use super::write::{Legal, Usual, captures, is_unlettered, text_of};
 
 /// The legal move that a text means.
 ///
@@ -26,14 +26,14 @@ pub fn parse_san(world: &mut World, contract: &Contract, text: &str) -> Result<M
     }
     let reader = SanReader { program: &world.program().clone(), contract };
     // If the game has no signs of check, such a character at the end is part of the move.
-    if contract.is_unmarked
+    if contract.has_no_suffixes
         && let Ok(mv) = reader.read(world, text.trim())
     {
         return Ok(mv);
     }
-    reader.read(world, bare(text)).or_else(|fault| {
+    reader.read(world, without_comments(text)).or_else(|fault| {
         // Chess programs that know no SAN write UCI.
-        parse_uci(world, contract, bare(text)).map_err(|_| MoveError::new(text, fault))
+        parse_uci(world, contract, without_comments(text)).map_err(|_| MoveError::new(text, fault))
     })
 }
 
@@ -90,7 +90,7 @@ impl SanReader<'_> {
         }
         if meant.len() > 1 {
             let texts = self.texts(world, legal, &meant);
-            if let Some(at) = texts.iter().position(|it| bare(it) == text) {
+            if let Some(at) = texts.iter().position(|it| without_comments(it) == text) {
                 return Ok(meant.swap_remove(at));
             }
             return Err(MoveFault::Ambiguous { candidates: texts });
@@ -128,7 +128,7 @@ impl SanReader<'_> {
             && parts.rank.is_none_or(|it| it == board.rank(usual.from))
             && match parts.kind {
                 Some(kind) => kind == usual.kind,
-                None => is_bare(world, self.contract, usual.kind),
+                None => is_unlettered(world, self.contract, usual.kind),
             }
     }
 
@@ -144,13 +144,13 @@ impl SanReader<'_> {
         })
     }
 
-    /// Why a text in the usual form is refused: the pseudo-legal moves that it means, or else the imagined
-    /// moves of the pieces of that kind.
+    /// Why a text in the usual form is refused: the pseudo-legal moves that it means, or else the
+    /// hypothetical moves of the pieces of that kind.
     fn explain_refusal(&self, world: &mut World, parts: &SanParts) -> MoveFault {
-        let tries = pseudo_moves(world);
-        let tried = self.meant(world, &tries, parts);
-        if !tried.is_empty() {
-            return MoveFault::Illegal { candidates: tried };
+        let pseudo_legal = pseudo_moves(world);
+        let meant = self.meant(world, &pseudo_legal, parts);
+        if !meant.is_empty() {
+            return MoveFault::Illegal { candidates: meant };
         }
         let pieces = self.pieces(world, parts);
         if pieces.is_empty() {
@@ -209,7 +209,7 @@ impl SanReader<'_> {
         })
     }
 
-    /// Decides a text that is written by a template; `None` if no template is spelled so.
+    /// The move of a text that matches the template of an action, or why it is refused; `None` if it matches none.
     fn by_template(
         &self,
         world: &mut World,
@@ -217,24 +217,24 @@ impl SanReader<'_> {
         text: &str,
     ) -> Option<Result<Move, MoveFault>> {
         let mut candidates = Vec::new();
-        let mut is_spelled = false;
+        let mut is_match = false;
         for action in &self.program.actions {
             let Some(template) = &action.san else {
                 continue;
             };
-            let Ok(spellings) = spell(world, template, action.id, text) else {
+            let Ok(spellings) = spellings_of(world, template, action.id, text) else {
                 continue;
             };
-            is_spelled = true;
+            is_match = true;
             for spelling in spellings {
                 for args in arguments(world, action.id, &spelling) {
                     candidates.push(Move { action: action.id, args });
                 }
-                let tries = more_tries(world, self.contract, action.id, &spelling);
-                candidates.extend(tries);
+                let more = more_candidates(world, self.contract, action.id, &spelling);
+                candidates.extend(more);
             }
         }
-        if !is_spelled {
+        if !is_match {
             return None;
         }
         candidates.sort();

@@ -96,7 +96,8 @@ impl SanDraft {
     /// The text, in the position after the move.
     pub fn after(self, world: &mut World, contract: &Contract) -> String {
         let removes = count_enemies(world, contract, self.mover) < self.enemies;
-        let suffix = if contract.is_unmarked { "" } else { suffix(world, contract, self.mover) };
+        let suffix =
+            if contract.has_no_suffixes { "" } else { suffix(world, contract, self.mover) };
         let mut text = self.body.text(self.captures_elsewhere || removes);
         text.push_str(suffix);
         text
@@ -256,8 +257,8 @@ impl Usual {
             return None;
         }
         let letters = letters_of(world, contract);
-        let is_bare = is_bare(world, contract, self.kind);
-        let letter = if is_bare { "" } else { letters.in_moves(self.kind)? };
+        let is_unlettered = is_unlettered(world, contract, self.kind);
+        let letter = if is_unlettered { "" } else { letters.in_moves(self.kind)? };
         let is_capture = is_enemy_on(world, contract, self.to);
         let squares = world.program().schema.domain(contract.board.domain);
         let others = others.iter().filter(|it| it.piece != self.piece);
@@ -266,8 +267,8 @@ impl Usual {
         let part = shortest_part(&from, &origins);
         // A capture without a letter always has the file.
         let part_in_capture = match part {
-            SquarePart::Nothing if is_bare => SquarePart::File,
-            SquarePart::Rank if is_bare => SquarePart::Whole,
+            SquarePart::Nothing if is_unlettered => SquarePart::File,
+            SquarePart::Rank if is_unlettered => SquarePart::Whole,
             part => part,
         };
         let mut target = squares.member_name(self.to);
@@ -307,7 +308,7 @@ impl Form {
 }
 
 /// Whether moves of a kind are written without a letter, as those of pawns: it is pawn-like, and has no `san_letter`.
-pub(super) fn is_bare(world: &mut World, contract: &Contract, kind: i64) -> bool {
+pub(super) fn is_unlettered(world: &mut World, contract: &Contract, kind: i64) -> bool {
     let letter = |it| !world.matching(it, &[Some(kind), None]).is_empty();
     let has_letter = contract.san_letter.is_some_and(letter);
     !has_letter && contract.notation.unlettered.is_some_and(|it| world.contains(it, &[kind]))
